@@ -1,0 +1,52 @@
+# Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+WORKERS ?= 2
+
+.PHONY: help demo test check format bench calibrate clean
+.DEFAULT_GOAL := help
+
+help:  ## list the commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+demo: $(VENV)/.user  ## set up, then show on real data how flattering the winner's score is
+	$(BIN)/outfold demo
+
+test: check  ## set up, lint, type-check, run all tests
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+check: $(VENV)/.dev  ## lint, types, direction of imports
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev  ## put the code into the house format
+	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks
+
+bench: $(VENV)/.dev  ## speed side by side with the plain way, as ratios
+	$(BIN)/python benchmarks/bbc.py
+	$(BIN)/python benchmarks/collect.py
+	$(BIN)/python benchmarks/startup.py
+
+calibrate: $(VENV)/.dev  ## slow statistical checks
+	$(BIN)/python -m pytest -m calibration tests/calibration
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "outfold needs Python 3.11 or newer, this is " + sys.version)'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade pip
+
+$(VENV)/.user: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[all]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml $(VENV)/.user
+	$(PIP) install --group dev
+	@touch $@
+
+clean:  ## remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,130 @@
+"""BBC against the straightforward loop over scikit-learn's metric: how many times faster, and the memory it takes.
+
+Both sides are timed in this one process, in turns; the loop is timed on a sample of its (draw, configuration) pairs and
+extrapolated. Usage: python benchmarks/bbc.py [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+import tracemalloc
+
+import numpy as np
+
+import outfold as of
+from outfold import metrics
+
+METRICS = ("accuracy", "roc_auc", "average_precision", "f1", "log_loss", "concordance", "mcc", "brier")
+
+
+def predictions(metric: str, n: int, c: int, seed: int = 0) -> of.Predictions:
+    rng = np.random.default_rng(seed)
+    if metric == "concordance":
+        time_ = rng.exponential(10, n)
+        y = np.stack([time_, rng.random(n) < 0.7], axis=1)
+        return of.from_arrays(y, -time_[:, None] + rng.normal(0, 10, (n, c)), response="risk")
+    y = rng.integers(0, 2, n)
+    P = 1 / (1 + np.exp(-(y[:, None] - 0.5 + rng.normal(0, 1.0, (n, c)))))
+    return of.from_arrays(y, P, response="proba")
+
+
+def loop_seconds(oof: of.Predictions, metric: str, n_resamples: int, pairs: int) -> float:
+    """The plain way: the metric's own function on the drawn rows, one draw and configuration at a time, extrapolated."""
+    function = plain_function(metric)
+    rng = np.random.default_rng(1)
+    y = oof.target.y if metric != "concordance" else oof.y
+    data = oof.respond(metrics.get(metric).needs)[0]
+    start = time.perf_counter()
+    for pair in range(pairs):
+        rows = rng.integers(0, oof.n_samples, oof.n_samples)
+        function(y[rows], data[pair % oof.n_configs][rows])
+    per_pair = (time.perf_counter() - start) / pairs
+    return per_pair * n_resamples * (oof.n_configs + 1)
+
+
+def plain_function(metric: str):
+    import sklearn.metrics as sk
+
+    if metric == "concordance":
+        return _plain_concordance
+    names = {
+        "accuracy": "accuracy_score",
+        "f1": "f1_score",
+        "mcc": "matthews_corrcoef",
+        "roc_auc": "roc_auc_score",
+        "average_precision": "average_precision_score",
+        "log_loss": "log_loss",
+        "brier": "brier_score_loss",
+    }
+    return getattr(sk, names[metric])
+
+
+def _plain_concordance(y, risk):
+    """Harrell's index with whole arrays, as the usual packages do it (scikit-learn has none)."""
+    t, event = y["time"], y["event"]
+    comparable = event[:, None] & ((t[:, None] < t) | ((t[:, None] == t) & ~event))
+    concordant = (risk[:, None] > risk) + 0.5 * (risk[:, None] == risk)
+    return (comparable * concordant).sum() / comparable.sum()
+
+
+def best_of(function, times: int) -> float:
+    seconds = []
+    for _ in range(times):
+        start = time.perf_counter()
+        function()
+        seconds.append(time.perf_counter() - start)
+    return float(np.median(seconds))
+
+
+def table(n: int, c: int, b: int, pairs: int, times: int) -> None:
+    print(f"\nN={n:,} samples, C={c:,} configurations, B={b:,} draws; bbc whole: draw, select, score, interval")
+    print(f"{'metric':<20}{'bbc ms':>10}{'loop s':>10}{'times faster':>15}{'extra MB':>10}")
+    for metric in METRICS:
+        oof = predictions(metric, n, c)
+        run = lambda m=metric, o=oof: of.estimate.bbc(o, m, n_resamples=b)  # noqa: E731
+        run()
+        slow, fast = [], []
+        for _ in range(3):
+            fast.append(best_of(run, times))
+            slow.append(loop_seconds(oof, metric, b, pairs))
+        tracemalloc.start()
+        run()
+        peak = tracemalloc.get_traced_memory()[1] / 1e6
+        tracemalloc.stop()
+        quick, plain = np.median(fast), np.median(slow)
+        print(f"{metric:<20}{1000 * quick:>10.1f}{plain:>10.0f}{plain / quick:>14,.0f}x{peak:>10.0f}")
+
+
+COLD = """
+import time; start = time.perf_counter()
+import numpy as np, outfold as of
+rng = np.random.default_rng(0)
+y = rng.integers(0, 2, 500)
+oof = of.from_arrays(y, rng.random((500, 610)), response="proba")
+of.estimate.bbc(oof, "{metric}")
+print(time.perf_counter() - start)
+"""
+
+
+def cold() -> None:
+    print("\nFirst call in a new process, imports included (N=500, C=610, B=1000)")
+    for metric in ("accuracy", "roc_auc"):
+        seconds = [float(subprocess.check_output([sys.executable, "-c", COLD.format(metric=metric)])) for _ in range(3)]
+        print(f"{metric:<20}{np.median(seconds):>10.2f} s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions, the first table only")
+    quick = parser.parse_args().quick
+    table(500, 610, 1000, pairs=100 if quick else 500, times=3 if quick else 7)
+    cold()
+    if not quick:
+        table(10_000, 200, 1000, pairs=20, times=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""Outfold: how good is the model you picked, really?
+
+Keep the out-of-fold predictions of every configuration you try; everything else is a function of them.
+
+>>> import outfold as of
+>>> of.Plan(folds=5, repeats=3)
+Plan(3 x 5-fold)
+"""
+
+from . import estimate, exceptions, metrics, select, simulate
+from ._collect import collect, refit
+from ._configs import Configs, grid
+from ._convert import from_arrays, from_frame, read
+from ._notes import Note
+from ._plan import Plan, Splits
+from ._predictions import Predictions, State
+from ._results import Estimate, Interval, Leaderboard, Selection
+from ._store import load
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Configs",
+    "Estimate",
+    "Interval",
+    "Leaderboard",
+    "Note",
+    "Plan",
+    "Predictions",
+    "Selection",
+    "Splits",
+    "State",
+    "collect",
+    "estimate",
+    "exceptions",
+    "from_arrays",
+    "from_frame",
+    "grid",
+    "load",
+    "metrics",
+    "read",
+    "refit",
+    "select",
+    "simulate",
+]

@@ -1,0 +1,65 @@
+"""The blocks of an artifact before anything is fitted: who is held out when, and room for the predictions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._plan import Plan, Splits
+from .._predictions import Predictions, State, inner_folds
+from .._target import Target
+from ..exceptions import NeedError
+
+
+def room(splits: Splits, n_configs: int, n_samples: int, response: str, width: int | None) -> dict[str, NDArray[Any]]:
+    """Empty predictions and pending states for these splits."""
+    shape = (splits.n_repeats, n_configs, n_samples) + (() if width is None else (width,))
+    data = np.full(shape, -1, dtype=np.intp) if response == "label" else np.full(shape, np.nan)
+    state = np.full((n_configs, splits.n_repeats, splits.n_folds), State.PENDING, dtype=np.uint8)
+    return {"data": data, "state": state, "folds": splits.folds}
+
+
+def inner_splits(splits: Splits, target: Target) -> Splits:
+    """The inner folds of nested cross-validation: repeat r * K + k leaves out outer fold k."""
+    plan = splits.plan
+    if splits.train is not None or plan.kind in ("holdout", "loo"):
+        raise NeedError(
+            f"inner=True needs K folds that are trained on all other samples; this plan is {plan}. "
+            "Use Plan(folds=10), or estimate with bbc."
+        )
+    if splits.n_folds < 3:
+        raise NeedError(f"inner=True needs at least 3 folds; this plan is {plan}. Use Plan(folds=3) or more.")
+    if plan.stratify and target.classes is not None:
+        counts = np.bincount(target.y)
+        if counts.min() < 3:
+            name = target.classes[int(counts.argmin())]
+            raise NeedError(
+                f"inner=True needs at least 3 members of every class; class {name!s} has {counts.min()}. "
+                "Join it with another class, or estimate with bbc."
+            )
+    folds = inner_folds(splits.folds, splits.n_folds)
+    return Splits(replace(plan, kind="given", repeats=folds.shape[1]), folds)
+
+
+def fresh_splits(splits: Splits, target: Target, groups: Any, rng: int) -> Splits:
+    """A new partition by the same plan: the repeat that would have come next."""
+    plan = splits.plan
+    if plan.kind not in ("kfold", "holdout"):
+        raise NeedError(
+            f"fresh needs a plan that can draw another partition; this one is {plan}. Use Plan(folds=10), or "
+            "estimate with bbc."
+        )
+    # Notes and decisions were made for the first repeats already; the plan here carries them.
+    again: Plan = replace(plan, repeats=splits.n_repeats + 1)
+    folds = np.ascontiguousarray(again.split(target, groups, rng).folds[:, -1:])
+    return Splits(replace(plan, repeats=1), folds)
+
+
+def empty_block(oof: dict[str, Any], splits: Splits, width: int | None) -> Predictions:
+    """A block like the artifact with these fields, but with other splits and no cell done."""
+    shape = room(splits, len(oof["configs"]), len(oof["target"]), oof["response"], width)
+    fields = oof | shape | {"plan": splits.plan, "train": None, "notes": (), "provenance": {}}
+    return Predictions(**fields)

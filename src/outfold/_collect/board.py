@@ -1,0 +1,91 @@
+"""The cells of a collection as they fill up: in memory, and in the store where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._predictions import Predictions, State
+from .schedule import CellKey
+from .work import Outcome
+
+
+class Block:
+    """Predictions being filled."""
+
+    def __init__(self, start: Predictions) -> None:
+        self.start = start
+        self.data, self.state = np.array(start.data), np.array(start.state)
+        self.messages = dict(start.messages)
+        self._rows: dict[tuple[int, int], NDArray[np.intp]] = {}
+
+    def rows(self, repeat: int, fold: int) -> NDArray[np.intp]:
+        """Samples of a cell, in ascending order."""
+        key = (repeat, fold)
+        if key not in self._rows:
+            self._rows[key] = np.flatnonzero(self.start.folds[:, repeat] == fold)
+        return self._rows[key]
+
+    def put(self, name: str, config: int, repeat: int, fold: int, values: NDArray[Any] | None, message: str) -> None:
+        """Fill a cell, with predictions or with the reason why there are none."""
+        if values is None:
+            self.state[config, repeat, fold] = State.FAILED
+            self.messages[name, repeat, fold] = message
+        else:
+            self.data[repeat, config, self.rows(repeat, fold)] = values
+            self.state[config, repeat, fold] = State.DONE
+            self.messages.pop((name, repeat, fold), None)
+
+    def predictions(self) -> Predictions:
+        """What is known now; the arrays become the artifact's own."""
+        return replace(self.start, data=self.data, state=self.state, messages=self.messages)
+
+
+class Board:
+    """All blocks of a collection."""
+
+    def __init__(self, start: Predictions, store: Any = None) -> None:
+        self.store = store
+        self.blocks = {"oof": Block(start)} | {name: Block(block) for name, block in start.blocks.items()}
+        self.position = {name: j for j, name in enumerate(start.configs)}
+
+    @property
+    def oof(self) -> Block:
+        """The block that is always there."""
+        return self.blocks["oof"]
+
+    def settled(self, retry_failed: bool) -> set[CellKey]:
+        """Cells that need no fit."""
+        open_states = (State.PENDING, State.FAILED) if retry_failed else (State.PENDING,)
+        names = self.oof.start.configs
+        return {
+            (block, names[j], int(r), int(k))
+            for block, part in self.blocks.items()
+            for j, r, k in zip(*np.nonzero(~np.isin(part.state, open_states)), strict=True)
+        }
+
+    def put(self, outcomes: Iterable[Outcome]) -> None:
+        """Fill the cells of finished fits, and write them to the store at once."""
+        cells = []
+        for outcome in outcomes:
+            block, slots = self.blocks[outcome.holdout.block], outcome.holdout.cells
+            for i, (repeat, fold) in enumerate(slots):
+                values = None if outcome.values is None else outcome.values[i]
+                block.put(outcome.name, self.position[outcome.name], repeat, fold, values, outcome.message)
+                state = State.FAILED if values is None else State.DONE
+                seconds = outcome.seconds / len(slots)
+                key = (outcome.holdout.block, outcome.name, repeat, fold)
+                cells.append((*key, state, values, outcome.message or None, seconds))
+        if self.store is not None:
+            from .._store import Cell
+
+            self.store.write([Cell(*cell) for cell in cells])
+
+    def predictions(self, **fields: Any) -> Predictions:
+        """The artifact as it stands, with other notes or provenance."""
+        blocks: Mapping[str, Predictions] = {n: b.predictions() for n, b in self.blocks.items() if n != "oof"}
+        return replace(self.oof.predictions(), blocks=blocks, **fields)

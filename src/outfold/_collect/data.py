@@ -1,0 +1,179 @@
+"""The samples: taking rows of whatever the user gave, and hashes that tell data sets apart."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exceptions import InputError
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """What estimators are fitted on: features, labels as the user knows them, and arguments of fit."""
+
+    X: Any
+    y: NDArray[Any]
+    fit_params: Mapping[str, Any] = field(default_factory=dict)
+
+    def part(self, train: Rows, tests: tuple[Rows, ...], private: bool = False) -> Part:
+        """The rows of one fit; read-only unless `private`, since fits of several configurations share them."""
+        n = len(self.y)
+        fit_params = {
+            name: take(value, train) if has_rows(value, n) else value for name, value in self.fit_params.items()
+        }
+        part = Part(take(self.X, train), self.y[train], tuple(take(self.X, rows) for rows in tests), fit_params)
+        if not private:
+            for block in (part.X, part.y, *part.tests, *part.fit_params.values()):
+                _lock(block)
+        return part
+
+
+class Part(NamedTuple):
+    """The training rows of one fit, and the rows it predicts."""
+
+    X: Any
+    y: NDArray[Any]
+    tests: tuple[Any, ...]
+    fit_params: dict[str, Any]
+
+
+def as_features(X: Any, n: int) -> Any:
+    """Features in a form whose rows can be taken fast, one row for each of `n` labels."""
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()
+        X.sort_indices()
+    elif not hasattr(X, "shape"):
+        try:
+            X = np.asarray(X)
+        except ValueError:
+            raise InputError("X must be a table with rows of equal length; these rows differ in length.") from None
+    if X.shape == () or X.shape[0] != n:
+        rows = X.shape[0] if X.shape else "no"
+        raise InputError(f"X and y must have the same length; X has {rows} rows, y has {n} labels.")
+    return X
+
+
+def as_labels(y: Any) -> NDArray[Any]:
+    """Labels as the user knows them, in an array estimators accept."""
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.dtype.kind == "O":
+        plain = np.array(labels.tolist())
+        labels = plain if plain.ndim == 1 and plain.dtype.kind in "biuf" else labels
+    return labels
+
+
+def take(values: Any, rows: Rows) -> Any:
+    """Rows of an array, a sparse matrix, a frame, a series or a list, as a copy."""
+    if isinstance(values, np.ndarray) or hasattr(values, "tocsr"):
+        return values[rows]
+    from sklearn.utils import _safe_indexing
+
+    return _safe_indexing(values, rows)
+
+
+def borrow(values: Any) -> Any:
+    """A frame that a fit may add columns to without the next fit seeing them; anything else as it is."""
+    if hasattr(values, "iloc"):
+        return values.copy(deep=False)
+    return values.clone() if hasattr(values, "clone") else values
+
+
+def has_rows(values: Any, n: int) -> bool:
+    """Whether a fit argument holds one entry a sample, and so has to be split."""
+    if isinstance(values, (str, bytes, Mapping)):
+        return False
+    shape = getattr(values, "shape", None)
+    if shape is not None:
+        return len(shape) > 0 and shape[0] == n
+    return hasattr(values, "__len__") and hasattr(values, "__getitem__") and len(values) == n
+
+
+def _lock(values: Any) -> None:
+    if isinstance(values, np.ndarray):
+        values.setflags(write=False)
+    elif hasattr(values, "tocsr"):
+        for array in (values.data, values.indices, values.indptr):
+            array.setflags(write=False)
+
+
+# -- hashes ---------------------------------------------------------------------------------------------
+
+
+def digest(values: Any) -> str:
+    """Hash of an array, a sparse matrix, a frame, or any other value by its text."""
+    h = hashlib.blake2b(digest_size=16)
+    _feed(h, values)
+    return h.hexdigest()
+
+
+def _feed(h: Any, values: Any) -> None:
+    if isinstance(values, np.ndarray):
+        _feed_array(h, values)
+    elif hasattr(values, "tocsr"):
+        h.update(f"sparse {values.shape}".encode())
+        for array in (values.data, values.indices, values.indptr):
+            _feed_array(h, array)
+    elif hasattr(values, "columns"):
+        for name in values.columns:
+            h.update(f"column {name!r}".encode())
+            _feed_column(h, values[name])
+    elif hasattr(values, "to_numpy"):
+        _feed_column(h, values)
+    else:
+        h.update(plain_text(values).encode())
+
+
+def _feed_column(h: Any, column: Any) -> None:
+    h.update(str(column.dtype).encode())
+    _feed_array(h, np.asarray(column.to_numpy()))
+
+
+def _feed_array(h: Any, array: NDArray[Any]) -> None:
+    h.update(f"{array.dtype} {array.shape}".encode())
+    if array.dtype.hasobject:
+        h.update("\x1f".join(map(repr, array.ravel().tolist())).encode())
+    elif array.size:
+        h.update(np.ascontiguousarray(array).view(np.uint8).data if array.ndim else array.tobytes())
+
+
+def plain_text(value: Any) -> str:
+    """Text of a parameter that is the same in every process: no addresses, arrays by their hash."""
+    kind = type(value)
+    if kind in _BY_REPR:
+        return repr(value)
+    if isinstance(value, np.ndarray) or hasattr(value, "tocsr") or hasattr(value, "columns"):
+        return f"<{kind.__name__} {digest(value)}>"
+    if kind in (list, tuple, set, frozenset):
+        items = [plain_text(v) for v in value]
+        return f"{kind.__name__}({', '.join(items if kind in (list, tuple) else sorted(items))})"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{plain_text(k)}: {plain_text(v)}" for k, v in value.items()) + "}"
+    if hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    if hasattr(value, "get_params"):
+        return estimator_text(value)
+    if isinstance(value, np.random.RandomState):
+        return f"<RandomState {digest(value.get_state()[1])}>"
+    text = repr(value)
+    return text if " at 0x" not in text else f"<{kind.__module__}.{kind.__qualname__}>"
+
+
+_BY_REPR = frozenset({int, float, bool, str, bytes, type(None), complex})
+
+
+def estimator_text(estimator: Any, params: Mapping[str, Any] | None = None) -> str:
+    """The estimator with all its parameters, whether default or not, nested ones inside."""
+    params = estimator.get_params(deep=False) if params is None else params
+    kind = type(estimator)
+    inside = ", ".join(f"{name}={plain_text(params[name])}" for name in sorted(params))
+    return f"{kind.__module__}.{kind.__qualname__}({inside})"

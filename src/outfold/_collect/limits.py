@@ -1,0 +1,163 @@
+"""Limits of a fit: threads of numerical libraries, warnings, and time."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import json
+import os
+import signal
+import threading
+import warnings
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TextIO
+
+# After the alarm a fit gets this long to stop by itself before its process is ended.
+_GRACE = 1.0
+
+
+# -- threads --------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _thread_pools() -> Any:
+    import scipy.linalg  # noqa: F401  (its BLAS must be loaded to be found)
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> Any:
+    """Context: sums in BLAS are taken in the same order whatever the number of workers."""
+    return _thread_pools().limit(limits=1, user_api="blas")
+
+
+class _Worker(threading.local):
+    """What this thread of a worker has set up already."""
+
+    limited = False
+
+
+_worker = _Worker()
+
+
+def limit_worker(own_process: bool) -> None:
+    """Limit this worker for as long as it lives: OpenMP by thread, BLAS for the whole process where it is our own."""
+    if not _worker.limited:
+        _thread_pools().limit(limits=1, user_api=None if own_process else "openmp")
+        _worker.limited = True
+
+
+# -- warnings -------------------------------------------------------------------------------------------
+
+_heard = threading.local()
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Show no warning; tell them to whoever listens in the thread that gives them."""
+
+    def hear(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+        names = getattr(_heard, "names", None)
+        if names is not None:
+            names.append(category.__name__)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = hear
+        yield
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[list[str]]:
+    """The names of the warnings given meanwhile in this thread, while `quiet`."""
+    _heard.names = names = []
+    try:
+        yield names
+    finally:
+        _heard.names = None
+
+
+# -- time -----------------------------------------------------------------------------------------------
+
+
+class Expired(BaseException):
+    """The time of a fit is over; not an Exception, so that no estimator catches it."""
+
+
+@contextlib.contextmanager
+def alarm(seconds: float | None) -> Iterator[None]:
+    """Raise `Expired` in this block after so many seconds, where Python can: in the main thread, with SIGALRM."""
+    possible = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    if seconds is None or not possible:
+        yield
+        return
+
+    def ring(*_: Any) -> None:
+        raise Expired
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:  # also when the alarm rings just before it is taken back
+        signal.signal(signal.SIGALRM, before)
+
+
+class Watchdog:
+    """Ends the process when a fit hangs where no alarm reaches it, and leaves a record of which fit that was.
+
+    The clock runs in a C thread of `faulthandler`, so it fires even when compiled code never lets go of the interpreter.
+    The record is a file named after the process: its first line says what was being fitted, and only the file of a
+    process that was ended has more lines.
+    """
+
+    _file: TextIO | None = None
+    _folder: str | None = None
+
+    def __init__(self, folder: str | None, seconds: float | None) -> None:
+        self.folder, self.seconds = folder, seconds
+
+    @contextlib.contextmanager
+    def guard(self, *key: Any) -> Iterator[None]:
+        """Watch over this block."""
+        if self.folder is None or self.seconds is None:
+            yield
+            return
+        file = self._record()
+        file.seek(0)
+        file.truncate()
+        file.write(json.dumps(key) + "\n")
+        file.flush()
+        faulthandler.dump_traceback_later(self.seconds + _GRACE, exit=True, file=file)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+    def _record(self) -> TextIO:
+        """The file of this process, opened once."""
+        assert self.folder is not None
+        if Watchdog._folder != self.folder:
+            if Watchdog._file is not None:
+                Watchdog._file.close()
+            Watchdog._file = open(Path(self.folder) / f"{os.getpid()}.fit", "w")  # noqa: SIM115
+            Watchdog._folder = self.folder
+        assert Watchdog._file is not None
+        return Watchdog._file
+
+
+def hung(folder: str) -> list[list[Any]]:
+    """Keys of the fits whose processes a watchdog ended; every record is read once."""
+    keys = []
+    for path in Path(folder).glob("*.fit"):
+        lines = path.read_text(errors="replace").splitlines()
+        if len(lines) > 1:
+            keys.append(json.loads(lines[0]))
+            path.unlink()
+    return keys

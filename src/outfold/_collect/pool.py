@@ -1,0 +1,110 @@
+"""Where the work is done: a plain loop, or whatever workers the user's joblib configuration names."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..exceptions import CollectError, InputError
+from .limits import one_blas_thread, quiet
+from .work import Outcome, forget_rows, work
+
+# Seconds a task should take: long against the 1-2 ms it costs to hand it out, and longer where many workers ask at once.
+_TASK_SECONDS = 0.05
+_WORKERS_SERVED = 8
+
+
+class PoolBroken(Exception):  # noqa: N818
+    """A worker process ended before it answered; the pool has to be started anew."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Workers for one collection.
+
+    Attributes
+    ----------
+    n_workers
+        How many tasks are worked on at the same time.
+    own_process
+        Workers are processes of their own, not threads of this one.
+    killable
+        Workers may be ended when they hang.
+    """
+
+    n_workers: int
+    own_process: bool
+    killable: bool
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def configured(cls, n_jobs: int | None, timeout: float | None) -> Pool:
+        """The pool for `n_jobs` under the active ``joblib.parallel_config``."""
+        from joblib import effective_n_jobs
+        from joblib.parallel import BACKENDS, get_active_backend
+
+        try:
+            n = int(effective_n_jobs(n_jobs))
+        except (TypeError, ValueError):
+            raise InputError(f"n_jobs must be None or a whole number other than 0; got {n_jobs!r}.") from None
+        backend = get_active_backend()[0]
+        threads = bool(getattr(backend, "uses_threads", False))
+        loky = isinstance(backend, BACKENDS["loky"])
+        if timeout is not None and loky and n == 1:
+            # joblib gives a single job no process of its own; two of them, one task in flight, come to the same.
+            return cls(1, True, True, {"n_jobs": 2, "pre_dispatch": 1})
+        if n == 1 and (threads or loky or isinstance(backend, BACKENDS["multiprocessing"])):
+            return cls(1, False, False)
+        return cls(n, not threads, loky, {"n_jobs": n_jobs})
+
+    @property
+    def task_seconds(self) -> float:
+        """How long a task should take."""
+        return _TASK_SECONDS * max(1.0, self.n_workers / _WORKERS_SERVED)
+
+    @property
+    def dumps(self) -> Callable[[Any], bytes]:
+        """Pickles estimators for the workers; classes of the user's script travel by value to other processes."""
+        if not self.own_process:
+            return lambda value: pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+        from joblib.externals import cloudpickle
+
+        return cloudpickle.dumps  # type: ignore[no-any-return]
+
+    def surroundings(self) -> AbstractContextManager[Any]:
+        """Limits of this process while threads of it do the fits."""
+        stack = ExitStack()
+        if not self.own_process:
+            stack.enter_context(one_blas_thread())
+            stack.enter_context(quiet())
+            stack.callback(forget_rows)
+        return stack
+
+    def run(self, tasks: Iterable[tuple[Any, ...]]) -> Iterator[list[Outcome]]:
+        """Do the tasks in any order; `PoolBroken` when a worker process ended."""
+        if not self.options:
+            for task in tasks:
+                yield work(*task)
+            return
+        yield from self._run_parallel(tasks)
+
+    def _run_parallel(self, tasks: Iterable[tuple[Any, ...]]) -> Iterator[list[Outcome]]:
+        from joblib import Parallel, delayed
+        from joblib.externals.loky.process_executor import BrokenProcessPool
+
+        parallel = Parallel(return_as="generator_unordered", batch_size=1, **self.options)
+        outcomes = parallel(delayed(work)(*task) for task in tasks)
+        try:
+            yield from outcomes
+        except BrokenProcessPool as error:
+            raise PoolBroken(str(error)) from error
+        except pickle.PicklingError as error:
+            raise CollectError(
+                f"a configuration or X cannot be sent to worker processes ({error}). Use n_jobs=1 or "
+                "joblib.parallel_config('threading')."
+            ) from error
+        finally:
+            outcomes.close()

@@ -1,0 +1,90 @@
+"""Recipes: how to get a fresh, seeded copy of a configuration's estimator, cheaply and as often as it is fitted."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .data import estimator_text
+
+_SEED_NAME = "random_state"
+
+
+def seed_of(rng: int, *key: int) -> int:
+    """The seed of one fit; it depends on the hold-out alone, so that all configurations share it."""
+    return int(np.random.SeedSequence(rng, spawn_key=key).generate_state(1)[0] >> 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """A configuration ready to be fitted many times.
+
+    Reading a pickled, never fitted clone is about ten times faster than cloning. The parts whose random_state is None are
+    pickled beside the estimator, so that they come out as its own parts and can be seeded without a search.
+
+    Attributes
+    ----------
+    name
+        The configuration.
+    text
+        The estimator with all its parameters.
+    unseeded
+        Parameters that get a seed for every fit.
+    frozen
+        Pickled (estimator, parts to seed); None where the estimator cannot be pickled or seeded this way.
+    estimator
+        The clone itself, where `frozen` is None.
+    """
+
+    name: str
+    text: str
+    unseeded: tuple[str, ...]
+    frozen: bytes | None
+    estimator: Any
+
+    def make(self, seed: int) -> Any:
+        """A fresh estimator, seeded where the user left the seed open."""
+        if self.frozen is None:
+            from sklearn.base import clone
+
+            made = clone(self.estimator)
+            return made.set_params(**dict.fromkeys(self.unseeded, seed)) if self.unseeded else made
+        made, parts = pickle.loads(self.frozen)
+        for part in parts:
+            part.random_state = seed
+        return made
+
+
+def make_recipes(configs: dict[str, Any], dumps: Callable[[Any], bytes]) -> list[Recipe]:
+    """Recipes of all configurations; `dumps` pickles for where the fits will happen."""
+    return [_recipe(name, estimator, dumps) for name, estimator in configs.items()]
+
+
+def _recipe(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe:
+    from sklearn.base import clone
+
+    made = clone(estimator)
+    params = made.get_params(deep=True)
+    unseeded = tuple(p for p, v in params.items() if v is None and (p == _SEED_NAME or p.endswith(f"__{_SEED_NAME}")))
+    parts = [params[p.removesuffix(f"__{_SEED_NAME}")] if p != _SEED_NAME else made for p in unseeded]
+    frozen = _freeze(made, parts, unseeded, dumps)
+    return Recipe(name, estimator_text(made), unseeded, frozen, made if frozen is None else None)
+
+
+def _freeze(estimator: Any, parts: Sequence[Any], unseeded: Sequence[str], dumps: Callable[[Any], bytes]) -> bytes | None:
+    """Pickle, and make sure that seeding the parts seeds the estimator."""
+    try:
+        frozen = dumps((estimator, parts))
+        copy, copied_parts = pickle.loads(frozen)
+        if not unseeded:
+            return frozen
+        for part in copied_parts:
+            part.random_state = 1
+        params = copy.get_params(deep=True)
+        return frozen if all(params.get(p) == 1 for p in unseeded) else None
+    except Exception:  # whatever a foreign class raises when pickled, cloning still works
+        return None

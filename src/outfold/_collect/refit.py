@@ -1,0 +1,64 @@
+"""`refit`: the selected configuration, fitted on all data."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from .._configs import as_configs
+from .._predictions import Predictions
+from ..exceptions import InputError
+from .data import as_features, as_labels
+from .limits import one_blas_thread
+from .recipes import make_recipes, seed_of
+
+if TYPE_CHECKING:
+    from ..metrics import MetricLike
+    from ..select import RuleLike
+
+
+def refit(
+    oof: Predictions,
+    configs: Any,
+    X: Any,
+    y: Any,
+    metric: MetricLike,
+    rule: RuleLike = None,
+    *,
+    fit_params: Mapping[str, Any] | None = None,
+) -> Any:
+    """The configuration selected by metric and rule, fitted on all samples.
+
+    Parameters
+    ----------
+    oof
+        The predictions that the selection is made on.
+    configs, X, y
+        What they were collected from.
+    metric, rule
+        How to select; the same as in the estimate that goes with the model.
+    fit_params
+        Arguments of ``fit``.
+
+    Returns
+    -------
+    estimator
+        A fitted clone; what it leaves open as ``random_state=None`` is seeded from the seed of the predictions.
+    """
+    from .._scoring import Scoring
+    from ..select import choose
+
+    named = as_configs(configs)
+    selected = choose(Scoring(oof, metric), rule).name
+    if selected not in named:
+        raise InputError(f"the selected configuration {selected!r} is not among the configs given; give those it was collected from.")
+    (recipe,) = make_recipes({selected: named[selected]}, pickle.dumps)
+    text = oof.provenance.get("specs", {}).get(selected)
+    if text is not None and text != recipe.text:
+        raise InputError(f"the configuration {selected!r} has other parameters than the one the predictions came from.")
+    features = as_features(X, oof.n_samples)
+    model = recipe.make(seed_of(int(oof.provenance.get("seed", 0))))
+    with one_blas_thread():
+        model.fit(features, as_labels(y), **(fit_params or {}))
+    return model

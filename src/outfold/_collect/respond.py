@@ -1,0 +1,179 @@
+"""What a fitted model predicts, brought to one form: columns in the order of the classes, codes for labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._predictions import Response
+from .._target import Target
+from ..exceptions import InputError
+
+Kind = Literal["classification", "regression", "survival"]
+
+
+class BadPrediction(ValueError):  # noqa: N818  (its name is what the user reads in the failed cell)
+    """A model answered, but not with predictions that can be used."""
+
+
+def kind_of(configs: Mapping[str, Any], y: Any) -> Kind:
+    """Classification, regression or survival, from the estimators; survival from the labels."""
+    from sklearn.base import is_classifier, is_regressor
+
+    if getattr(np.asarray(y).dtype, "names", None) is not None:
+        return "survival"
+    first: dict[str, str] = {}
+    for name, estimator in configs.items():
+        kind = "classification" if is_classifier(estimator) else "regression" if is_regressor(estimator) else None
+        if kind is None:
+            kind = "classification" if hasattr(estimator, "predict_proba") else "regression"
+        first.setdefault(kind, name)
+    if len(first) > 1:
+        raise InputError(
+            f"all configurations must be classifiers or all regressors; {first['classification']!r} is a classifier, "
+            f"{first['regression']!r} a regressor. Collect them apart."
+        )
+    return "classification" if "classification" in first else "regression"
+
+
+def choose_response(asked: str, kind: Kind, configs: Mapping[str, Any]) -> Response:
+    """The response to collect, or an error that names the configuration which cannot give it."""
+    allowed: dict[str, tuple[str, ...]] = {
+        "classification": ("proba", "score", "label"),
+        "regression": ("value",),
+        "survival": ("risk",),
+    }
+    if asked != "auto" and asked not in allowed[kind]:
+        raise InputError(
+            f"response must be {' or '.join(map(repr, ('auto', *allowed[kind])))} for a {kind}; got {asked!r}."
+        )
+    if asked == "auto":
+        return next(r for r in allowed[kind] if _lacking(r, configs) is None)  # type: ignore[return-value]
+    lacking = _lacking(asked, configs)
+    if lacking is not None:
+        raise InputError(
+            f"response={asked!r} needs {' or '.join(_METHODS[asked])}, which {lacking!r} does not have. "
+            "Use response='auto', or a configuration that has it (such as SVC(probability=True) or CalibratedClassifierCV)."
+        )
+    return asked  # type: ignore[return-value]
+
+
+_METHODS: dict[str, tuple[str, ...]] = {
+    "proba": ("predict_proba",),
+    "score": ("decision_function", "predict_proba"),
+    "label": ("predict",),
+    "value": ("predict",),
+    "risk": ("predict",),
+}
+
+
+def _lacking(response: str, configs: Mapping[str, Any]) -> str | None:
+    """The first configuration without a method for this response."""
+    methods = _METHODS[response]
+    return next((name for name, e in configs.items() if not any(hasattr(e, m) for m in methods)), None)
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """Reads one response off fitted models, the same way for all configurations."""
+
+    response: Response
+    classes: NDArray[Any] | None
+
+    @classmethod
+    def of(cls, response: Response, target: Target) -> Reader:
+        """The reader for these labels."""
+        return cls(response, target.classes)
+
+    @property
+    def width(self) -> int | None:
+        """Number of columns a sample's prediction has, None for a single number."""
+        many = self.classes is not None and len(self.classes) > 2 and self.response in ("proba", "score")
+        return len(self.classes) if many and self.classes is not None else None
+
+    def __call__(self, model: Any, X: Any) -> NDArray[Any]:
+        """Predictions for the rows of X: (n,) or (n, K) numbers, or (n,) class codes."""
+        values = getattr(self, f"_{self.response}")(model, X)
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            bad = ~np.isfinite(values if values.ndim == 1 else values.sum(axis=1))
+            raise BadPrediction(f"{int(bad.sum())} of {len(values)} predictions are NaN or infinite")
+        return np.ascontiguousarray(values)
+
+    def _value(self, model: Any, X: Any) -> NDArray[Any]:
+        values = np.asarray(model.predict(X), dtype=np.float64)
+        if values.ndim == 2 and values.shape[1] == 1:
+            values = values[:, 0]
+        return _shaped(values, (X.shape[0],))
+
+    _risk = _value
+
+    def _label(self, model: Any, X: Any) -> NDArray[Any]:
+        labels = _shaped(np.asarray(model.predict(X)), (X.shape[0],))
+        position = {c: i for i, c in enumerate(self._known())}
+        try:
+            return np.array([position[label] for label in labels.tolist()], dtype=np.intp)
+        except KeyError as error:
+            raise BadPrediction(f"predicted the label {error.args[0]!r}, which is none of the classes") from None
+
+    def _proba(self, model: Any, X: Any) -> NDArray[Any]:
+        values = np.asarray(model.predict_proba(X), dtype=np.float64)
+        columns = self._columns(model, values)
+        values = _shaped(values, (X.shape[0], len(columns)))
+        lowest, highest = values.min(initial=0.0), values.max(initial=1.0)
+        if lowest < -1e-9 or highest > 1 + 1e-9:
+            raise BadPrediction(f"predict_proba gave values from {lowest:.4g} to {highest:.4g}, outside [0, 1]")
+        n_classes = len(self._known())
+        if n_classes == 2:
+            return values[:, columns.index(1)] if 1 in columns else np.zeros(len(values))
+        if len(values) and np.abs(values.sum(axis=1) - 1).max() > 1e-4:
+            raise BadPrediction("the class probabilities of a sample do not sum to 1")
+        # A class that the training part lacks has probability 0.
+        out = np.zeros((len(values), n_classes))
+        out[:, columns] = values
+        return out
+
+    def _score(self, model: Any, X: Any) -> NDArray[Any]:
+        if not hasattr(model, "decision_function"):
+            values = self._proba(model, X)
+            return values - 0.5 if values.ndim == 1 else values
+        values = np.asarray(model.decision_function(X), dtype=np.float64)
+        known = self._known()
+        columns = self._columns(model, values)
+        if len(columns) < len(known):
+            lacks = next(c for i, c in enumerate(known) if i not in columns)
+            raise BadPrediction(f"the training part lacks class {lacks!s}, so the model has no score for it")
+        if len(known) == 2:
+            values = _shaped(values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values, (X.shape[0],))
+            # decision_function speaks for the model's second class.
+            return values if columns[1] == 1 else -values
+        out = np.empty((X.shape[0], len(known)))
+        out[:, columns] = _shaped(values, out.shape)
+        return out
+
+    def _known(self) -> list[Any]:
+        assert self.classes is not None
+        return list(self.classes.tolist())
+
+    def _columns(self, model: Any, values: NDArray[Any]) -> list[int]:
+        """The class code of every column of the model."""
+        known = self._known()
+        own = getattr(model, "classes_", None)
+        if own is None:
+            if values.ndim == 2 and values.shape[1] != len(known):
+                raise BadPrediction(f"{values.shape[1]} columns for {len(known)} classes, and no classes_ to tell them apart")
+            return sorted(range(len(known)), key=known.__getitem__)
+        position = {c: i for i, c in enumerate(known)}
+        try:
+            return [position[c] for c in np.asarray(own).tolist()]
+        except (KeyError, TypeError):
+            raise BadPrediction(f"the model's classes_ {own!s} are not the classes of y") from None
+
+
+def _shaped(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    if values.shape != shape:
+        raise BadPrediction(f"predictions of shape {values.shape} where {shape} was expected")
+    return values

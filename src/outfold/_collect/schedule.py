@@ -1,0 +1,104 @@
+"""What to fit: the hold-outs of every block, the configurations each still lacks, and batches of the right size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from .._plan import Splits
+
+CellKey = tuple[str, str, int, int]  # block, configuration, repeat, fold
+
+
+class Holdout(NamedTuple):
+    """What one fit leaves out: a fold, or two of them for nested cross-validation.
+
+    `cells` are the (repeat, fold) slots of the block that the fit fills; `folds` the fold each of them holds.
+    """
+
+    block: str
+    repeat: int
+    left_out: tuple[int, ...]
+    cells: tuple[tuple[int, int], ...]
+
+    @property
+    def folds(self) -> tuple[int, ...]:
+        """The fold predicted for every cell."""
+        return tuple(fold for _, fold in self.cells)
+
+
+def single_holdouts(splits: Splits, block: str = "oof") -> list[Holdout]:
+    """One fit a fold."""
+    return [Holdout(block, r, (k,), ((r, k),)) for r, k in splits.cells]
+
+
+def paired_holdouts(splits: Splits) -> list[Holdout]:
+    """One fit for every two folds i < k: it serves outer i, inner k and outer k, inner i."""
+    n = splits.n_folds
+    return [
+        Holdout("inner", r, (i, k), ((r * n + i, k), (r * n + k, i)))
+        for r in range(splits.n_repeats)
+        for i in range(n)
+        for k in range(i + 1, n)
+    ]
+
+
+class Batch(NamedTuple):
+    """One task: a hold-out and the positions of the configurations to fit on it."""
+
+    holdout: Holdout
+    configs: tuple[int, ...]
+
+
+@dataclass
+class Schedule:
+    """Batches of what is missing, cut while the work goes on by how long fits turn out to take.
+
+    A task should take `task_seconds`: long against its overhead, short against what a kill may lose.
+    """
+
+    holdouts: Sequence[Holdout]
+    names: Sequence[str]
+    done: set[CellKey]
+    task_seconds: float
+    largest: int
+    _seconds: dict[str, float] = field(default_factory=dict)
+    _default: float | None = None
+
+    def missing(self, holdout: Holdout) -> list[int]:
+        """Positions of the configurations that lack a cell of this hold-out."""
+        return [
+            j
+            for j, name in enumerate(self.names)
+            if any((holdout.block, name, r, k) not in self.done for r, k in holdout.cells)
+        ]
+
+    def n_missing(self) -> int:
+        """Number of fits to do."""
+        return sum(len(self.missing(h)) for h in self.holdouts)
+
+    def learn(self, name: str, seconds: float) -> None:
+        """A fit of this configuration took so long."""
+        self._seconds[name] = seconds
+        self._default = seconds if self._default is None else 0.9 * self._default + 0.1 * seconds
+
+    def batches(self) -> Iterator[Batch]:
+        """Batches in the order of the hold-outs; lazily, so that later ones profit from what was learnt."""
+        for holdout in self.holdouts:
+            waiting = self.missing(holdout)
+            while waiting:
+                size = self._size(waiting)
+                yield Batch(holdout, tuple(waiting[:size]))
+                waiting = waiting[size:]
+
+    def _size(self, waiting: Sequence[int]) -> int:
+        # Nothing is known at first: single fits, which teach fastest and lose least.
+        if self._default is None:
+            return 1
+        total = 0.0
+        for size, j in enumerate(waiting[: self.largest], start=1):
+            total += self._seconds.get(self.names[j], self._default)
+            if total >= self.task_seconds:
+                return size
+        return min(len(waiting), self.largest)

@@ -1,0 +1,150 @@
+"""The unit of work: fit a batch of configurations on one hold-out and predict what was left out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._plan import Splits
+from .data import Part, Rows, Samples, borrow
+from .limits import Expired, Watchdog, alarm, limit_worker, listening, quiet
+from .recipes import Recipe
+from .respond import Reader
+from .schedule import Holdout
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What all tasks of a collection share.
+
+    Attributes
+    ----------
+    token
+        Tells collections apart in a worker that outlives one.
+    samples, splits, reader
+        The data, who is held out when, and how to read predictions.
+    own_process
+        The worker is a process of its own: it sets its limits itself.
+    crowded
+        More than one worker: none of them may use more than one OpenMP thread.
+    timeout
+        Seconds a fit may take, or None.
+    folder
+        Where watchdogs leave records, or None where a process must not be ended.
+    """
+
+    token: str
+    samples: Samples
+    splits: Splits
+    reader: Reader
+    own_process: bool = False
+    crowded: bool = False
+    timeout: float | None = None
+    folder: str | None = None
+
+
+class Outcome(NamedTuple):
+    """What one fit gave: predictions for every fold it left out, or a message why there are none."""
+
+    holdout: Holdout
+    name: str
+    values: tuple[NDArray[Any], ...] | None
+    message: str
+    seconds: float
+    warnings: tuple[str, ...]
+
+
+def work(setting: Setting, holdout: Holdout, seed: int, recipes: Sequence[Recipe]) -> list[Outcome]:
+    """Fit every recipe on the training rows of the hold-out; a pure function of its arguments."""
+    if setting.own_process or setting.crowded:
+        limit_worker(setting.own_process)
+    with quiet() if setting.own_process else nullcontext():
+        return [_fit(setting, holdout, seed, recipe) for recipe in recipes]
+
+
+def _fit(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> Outcome:
+    start = perf_counter()
+    values, message = None, ""
+    watchdog = Watchdog(setting.folder, setting.timeout)
+    with listening() as heard:
+        try:
+            with watchdog.guard(holdout, recipe.name), alarm(setting.timeout):
+                values = _predict(setting, holdout, seed, recipe)
+        except Expired:
+            message = expired_message(setting.timeout)
+        except Exception as error:
+            message = describe(error)
+    seconds = perf_counter() - start
+    if values is not None and setting.timeout is not None and seconds > setting.timeout:
+        values, message = None, expired_message(setting.timeout)
+    return Outcome(holdout, recipe.name, values, message, seconds, tuple(heard))
+
+
+def _predict(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> tuple[NDArray[Any], ...]:
+    try:
+        return _fit_on(_shared_part(setting, holdout), setting.reader, seed, recipe)
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+    # An estimator that writes into its input gets rows of its own; the others go on sharing theirs.
+    return _fit_on(_part(setting, holdout, private=True), setting.reader, seed, recipe)
+
+
+def _fit_on(part: Part, reader: Reader, seed: int, recipe: Recipe) -> tuple[NDArray[Any], ...]:
+    model = recipe.make(seed)
+    model.fit(borrow(part.X), part.y, **part.fit_params)
+    return tuple(reader(model, borrow(X)) for X in part.tests)
+
+
+def describe(error: BaseException) -> str:
+    """``ExceptionType: first line``."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0].strip()}" if lines else type(error).__name__
+
+
+def expired_message(timeout: float | None) -> str:
+    """Why a fit that took too long has no predictions."""
+    return f"TimeoutError: no result after {timeout:g} s"
+
+
+# -- rows -----------------------------------------------------------------------------------------------
+
+
+class _LastPart(threading.local):
+    """The rows of the last hold-out in this thread; the next batch is mostly of the same one."""
+
+    key: tuple[str, Holdout] | None = None
+    part: Part | None = None
+
+
+_last = _LastPart()
+
+
+def forget_rows() -> None:
+    """Let go of the rows kept for the next batch."""
+    _last.key = _last.part = None
+
+
+def _shared_part(setting: Setting, holdout: Holdout) -> Part:
+    if _last.key != (setting.token, holdout) or _last.part is None:
+        _last.part = None  # free the old rows before taking the new ones
+        _last.part = _part(setting, holdout)
+        _last.key = (setting.token, holdout)
+    return _last.part
+
+
+def _part(setting: Setting, holdout: Holdout, private: bool = False) -> Part:
+    splits, r = setting.splits, holdout.repeat
+    train = splits.train_rows(r, *holdout.left_out)
+    return setting.samples.part(train, tuple(_held_out(splits, r, k) for k in holdout.folds), private)
+
+
+def _held_out(splits: Splits, repeat: int, fold: int) -> Rows:
+    return np.asarray(splits.test_rows(repeat, fold))

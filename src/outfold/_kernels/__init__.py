@@ -1,0 +1,1 @@
+"""Arrays in, arrays out: the numerical kernels, which know no names of metrics, plans or files."""

@@ -1,0 +1,132 @@
+"""What a metric kernel is, and the arithmetic that all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+# Integers of smaller magnitude are exact in the float type.
+EXACT32 = 2**24
+EXACT64 = 2**53
+
+
+class Kernel(Protocol):
+    """The metric of C configurations on N samples, under many integer weightings at once."""
+
+    n_configs: int
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) metric of every configuration under each of the (b, N) weightings; NaN where undefined."""
+        ...
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) metric of configuration ``chosen[i]`` under ``weights[i]``; NaN where undefined."""
+        ...
+
+
+def ratio(numerator: Array, denominator: Array) -> Floats:
+    """numerator / denominator in float64, NaN without a warning where the denominator is zero."""
+    return np.divide(numerator, np.where(denominator == 0, np.nan, denominator), dtype=np.float64, order="C")
+
+
+def total(weights: Array) -> Floats:
+    """(b,) sum of each weighting, exact below 2**53."""
+    return weights.sum(axis=1, dtype=np.int64).astype(np.float64)
+
+
+def mean_ratio(numerators: Sequence[Array], denominators: Sequence[Array]) -> Floats:
+    """Mean of the ratios whose denominator is not zero, elementwise; NaN where all are.
+
+    Over a common denominator while its products are exact integers, so that equal means are equal floats;
+    term by term otherwise.
+    """
+    top: Array = np.zeros(())
+    bottom: Array = np.ones(())
+    present: Array = np.zeros(())
+    sizes = [max(float(d.max(initial=0)), 1.0) for d in denominators]
+    exact = len(sizes) * float(np.prod(sizes)) < EXACT64
+    for part, whole in zip(numerators, denominators, strict=True):
+        defined = whole != 0
+        safe = np.where(defined, whole, 1.0)
+        present = present + defined
+        if exact:
+            # part is zero where whole is: an absent term adds 0/1.
+            top, bottom = top * safe + part * bottom, bottom * safe
+        else:
+            top = top + part / safe
+    return ratio(top, bottom * present)
+
+
+class Counter:
+    """(b, C) weighted sums of small integers ``values`` (C, N), exact, by the fastest matrix product that is."""
+
+    def __init__(self, values: Array) -> None:
+        self._single = values.astype(np.float32)
+        self._largest = float(np.abs(self._single).max(initial=0))
+
+    def __call__(self, weights: Array) -> Array:
+        """(b, C) sums under the (b, N) weights."""
+        heaviest = total(weights).max(initial=0)
+        dtype = np.float32 if heaviest * self._largest < EXACT32 else np.float64
+        return weights.astype(dtype) @ self._single.T.astype(dtype, copy=False)
+
+
+def distinct(columns: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First index of every distinct ``columns[j]``, and for each j the position of its equal among those.
+
+    Many configurations predict identically; evaluating each distinct column once saves time and makes
+    their scores equal whatever the order of summation.
+    """
+    seen: dict[bytes, int] = {}
+    inverse = np.fromiter(
+        (seen.setdefault(column.tobytes(), len(seen)) for column in columns), np.intp, len(columns)
+    )
+    first = np.full(len(seen), len(columns), dtype=np.intp)
+    np.minimum.at(first, inverse, np.arange(len(columns)))
+    return first, inverse
+
+
+class Expanded:
+    """A kernel of distinct configurations, seen through the position of each configuration's equal."""
+
+    def __init__(self, kernel: Kernel, inverse: NDArray[np.intp]) -> None:
+        self.n_configs = len(inverse)
+        self._kernel, self._inverse = kernel, inverse
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) metric of every configuration."""
+        return self._kernel.scores(weights)[:, self._inverse]
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) metric of the chosen configurations."""
+        return self._kernel.paired(weights, self._inverse[chosen])
+
+
+def merged(predictions: Array, build: Callable[[Array], Kernel]) -> Kernel:
+    """The kernel that ``build`` makes of the predictions, with equal columns evaluated once."""
+    first, inverse = distinct(predictions)
+    if len(first) == len(inverse):
+        return build(predictions)
+    return Expanded(build(predictions[first]), inverse)
+
+
+class Negated:
+    """Minus a metric: scikit-learn's ``neg_`` scorers."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.n_configs = kernel.n_configs
+        self._kernel = kernel
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) negated metric of every configuration."""
+        return 0.0 - self._kernel.scores(weights)  # not unary minus, which makes a zero loss -0.0
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) negated metric of the chosen configurations."""
+        return 0.0 - self._kernel.paired(weights, chosen)

@@ -1,0 +1,267 @@
+"""Rank metrics of a score against a binary label: the area under the ROC curve and average precision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import permutations
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import jit
+from .base import Array, Floats, mean_ratio, ratio, total
+
+# Twice a number of pairs of samples is at most (total weight)**2, below 2**31 up to this total.
+INT32_TOTAL = 46_340
+_VECTOR = 32
+
+
+def lane_counts(weights: Array) -> NDArray[np.signedinteger]:
+    """The weights transposed, (N + 1, lanes), with a row of zeros at the end and zero lanes as padding."""
+    b, n = weights.shape
+    counts = np.zeros((n + 1, -(-b // _VECTOR) * _VECTOR), dtype=count_type(weights))
+    counts[:n, :b] = weights.T
+    return counts
+
+
+def padded(weights: Array) -> NDArray[np.signedinteger]:
+    """The weights (b, N + 1) with a column of zeros at the end."""
+    b, n = weights.shape
+    counts = np.zeros((b, n + 1), dtype=count_type(weights))
+    counts[:, :n] = weights
+    return counts
+
+
+def count_type(weights: Array) -> type[np.int8 | np.int64]:
+    """The smaller of the two types that compiled kernels know which holds the weights."""
+    return np.int8 if weights.max(initial=0) <= np.iinfo(np.int8).max else np.int64
+
+
+def sum_type(weights: Array) -> type[np.int32 | np.int64]:
+    """The type in which twice a sum over pairs of rows cannot overflow."""
+    return np.int32 if total(weights).max(initial=0) <= INT32_TOTAL else np.int64
+
+
+class AucKernel:
+    """Area under the ROC curve: the share of (positive, negative) pairs in which the positive scores higher.
+
+    A tie counts one half. Computed as twice the Mann-Whitney statistic, an integer, over twice the number of
+    pairs (Hanley and McNeil 1982); NaN unless both classes have weight.
+
+    Parameters
+    ----------
+    scores
+        (C, N) score of each sample, higher for the positive class.
+    positive
+        (N,) whether the sample is of the positive class.
+    """
+
+    def __init__(self, scores: Floats, positive: Array) -> None:
+        self.n_configs = len(scores)
+        self._scores = scores
+        self._positive = np.ascontiguousarray(positive, dtype=bool)
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) area of every configuration under each weighting."""
+        twice, pairs = self.counts(weights)
+        return ratio(twice, pairs[:, None])
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) area of configuration ``chosen[i]`` under ``weights[i]``."""
+        twice, pairs = self.paired_counts(weights, chosen)
+        return ratio(twice, pairs)
+
+    def counts(self, weights: Array) -> tuple[Array, Floats]:
+        """Numerators (b, C) and denominators (b,) of the areas, both integers."""
+        lanes = jit.lanes()
+        twice = self._numpy_lanes(weights) if lanes is None else self._compiled_lanes(lanes, weights)
+        return twice.T, self._pairs(weights)
+
+    def paired_counts(self, weights: Array, chosen: NDArray[np.intp]) -> tuple[Array, Floats]:
+        """Numerators and denominators (b,) of the areas of the chosen configurations."""
+        lanes = jit.lanes()
+        if lanes is None:
+            twice = self._numpy_paired(weights, chosen)
+        else:
+            twice = self._compiled_paired(lanes, weights, chosen)
+        return twice, self._pairs(weights)
+
+    def _pairs(self, weights: Array) -> Floats:
+        positives = total(weights[:, self._positive])
+        return 2 * positives * (total(weights) - positives)
+
+    @cached_property
+    def _order(self) -> NDArray[np.intp]:
+        return np.argsort(self._scores, axis=1)
+
+    @cached_property
+    def _steps(self) -> tuple[Array, Array]:
+        c, n = self._scores.shape
+        steps = np.empty((c, 3 * n // 2 + 1, 2), dtype=np.int32)
+        lengths = np.empty(c, dtype=np.intp)
+        lanes = jit.lanes()
+        assert lanes is not None
+        lanes.auc_steps(self._scores, self._order, self._positive, steps, lengths)
+        return steps, lengths
+
+    def _compiled_lanes(self, lanes: ModuleType, weights: Array) -> Array:
+        counts = lane_counts(weights)
+        dtype = sum_type(weights)
+        level, statistic = np.empty((2, counts.shape[1]), dtype=dtype)
+        out = np.empty((self.n_configs, counts.shape[1]), dtype=dtype)
+        lanes.auc_lanes(*self._steps, counts, level, statistic, out)
+        return out[:, : len(weights)]
+
+    def _compiled_paired(self, lanes: ModuleType, weights: Array, chosen: NDArray[np.intp]) -> Array:
+        out = np.empty(len(weights), dtype=np.int64)
+        lanes.auc_paired(*self._steps, padded(weights), chosen, out)
+        return out
+
+    def _split(self, config: int) -> tuple[Array, Array, Array]:
+        """Negative rows in score order; for each positive row, how many score lower and how many not higher."""
+        order, scores = self._order[config], self._scores[config]
+        negatives = order[~self._positive[order]]
+        below = scores[negatives]
+        above = scores[self._positive]
+        return negatives, np.searchsorted(below, above, "left"), np.searchsorted(below, above, "right")
+
+    def _numpy_lanes(self, weights: Array) -> Array:
+        counts = np.ascontiguousarray(weights.T, dtype=sum_type(weights))
+        positives = counts[self._positive]
+        out = np.empty((self.n_configs, len(weights)), dtype=counts.dtype)
+        for c in range(self.n_configs):
+            negatives, lower, upper = self._split(c)
+            running = np.zeros((len(negatives) + 1, len(weights)), dtype=counts.dtype)
+            np.cumsum(counts[negatives], axis=0, out=running[1:])
+            out[c] = np.einsum("nb,nb->b", positives, running[lower] + running[upper])
+        return out
+
+    def _numpy_paired(self, weights: Array, chosen: NDArray[np.intp]) -> Array:
+        out = np.empty(len(weights), dtype=np.int64)
+        for i, config in enumerate(chosen):
+            negatives, lower, upper = self._split(config)
+            running = np.concatenate([[0], np.cumsum(weights[i, negatives], dtype=np.int64)])
+            out[i] = weights[i, self._positive].astype(np.int64) @ (running[lower] + running[upper])
+        return out
+
+
+class AveragePrecisionKernel:
+    """Sum over score thresholds of the recall gained times the precision; NaN unless a positive has weight.
+
+    Samples of equal score pass a threshold together, and nothing is interpolated, as in scikit-learn.
+
+    Parameters
+    ----------
+    scores
+        (C, N) score of each sample, higher for the positive class.
+    positive
+        (N,) whether the sample is of the positive class.
+    """
+
+    def __init__(self, scores: Floats, positive: Array) -> None:
+        self.n_configs = len(scores)
+        self._positive = np.asarray(positive, dtype=bool)
+        self._walks = _precision_walks(scores, self._positive)
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) average precision of every configuration under each weighting."""
+        lanes = jit.lanes()
+        sums = self._numpy_lanes(weights) if lanes is None else self._compiled_lanes(lanes, weights)
+        return ratio(sums.T, total(weights[:, self._positive])[:, None])
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) average precision of configuration ``chosen[i]`` under ``weights[i]``."""
+        lanes = jit.lanes()
+        if lanes is None:
+            sums = np.array(
+                [self._numpy_sums(w[:, None], c)[0] for w, c in zip(weights, chosen, strict=True)]
+            )
+        else:
+            sums = np.empty(len(weights))
+            lanes.precision_paired(self._walks, padded(weights), chosen, sums)
+        return ratio(sums, total(weights[:, self._positive]))
+
+    def _compiled_lanes(self, lanes: ModuleType, weights: Array) -> Floats:
+        counts = lane_counts(weights)
+        negatives, positives, recalled = np.empty((3, counts.shape[1]), dtype=sum_type(weights))
+        statistic = np.empty(counts.shape[1])
+        out = np.empty((self.n_configs, counts.shape[1]))
+        lanes.precision_lanes(self._walks, counts, negatives, positives, recalled, statistic, out)
+        return out[:, : len(weights)]
+
+    def _numpy_lanes(self, weights: Array) -> Floats:
+        counts = np.ascontiguousarray(weights.T)
+        return np.array([self._numpy_sums(counts, c) for c in range(self.n_configs)])
+
+    def _numpy_sums(self, counts: Array, config: int) -> Floats:
+        """(b,) recall gained times precision, summed, under the transposed (N, b) counts."""
+        walk = self._walks[config]
+        rows, ends = walk >> 2, np.flatnonzero(walk & 2)
+        drawn = counts[rows].astype(np.float64)
+        seen = drawn.cumsum(axis=0)[ends]
+        positives = (drawn * (walk & 1)[:, None]).cumsum(axis=0)[ends]
+        gained = np.diff(positives, axis=0, prepend=0)
+        return (gained * positives / np.maximum(seen, 1)).sum(axis=0)
+
+
+def _precision_walks(scores: Floats, positive: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """(C, N) rows in descending score order, coded as ``lanes.precision_lanes`` has them."""
+    order = np.argsort(scores, axis=1)[:, ::-1]
+    ranked = np.take_along_axis(scores, order, axis=1)
+    ends = np.ones(scores.shape, dtype=bool)
+    ends[:, :-1] = ranked[:, 1:] != ranked[:, :-1]
+    hits = positive[order]
+    found = hits.cumsum(axis=1)
+    before = np.zeros_like(found)
+    before[:, 1:] = np.maximum.accumulate(np.where(ends, found, 0), axis=1)[:, :-1]
+    return (4 * order + 2 * (ends & (found > before)) + hits).astype(np.int32)
+
+
+class MeanAucKernel:
+    """Mean of binary areas, each on some of the samples; NaN where one of them is undefined.
+
+    Parameters
+    ----------
+    parts
+        Kernels of the areas, each with the rows (N,) it is about.
+    """
+
+    def __init__(self, parts: Sequence[tuple[AucKernel, NDArray[np.intp] | slice]]) -> None:
+        self.n_configs = parts[0][0].n_configs
+        self._parts = parts
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) mean area of every configuration under each weighting."""
+        counts = [kernel.counts(weights[:, rows]) for kernel, rows in self._parts]
+        return self._mean([(twice, pairs[:, None]) for twice, pairs in counts])
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) mean area of configuration ``chosen[i]`` under ``weights[i]``."""
+        return self._mean([kernel.paired_counts(weights[:, rows], chosen) for kernel, rows in self._parts])
+
+    @staticmethod
+    def _mean(counts: list[tuple[Array, Floats]]) -> Floats:
+        twice, pairs = zip(*counts, strict=True)
+        return np.where(np.min(pairs, axis=0) > 0, mean_ratio(twice, pairs), np.nan)
+
+
+def one_vs_rest(predictions: Floats, y: Array) -> MeanAucKernel:
+    """The mean over classes of the area of the class's score against all others; predictions (C, N, K)."""
+    every = slice(None)
+    return MeanAucKernel(
+        [
+            (AucKernel(np.ascontiguousarray(predictions[:, :, k]), y == k), every)
+            for k in range(predictions.shape[2])
+        ]
+    )
+
+
+def one_vs_one(predictions: Floats, y: Array) -> MeanAucKernel:
+    """The mean over ordered pairs of classes of the area of the first one's score (Hand and Till 2001, eq. 7)."""
+    parts = []
+    for k, other in permutations(range(predictions.shape[2]), 2):
+        rows = np.flatnonzero((y == k) | (y == other))
+        parts.append((AucKernel(np.ascontiguousarray(predictions[:, rows, k]), y[rows] == k), rows))
+    return MeanAucKernel(parts)

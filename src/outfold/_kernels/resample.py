@@ -1,0 +1,93 @@
+"""Bootstrap draws as counts: how often every sample was drawn, a block of draws at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Fixed, because a block is also the unit of the random stream: results may not depend on memory or threads.
+BLOCK = 256
+_LARGE = 1 << 24
+_DRAW_STREAM = 0xD4A3
+
+
+def block_size(n: int) -> int:
+    """Draws a block: 256, fewer when a block would hold more than 16 million counts."""
+    return BLOCK if n * BLOCK <= _LARGE else max(8, _LARGE // n)
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """Draws with replacement of N samples, of whole groups, or within strata.
+
+    Attributes
+    ----------
+    n
+        Number of samples.
+    seed
+        Every block of draws has its own stream under this seed.
+    groups
+        (N,) codes; a group is drawn or left out whole.
+    strata
+        (N,) codes; every stratum keeps its size. With groups, the stratum of a group's first sample.
+    """
+
+    n: int
+    seed: int
+    groups: NDArray[np.intp] | None = None
+    strata: NDArray[np.intp] | None = None
+
+    def generator(self, block: int) -> np.random.Generator:
+        """The random stream of a block."""
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(_DRAW_STREAM, block)))
+
+    def counts(self, rng: np.random.Generator, b: int) -> NDArray[Any]:
+        """(b, N) how often every sample was drawn."""
+        if self.groups is None:
+            return self._draw(rng, b, self.n, self.strata)
+        n_groups = int(self.groups.max()) + 1
+        strata = None
+        if self.strata is not None:
+            strata = np.empty(n_groups, dtype=np.intp)
+            strata[self.groups] = self.strata
+        return self._draw(rng, b, n_groups, strata)[:, self.groups]
+
+    @staticmethod
+    def _draw(rng: np.random.Generator, b: int, n: int, strata: NDArray[np.intp] | None) -> NDArray[Any]:
+        if strata is None:
+            return count_rows(rng.integers(0, n, size=(b, n), dtype=np.int32), n)
+        out = np.empty((b, n), dtype=np.int64)
+        for stratum in np.unique(strata):
+            members = np.flatnonzero(strata == stratum)
+            out[:, members] = count_rows(rng.integers(0, len(members), size=(b, len(members))), len(members))
+        return _compact(out)
+
+
+def count_rows(indices: NDArray[np.integer], n: int) -> NDArray[Any]:
+    """(b, N) counts of every row of drawn indices, as bytes unless a sample was drawn more than 255 times."""
+    b = len(indices)
+    offsets = np.arange(b, dtype=np.intp)[:, None] * n
+    counts = np.bincount((indices + offsets).ravel(), minlength=b * n).reshape(b, n)
+    return _compact(counts)
+
+
+def read_draws(draws: NDArray[np.integer], n: int) -> NDArray[Any]:
+    """Given draws as (B, N) counts.
+
+    Rows that all sum to N are counts already; other rows are drawn indices. (An index matrix whose every row sums to N
+    happens for fewer than five samples only.)
+    """
+    return _compact(draws) if np.all(draws.sum(axis=1) == n) else count_rows(draws, n)
+
+
+def _compact(counts: NDArray[np.integer]) -> NDArray[Any]:
+    return counts.astype(np.uint8 if counts.max(initial=0) < 256 else np.int64)
+
+
+def blocks(n_rows: int, size: int) -> Iterator[slice]:
+    """Slices of at most `size` rows."""
+    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))

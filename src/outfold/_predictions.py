@@ -1,0 +1,446 @@
+"""The artifact: out-of-fold predictions of every configuration that was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _render
+from ._notes import Note
+from ._plan import NOT_HELD_OUT, Plan, Splits, fingerprint, group_codes
+from ._target import Target
+from .exceptions import InputError, NeedError
+
+if TYPE_CHECKING:
+    from ._results import Leaderboard
+    from .metrics import MetricLike
+
+Response = Literal["label", "score", "proba", "value", "risk", "pointwise"]
+RESPONSES: tuple[str, ...] = get_args(Response)
+
+
+class State(IntEnum):
+    """What is known of a cell (configuration, repeat, fold)."""
+
+    PENDING = 0
+    DONE = 1
+    DROPPED = 2
+    FAILED = 3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Predictions:
+    """Out-of-fold predictions of every configuration that was tried.
+
+    Made by `collect`, `from_arrays`, `from_frame`, `read` or `load`; immutable. Everything this package says about a
+    model is a function of this object.
+
+    Attributes
+    ----------
+    target : Target
+        The labels.
+    data
+        (R, C, N) or (R, C, N, K): predictions by repeat, configuration, sample (and class). Class codes for
+        ``label``; the probability of the positive class for a binary ``proba``. Cells that are not done hold
+        NaN (-1 for codes); `state` says why.
+    folds
+        (N, R) the fold that held out a sample in a repeat; -1 where none did.
+    state
+        (C, R, F) `State` of every cell.
+    configs
+        Names of the configurations, in the user's order.
+    response
+        What the numbers are: label, score, proba, value, risk or pointwise.
+    params
+        The parameters that tell configurations apart, one dict a configuration.
+    groups
+        (N,) group labels, or None.
+    samples
+        (N,) sample names.
+    threshold
+        Where scores are cut to give labels; None where only the user could know.
+    blocks
+        Named further predictions: ``inner`` (nested CV), ``fresh`` (CVM-CV).
+    messages
+        Why cells failed, by (configuration, repeat, fold).
+    provenance
+        Seed, versions, hashes, times: json-ready facts on how the predictions came about.
+    """
+
+    target: Target
+    data: NDArray[Any]
+    folds: NDArray[np.int32]
+    state: NDArray[np.uint8]
+    configs: tuple[str, ...]
+    response: Response
+    plan: Plan
+    params: tuple[Mapping[str, Any], ...] = ()
+    groups: NDArray[Any] | None = None
+    samples: NDArray[Any] | None = None
+    train: dict[tuple[int, int], NDArray[np.intp]] | None = None
+    threshold: float | None = None
+    blocks: Mapping[str, Predictions] = field(default_factory=dict)
+    messages: Mapping[tuple[str, int, int], str] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.params:
+            object.__setattr__(self, "params", tuple({} for _ in self.configs))
+        if self.samples is None:
+            object.__setattr__(self, "samples", np.arange(len(self.target)))
+        _check(self)
+        for array in (self.data, self.folds, self.state, self.target.y, self.groups, self.samples):
+            if array is not None:
+                array.setflags(write=False)
+        for name in ("blocks", "messages", "provenance"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    # -- sizes and parts --------------------------------------------------------------------------------
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples N."""
+        return len(self.target)
+
+    @property
+    def n_configs(self) -> int:
+        """Number of configurations C."""
+        return len(self.configs)
+
+    @property
+    def n_repeats(self) -> int:
+        """Number of repeats R."""
+        return self.folds.shape[1]
+
+    @property
+    def n_folds(self) -> int:
+        """Largest number of folds in any repeat."""
+        return self.state.shape[2]
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The labels as the user knows them."""
+        return self.target.labels
+
+    @property
+    def P(self) -> NDArray[Any]:  # noqa: N802  (the papers' name)
+        """Predictions by sample, configuration, repeat (and class)."""
+        return np.swapaxes(self.data, 0, 2)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of labels and splits; a paired comparison needs equal fingerprints."""
+        return fingerprint(self.target, self.folds, self.train)
+
+    @cached_property
+    def splits(self) -> Splits:
+        """The splits these predictions were made on."""
+        return Splits(self.plan, self.folds, self.train, self.notes)
+
+    @cached_property
+    def planned(self) -> NDArray[np.bool_]:
+        """(R, F) True for the cells that hold out at least one sample."""
+        out = np.zeros(self.state.shape[1:], dtype=bool)
+        for r, k in self.splits.cells:
+            out[r, k] = True
+        return out
+
+    @property
+    def group_codes(self) -> NDArray[np.intp] | None:
+        """Groups as codes, or None."""
+        return None if self.groups is None else group_codes(self.groups, self.n_samples)
+
+    @property
+    def completeness(self) -> float:
+        """Share of the planned cells that are done."""
+        return float(np.mean(self.state[:, self.planned] == State.DONE))
+
+    def config_index(self, config: str | int) -> int:
+        """Position of a configuration given by name or by position."""
+        if isinstance(config, (int, np.integer)) and 0 <= config < self.n_configs:
+            return int(config)
+        try:
+            return self.configs.index(str(config))
+        except ValueError:
+            from difflib import get_close_matches
+
+            near = get_close_matches(str(config), self.configs, n=1, cutoff=0)
+            raise InputError(
+                f"no configuration {config!r} among {_render.count(self.n_configs, 'configuration')}; "
+                f"the nearest name is {near[0]!r}."
+            ) from None
+
+    def sel(
+        self,
+        config: str | int | Sequence[str | int] | None = None,
+        repeat: int | Sequence[int] | None = None,
+    ) -> Predictions:
+        """The part with the given configurations and repeats, in the order given."""
+        out = self
+        if config is not None:
+            names = [config] if isinstance(config, (str, int, np.integer)) else list(config)
+            out = out._sel_configs([self.config_index(c) for c in names])
+        if repeat is not None:
+            wanted = [repeat] if isinstance(repeat, (int, np.integer)) else list(repeat)
+            wrong = [r for r in wanted if not 0 <= r < self.n_repeats]
+            if wrong or not wanted:
+                raise InputError(f"repeat must be in 0..{self.n_repeats - 1}; got {repeat!r}.")
+            out = out._sel_repeats(wanted)
+        return out
+
+    def _sel_configs(self, index: list[int]) -> Predictions:
+        if not index:
+            raise InputError("sel needs at least one configuration; got an empty list.")
+        names = tuple(self.configs[i] for i in index)
+        return replace(
+            self,
+            data=self.data[:, index],
+            state=self.state[index],
+            configs=names,
+            params=tuple(self.params[i] for i in index),
+            blocks={k: b._sel_configs(index) for k, b in self.blocks.items()},
+            messages={k: v for k, v in self.messages.items() if k[0] in names},
+        )
+
+    def _sel_repeats(self, index: list[int]) -> Predictions:
+        train = None
+        if self.train is not None:
+            train = {(new, k): rows for new, r in enumerate(index) for (old, k), rows in self.train.items() if old == r}
+        messages = {(c, index.index(r), k): v for (c, r, k), v in self.messages.items() if r in index}
+        return replace(
+            self,
+            data=self.data[index],
+            folds=np.ascontiguousarray(self.folds[:, index]),
+            state=np.ascontiguousarray(self.state[:, index]),
+            plan=replace(self.plan, repeats=len(index))
+            if self.plan.kind != "blocked"
+            else replace(self.plan, kind="given", repeats=len(index)),
+            train=train,
+            blocks={k: b._sel_repeats(_inner_repeats(index, b, self)) for k, b in self.blocks.items() if k == "inner"},
+            messages=messages,
+        )
+
+    # -- responses --------------------------------------------------------------------------------------
+
+    def respond(self, needs: str) -> NDArray[Any]:
+        """Predictions as (R, C, N[, K]) in the response a metric needs, or an error that says what to do."""
+        if needs in (self.response, "any"):
+            return self.data
+        convert = _CONVERT.get((self.response, needs))
+        if convert is None or (self.response == "score" and needs == "label" and self.threshold is None):
+            raise NeedError(
+                f"needs {_MEANING[needs]}; these predictions are {_MEANING[self.response]}. {_advice(needs)}"
+            )
+        return convert(self)
+
+    # -- scores -----------------------------------------------------------------------------------------
+
+    def scores(self, metric: MetricLike) -> NDArray[np.float64]:
+        """The metric of every cell, (configurations, repeats, folds); NaN where the cell is not done or undefined."""
+        from ._scoring import cell_scores
+
+        return cell_scores(self, metric)
+
+    def leaderboard(self, metric: MetricLike, aggregate: Literal["pooled", "fold"] = "pooled") -> Leaderboard:
+        """Configurations in the order of their own cross-validation score, best first.
+
+        The first one's score is optimistic; `outfold.estimate.bbc` says by how much.
+        """
+        from ._scoring import leaderboard
+
+        return leaderboard(self, metric, aggregate)
+
+    # -- out --------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> Path:
+        """Write one .oof file (SQLite, no pickle); an existing file is replaced as a whole."""
+        from ._store import save
+
+        return save(self, path)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Long table with a row for every (sample, configuration, repeat) that has a prediction."""
+        from ._convert import to_frame
+
+        return to_frame(self, backend)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Predictions of {_render.count(self.n_configs, 'configuration')} on "
+            f"{_render.count(self.n_samples, 'sample')}, {self.plan}, {self.response}, {self.fingerprint}>"
+        )
+
+    def __str__(self) -> str:
+        return _render.facts("Predictions", self._facts())
+
+    def _repr_html_(self) -> str:
+        return _render.facts_html("Predictions", self._facts())
+
+    def _facts(self) -> Iterable[tuple[str, str]]:
+        yield "samples", _render.count(self.n_samples, "sample").split()[0] + _balance(self.target)
+        if self.groups is not None:
+            yield "groups", f"{len(np.unique(self.group_codes)):,}"
+        names = ", ".join(_render.shorten(c, 30) for c in self.configs[:3])
+        yield "configurations", f"{self.n_configs:,} ({names}{', …' if self.n_configs > 3 else ''})"
+        yield "plan", str(self.plan)
+        yield "response", _MEANING[self.response]
+        yield "cells", _cells_text(self)
+        if self.blocks:
+            yield "blocks", ", ".join(self.blocks)
+        yield "fingerprint", self.fingerprint
+        for note in self.notes:
+            yield note.code, note.text
+
+
+_MEANING = {
+    "label": "class labels",
+    "score": "scores",
+    "proba": "class probabilities",
+    "value": "predicted values",
+    "risk": "risk scores",
+    "pointwise": "per-sample scores",
+}
+
+
+def _advice(needs: str) -> str:
+    if needs in ("score", "proba"):
+        return f"Collect with response='{needs}', or use a metric of labels such as accuracy."
+    if needs == "label":
+        return "Collect with response='label' or 'proba', or use roc_auc."
+    if needs == "pointwise":
+        return "Use a metric of this response, such as accuracy or mse, or give response='pointwise'."
+    return f"Give predictions with response='{needs}', or use another metric."
+
+
+def _labels_of_scores(oof: Predictions) -> NDArray[Any]:
+    if oof.data.ndim == 4:
+        return np.argmax(np.nan_to_num(oof.data, nan=-np.inf), axis=-1)
+    # predict() of scikit-learn gives the first class on the boundary, hence the strict comparison.
+    cut = 0.5 if oof.response == "proba" else oof.threshold
+    return np.asarray(oof.data > cut).astype(np.intp)
+
+
+# Probabilities serve as scores; labels come from either by the cut or the largest.
+_CONVERT = {
+    ("proba", "score"): lambda oof: oof.data,
+    ("proba", "label"): _labels_of_scores,
+    ("score", "label"): _labels_of_scores,
+}
+
+
+def _balance(target: Target) -> str:
+    if target.classes is not None:
+        counts = np.bincount(target.y, minlength=len(target.classes))
+        shown = ", ".join(f"{c!s}: {n:,}" for c, n in zip(target.classes[:5], counts, strict=False))
+        return f" ({len(counts)} classes, {shown}{', …' if len(counts) > 5 else ''})"
+    if target.event is not None:
+        return f" ({int(target.event.sum()):,} events, {int((~target.event).sum()):,} censored)"
+    if target.task == "regression":
+        return f" (values {_render.number(target.y.min())} to {_render.number(target.y.max())})"
+    return ""
+
+
+def _cells_text(oof: Predictions) -> str:
+    states = oof.state[:, oof.planned]
+    total = states.size
+    if np.all(states == State.DONE):
+        return f"all {total:,} done"
+    parts = [f"{int(np.sum(states == s)):,} {s.name.lower()}" for s in State if np.any(states == s)]
+    return f"{', '.join(parts)} of {total:,}"
+
+
+def _inner_repeats(index: list[int], block: Predictions, oof: Predictions) -> list[int]:
+    """Repeats of the block ``inner`` that belong to the given outer repeats: one for every outer fold."""
+    per_repeat = block.n_repeats // oof.n_repeats
+    return [r * per_repeat + k for r in index for k in range(per_repeat)]
+
+
+def inner_folds(folds: NDArray[np.int32], n_folds: int) -> NDArray[np.int32]:
+    """Folds of the block ``inner``: repeat r * K + k is the inner CV of outer fold k, whose samples are left out."""
+    columns = []
+    for r in range(folds.shape[1]):
+        for k in range(n_folds):
+            columns.append(np.where(folds[:, r] == k, NOT_HELD_OUT, folds[:, r]))
+    return np.stack(columns, axis=1).astype(np.int32)
+
+
+# -- invariants -----------------------------------------------------------------------------------------
+
+
+def _check(oof: Predictions) -> None:
+    n, c, r = len(oof.target), len(oof.configs), oof.folds.shape[1]
+    if oof.data.shape[:3] != (r, c, n):
+        raise InputError(
+            f"{n} labels, {c} configurations and {r} repeats need predictions of shape ({n}, {c}, {r}); "
+            f"these have {tuple(np.swapaxes(oof.data, 0, 2).shape)}."
+        )
+    if oof.response not in RESPONSES:
+        raise InputError(f"response must be one of {', '.join(RESPONSES)}; got {oof.response!r}.")
+    if c == 0:
+        raise InputError("there is no configuration; at least one is needed.")
+    duplicates = (
+        sorted({name for name in oof.configs if oof.configs.count(name) > 1}) if len(set(oof.configs)) < c else []
+    )
+    if duplicates:
+        raise InputError(
+            f"configuration names must differ; {duplicates[0]!r} stands more than once. Rename one of them."
+        )
+    for name in ("groups", "samples"):
+        values = getattr(oof, name)
+        if values is not None and len(values) != n:
+            raise InputError(f"{name} must have one entry for each of the {n} samples; it has {len(values)}.")
+    if oof.samples is not None and len(set(oof.samples.tolist())) < n:
+        raise InputError("sample names must differ; at least one stands twice.")
+    _check_values(oof)
+
+
+def _check_values(oof: Predictions) -> None:
+    """Every done cell holds usable numbers; the other cells hold none."""
+    done = cell_mask(oof.folds, oof.state == State.DONE)
+    values = oof.data if oof.data.ndim == 3 else oof.data[..., 0]
+    ok = (values >= 0) if oof.response == "label" else np.isfinite(oof.data if oof.data.ndim == 3 else oof.data.sum(-1))
+    bad = done & ~ok
+    if bad.any():
+        repeat, config, sample = (int(i[0]) for i in np.nonzero(bad))
+        raise InputError(
+            f"{int(bad.sum())} predictions are NaN or infinite, the first for sample {oof.samples[sample]!s} by "  # type: ignore[index]
+            f"{oof.configs[config]!r} in repeat {repeat}. Repair them, or mask whole cells (numpy.ma) to say they were not run."
+        )
+    if oof.response == "proba":
+        _check_probabilities(oof.data, done)
+    if oof.response in ("score", "proba", "label") and oof.target.classes is None:
+        raise InputError(
+            f"response {oof.response!r} needs class labels; y holds {oof.target.task} targets. Use response='value'."
+        )
+
+
+def _check_probabilities(data: NDArray[Any], done: NDArray[np.bool_]) -> None:
+    held = data[done]
+    if held.size and (held.min() < -1e-9 or held.max() > 1 + 1e-9):
+        raise InputError(
+            f"probabilities must lie in [0, 1]; these go from {held.min():.4g} to {held.max():.4g}. "
+            "Use response='score' for decision values."
+        )
+    if data.ndim == 4 and held.size and np.abs(held.sum(-1) - 1).max() > 1e-4:
+        raise InputError(
+            "the class probabilities of a sample must sum to 1; they do not. Use response='score' for other scores."
+        )
+
+
+def cell_mask(folds: NDArray[np.int32], cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(R, C, N) True where the cell that holds out sample i in repeat r is marked in `cells` (C, R, F)."""
+    c, r, _ = cells.shape
+    out = np.zeros((r, c, folds.shape[0]), dtype=bool)
+    for repeat in range(r):
+        held = folds[:, repeat] >= 0
+        out[repeat][:, held] = cells[:, repeat, folds[held, repeat]]
+    return out

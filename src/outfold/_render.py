@@ -1,0 +1,84 @@
+"""How numbers and tables look, in text and in html; the only place that formats them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+
+def number(value: float | None, sign: bool = False) -> str:
+    """Four digits after the point, or four significant ones where that says more or takes less room."""
+    if value is None or not np.isfinite(value):
+        return "undefined" if value is not None else "none"
+    plus = "+" if sign else ""
+    if value == 0 or 1e-3 <= abs(value) < 1e3:
+        return f"{value:{plus}.4f}"
+    return f"{value:{plus}.4g}"
+
+
+def interval(low: float, high: float, level: float) -> str:
+    """``95% CI [0.8120, 0.9330]``."""
+    return f"{100 * level:g}% CI [{number(low)}, {number(high)}]"
+
+
+def count(n: int, noun: str, plural: str | None = None) -> str:
+    """``1 sample``, ``80 samples``, ``12,000 samples``."""
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def seconds(value: float) -> str:
+    """``0.4 s``, ``12 s``, ``3 min 05 s``, ``2 h 10 min``."""
+    if value < 10:
+        return f"{value:.1f} s"
+    if value < 60:
+        return f"{value:.0f} s"
+    minutes, rest = divmod(round(value), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def shorten(text: str, width: int) -> str:
+    """Cut in the middle, where names of configurations differ least."""
+    if len(text) <= width:
+        return text
+    keep = width - 1
+    return text[: keep - keep // 2] + "…" + text[len(text) - keep // 2 :]
+
+
+def facts(title: str, rows: Iterable[tuple[str, str]]) -> str:
+    """A title and indented ``key   value`` lines."""
+    rows = list(rows)
+    width = max((len(k) for k, _ in rows), default=0)
+    lines = [f"  {k:<{width}}   {v}" for k, v in rows]
+    return "\n".join([title, *lines])
+
+
+def facts_html(title: str, rows: Iterable[tuple[str, str]]) -> str:
+    """The same as `facts`, as a small html table; everything is escaped."""
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{html.escape(k)}</th><td style='text-align:left'>{html.escape(v)}</td></tr>"
+        for k, v in rows
+    )
+    return f"<div class='outfold'><b>{html.escape(title)}</b><table>{cells}</table></div>"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[Any]], left: Sequence[int] = (0,)) -> str:
+    """A plain text table; the columns in `left` are left-aligned."""
+    cells = [[str(c) for c in header], *([str(c) for c in row] for row in rows)]
+    widths = [max(len(row[j]) for row in cells) for j in range(len(header))]
+    lines = [
+        "  ".join(c.ljust(w) if j in left else c.rjust(w) for j, (c, w) in enumerate(zip(row, widths, strict=True)))
+        for row in cells
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def table_html(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """The same as `table`, in html; everything is escaped."""
+    head = "".join(f"<th>{html.escape(str(c))}</th>" for c in header)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(str(c))}</td>" for c in row) + "</tr>" for row in rows)
+    return f"<table class='outfold'><tr>{head}</tr>{body}</table>"

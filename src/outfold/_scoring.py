@@ -1,0 +1,240 @@
+"""A metric bound to predictions: which configurations and cells count, and their scores under any weighting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import metrics
+from ._kernels.base import Kernel
+from ._kernels.means import MeanKernel
+from ._notes import Note
+from ._predictions import Predictions, State
+from ._results import Leaderboard
+from .exceptions import InputError, NeedError
+from .metrics import Metric, MetricLike
+
+Aggregate = Literal["pooled", "fold"]
+
+
+class Part(NamedTuple):
+    """A kernel and the columns of the weights it reads (None: all of them)."""
+
+    kernel: Kernel
+    columns: NDArray[np.intp] | None
+
+    def of(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """The weights this kernel reads."""
+        return weights if self.columns is None else weights[:, self.columns]
+
+
+class Scoring:
+    """Scores of the candidate configurations of some predictions.
+
+    Candidates are the configurations no cell of which was dropped or failed. The cells that count are those which all
+    candidates have done, so that every candidate is judged on the same samples (incomplete CV, hold-out).
+
+    Attributes
+    ----------
+    candidates
+        Positions of the candidates among all configurations.
+    rows
+        Samples with at least one prediction that counts; the columns of every weight matrix.
+    cells
+        The (repeat, fold) pairs that count.
+    notes
+        What was left out, and why.
+    """
+
+    def __init__(self, oof: Predictions, metric: MetricLike, aggregate: Aggregate = "pooled") -> None:
+        if aggregate not in ("pooled", "fold"):
+            raise InputError(f"aggregate must be 'pooled' or 'fold'; got {aggregate!r}.")
+        self.oof, self.aggregate = oof, aggregate
+        self.metric, self._data = bind(oof, metric)
+        self.candidates = _candidates(oof)
+        self.cells = _common_cells(oof, self.candidates)
+        used = np.zeros((oof.n_samples, oof.n_repeats), dtype=bool)
+        for r, k in self.cells:
+            used[:, r] |= oof.folds[:, r] == k
+        self._used = used
+        self.rows = np.flatnonzero(used.any(axis=1))
+        self.notes = _notes_on_missing(oof, self.candidates, self.cells)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the candidates."""
+        return tuple(self.oof.configs[i] for i in self.candidates)
+
+    @property
+    def params(self) -> tuple[Any, ...]:
+        """Parameters of the candidates."""
+        return tuple(self.oof.params[i] for i in self.candidates)
+
+    def equal_weights(self) -> NDArray[np.uint8]:
+        """One weighting, every sample once."""
+        return np.ones((1, len(self.rows)), dtype=np.uint8)
+
+    def scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
+        """(b, C) the metric of every candidate under every weighting."""
+        weights = self.equal_weights() if weights is None else weights
+        parts = self._pooled if self.aggregate == "pooled" else self._by_cell
+        return _mean_defined([part.kernel.scores(part.of(weights)) for part in parts])
+
+    def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> NDArray[np.float64]:
+        """(b,) the metric of candidate chosen[i] under weights[i]."""
+        parts = self._pooled if self.aggregate == "pooled" else self._by_cell
+        return _mean_defined([part.kernel.paired(part.of(weights), chosen) for part in parts])
+
+    def fold_scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
+        """(b, C, cells) the metric of every candidate in every cell that counts."""
+        weights = self.equal_weights() if weights is None else weights
+        return np.stack([part.kernel.scores(part.of(weights)) for part in self._by_cell], axis=-1)
+
+    def standard_errors(self, fold_scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(b, C) sd over the folds of a repeat / sqrt(K), averaged over repeats; NaN for fewer than two folds."""
+        repeats = np.array([r for r, _ in self.cells])
+        out = []
+        for r in np.unique(repeats):
+            folds = fold_scores[..., repeats == r]
+            n = np.sum(np.isfinite(folds), axis=-1)
+            centred = folds - _mean_defined(list(np.moveaxis(folds, -1, 0)))[..., None]
+            squares = np.nansum(centred**2, axis=-1)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                out.append(np.where(n > 1, np.sqrt(squares / (n - 1) / n), np.nan))
+        return _mean_defined(out)
+
+    # -- kernels ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def _pooled(self) -> list[Part]:
+        """One kernel a repeat; one for all repeats where the metric is a mean over the same samples."""
+        columns = [np.flatnonzero(self._used[self.rows, r]) for r in range(self.oof.n_repeats)]
+        held = [r for r, c in enumerate(columns) if len(c)]
+        complete = all(len(columns[r]) == len(self.rows) for r in held)
+        if complete and len(held) > 1 and self.metric.values is not None:
+            return [Part(self._summed_kernel(self.metric.values, held), None)]
+        return [
+            Part(self._kernel(r, self.rows[columns[r]]), None if len(columns[r]) == len(self.rows) else columns[r])
+            for r in held
+        ]
+
+    def _summed_kernel(self, values: Callable[..., NDArray[Any]], repeats: list[int]) -> Kernel:
+        # Sums of 0-1 values stay whole numbers, so that ties stay exact: divide once, at the end.
+        target = self.oof.target.take(self.rows)
+        total = sum(_wide(values(target, self._slice(r, self.rows))) for r in repeats)
+        return MeanKernel(np.asarray(total), divisor=float(len(repeats)))
+
+    @cached_property
+    def _by_cell(self) -> list[Part]:
+        position = np.full(self.oof.n_samples, -1)
+        position[self.rows] = np.arange(len(self.rows))
+        parts = []
+        for r, k in self.cells:
+            held = np.flatnonzero(self.oof.folds[:, r] == k)
+            parts.append(Part(self._kernel(r, held), position[held]))
+        return parts
+
+    def _kernel(self, repeat: int, rows: NDArray[np.intp]) -> Kernel:
+        return self.metric.kernel(self.oof.target.take(rows), self._slice(repeat, rows))
+
+    def _slice(self, repeat: int, rows: NDArray[np.intp]) -> NDArray[Any]:
+        out = self._data[repeat]
+        if len(self.candidates) < out.shape[0]:
+            out = out[self.candidates]
+        if len(rows) < out.shape[1]:
+            out = out[:, rows]
+        return np.ascontiguousarray(out)
+
+
+def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
+    """The metric for this task, and the predictions in the response it needs."""
+    found = metrics.get(metric, oof.target.task)
+    try:
+        return found, oof.respond(found.needs)
+    except NeedError as error:
+        raise NeedError(f"{found.name} {error}") from None
+
+
+def cell_scores(oof: Predictions, metric: MetricLike) -> NDArray[np.float64]:
+    """(C, R, F) the metric of every cell; NaN where the cell is not done or the metric undefined."""
+    found, data = bind(oof, metric)
+    out = np.full(oof.state.shape, np.nan)
+    for r, k in oof.splits.cells:
+        done = np.flatnonzero(oof.state[:, r, k] == State.DONE)
+        if len(done):
+            rows = oof.splits.test_rows(r, k)
+            kernel = found.kernel(oof.target.take(rows), np.ascontiguousarray(data[r][done][:, rows]))
+            out[done, r, k] = kernel.scores(np.ones((1, len(rows)), dtype=np.uint8))[0]
+    return out
+
+
+def leaderboard(oof: Predictions, metric: MetricLike, aggregate: Aggregate) -> Leaderboard:
+    """Candidates by score, best first, ties in the user's order; the others with the reason they have none."""
+    scoring = Scoring(oof, metric, aggregate)
+    scores = scoring.scores()[0]
+    se = scoring.standard_errors(scoring.fold_scores())[0]
+    sign = -1.0 if scoring.metric.greater_is_better else 1.0
+    order = np.argsort(sign * scores, kind="stable")
+    names = scoring.names
+    left_out = {name: _why_not(oof, i) for i, name in enumerate(oof.configs) if i not in set(scoring.candidates)}
+    return Leaderboard(scoring.metric.name, tuple(names[i] for i in order), scores[order], se[order], left_out)
+
+
+def _candidates(oof: Predictions) -> NDArray[np.intp]:
+    states = oof.state[:, oof.planned]
+    out = (states == State.DROPPED) | (states == State.FAILED)
+    found = np.flatnonzero(~out.any(axis=1) & (states == State.DONE).any(axis=1))
+    if not len(found):
+        raise NeedError("no configuration has predictions without failed or dropped cells; collect some that can be fitted.")
+    return found
+
+
+def _common_cells(oof: Predictions, candidates: NDArray[np.intp]) -> list[tuple[int, int]]:
+    done = np.all(oof.state[candidates] == State.DONE, axis=0)
+    cells = [(r, k) for r, k in oof.splits.cells if done[r, k]]
+    if not cells:
+        raise NeedError("no fold has predictions of all configurations; collect the missing cells, or sel() the complete ones.")
+    return cells
+
+
+def _notes_on_missing(
+    oof: Predictions, candidates: NDArray[np.intp], cells: list[tuple[int, int]]
+) -> tuple[Note, ...]:
+    notes = []
+    others = np.setdiff1d(np.arange(oof.n_configs), candidates)
+    for code, state, words in (
+        ("OF205", State.FAILED, "failed"),
+        ("OF207", State.DROPPED, "were dropped"),
+    ):
+        n = int(np.sum([np.any(oof.state[i][oof.planned] == state) for i in others]))
+        if n:
+            notes.append(Note(code, f"{n} of {oof.n_configs} configurations {words} and cannot be selected."))
+    if len(cells) < len(oof.splits.cells):
+        notes.append(Note("OF206", f"{len(cells)} of {len(oof.splits.cells)} folds are done; the others do not count."))
+    return tuple(notes)
+
+
+def _why_not(oof: Predictions, config: int) -> str:
+    states = oof.state[config][oof.planned]
+    return next((s.name.lower() for s in (State.FAILED, State.DROPPED) if np.any(states == s)), "pending")
+
+
+def _wide(values: NDArray[Any]) -> NDArray[Any]:
+    return values.astype(np.int64) if values.dtype.kind in "biu" else values
+
+
+def _mean_defined(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Mean over the arrays of what is defined; NaN where nothing is."""
+    if len(arrays) == 1:
+        return arrays[0]
+    total, n = np.zeros_like(arrays[0]), np.zeros(arrays[0].shape)
+    for array in arrays:
+        defined = ~np.isnan(array)
+        total += np.where(defined, array, 0.0)
+        n += defined
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(n > 0, total / n, np.nan)

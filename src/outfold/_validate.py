@@ -1,0 +1,90 @@
+"""What a method needs, declared once: the declaration checks, words the error, and fills the docs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from ._predictions import Predictions
+from .exceptions import InputError, NeedError
+
+A = ParamSpec("A")
+T = TypeVar("T")
+
+_BLOCK_HINT = {
+    "inner": "Collect with inner=True.",
+    "fresh": "Collect with fresh=<metric>, the metric that selects.",
+}
+
+
+@dataclass(frozen=True)
+class Needs:
+    """Preconditions of a method on the predictions it is given.
+
+    Attributes
+    ----------
+    min_folds
+        Folds a repeat must have.
+    blocks
+        Blocks that must have been collected.
+    instead
+        The method to use where the need is not met.
+    """
+
+    min_folds: int = 1
+    blocks: tuple[str, ...] = ()
+    instead: str = ""
+
+    def check(self, oof: Any, method: str) -> None:
+        """Raise an error that says what is needed, what was given and what to do."""
+        if not isinstance(oof, Predictions):
+            raise InputError(
+                f"{method} needs Predictions, as collect, from_arrays or load give; got {type(oof).__name__}."
+            )
+        if oof.n_folds < self.min_folds:
+            raise NeedError(
+                f"{method} needs at least {self.min_folds} folds; these predictions are {oof.plan}. "
+                f"Collect with Plan(folds=10), give folds=, or use {self.instead}."
+            )
+        for block in self.blocks:
+            if block not in oof.blocks:
+                raise NeedError(f"{method} needs the block {block!r}; these predictions have none. {_BLOCK_HINT[block]}")
+
+    def __str__(self) -> str:
+        words = [f"{self.min_folds} folds or more"] if self.min_folds > 1 else []
+        words += [f"the block `{b}`" for b in self.blocks]
+        return ", ".join(words) or "any predictions"
+
+
+def needs(
+    *, min_folds: int = 1, blocks: tuple[str, ...] = (), instead: str = "bbc"
+) -> Callable[[Callable[Concatenate[Predictions, A], T]], Callable[Concatenate[Predictions, A], T]]:
+    """Declare the preconditions of a public method whose first argument is the predictions."""
+    need = Needs(min_folds, blocks, instead)
+
+    def decorate(method: Callable[Concatenate[Predictions, A], T]) -> Callable[Concatenate[Predictions, A], T]:
+        @wraps(method)
+        def checked(oof: Predictions, *args: A.args, **kwargs: A.kwargs) -> T:
+            need.check(oof, method.__name__)
+            return method(oof, *args, **kwargs)
+
+        checked.needs = need  # type: ignore[attr-defined]
+        return checked
+
+    return decorate
+
+
+def check_level(level: float) -> float:
+    """A confidence level strictly between 0 and 1."""
+    if not 0 < level < 1:
+        raise InputError(f"confidence_level must lie between 0 and 1, such as 0.95; got {level!r}.")
+    return float(level)
+
+
+def check_count(value: Any, name: str, least: int = 1) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, bool) or int(value) != value or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}.")
+    return int(value)

@@ -1,0 +1,52 @@
+"""Shared fixtures: where reference data live, and small predictions of every kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+import outfold as of
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+settings.register_profile("outfold", deadline=None, max_examples=40, derandomize=True)
+settings.load_profile("outfold")
+
+
+@pytest.fixture(scope="session")
+def shared_golden() -> Path:
+    """Reference values made with other software; they live beside the project, not in it."""
+    if not (SHARED / "golden").is_dir():
+        pytest.skip("the reference values are not here: ../shared/golden is missing")
+    return SHARED / "golden"
+
+
+def make_predictions(metric: str, n: int = 40, c: int = 7, r: int = 1, folds: int = 5, seed: int = 0) -> of.Predictions:
+    """Predictions with ties and duplicated configurations, of the kind the metric needs."""
+    rng = np.random.default_rng(seed)
+    found = of.metrics.get(metric)
+    fold = np.stack([rng.permutation(np.arange(n) % folds) for _ in range(r)], axis=1)
+    if "survival" in found.tasks:
+        time = rng.integers(1, 15, n).astype(float)
+        y = np.stack([time, rng.integers(0, 2, n)], axis=1)
+        P = np.round(-time[:, None, None] / 5 + rng.normal(0, 1.5, (n, c, r)), 1)
+        response = "risk"
+    elif "pointwise" in found.tasks and len(found.tasks) == 1:
+        y, P, response = None, rng.integers(0, 3, (n, c, r)).astype(float), "pointwise"
+    elif "regression" in found.tasks and "binary" not in found.tasks:
+        y = rng.normal(size=n)
+        P = y[:, None, None] + rng.normal(0, 1, (n, c, r))
+        response = "value"
+    elif "multiclass" in found.tasks and "binary" not in found.tasks:
+        y = rng.integers(0, 3, n)
+        P = rng.dirichlet(np.ones(3), (n, c, r))
+        response = "proba"
+    else:
+        y = rng.integers(0, 2, n)
+        P = np.round(1 / (1 + np.exp(-(1.5 * y[:, None, None] - 0.75 + rng.normal(0, 1.2, (n, c, r))))), 1)
+        response = "proba"
+    P[:, c - 1] = P[:, 1]
+    return of.from_arrays(y, P, folds=fold, response=response)

@@ -1,0 +1,446 @@
+"""Estimates: golden values, Algorithm 5 as a plain loop, and what must hold for any predictions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import make_predictions
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import fbeta_score
+
+import outfold as of
+from outfold import estimate, metrics, select
+from outfold._kernels.intervals import order_statistics
+from outfold._scoring import Scoring
+from outfold.exceptions import InputError, NeedError
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+# -- golden: the reference program's draws, replayed ----------------------------------------------------
+
+
+def reference_predictions(correct, fold):
+    return of.from_arrays(None, correct.astype(float), folds=fold, response="pointwise")
+
+
+def check_against_reference(oof, boot, draws, ref):
+    result = estimate.bbc(oof, "mean", draws=boot)
+    assert result.value == pytest.approx(ref["bbc_acc"], abs=1e-12)
+    assert np.allclose(result.draws, draws, rtol=0, atol=1e-12)
+    assert result.naive == pytest.approx(ref["cvt_acc"], abs=1e-12)
+    assert result.selected == f"config {ref['cvt_best']}"
+    chosen = [int(name.split()[1]) for name in result.chosen[:10]]
+    assert chosen == ref["bbc_selected_first10"]
+    low, high = ref["ci95_loss_order_stat"]
+    assert result.confidence_interval(method="order") == pytest.approx((1 - high, 1 - low), abs=1e-12)
+    low, high = ref["ci90_loss_order_stat"]
+    assert result.confidence_interval(0.90, method="order") == pytest.approx((1 - high, 1 - low), abs=1e-12)
+    low, high = ref["ci95_loss_numpy_linear"]
+    assert result.interval == pytest.approx((1 - high, 1 - low), abs=1e-12)
+    assert estimate.tt(oof, "mean").value == pytest.approx(ref["tt_acc"], abs=1e-12)
+    assert estimate.cvt(oof, "mean").value == pytest.approx(ref["cvt_acc"], abs=1e-12)
+
+
+SETTING_1 = {
+    "bbc_acc": 0.6456333333333326,
+    "cvt_acc": 0.85,
+    "cvt_best": 17,
+    "bbc_selected_first10": [48, 3, 17, 20, 3, 21, 17, 17, 3, 20],
+    "ci95_loss_order_stat": [0.125, 0.7142857142857143],
+    "ci90_loss_order_stat": [0.1428571428571429, 0.6666666666666667],
+    "ci95_loss_numpy_linear": [0.125, 0.7142857142857143],
+    "tt_acc": 0.7,
+}
+
+
+def test_reference_program_replayed():
+    z = np.load(GOLDEN / "bbc_setting_1.npz")
+    n, c = z["shape"]
+    correct = np.unpackbits(z["correct"])[: n * c].reshape(n, c)
+    check_against_reference(reference_predictions(correct, z["fold"]), z["boot"], z["Lb"], SETTING_1)
+
+
+@pytest.mark.parametrize("setting", [1, 2, 3, 4])
+def test_reference_program_replayed_in_all_settings(shared_golden, setting):
+    folder = shared_golden / "bbc" / f"setting_{setting}"
+    oof = reference_predictions(np.load(folder / "correct.npy"), np.load(folder / "fold.npy"))
+    ref = json.loads((folder / "ref.json").read_text())
+    check_against_reference(oof, np.load(folder / "boot_bbc.npy"), np.load(folder / "Lb_acc.npy"), ref)
+
+
+def test_auc_with_undefined_draws_replayed():
+    z = np.load(GOLDEN / "bbc_auc_3.npz")
+    result = estimate.bbc(of.from_arrays(z["y"], z["scores"], response="score"), "roc_auc", draws=z["boot"])
+    defined = ~np.isnan(z["Lb"])
+    assert result.value == pytest.approx(0.5805532872696817, abs=1e-12)
+    assert np.allclose(result.draws, z["Lb"][defined], rtol=0, atol=1e-12)
+    assert [int(name.split()[1]) for name in result.chosen] == z["selected"][defined].tolist()
+    assert result.details["redrawn"] == 2
+    assert [note.code for note in result.notes] == ["OF201"]
+
+
+@pytest.mark.parametrize("position", [0, 1])
+def test_auc_replayed_in_all_settings(shared_golden, position):
+    ref = json.loads((shared_golden / "bbc_auc" / "ref.json").read_text())[position]
+    z = np.load(shared_golden / "bbc_auc" / ref["file"])
+    result = estimate.bbc(of.from_arrays(z["y"], z["scores"], response="score"), "roc_auc", draws=z["boot"])
+    assert result.value == pytest.approx(ref["bbc_auc_mean_of_defined"], abs=1e-12)
+    assert result.naive == pytest.approx(ref["cvt_auc"], abs=1e-12)
+    assert result.details["redrawn"] == ref["bootstraps_undefined"]
+    # This file ranks the scores themselves, not the losses of the paper.
+    order = order_statistics(result.draws, 0.95, greater_is_better=False)
+    assert order == pytest.approx(ref["ci95_order_stat_of_defined"], abs=1e-12)
+
+
+# -- Algorithm 5 as a plain loop ------------------------------------------------------------------------
+
+
+def plain_bbc(oof, metric, boot):
+    """Algorithm 5 of Tsamardinos 2018 word for word, with the metric's slow path; repeats as in sect. 3.2."""
+    found = metrics.get(metric, oof.target.task)
+    data = oof.respond(found.needs)
+
+    def score(j, counts):
+        return np.mean([found.reference(oof.target, data[r, j], counts) for r in range(oof.n_repeats)])
+
+    out, chosen = [], []
+    for drawn in boot:
+        counts = np.bincount(drawn, minlength=oof.n_samples)
+        inside = [found.sign * score(j, counts) for j in range(oof.n_configs)]
+        if np.all(np.isnan(inside)):
+            continue
+        best = np.nanmax(inside)
+        j = next(j for j, s in enumerate(inside) if s >= best - 1e-12 * abs(best))
+        value = score(j, (counts == 0).astype(int))
+        if not np.isnan(value):
+            out.append(value)
+            chosen.append(oof.configs[j])
+    return np.array(out), chosen
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+@pytest.mark.parametrize("metric", [*metrics.names(), "neg_log_loss", "jaccard", "callable"])
+def test_kernel_equals_the_plain_loop(metric, repeats):
+    if metric == "callable":
+        metric = metrics.make(lambda y, p: fbeta_score(y, p, beta=2), name="f2", needs="label")
+        oof = make_predictions("accuracy", r=repeats)
+    else:
+        oof = make_predictions(metric, r=repeats)
+    boot = np.random.default_rng(1).integers(0, oof.n_samples, (25, oof.n_samples))
+    expected, chosen = plain_bbc(oof, metric, boot)
+    result = estimate.bbc(oof, metric, draws=boot)
+    assert np.allclose(result.draws, expected, rtol=0, atol=1e-12)
+    assert result.chosen.tolist() == chosen
+    assert result.value == pytest.approx(expected.mean(), abs=1e-12)
+
+
+# -- what must hold -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc", "log_loss", "mse", "concordance"])
+def test_one_configuration_gives_the_cv_score(metric):
+    oof = make_predictions(metric, n=300).sel(config=0)
+    result = estimate.bbc(oof, metric, n_resamples=4000)
+    monte_carlo = 5 * result.draws.std() / np.sqrt(len(result.draws))
+    assert abs(result.value - result.naive) < monte_carlo + 0.01 * abs(result.naive)
+    assert abs(result.optimism) < monte_carlo + 0.01 * abs(result.naive)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["accuracy", "roc_auc", "log_loss", "f1", "average_precision"]))
+def test_a_duplicated_configuration_changes_nothing(seed, metric):
+    oof = make_predictions(metric, seed=seed)
+    names = [*oof.configs, "copy"]
+    twice = of.from_arrays(oof.y, np.concatenate([oof.P, oof.P[:, 2:3]], axis=1), oof.folds, names, response="proba")
+    one, two = (estimate.bbc(o, metric, n_resamples=50, rng=seed) for o in (oof, twice))
+    assert np.array_equal(one.draws, two.draws)
+    assert one.selected == two.selected
+    assert one.chosen.tolist() == two.chosen.tolist()
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["accuracy", "roc_auc", "mcc", "log_loss"]))
+def test_permuting_samples_with_their_draws_changes_nothing(seed, metric):
+    oof = make_predictions(metric, seed=seed)
+    rng = np.random.default_rng(seed)
+    boot = rng.integers(0, oof.n_samples, (30, oof.n_samples))
+    order = rng.permutation(oof.n_samples)
+    moved = of.from_arrays(oof.y[order], oof.P[order], oof.folds[order], response="proba", samples=order)
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    a, b = estimate.bbc(oof, metric, draws=boot), estimate.bbc(moved, metric, draws=back[boot])
+    assert np.allclose(a.draws, b.draws, rtol=0, atol=1e-13)
+    assert a.chosen.tolist() == b.chosen.tolist()
+
+
+@given(st.integers(0, 10**6))
+def test_renaming_changes_only_names(seed):
+    oof = make_predictions("roc_auc", seed=seed)
+    renamed = of.from_arrays(oof.y, oof.P, oof.folds, [f"new {c}" for c in oof.configs], response="proba")
+    a, b = (estimate.bbc(o, "roc_auc", n_resamples=50) for o in (oof, renamed))
+    assert np.array_equal(a.draws, b.draws)
+    assert f"new {a.selected}" == b.selected
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["error", "mse", "mae", "log_loss", "brier"]))
+def test_tt_lies_between_the_loss_and_twice_the_loss(seed, metric):
+    oof = make_predictions(metric, seed=seed)
+    result = estimate.tt(oof, metric)
+    assert result.naive - 1e-12 <= result.value <= 2 * result.naive + 1e-12
+    assert result.optimism >= -1e-12
+
+
+@given(st.integers(0, 10**6))
+def test_draws_as_indices_and_as_counts_agree(seed):
+    oof = make_predictions("roc_auc", seed=seed)
+    boot = np.random.default_rng(seed).integers(0, oof.n_samples, (40, oof.n_samples))
+    counts = np.stack([np.bincount(row, minlength=oof.n_samples) for row in boot])
+    a, b = estimate.bbc(oof, "roc_auc", draws=boot), estimate.bbc(oof, "roc_auc", draws=counts)
+    assert np.array_equal(a.draws, b.draws)
+
+
+def test_optimism_is_positive_for_noise_whatever_the_direction():
+    rng = np.random.default_rng(0)
+    oof = of.from_arrays(rng.integers(0, 2, 60), rng.random((60, 100)), response="proba")
+    for metric in ("accuracy", "error", "roc_auc", "log_loss", "neg_brier_score"):
+        assert estimate.bbc(oof, metric, n_resamples=200).optimism > 0.02
+
+
+def test_result_depends_on_the_seed_only():
+    oof = make_predictions("roc_auc")
+    a, b, c = (estimate.bbc(oof, "roc_auc", rng=seed) for seed in (0, 0, 1))
+    assert np.array_equal(a.draws, b.draws)
+    assert not np.array_equal(a.draws, c.draws)
+    fewer = estimate.bbc(oof, "roc_auc", n_resamples=300)
+    assert np.array_equal(fewer.draws[:256], a.draws[:256])
+
+
+# -- groups, strata, redraws, incomplete predictions ----------------------------------------------------
+
+
+def test_a_group_is_drawn_or_left_out_whole():
+    oof = make_predictions("accuracy", n=40)
+    groups = np.arange(40) // 4
+    grouped = of.from_arrays(oof.y, oof.P, oof.folds, groups=groups, response="proba")
+    bootstrap = estimate._bootstrap(Scoring(grouped, "accuracy"), False, 0)
+    counts = bootstrap.counts(bootstrap.generator(0), 50)
+    assert np.array_equal(counts, np.repeat(counts[:, ::4], 4, axis=1))
+    assert np.all(counts[:, ::4].sum(axis=1) == 10)
+    result = estimate.bbc(grouped, "accuracy")
+    assert result.value == pytest.approx(estimate.bbc(grouped, "accuracy", draws=_group_draws(bootstrap)).value, abs=1e-12)
+
+
+def _group_draws(bootstrap):
+    sizes = [256, 256, 256, 232]
+    return np.concatenate([bootstrap.counts(bootstrap.generator(i), b) for i, b in enumerate(sizes)])
+
+
+def test_stratified_draws_keep_class_counts():
+    oof = make_predictions("accuracy")
+    bootstrap = estimate._bootstrap(Scoring(oof, "accuracy"), True, 0)
+    counts = bootstrap.counts(bootstrap.generator(0), 50)
+    for label in (0, 1):
+        assert np.all(counts[:, oof.target.y == label].sum(axis=1) == np.sum(oof.target.y == label))
+    assert estimate.bbc(oof, "accuracy", stratify=True).draws.shape == (1000,)
+
+
+def test_draws_that_cannot_be_scored_are_drawn_again():
+    y = np.zeros(30, dtype=int)
+    y[:2] = 1
+    P = np.random.default_rng(0).random((30, 4))
+    result = estimate.bbc(of.from_arrays(y, P, response="proba"), "roc_auc", n_resamples=500)
+    assert len(result.draws) == 500
+    assert np.all(np.isfinite(result.draws))
+    assert result.details["redrawn"] > 100
+    assert "OF201" in [note.code for note in result.notes]
+
+
+def test_a_metric_that_can_never_be_scored_is_an_error():
+    y = np.zeros(30, dtype=int)
+    y[0] = 1
+    oof = of.from_arrays(y, np.random.default_rng(0).random((30, 4)), response="proba")
+    with pytest.raises(InputError, match=r"roc_auc cannot be scored .* Class 1 has 1 of 30 samples"):
+        estimate.bbc(oof, "roc_auc", n_resamples=10)
+
+
+def test_incomplete_cv_counts_the_folds_that_are_done():
+    oof = make_predictions("accuracy", folds=5)
+    todo = np.broadcast_to((oof.folds == 4)[:, None, :], oof.P.shape)
+    part = of.from_arrays(oof.y, np.ma.array(oof.P, mask=todo), oof.folds, response="proba")
+    done = oof.folds[:, 0] != 4
+    only = of.from_arrays(oof.y[done], oof.P[done], oof.folds[done], response="proba")
+    a, b = estimate.bbc(part, "accuracy"), estimate.bbc(only, "accuracy")
+    assert np.array_equal(a.draws, b.draws)
+    assert a.n_samples == done.sum()
+    assert [n.code for n in a.notes] == ["OF206"]
+
+
+def test_repeated_holdout_scores_every_repeat_on_its_own_samples():
+    rng = np.random.default_rng(0)
+    y, P = rng.integers(0, 2, 30), rng.random((30, 5, 3))
+    folds = np.where(rng.random((30, 3)) < 0.4, 0, -1)
+    oof = of.from_arrays(y, np.ma.array(P, mask=np.broadcast_to((folds < 0)[:, None, :], P.shape)), folds, response="proba")
+    boot = rng.integers(0, 30, (20, 30))
+    rows = np.flatnonzero((folds >= 0).any(axis=1))
+    boot = rng.integers(0, len(rows), (20, len(rows)))
+    result = estimate.bbc(oof, "accuracy", draws=boot)
+    correct = (P > 0.5) == y[:, None, None]
+    for drawn, value, name in zip(boot, result.draws, result.chosen, strict=True):
+        out = np.setdiff1d(np.arange(len(rows)), drawn)
+        j = int(name.split()[1])
+        per_repeat = [correct[rows[out], j, r][folds[rows[out], r] == 0] for r in range(3)]
+        assert value == pytest.approx(np.mean([v.mean() for v in per_repeat if len(v)]), abs=1e-12)
+
+
+# -- cv, cvt, rules -------------------------------------------------------------------------------------
+
+
+def test_cv_is_the_mean_over_folds():
+    oof = make_predictions("roc_auc", n=60, r=2)
+    result = estimate.cv(oof, "roc_auc", config="config 3")
+    assert result.value == pytest.approx(np.nanmean(oof.scores("roc_auc")[3]), abs=1e-12)
+    pooled = estimate.cv(oof, "roc_auc", config="config 3", aggregate="pooled")
+    row = [s for c, s in zip(*_board(oof, "roc_auc"), strict=True) if c == "config 3"]
+    assert pooled.value == pytest.approx(row[0], abs=1e-12)
+    assert pooled.interval.low < pooled.value < pooled.interval.high
+    assert result.optimism == 0
+
+
+def _board(oof, metric):
+    board = oof.leaderboard(metric)
+    return board.configs, board.scores
+
+
+def test_cvt_is_the_best_of_the_leaderboard_and_says_it_is_optimistic():
+    oof = make_predictions("log_loss")
+    result = estimate.cvt(oof, "log_loss", aggregate="pooled")
+    configs, scores = _board(oof, "log_loss")
+    assert (result.selected, result.value) == (configs[0], pytest.approx(scores[0], abs=1e-12))
+    assert scores[0] == min(scores)
+    assert result.interval is None
+    assert "OF208" in [n.code for n in result.notes]
+    with pytest.raises(InputError, match="cvt gives no interval; use bbc"):
+        result.confidence_interval(0.9)
+
+
+def test_ties_go_to_the_earliest():
+    P = np.tile([[1], [0], [1], [0]], (10, 6))
+    oof = of.from_arrays(np.tile([1, 0, 0, 1], 10), P, response="label")
+    assert select.best(oof, "accuracy").name == "config 0"
+    assert select.best(oof, "accuracy").tied == 6
+    assert set(estimate.bbc(oof, "accuracy", n_resamples=50).chosen) == {"config 0"}
+
+
+def test_one_standard_error_takes_the_simplest_within_reach():
+    rng = np.random.default_rng(3)
+    correct = (rng.random((200, 6)) < np.array([0.55, 0.78, 0.79, 0.8, 0.8, 0.8])).astype(float)
+    names = [f"m(C={c})" for c in range(6)]
+    oof = of.from_arrays(None, correct, folds=np.arange(200) % 10, configs=names, response="pointwise")
+    rule = select.one_standard_error(complexity={name: i for i, name in enumerate(names)})
+    picked = rule(oof, "mean")
+    scores = correct.mean(axis=0)
+    folds = oof.scores("mean")[:, 0]
+    best = np.argmax(scores)
+    within = scores >= scores[best] - folds[best].std(ddof=1) / np.sqrt(10)
+    assert picked.index == np.flatnonzero(within)[0]
+    assert picked.index < best
+    result = estimate.bbc(oof, "mean", rule=rule, n_resamples=100)
+    assert result.selected == picked.name
+    assert result.naive == pytest.approx(picked.score)
+
+
+def test_any_callable_is_a_rule():
+    oof = make_predictions("accuracy")
+
+    def last(candidates):
+        assert candidates.folds.shape == (7, 5)
+        return candidates.names[-1]
+
+    result = estimate.bbc(oof, "accuracy", rule=last, n_resamples=20)
+    assert result.selected == "config 6"
+    assert set(result.chosen) == {"config 6"}
+    assert result.rule == "last"
+    default = estimate.bbc(oof, "accuracy", n_resamples=20)
+    same = estimate.bbc(oof, "accuracy", rule=lambda c: int(np.argmax(c.mean)), n_resamples=20)
+    assert np.array_equal(default.draws, same.draws)
+    with pytest.raises(InputError, match="must return the name or the position"):
+        estimate.bbc(oof, "accuracy", rule=lambda c: "nobody", n_resamples=20)
+
+
+# -- printing, levels, bad input ------------------------------------------------------------------------
+
+
+def test_printing_puts_the_honest_number_first():
+    result = estimate.bbc(make_predictions("roc_auc"), "roc_auc")
+    text = str(result)
+    assert text.index(f"{result.value:.4f}") < text.index(f"{result.naive:.4f}")
+    assert f"optimism {result.optimism:+.4f}" in text
+    assert "95% CI" in text
+    assert f"{result.value:.4f}" in result._repr_html_()
+    assert repr(result).startswith("<Estimate bbc roc_auc 0.")
+    assert json.loads(json.dumps(result.to_dict()))["value"] == result.value
+    assert result.to_frame()["low"][0] == result.interval.low
+
+
+def test_another_level_costs_no_draws():
+    result = estimate.bbc(make_predictions("roc_auc"), "roc_auc")
+    wide, narrow = result.confidence_interval(0.99), result.confidence_interval(0.5)
+    assert wide.low <= result.interval.low <= narrow.low <= narrow.high <= result.interval.high <= wide.high
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda o: estimate.bbc(o, "rocauc"), InputError, "did you mean 'roc_auc'"),
+        (lambda o: estimate.bbc(o, "mse"), InputError, "mse is for regression"),
+        (lambda o: estimate.bbc(o, "accuracy", confidence_level=95), InputError, "between 0 and 1"),
+        (lambda o: estimate.bbc(o, "accuracy", n_resamples=0), InputError, "n_resamples"),
+        (lambda o: estimate.bbc(o, "accuracy", rng=-1), InputError, "rng"),
+        (lambda o: estimate.bbc(o, "accuracy", rule="best"), InputError, "rule must be"),
+        (lambda o: estimate.bbc(o, "accuracy", draws=np.zeros((3, 5), int)), InputError, r"shape \(B, 40\)"),
+        (lambda o: estimate.bbc(o, "accuracy", draws=np.full((3, 40), 40)), InputError, r"indices in 0\.\.39"),
+        (lambda o: estimate.bbc("x.oof", "accuracy"), InputError, "bbc needs Predictions"),
+        (lambda o: estimate.cv(o, "accuracy"), InputError, "name one of the 7"),
+        (lambda o: estimate.cv(o, "accuracy", config="config 9"), InputError, "nearest name"),
+        (lambda o: estimate.cv(o, "accuracy", config=0, aggregate="all"), InputError, "'pooled' or 'fold'"),
+        (lambda o: estimate.nested(o, "accuracy"), NeedError, "Collect with inner=True"),
+        (lambda o: estimate.cvm_cv(o, "accuracy"), NeedError, "Collect with fresh="),
+    ],
+)
+def test_bad_input_says_what_to_do(call, error, message):
+    with pytest.raises(error, match=message):
+        call(make_predictions("accuracy"))
+
+
+def test_tt_needs_folds():
+    oof = of.from_arrays([0, 1] * 10, np.random.default_rng(0).random((20, 3)), response="proba")
+    with pytest.raises(NeedError, match="tt needs at least 2 folds; these predictions are one test set"):
+        estimate.tt(oof, "accuracy")
+
+
+def test_a_metric_of_scores_refuses_labels():
+    oof = of.from_arrays([0, 1] * 10, np.tile([0, 1, 1, 1], 5), response="label")
+    with pytest.raises(NeedError, match="roc_auc needs scores; these predictions are class labels"):
+        estimate.bbc(oof, "roc_auc")
+
+
+def test_notes_of_tt():
+    rng = np.random.default_rng(0)
+    y = np.tile([0, 1], 12)
+    loo = of.from_arrays(y, rng.random((24, 30)), folds=np.arange(24), response="proba")
+    loo = type(loo)(**{f: getattr(loo, f) for f in loo.__dataclass_fields__} | {"plan": of.Plan.leave_one_out()})
+    assert "OF202" in [n.code for n in estimate.tt(loo, "error").notes]
+    small = of.from_arrays(y, rng.random((24, 30)), folds=np.arange(24) % 4, response="proba")
+    assert "OF204" in [n.code for n in estimate.tt(small, "roc_auc").notes]
+    worse = of.from_arrays(y, 1.0 - np.repeat(y[:, None], 5, 1), folds=np.arange(24) % 2, response="proba")
+    flat = estimate.tt(worse, "error")
+    assert flat.value == 1
+    assert "OF203" not in [n.code for n in flat.notes]
+
+
+def test_pooled_margins_are_noted():
+    oof = of.from_arrays([0, 1] * 20, np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 5, response="score")
+    assert "OF209" in [n.code for n in estimate.bbc(oof, "roc_auc").notes]

@@ -1,0 +1,125 @@
+"""The arithmetic that metric kernels share."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from outfold._kernels import jit
+from outfold._kernels.base import Counter, Negated, distinct, mean_ratio, merged, ratio
+from outfold._kernels.loops import LoopKernel
+from outfold._kernels.means import MeanKernel
+
+
+@pytest.mark.filterwarnings("error")
+def test_ratio_by_zero_is_nan():
+    np.testing.assert_array_equal(ratio(np.array([1, 0, 3]), np.array([0, 0, 2])), [np.nan, np.nan, 1.5])
+
+
+def test_mean_ratio_skips_empty_terms():
+    mean = mean_ratio([np.array([1.0, 0.0]), np.array([1.0, 0.0])], [np.array([2.0, 0.0]), np.array([4.0, 0.0])])
+    np.testing.assert_array_equal(mean, [0.375, np.nan])
+
+
+def test_mean_ratio_of_many_terms_is_a_plain_mean():
+    rng = np.random.default_rng(0)
+    bottoms = [rng.integers(900, 1000, 5).astype(float) for _ in range(12)]
+    tops = [np.floor(b * rng.random(5)) for b in bottoms]
+    np.testing.assert_allclose(mean_ratio(tops, bottoms), np.mean([t / b for t, b in zip(tops, bottoms, strict=True)], 0))
+
+
+def test_mean_ratio_is_exact_where_plain_sums_are_not():
+    """1/10 + 2/10 and 3/10 + 0/10."""
+    tops, bottoms = [np.array([1.0, 3.0]), np.array([2.0, 0.0])], [np.array([10.0]), np.array([10.0])]
+    one, other = mean_ratio(tops, bottoms)
+    assert one == other == 0.15
+
+
+def test_counter_is_exact_past_float32():
+    values = np.array([[1, 1, 0], [1, 0, 1]])
+    weights = np.array([[2**24, 1, 0], [2**40, 1, 3]])
+    np.testing.assert_array_equal(Counter(values)(weights), [[2**24 + 1, 2**24], [2**40 + 1, 2**40 + 3]])
+
+
+def test_distinct_keeps_the_first():
+    first, inverse = distinct(np.array([[1, 2], [3, 4], [1, 2], [5, 6], [3, 4]]))
+    np.testing.assert_array_equal(first, [0, 1, 3])
+    np.testing.assert_array_equal(inverse, [0, 1, 0, 2, 1])
+
+
+def test_merged_builds_on_distinct_columns():
+    built = []
+
+    def build(columns):
+        built.append(len(columns))
+        return MeanKernel(columns)
+
+    values = np.array([[0.5, 1.5], [2.0, 3.0], [0.5, 1.5]])
+    kernel = merged(values, build)
+    weights = np.array([[1, 1], [3, 1]])
+    assert built == [2]
+    assert kernel.n_configs == 3
+    np.testing.assert_array_equal(kernel.scores(weights), [[1.0, 2.5, 1.0], [0.75, 2.25, 0.75]])
+    np.testing.assert_array_equal(kernel.paired(weights, np.array([2, 1])), [1.0, 2.25])
+
+
+def test_mean_of_sums_over_repeats():
+    """Three repeats: 3/3, 2/3 and 1/3 right; the mean of the sums over the divisor."""
+    kernel = MeanKernel(np.array([[3, 2, 1]]), divisor=3)
+    assert kernel.scores(np.array([[1, 1, 1], [0, 0, 2]])).ravel().tolist() == [2 / 3, 1 / 3]
+
+
+def test_mean_of_whole_floats_is_exact():
+    """0-1 scores given as floats are counted like integers."""
+    rng = np.random.default_rng(1)
+    values = (rng.random((20, 999)) < 0.5).astype(float)
+    weights = rng.integers(0, 5, (8, 999)).astype(np.uint8)
+    exact = (weights.astype(int) @ values.T.astype(int)) / weights.sum(axis=1, dtype=int)[:, None]
+    np.testing.assert_array_equal(MeanKernel(values).scores(weights), exact)
+
+
+def test_negated_has_no_negative_zero():
+    kernel = Negated(MeanKernel(np.zeros((1, 2))))
+    assert not np.signbit(kernel.scores(np.ones((1, 2), int))).any()
+
+
+def test_loop_sees_only_rows_with_weight():
+    seen = []
+
+    def function(labels, prediction, counts):
+        seen.append((labels.tolist(), prediction.tolist(), counts.tolist()))
+        return 1.0
+
+    kernel = LoopKernel(function, np.array([7, 8, 9]), np.array([[1, 2, 3]]))
+    assert kernel.scores(np.array([[0, 2, 1]])).tolist() == [[1.0]]
+    assert seen == [([8, 9], [2, 3], [2, 1])]
+
+
+def test_disabled_nests():
+    with jit.disabled():
+        with jit.disabled():
+            pass
+        assert jit.lanes() is None
+
+
+def test_missing_numba_falls_back(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.delitem(sys.modules, "outfold._kernels.lanes", raising=False)
+    assert jit.lanes() is None
+
+
+def test_metrics_import_nothing_heavy():
+    code = (
+        "import sys, numpy as np, outfold.metrics as m; from outfold._target import Target\n"
+        "t = Target('binary', np.array([0, 1]), np.array([0, 1]))\n"
+        "before = {n.partition('.')[0] for n in sys.modules}\n"
+        "m.get('roc_auc').kernel(t, np.array([[0.1, 0.2]])).scores(np.ones((1, 2), int))\n"
+        "m.get('accuracy').kernel(t, np.array([[0, 1]])).scores(np.ones((1, 2), int))\n"
+        "after = {n.partition('.')[0] for n in sys.modules}\n"
+        "print({'sklearn', 'scipy', 'numba', 'pandas'} & before, {'sklearn', 'pandas'} & after)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["set()", "set()"]
