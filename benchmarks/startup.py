@@ -16,7 +16,11 @@ def seconds(statement: str) -> float:
 
 
 def main() -> None:
-    statements = {"outfold": "import outfold", "sklearn.model_selection": "import sklearn.model_selection", "nothing": ""}
+    statements = {
+        "outfold": "import outfold",
+        "sklearn.model_selection": "import sklearn.model_selection",
+        "nothing": "",
+    }
     times: dict[str, list[float]] = {name: [] for name in statements}
     for _ in range(7):
         for name, statement in statements.items():

@@ -28,7 +28,9 @@ def test_mean_ratio_of_many_terms_is_a_plain_mean():
     rng = np.random.default_rng(0)
     bottoms = [rng.integers(900, 1000, 5).astype(float) for _ in range(12)]
     tops = [np.floor(b * rng.random(5)) for b in bottoms]
-    np.testing.assert_allclose(mean_ratio(tops, bottoms), np.mean([t / b for t, b in zip(tops, bottoms, strict=True)], 0))
+    np.testing.assert_allclose(
+        mean_ratio(tops, bottoms), np.mean([t / b for t, b in zip(tops, bottoms, strict=True)], 0)
+    )
 
 
 def test_mean_ratio_is_exact_where_plain_sums_are_not():
@@ -108,7 +110,11 @@ def test_disabled_nests():
 def test_missing_numba_falls_back(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.delitem(sys.modules, "outfold._kernels.lanes", raising=False)
-    assert jit.lanes() is None
+    jit._load.cache_clear()
+    try:
+        assert jit.lanes() is None
+    finally:
+        jit._load.cache_clear()
 
 
 def test_metrics_import_nothing_heavy():

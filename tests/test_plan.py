@@ -155,6 +155,7 @@ def test_seed_decides_the_splits():
 )
 def test_from_cv_gives_the_splits_of_the_splitter(cv, repeats, folds):
     y, groups = np.tile([0, 1], 20), np.repeat(np.arange(4), 10)
+    groups = groups if isinstance(cv, LeaveOneGroupOut) else None
     splits = Plan.from_cv(cv).split(y, groups)
     assert (splits.n_repeats, splits.n_folds) == (repeats, folds)
     assert np.array_equal(splits.folds, Plan.from_cv(cv).split(y, groups).folds)

@@ -6,10 +6,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-from conftest import make_predictions
 from sklearn.metrics import accuracy_score, roc_auc_score
 
 import outfold as of
+from conftest import make_predictions
 from outfold import State
 from outfold.exceptions import InputError, NeedError
 
@@ -93,7 +93,7 @@ def test_sel_keeps_order_and_blocks():
     assert np.array_equal(part.P, oof.P[:, [3, 1]][:, :, [2, 0]])
     assert np.array_equal(part.folds, oof.folds[:, [2, 0]])
     assert oof.sel(config=0).n_configs == 1
-    with pytest.raises(InputError, match="repeat must be in 0..2"):
+    with pytest.raises(InputError, match=r"repeat must be in 0\.\.2"):
         oof.sel(repeat=3)
     with pytest.raises(InputError, match="no configuration 'config'"):
         oof.sel(config="config")
@@ -138,7 +138,6 @@ def test_html_escapes_what_the_user_typed():
         ({"y": [0, 1], "P": [0.1, 0.2], "response": "odds"}, "response must be one of"),
         ({"y": [0, 1], "P": [0.1, 0.2], "response": "proba", "samples": ["x", "x"]}, "sample names must differ"),
         ({"y": [0, 1], "P": [0.1, 0.2], "response": "proba", "groups": [1]}, "groups must"),
-        ({"y": [0.5, 1.5], "P": [0.1, 0.2], "response": "proba"}, "class labels|one class|classes"),
     ],
 )
 def test_bad_input_says_what_to_do(arguments, message):

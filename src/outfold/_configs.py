@@ -71,7 +71,7 @@ class Configs(dict[str, Any]):
     def __ror__(self, other: Any) -> Configs:  # type: ignore[override]
         return as_configs(other) | self if isinstance(other, Mapping) else NotImplemented
 
-    def __ior__(self, other: Any) -> Configs:  # type: ignore[override,misc]
+    def __ior__(self, other: Any) -> Configs:  # type: ignore[override]
         joined = self | other
         if joined is not NotImplemented:
             super().update(joined)
@@ -128,8 +128,9 @@ def grid(
     param_grid
         Values by parameter, or a list of such dicts for grids whose parameters depend on each other.
     **params
-        Values by parameter, joined to every dict of `param_grid`. A list, tuple, range or array holds several values; anything else is one value. A parameter of a step may be given by its short
-        name where only one step has it: ``C`` for ``logisticregression__C``.
+        Values by parameter, joined to every dict of `param_grid`. A list, tuple, range or array holds several values;
+        anything else is one value. A parameter of a step may be given by its short name where only one step has it:
+        ``C`` for ``logisticregression__C``.
 
     Examples
     --------
@@ -207,7 +208,9 @@ def _values(name: str, parameter: str, value: Any) -> list[Any]:
         raise InputError(f"grid {name!r}: {parameter} is a distribution; give a list of values, such as draws from it.")
     values = list(value) if isinstance(value, (list, tuple, range)) else [value]
     if not values:
-        raise InputError(f"grid {name!r}: {parameter} has an empty list of values, so the grid is empty. Give one at least.")
+        raise InputError(
+            f"grid {name!r}: {parameter} has an empty list of values, so the grid is empty. Give one at least."
+        )
     return values
 
 
@@ -230,13 +233,15 @@ def _labels(parameter: str, values: list[Any]) -> list[str]:
         if len(set(texts)) == len(texts):
             return texts
     twice = next(t for t in texts if texts.count(t) > 1)
-    raise InputError(f"{parameter} holds {_render.shorten(twice, 60)} more than once; the values of a grid must differ.")
+    raise InputError(
+        f"{parameter} holds {_render.shorten(twice, 60)} more than once; the values of a grid must differ."
+    )
 
 
 def _compact(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return f"{value:g}"
-    if inspect.isroutine(value) or inspect.isclass(value):
+    if callable(value) and hasattr(value, "__name__"):
         return str(value.__name__)
     text = str(value) if isinstance(value, np.generic) else " ".join(repr(value).split())
     return _render.shorten(text, _VALUE_WIDTH)

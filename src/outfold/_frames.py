@@ -17,6 +17,6 @@ def make_frame(columns: dict[str, Any], backend: str | None = None) -> Any:
     import narwhals as nw
 
     try:
-        return nw.from_dict(columns, backend=backend).to_native()
+        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]  # any name the user gives
     except (ImportError, ModuleNotFoundError):
         raise InputError(f"{backend} is not installed; pip install {backend}.") from None

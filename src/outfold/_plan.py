@@ -180,7 +180,7 @@ class Splits:
     @property
     def n_repeats(self) -> int:
         """Number of repeats R."""
-        return self.folds.shape[1]
+        return int(self.folds.shape[1])
 
     @cached_property
     def n_folds(self) -> int:

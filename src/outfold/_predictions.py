@@ -119,12 +119,12 @@ class Predictions:
     @property
     def n_repeats(self) -> int:
         """Number of repeats R."""
-        return self.folds.shape[1]
+        return int(self.folds.shape[1])
 
     @property
     def n_folds(self) -> int:
         """Largest number of folds in any repeat."""
-        return self.state.shape[2]
+        return int(self.state.shape[2])
 
     @property
     def y(self) -> NDArray[Any]:
@@ -240,7 +240,7 @@ class Predictions:
             raise NeedError(
                 f"needs {_MEANING[needs]}; these predictions are {_MEANING[self.response]}. {_advice(needs)}"
             )
-        return convert(self)
+        return np.asarray(convert(self))
 
     # -- scores -----------------------------------------------------------------------------------------
 
@@ -288,7 +288,7 @@ class Predictions:
     def _facts(self) -> Iterable[tuple[str, str]]:
         yield "samples", _render.count(self.n_samples, "sample").split()[0] + _balance(self.target)
         if self.groups is not None:
-            yield "groups", f"{len(np.unique(self.group_codes)):,}"
+            yield "groups", f"{len(np.unique(group_codes(self.groups, self.n_samples))):,}"
         names = ", ".join(_render.shorten(c, 30) for c in self.configs[:3])
         yield "configurations", f"{self.n_configs:,} ({names}{', …' if self.n_configs > 3 else ''})"
         yield "plan", str(self.plan)
@@ -323,7 +323,7 @@ def _advice(needs: str) -> str:
 
 def _labels_of_scores(oof: Predictions) -> NDArray[Any]:
     if oof.data.ndim == 4:
-        return np.argmax(np.nan_to_num(oof.data, nan=-np.inf), axis=-1)
+        return np.asarray(np.argmax(np.nan_to_num(oof.data, nan=-np.inf), axis=-1))
     # predict() of scikit-learn gives the first class on the boundary, hence the strict comparison.
     cut = 0.5 if oof.response == "proba" else oof.threshold
     return np.asarray(oof.data > cut).astype(np.intp)

@@ -103,7 +103,9 @@ class Progress:
         self._width, self._drawn = len(line), self._clock()
 
 
-def quick_score(target: Target, response: Response) -> tuple[str, Callable[[NDArray[Any], NDArray[np.intp]], float]] | None:
+def quick_score(
+    target: Target, response: Response
+) -> tuple[str, Callable[[NDArray[Any], NDArray[np.intp]], float]] | None:
     """Name and function of a cheap score of one cell; higher is better."""
     y = target.y
     if target.task == "binary" and response in ("proba", "score"):

@@ -150,7 +150,9 @@ class Estimate:
             ("optimism", _render.number(self.optimism, sign=True)),
             *self._facts(),
         ]
-        return _render.facts_html(f"{self.metric} of the selected configuration: {_render.number(self.value)}{ci}", rows)
+        return _render.facts_html(
+            f"{self.metric} of the selected configuration: {_render.number(self.value)}{ci}", rows
+        )
 
     def _facts(self) -> Iterable[tuple[str, str]]:
         yield "selected", f"{self.selected}, {self.rule} over {_render.count(self.n_configs, 'configuration')}"
@@ -232,6 +234,15 @@ class Leaderboard:
             for i, (name, s, e) in enumerate(zip(self.configs, self.scores, self.se, strict=True))
         ][:shown]
         return rows + [["-", name, why, "-"] for name, why in list(self.left_out.items())[:shown]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Json-ready form; a configuration that was left out has no score."""
+        ranked = [
+            {"config": name, "score": float(s), "se": float(e), "status": "done"}
+            for name, s, e in zip(self.configs, self.scores, self.se, strict=True)
+        ]
+        others = [{"config": name, "score": None, "se": None, "status": why} for name, why in self.left_out.items()]
+        return {"metric": self.metric, "configurations": ranked + others}
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Table with configuration, score, se and status."""

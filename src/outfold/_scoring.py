@@ -189,7 +189,9 @@ def _candidates(oof: Predictions) -> NDArray[np.intp]:
     out = (states == State.DROPPED) | (states == State.FAILED)
     found = np.flatnonzero(~out.any(axis=1) & (states == State.DONE).any(axis=1))
     if not len(found):
-        raise NeedError("no configuration has predictions without failed or dropped cells; collect some that can be fitted.")
+        raise NeedError(
+            "no configuration has predictions without failed or dropped cells; collect some that can be fitted."
+        )
     return found
 
 
@@ -197,13 +199,13 @@ def _common_cells(oof: Predictions, candidates: NDArray[np.intp]) -> list[tuple[
     done = np.all(oof.state[candidates] == State.DONE, axis=0)
     cells = [(r, k) for r, k in oof.splits.cells if done[r, k]]
     if not cells:
-        raise NeedError("no fold has predictions of all configurations; collect the missing cells, or sel() the complete ones.")
+        raise NeedError(
+            "no fold has predictions of all configurations; collect the missing cells, or sel() the complete ones."
+        )
     return cells
 
 
-def _notes_on_missing(
-    oof: Predictions, candidates: NDArray[np.intp], cells: list[tuple[int, int]]
-) -> tuple[Note, ...]:
+def _notes_on_missing(oof: Predictions, candidates: NDArray[np.intp], cells: list[tuple[int, int]]) -> tuple[Note, ...]:
     notes = []
     others = np.setdiff1d(np.arange(oof.n_configs), candidates)
     for code, state, words in (

@@ -50,7 +50,9 @@ class Needs:
             )
         for block in self.blocks:
             if block not in oof.blocks:
-                raise NeedError(f"{method} needs the block {block!r}; these predictions have none. {_BLOCK_HINT[block]}")
+                raise NeedError(
+                    f"{method} needs the block {block!r}; these predictions have none. {_BLOCK_HINT[block]}"
+                )
 
     def __str__(self) -> str:
         words = [f"{self.min_folds} folds or more"] if self.min_folds > 1 else []
@@ -71,7 +73,7 @@ def needs(
             return method(oof, *args, **kwargs)
 
         checked.needs = need  # type: ignore[attr-defined]
-        return checked
+        return checked  # type: ignore[return-value]  # the first argument may also go by name
 
     return decorate
 

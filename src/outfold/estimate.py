@@ -93,7 +93,9 @@ def bbc(
         result = correct_given(scoring, chosen_rule, _given_counts(draws, len(scoring.rows)))
     if not len(result.scores):
         raise InputError(_cannot_score(scoring))
-    text = f"BBC-CV, {len(result.scores):,} bootstrap draws, {result.n_again} {'redrawn' if draws is None else 'left out'}"
+    text = (
+        f"BBC-CV, {len(result.scores):,} bootstrap draws, {result.n_again} {'redrawn' if draws is None else 'left out'}"
+    )
     return _estimate(
         scoring,
         selection,
@@ -179,7 +181,10 @@ def tt(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
     low, high = scoring.metric.bounds
     if not low <= value <= high:
         notes.append(
-            Note("OF203", f"the corrected value {_render.number(value)} lies outside the metric's range [{low:g}, {high:g}].")
+            Note(
+                "OF203",
+                f"the corrected value {_render.number(value)} lies outside the metric's range [{low:g}, {high:g}].",
+            )
         )
     return _estimate(
         scoring,
@@ -218,7 +223,7 @@ def nested(
     picks = {cell: _inner_pick(oof, metric, own_rule, cell) for cell in scoring.cells}
     outer = Scoring(_outer_predictions(oof, picks), metric, "fold")
     value = float(outer.scores()[0, 0])
-    result = _estimate(
+    return _estimate(
         scoring,
         selection,
         "nested",
@@ -231,7 +236,6 @@ def nested(
         chosen=np.array([oof.configs[j] for j in picks.values()], dtype=object),
         details=_nested_fits(oof),
     )
-    return result
 
 
 @needs(min_folds=2, blocks=("fresh",))
@@ -408,10 +412,15 @@ def _bbc_notes(scoring: Scoring, result: Corrected) -> tuple[Note, ...]:
     notes = []
     if result.n_again:
         share = result.n_again / (len(result.scores) + result.n_again)
-        notes.append(Note("OF201", f"{result.n_again} draws ({share:.1%}) could not be scored: a class or pair was missing."))
+        notes.append(
+            Note("OF201", f"{result.n_again} draws ({share:.1%}) could not be scored: a class or pair was missing.")
+        )
     if scoring.oof.response == "score" and scoring.metric.needs == "score" and scoring.oof.n_folds > 1:
         notes.append(
-            Note("OF209", "scores of different folds are ranked together; margins of different models may not share a scale.")
+            Note(
+                "OF209",
+                "scores of different folds are ranked together; margins of different models may not share a scale.",
+            )
         )
     return tuple(notes)
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 import difflib
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from ._kernels import losses
 from ._kernels.base import Array, Floats, Kernel, Negated, merged
 from ._kernels.confusion import BalancedAccuracyKernel, F1Kernel, MacroF1Kernel, MccKernel
 from ._kernels.loops import LoopKernel
@@ -89,47 +91,6 @@ class Metric:
 
 
 MetricLike: TypeAlias = str | Callable[..., Any] | Metric
-
-
-# ---------------------------------------------------------------------------------- per-sample values
-
-
-def _correct(target: Target, predictions: Array) -> Array:
-    return (predictions == target.y).astype(np.int32)
-
-
-def _wrong(target: Target, predictions: Array) -> Array:
-    return (predictions != target.y).astype(np.int32)
-
-
-def _log_loss(target: Target, predictions: Array) -> Array:
-    """Minus the log of the probability of the true class, clipped as scikit-learn clips it."""
-    if predictions.ndim == 2:
-        own = np.where(target.y == 1, predictions, 1.0 - predictions)
-    else:
-        own = predictions[:, np.arange(len(target)), target.y]
-    eps = np.finfo(np.float64).eps
-    return -np.log(np.clip(own, eps, 1.0 - eps))
-
-
-def _brier(target: Target, predictions: Array) -> Array:
-    """Squared error of the positive class's probability, or summed over classes if there are more than two."""
-    if predictions.ndim == 2:
-        return (predictions - target.y) ** 2
-    classes = np.arange(predictions.shape[2])
-    return ((predictions - (target.y[:, None] == classes)) ** 2).sum(axis=2)
-
-
-def _squared(target: Target, predictions: Array) -> Array:
-    return (predictions - target.y) ** 2
-
-
-def _absolute(target: Target, predictions: Array) -> Array:
-    return np.abs(predictions - target.y)
-
-
-def _given(target: Target, predictions: Array) -> Array:
-    return predictions
 
 
 # ---------------------------------------------------------------------------------- reference paths
@@ -221,8 +182,12 @@ def _mean_plain(target: Target, prediction: Array, weights: Floats) -> float:
 # ---------------------------------------------------------------------------------- the registry
 
 
-def _mean_of(values: Callable[[Target, Array], Array]) -> dict[str, Any]:
-    return {"values": values, "kernel": lambda target, predictions: MeanKernel(values(target, predictions))}
+def _mean_of(loss: Callable[[Array, Array], Array]) -> dict[str, Any]:
+    """Values and kernel of the mean of a per-sample loss."""
+    return {
+        "values": lambda target, predictions: loss(target.y, predictions),
+        "kernel": lambda target, predictions: MeanKernel(loss(target.y, predictions)),
+    }
 
 
 def _merged(build: Callable[[Target, Array], Kernel]) -> Callable[[Target, Array], Kernel]:
@@ -240,109 +205,75 @@ def _concordance(target: Target, predictions: Array) -> Kernel:
     return ConcordanceKernel(predictions, target.y, target.event)
 
 
+# fmt: off
 _BUILT_IN = (
-    Metric(
-        "accuracy", True, "label", CLASSES, **_mean_of(_correct),
-        reference=_sklearn("accuracy_score"),
-        bounds=(0, 1), description="share of samples whose class is predicted",
-    ),
-    Metric(
-        "balanced_accuracy", True, "label", CLASSES,
-        kernel=_merged(lambda t, p: BalancedAccuracyKernel(p, t.y, _n_classes(t))),
-        reference=_sklearn("balanced_accuracy_score"),
-        bounds=(0, 1), description="mean recall of the classes present",
-    ),
-    Metric(
-        "error", False, "label", CLASSES, **_mean_of(_wrong),
-        reference=_sklearn("zero_one_loss"),
-        bounds=(0, 1), description="share of samples whose class is not predicted (0-1 loss)",
-    ),
-    Metric(
-        "f1", True, "label", BINARY,
-        kernel=_merged(lambda t, p: F1Kernel(p, t.y)),
-        reference=_sklearn("f1_score", _has_positive),
-        bounds=(0, 1), description="harmonic mean of precision and recall of the positive class",
-    ),
-    Metric(
-        "f1_macro", True, "label", CLASSES,
-        kernel=_merged(lambda t, p: MacroF1Kernel(p, t.y, _n_classes(t))),
-        reference=_sklearn("f1_score", average="macro"),
-        bounds=(0, 1), description="mean F1 of the classes present or predicted",
-    ),
-    Metric(
-        "mcc", True, "label", CLASSES,
-        kernel=_merged(lambda t, p: MccKernel(p, t.y, _n_classes(t))),
-        reference=_sklearn("matthews_corrcoef", _two_labels),
-        bounds=(-1, 1), description="Matthews correlation of true and predicted classes",
-    ),
-    Metric(
-        "roc_auc", True, "score", BINARY,
-        kernel=_merged(lambda t, p: AucKernel(p, t.y == 1)),
-        reference=_sklearn("roc_auc_score", _two_labels),
-        bounds=(0, 1), description="area under the ROC curve",
-    ),
-    Metric(
-        "roc_auc_ovr", True, "score", MULTICLASS,
-        kernel=_merged(lambda t, p: one_vs_rest(p, t.y)),
-        reference=_sklearn("roc_auc_score", _all_classes, multi_class="ovr"),
-        bounds=(0, 1), description="mean over classes of the area under the ROC curve, each against the rest",
-    ),
-    Metric(
-        "roc_auc_ovo", True, "score", MULTICLASS,
-        kernel=_merged(lambda t, p: one_vs_one(p, t.y)),
-        reference=_on_weighted_rows(_ovo_plain),
-        bounds=(0, 1), description="mean over pairs of classes of the area under the ROC curve",
-    ),
-    Metric(
-        "average_precision", True, "score", BINARY,
-        kernel=_merged(lambda t, p: AveragePrecisionKernel(p, t.y == 1)),
-        reference=_sklearn("average_precision_score", _has_positive),
-        bounds=(0, 1), description="precision averaged over the recall steps",
-    ),
-    Metric(
-        "log_loss", False, "proba", CLASSES, **_mean_of(_log_loss),
-        reference=_on_weighted_rows(_log_loss_plain),
-        bounds=(0, np.inf), description="minus the mean log probability of the true class",
-    ),
-    Metric(
-        "brier", False, "proba", CLASSES, **_mean_of(_brier),
-        reference=_on_weighted_rows(_brier_plain),
-        bounds=(0, 2), description="mean squared error of the class probabilities",
-    ),
-    Metric(
-        "mse", False, "value", REGRESSION, **_mean_of(_squared),
-        reference=_sklearn("mean_squared_error"),
-        bounds=(0, np.inf), description="mean squared error",
-    ),
-    Metric(
-        "rmse", False, "value", REGRESSION,
-        kernel=lambda t, p: RootMeanKernel(_squared(t, p)),
-        reference=_sklearn("root_mean_squared_error"),
-        bounds=(0, np.inf), description="root of the mean squared error",
-    ),
-    Metric(
-        "mae", False, "value", REGRESSION, **_mean_of(_absolute),
-        reference=_sklearn("mean_absolute_error"),
-        bounds=(0, np.inf), description="mean absolute error",
-    ),
-    Metric(
-        "r2", True, "value", REGRESSION,
-        kernel=_merged(lambda t, p: R2Kernel(p, t.y)),
-        reference=_sklearn("r2_score", _two_labels),
-        bounds=(-np.inf, 1), description="share of the variance explained",
-    ),
-    Metric(
-        "concordance", True, "risk", SURVIVAL,
-        kernel=_merged(_concordance),
-        reference=_on_weighted_rows(_concordance_plain),
-        bounds=(0, 1), description="share of comparable pairs whose earlier event has the higher risk (Harrell)",
-    ),
-    Metric(
-        "mean", True, "pointwise", POINTWISE, **_mean_of(_given),
-        reference=_on_weighted_rows(_mean_plain),
-        description="mean of per-sample scores made elsewhere",
-    ),
+    Metric("accuracy", True, "label", CLASSES, **_mean_of(losses.correct),
+           reference=_sklearn("accuracy_score"), bounds=(0, 1),
+           description="share of samples whose class is predicted"),
+    Metric("balanced_accuracy", True, "label", CLASSES,
+           kernel=_merged(lambda t, p: BalancedAccuracyKernel(p, t.y, _n_classes(t))),
+           reference=_sklearn("balanced_accuracy_score"), bounds=(0, 1),
+           description="mean recall of the classes present"),
+    Metric("error", False, "label", CLASSES, **_mean_of(losses.wrong),
+           reference=_sklearn("zero_one_loss"), bounds=(0, 1),
+           description="share of samples whose class is not predicted (0-1 loss)"),
+    Metric("f1", True, "label", BINARY,
+           kernel=_merged(lambda t, p: F1Kernel(p, t.y)),
+           reference=_sklearn("f1_score", _has_positive), bounds=(0, 1),
+           description="harmonic mean of precision and recall of the positive class"),
+    Metric("f1_macro", True, "label", CLASSES,
+           kernel=_merged(lambda t, p: MacroF1Kernel(p, t.y, _n_classes(t))),
+           reference=_sklearn("f1_score", average="macro"), bounds=(0, 1),
+           description="mean F1 of the classes present or predicted"),
+    Metric("mcc", True, "label", CLASSES,
+           kernel=_merged(lambda t, p: MccKernel(p, t.y, _n_classes(t))),
+           reference=_sklearn("matthews_corrcoef", _two_labels), bounds=(-1, 1),
+           description="Matthews correlation of true and predicted classes"),
+    Metric("roc_auc", True, "score", BINARY,
+           kernel=_merged(lambda t, p: AucKernel(p, t.y == 1)),
+           reference=_sklearn("roc_auc_score", _two_labels), bounds=(0, 1),
+           description="area under the ROC curve"),
+    Metric("roc_auc_ovr", True, "score", MULTICLASS,
+           kernel=_merged(lambda t, p: one_vs_rest(p, t.y)),
+           reference=_sklearn("roc_auc_score", _all_classes, multi_class="ovr"), bounds=(0, 1),
+           description="mean over classes of the area under the ROC curve against the rest"),
+    Metric("roc_auc_ovo", True, "score", MULTICLASS,
+           kernel=_merged(lambda t, p: one_vs_one(p, t.y)),
+           reference=_on_weighted_rows(_ovo_plain), bounds=(0, 1),
+           description="mean over pairs of classes of the area under the ROC curve"),
+    Metric("average_precision", True, "score", BINARY,
+           kernel=_merged(lambda t, p: AveragePrecisionKernel(p, t.y == 1)),
+           reference=_sklearn("average_precision_score", _has_positive), bounds=(0, 1),
+           description="precision averaged over the recall steps"),
+    Metric("log_loss", False, "proba", CLASSES, **_mean_of(losses.log_loss),
+           reference=_on_weighted_rows(_log_loss_plain), bounds=(0, np.inf),
+           description="mean negative log probability of the true class"),
+    Metric("brier", False, "proba", CLASSES, **_mean_of(losses.brier),
+           reference=_on_weighted_rows(_brier_plain), bounds=(0, 2),
+           description="mean squared error of the class probabilities"),
+    Metric("mse", False, "value", REGRESSION, **_mean_of(losses.squared),
+           reference=_sklearn("mean_squared_error"), bounds=(0, np.inf),
+           description="mean squared error"),
+    Metric("rmse", False, "value", REGRESSION,
+           kernel=lambda t, p: RootMeanKernel(losses.squared(t.y, p)),
+           reference=_sklearn("root_mean_squared_error"), bounds=(0, np.inf),
+           description="root of the mean squared error"),
+    Metric("mae", False, "value", REGRESSION, **_mean_of(losses.absolute),
+           reference=_sklearn("mean_absolute_error"), bounds=(0, np.inf),
+           description="mean absolute error"),
+    Metric("r2", True, "value", REGRESSION,
+           kernel=lambda t, p: R2Kernel(p, t.y),
+           reference=_sklearn("r2_score", _two_labels), bounds=(-np.inf, 1),
+           description="share of the variance explained"),
+    Metric("concordance", True, "risk", SURVIVAL,
+           kernel=_merged(_concordance),
+           reference=_on_weighted_rows(_concordance_plain), bounds=(0, 1),
+           description="share of comparable pairs whose earlier event has the higher risk (Harrell)"),
+    Metric("mean", True, "pointwise", POINTWISE, **_mean_of(losses.given),
+           reference=_on_weighted_rows(_mean_plain),
+           description="mean of per-sample scores made elsewhere"),
 )
+# fmt: on
 _REGISTRY = {metric.name: metric for metric in _BUILT_IN}
 
 # The scorers of scikit-learn that are a built-in metric under another name, and those that are minus one.
@@ -381,7 +312,7 @@ def names() -> list[str]:
     return list(_REGISTRY)
 
 
-def get(metric: str | Callable[..., Any] | Metric, task: Task | None = None) -> Metric:
+def get(metric: MetricLike, task: Task | None = None) -> Metric:
     """The metric that is meant, checked against the task if one is given.
 
     Parameters
@@ -444,11 +375,11 @@ def make(
         raise InputError(f"a metric function must be callable; got {type(function).__name__}")
     if needs not in get_args(Response):
         raise InputError(f"needs must be one of {', '.join(get_args(Response))}; got {needs!r}")
-    call = _Call(function, name or getattr(function, "__name__", type(function).__name__))
-    return _looped(call, greater_is_better, needs, EVERY)
+    own: str = getattr(function, "__name__", type(function).__name__)
+    return _looped(_Call(function, name or own), greater_is_better, needs, EVERY)
 
 
-def _find(metric: str | Callable[..., Any] | Metric, task: Task | None) -> Metric:
+def _find(metric: MetricLike, task: Task | None) -> Metric:
     if isinstance(metric, Metric):
         return metric
     if isinstance(metric, str):
@@ -502,7 +433,7 @@ def _minus(metric: Metric, name: str) -> Metric:
         reference=reference,
         values=None if values is None else lambda target, predictions: 0 - values(target, predictions),
         bounds=(-high, -low),
-        description=f"minus the {metric.description}",
+        description=f"minus {metric.name}: {metric.description}",
     )
 
 
@@ -514,7 +445,7 @@ _UNDEFINED = (
     "Number of classes in y_true not equal",
     "Number of given labels",
     "y_true contains only one label",
-    "y_true takes value in",
+    "Weights sum to zero",
 )
 
 
@@ -527,7 +458,9 @@ class _Call:
     options: Mapping[str, Any] = field(default_factory=dict)
     sign: int = 1
 
-    def parameters(self) -> Iterable[str]:
+    @cached_property
+    def parameters(self) -> Collection[str]:
+        """The names of the function's parameters."""
         try:
             return inspect.signature(self.function).parameters
         except (TypeError, ValueError):  # some compiled functions have no signature
@@ -535,16 +468,18 @@ class _Call:
 
     def __call__(self, labels: Array, prediction: Array, counts: Array) -> float:
         options = dict(self.options)
-        if "sample_weight" in self.parameters():
+        # The one-vs-one area has the parameter and refuses it.
+        if "sample_weight" in self.parameters and options.get("multi_class") != "ovo":
             options["sample_weight"] = counts.astype(np.float64)
         elif counts.max() > 1:
-            labels, prediction = np.repeat(labels, counts), np.repeat(prediction, counts, axis=0)
+            rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
+            labels, prediction = labels[rows], prediction[rows]
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 return self.sign * float(self.function(labels, prediction, **options))
         except Exception as error:
-            if isinstance(error, ValueError) and str(error).startswith(_UNDEFINED):
+            if isinstance(error, ValueError | ZeroDivisionError) and str(error).startswith(_UNDEFINED):
                 return np.nan
             raise InputError(f"metric {self.name!r} failed: {type(error).__name__}: {error}") from error
 
@@ -552,7 +487,7 @@ class _Call:
 def _for_target(call: _Call, target: Target, needs: Response) -> _Call:
     """The call with the class labels it asks for: the positive class is always the second one."""
     options = dict(call.options)
-    parameters = call.parameters()
+    parameters = call.parameters
     if target.classes is None:
         return call
     if target.task == "binary" and "pos_label" in parameters:
@@ -604,8 +539,9 @@ def _scorer_response(scorer: Any, task: Task | None) -> Response:
         return "score"
     if "predict_proba" in methods:
         return "proba"
-    if task is None:
-        module = scorer._score_func.__module__ or ""
-        known: dict[str, Response] = {"_regression": "value", "_classification": "label"}
-        return known.get(module.rpartition(".")[2], "any") if module.startswith("sklearn.") else "any"
-    return "label" if task in CLASSES else "value" if task == "regression" else "any"
+    module = scorer._score_func.__module__ or ""
+    if module.startswith("sklearn.metrics._regression"):
+        return "value"
+    if module.startswith("sklearn.metrics._classification") or task in CLASSES:
+        return "label"
+    return "value" if task == "regression" else "any"

@@ -82,7 +82,9 @@ class _OneStandardError(Rule):
 
     def pick(self, scoring: Scoring, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
         if max(np.bincount([r for r, _ in scoring.cells])) < 2:
-            raise InputError("one_standard_error needs at least 2 folds a repeat to know a standard error; use select.best.")
+            raise InputError(
+                "one_standard_error needs at least 2 folds a repeat to know a standard error; use select.best."
+            )
         sign = 1.0 if scoring.metric.greater_is_better else -1.0
         scores = sign * scoring.scores(weights)
         winners = argbest(scores, True)
@@ -97,7 +99,8 @@ class _OneStandardError(Rule):
 
     def _values(self, scoring: Scoring) -> NDArray[np.float64]:
         return np.array(
-            [_complexity(self.complexity, n, p) for n, p in zip(scoring.names, scoring.params, strict=True)], dtype=float
+            [_complexity(self.complexity, n, p) for n, p in zip(scoring.names, scoring.params, strict=True)],
+            dtype=float,
         )
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._plan import Plan, Splits
 from .._predictions import Predictions, State, inner_folds
@@ -14,7 +13,7 @@ from .._target import Target
 from ..exceptions import NeedError
 
 
-def room(splits: Splits, n_configs: int, n_samples: int, response: str, width: int | None) -> dict[str, NDArray[Any]]:
+def room(splits: Splits, n_configs: int, n_samples: int, response: str, width: int | None) -> dict[str, Any]:
     """Empty predictions and pending states for these splits."""
     shape = (splits.n_repeats, n_configs, n_samples) + (() if width is None else (width,))
     data = np.full(shape, -1, dtype=np.intp) if response == "label" else np.full(shape, np.nan)

@@ -40,8 +40,12 @@ class Block:
             self.state[config, repeat, fold] = State.DONE
             self.messages.pop((name, repeat, fold), None)
 
+    def snapshot(self) -> Predictions:
+        """What is known now, apart from what is filled later."""
+        return replace(self.start, data=self.data.copy(), state=self.state.copy(), messages=self.messages, blocks={})
+
     def predictions(self) -> Predictions:
-        """What is known now; the arrays become the artifact's own."""
+        """What is known at the end; the arrays become the artifact's own."""
         return replace(self.start, data=self.data, state=self.state, messages=self.messages)
 
 

@@ -29,7 +29,7 @@ class Samples:
         fit_params = {
             name: take(value, train) if has_rows(value, n) else value for name, value in self.fit_params.items()
         }
-        part = Part(take(self.X, train), self.y[train], tuple(take(self.X, rows) for rows in tests), fit_params)
+        part = Part(take(self.X, train), take(self.y, train), tuple(take(self.X, rows) for rows in tests), fit_params)
         if not private:
             for block in (part.X, part.y, *part.tests, *part.fit_params.values()):
                 _lock(block)
@@ -49,7 +49,7 @@ def as_features(X: Any, n: int) -> Any:
     """Features in a form whose rows can be taken fast, one row for each of `n` labels."""
     if hasattr(X, "tocsr"):
         X = X.tocsr()
-        X.sort_indices()
+        X = X if X.has_sorted_indices else X.sorted_indices()
     elif not hasattr(X, "shape"):
         try:
             X = np.asarray(X)
@@ -74,6 +74,8 @@ def as_labels(y: Any) -> NDArray[Any]:
 
 def take(values: Any, rows: Rows) -> Any:
     """Rows of an array, a sparse matrix, a frame, a series or a list, as a copy."""
+    if isinstance(values, np.memmap):  # rows of a memory map are in memory; let them not pretend otherwise
+        values = np.asarray(values)
     if isinstance(values, np.ndarray) or hasattr(values, "tocsr"):
         return values[rows]
     from sklearn.utils import _safe_indexing
@@ -124,9 +126,12 @@ def _feed(h: Any, values: Any) -> None:
         for array in (values.data, values.indices, values.indptr):
             _feed_array(h, array)
     elif hasattr(values, "columns"):
-        for name in values.columns:
+        columns = (
+            (values.iloc[:, i] for i in range(values.shape[1])) if hasattr(values, "iloc") else values.iter_columns()
+        )
+        for name, column in zip(values.columns, columns, strict=True):
             h.update(f"column {name!r}".encode())
-            _feed_column(h, values[name])
+            _feed_column(h, column)
     elif hasattr(values, "to_numpy"):
         _feed_column(h, values)
     else:
@@ -163,7 +168,7 @@ def plain_text(value: Any) -> str:
     if hasattr(value, "get_params"):
         return estimator_text(value)
     if isinstance(value, np.random.RandomState):
-        return f"<RandomState {digest(value.get_state()[1])}>"
+        return f"<RandomState {digest(value.get_state(legacy=False)['state']['key'])}>"
     text = repr(value)
     return text if " at 0x" not in text else f"<{kind.__module__}.{kind.__qualname__}>"
 

@@ -12,10 +12,13 @@ import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from types import FrameType
 from typing import Any, TextIO
 
 # After the alarm a fit gets this long to stop by itself before its process is ended.
 _GRACE = 1.0
+# How soon to look again when the alarm rings during an import.
+_IMPORT_SECONDS = 0.05
 
 
 # -- threads --------------------------------------------------------------------------------------------
@@ -37,17 +40,18 @@ def one_blas_thread() -> Any:
 class _Worker(threading.local):
     """What this thread of a worker has set up already."""
 
-    limited = False
+    limited: frozenset[str] = frozenset()
 
 
 _worker = _Worker()
 
 
-def limit_worker(own_process: bool) -> None:
-    """Limit this worker for as long as it lives: OpenMP by thread, BLAS for the whole process where it is our own."""
-    if not _worker.limited:
-        _thread_pools().limit(limits=1, user_api=None if own_process else "openmp")
-        _worker.limited = True
+def limit_worker(own_process: bool, crowded: bool) -> None:
+    """Limit this worker for as long as it lives: BLAS where the process is its own, OpenMP where others work beside it."""
+    wanted = frozenset(["blas"] * own_process + ["openmp"] * crowded)
+    for library in wanted - _worker.limited:
+        _thread_pools().limit(limits=1, user_api=library)
+    _worker.limited |= wanted
 
 
 # -- warnings -------------------------------------------------------------------------------------------
@@ -73,7 +77,8 @@ def quiet() -> Iterator[None]:
 @contextlib.contextmanager
 def listening() -> Iterator[list[str]]:
     """The names of the warnings given meanwhile in this thread, while `quiet`."""
-    _heard.names = names = []
+    names: list[str] = []
+    _heard.names = names
     try:
         yield names
     finally:
@@ -95,8 +100,11 @@ def alarm(seconds: float | None) -> Iterator[None]:
         yield
         return
 
-    def ring(*_: Any) -> None:
-        raise Expired
+    def ring(_: int, frame: FrameType | None) -> None:
+        if _importing(frame):
+            signal.setitimer(signal.ITIMER_REAL, _IMPORT_SECONDS)
+        else:
+            raise Expired
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -107,6 +115,15 @@ def alarm(seconds: float | None) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, 0)
     finally:  # also when the alarm rings just before it is taken back
         signal.signal(signal.SIGALRM, before)
+
+
+def _importing(frame: FrameType | None) -> bool:
+    """Whether a module is being imported: one cut off halfway would break every later fit in this process."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 class Watchdog:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,6 +51,10 @@ class Pool:
         except (TypeError, ValueError):
             raise InputError(f"n_jobs must be None or a whole number other than 0; got {n_jobs!r}.") from None
         backend = get_active_backend()[0]
+        if n > 1 and not getattr(backend, "supports_return_generator", True):
+            raise InputError(
+                f"joblib's {type(backend).__name__} cannot hand back results one by one; use 'loky' or 'threading'."
+            )
         threads = bool(getattr(backend, "uses_threads", False))
         loky = isinstance(backend, BACKENDS["loky"])
         if timeout is not None and loky and n == 1:
@@ -65,14 +69,13 @@ class Pool:
         """How long a task should take."""
         return _TASK_SECONDS * max(1.0, self.n_workers / _WORKERS_SERVED)
 
-    @property
-    def dumps(self) -> Callable[[Any], bytes]:
-        """Pickles estimators for the workers; classes of the user's script travel by value to other processes."""
-        if not self.own_process:
-            return lambda value: pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-        from joblib.externals import cloudpickle
+    def dumps(self, value: Any) -> bytes:
+        """Pickle for the workers; classes of the user's script travel by value to other processes."""
+        if self.own_process:
+            from joblib import wrap_non_picklable_objects
 
-        return cloudpickle.dumps  # type: ignore[no-any-return]
+            value = wrap_non_picklable_objects(value, keep_wrapper=False)
+        return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
 
     def surroundings(self) -> AbstractContextManager[Any]:
         """Limits of this process while threads of it do the fits."""
@@ -83,7 +86,7 @@ class Pool:
             stack.callback(forget_rows)
         return stack
 
-    def run(self, tasks: Iterable[tuple[Any, ...]]) -> Iterator[list[Outcome]]:
+    def run(self, tasks: Iterable[tuple[Any, ...]]) -> Generator[list[Outcome], None, None]:
         """Do the tasks in any order; `PoolBroken` when a worker process ended."""
         if not self.options:
             for task in tasks:
@@ -91,7 +94,7 @@ class Pool:
             return
         yield from self._run_parallel(tasks)
 
-    def _run_parallel(self, tasks: Iterable[tuple[Any, ...]]) -> Iterator[list[Outcome]]:
+    def _run_parallel(self, tasks: Iterable[tuple[Any, ...]]) -> Generator[list[Outcome], None, None]:
         from joblib import Parallel, delayed
         from joblib.externals.loky.process_executor import BrokenProcessPool
 

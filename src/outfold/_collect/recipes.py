@@ -75,7 +75,9 @@ def _recipe(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe:
     return Recipe(name, estimator_text(made), unseeded, frozen, made if frozen is None else None)
 
 
-def _freeze(estimator: Any, parts: Sequence[Any], unseeded: Sequence[str], dumps: Callable[[Any], bytes]) -> bytes | None:
+def _freeze(
+    estimator: Any, parts: Sequence[Any], unseeded: Sequence[str], dumps: Callable[[Any], bytes]
+) -> bytes | None:
     """Pickle, and make sure that seeding the parts seeds the estimator."""
     try:
         frozen = dumps((estimator, parts))

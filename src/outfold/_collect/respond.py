@@ -42,7 +42,7 @@ def kind_of(configs: Mapping[str, Any], y: Any) -> Kind:
 
 def choose_response(asked: str, kind: Kind, configs: Mapping[str, Any]) -> Response:
     """The response to collect, or an error that names the configuration which cannot give it."""
-    allowed: dict[str, tuple[str, ...]] = {
+    allowed: dict[str, tuple[Response, ...]] = {
         "classification": ("proba", "score", "label"),
         "regression": ("value",),
         "survival": ("risk",),
@@ -52,14 +52,15 @@ def choose_response(asked: str, kind: Kind, configs: Mapping[str, Any]) -> Respo
             f"response must be {' or '.join(map(repr, ('auto', *allowed[kind])))} for a {kind}; got {asked!r}."
         )
     if asked == "auto":
-        return next(r for r in allowed[kind] if _lacking(r, configs) is None)  # type: ignore[return-value]
-    lacking = _lacking(asked, configs)
+        return next(r for r in allowed[kind] if _lacking(r, configs) is None)
+    response = next(r for r in allowed[kind] if r == asked)
+    lacking = _lacking(response, configs)
     if lacking is not None:
         raise InputError(
             f"response={asked!r} needs {' or '.join(_METHODS[asked])}, which {lacking!r} does not have. "
             "Use response='auto', or a configuration that has it (such as SVC(probability=True) or CalibratedClassifierCV)."
         )
-    return asked  # type: ignore[return-value]
+    return response
 
 
 _METHODS: dict[str, tuple[str, ...]] = {
@@ -164,7 +165,9 @@ class Reader:
         own = getattr(model, "classes_", None)
         if own is None:
             if values.ndim == 2 and values.shape[1] != len(known):
-                raise BadPrediction(f"{values.shape[1]} columns for {len(known)} classes, and no classes_ to tell them apart")
+                raise BadPrediction(
+                    f"{values.shape[1]} columns for {len(known)} classes, and no classes_ to tell them apart"
+                )
             return sorted(range(len(known)), key=known.__getitem__)
         position = {c: i for i, c in enumerate(known)}
         try:

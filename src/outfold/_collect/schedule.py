@@ -74,10 +74,6 @@ class Schedule:
             if any((holdout.block, name, r, k) not in self.done for r, k in holdout.cells)
         ]
 
-    def n_missing(self) -> int:
-        """Number of fits to do."""
-        return sum(len(self.missing(h)) for h in self.holdouts)
-
     def learn(self, name: str, seconds: float) -> None:
         """A fit of this configuration took so long."""
         self._seconds[name] = seconds

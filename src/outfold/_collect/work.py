@@ -63,8 +63,7 @@ class Outcome(NamedTuple):
 
 def work(setting: Setting, holdout: Holdout, seed: int, recipes: Sequence[Recipe]) -> list[Outcome]:
     """Fit every recipe on the training rows of the hold-out; a pure function of its arguments."""
-    if setting.own_process or setting.crowded:
-        limit_worker(setting.own_process)
+    limit_worker(setting.own_process, setting.crowded)
     with quiet() if setting.own_process else nullcontext():
         return [_fit(setting, holdout, seed, recipe) for recipe in recipes]
 
@@ -72,33 +71,40 @@ def work(setting: Setting, holdout: Holdout, seed: int, recipes: Sequence[Recipe
 def _fit(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> Outcome:
     start = perf_counter()
     values, message = None, ""
-    watchdog = Watchdog(setting.folder, setting.timeout)
     with listening() as heard:
         try:
-            with watchdog.guard(holdout, recipe.name), alarm(setting.timeout):
-                values = _predict(setting, holdout, seed, recipe)
+            values = _predict(setting, holdout, seed, recipe)
         except Expired:
             message = expired_message(setting.timeout)
         except Exception as error:
             message = describe(error)
-    seconds = perf_counter() - start
-    if values is not None and setting.timeout is not None and seconds > setting.timeout:
-        values, message = None, expired_message(setting.timeout)
-    return Outcome(holdout, recipe.name, values, message, seconds, tuple(heard))
+    return Outcome(holdout, recipe.name, values, message, perf_counter() - start, tuple(heard))
 
 
 def _predict(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> tuple[NDArray[Any], ...]:
+    # A new worker imports the estimator's library when it makes the first one: before the clock starts.
+    model = recipe.make(seed)
     try:
-        return _fit_on(_shared_part(setting, holdout), setting.reader, seed, recipe)
+        return _fit_on(_shared_part(setting, holdout), setting, holdout, recipe.name, model)
     except ValueError as error:
         if "read-only" not in str(error):
             raise
     # An estimator that writes into its input gets rows of its own; the others go on sharing theirs.
-    return _fit_on(_part(setting, holdout, private=True), setting.reader, seed, recipe)
+    return _fit_on(_part(setting, holdout, private=True), setting, holdout, recipe.name, recipe.make(seed))
 
 
-def _fit_on(part: Part, reader: Reader, seed: int, recipe: Recipe) -> tuple[NDArray[Any], ...]:
-    model = recipe.make(seed)
+def _fit_on(part: Part, setting: Setting, holdout: Holdout, name: str, model: Any) -> tuple[NDArray[Any], ...]:
+    if setting.timeout is None:
+        return _fit_predict(part, setting.reader, model)
+    start = perf_counter()
+    with Watchdog(setting.folder, setting.timeout).guard(holdout, name), alarm(setting.timeout):
+        values = _fit_predict(part, setting.reader, model)
+    if perf_counter() - start > setting.timeout:  # where no alarm can ring
+        raise Expired
+    return values
+
+
+def _fit_predict(part: Part, reader: Reader, model: Any) -> tuple[NDArray[Any], ...]:
     model.fit(borrow(part.X), part.y, **part.fit_params)
     return tuple(reader(model, borrow(X)) for X in part.tests)
 

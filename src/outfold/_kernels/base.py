@@ -32,12 +32,14 @@ class Kernel(Protocol):
 
 def ratio(numerator: Array, denominator: Array) -> Floats:
     """numerator / denominator in float64, NaN without a warning where the denominator is zero."""
-    return np.divide(numerator, np.where(denominator == 0, np.nan, denominator), dtype=np.float64, order="C")
+    out: Floats = np.divide(numerator, np.where(denominator == 0, np.nan, denominator), dtype=np.float64, order="C")
+    return out
 
 
 def total(weights: Array) -> Floats:
     """(b,) sum of each weighting, exact below 2**53."""
-    return weights.sum(axis=1, dtype=np.int64).astype(np.float64)
+    sums: NDArray[np.int64] = weights.sum(axis=1, dtype=np.int64)
+    return sums.astype(np.float64)
 
 
 def mean_ratio(numerators: Sequence[Array], denominators: Sequence[Array]) -> Floats:
@@ -74,7 +76,8 @@ class Counter:
         """(b, C) sums under the (b, N) weights."""
         heaviest = total(weights).max(initial=0)
         dtype = np.float32 if heaviest * self._largest < EXACT32 else np.float64
-        return weights.astype(dtype) @ self._single.T.astype(dtype, copy=False)
+        sums: Array = weights.astype(dtype) @ self._single.T.astype(dtype, copy=False)
+        return sums
 
 
 def distinct(columns: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -84,9 +87,7 @@ def distinct(columns: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     their scores equal whatever the order of summation.
     """
     seen: dict[bytes, int] = {}
-    inverse = np.fromiter(
-        (seen.setdefault(column.tobytes(), len(seen)) for column in columns), np.intp, len(columns)
-    )
+    inverse = np.fromiter((seen.setdefault(column.tobytes(), len(seen)) for column in columns), np.intp, len(columns))
     first = np.full(len(seen), len(columns), dtype=np.intp)
     np.minimum.at(first, inverse, np.arange(len(columns)))
     return first, inverse

@@ -70,4 +70,3 @@ def _score(scoring: Scores, rule: Picks, counts: NDArray[Any]) -> tuple[NDArray[
     values = scoring.paired((counts == 0).view(np.uint8), np.maximum(picks, 0))
     values[picks < 0] = np.nan
     return picks, values
-

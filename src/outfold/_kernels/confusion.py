@@ -81,7 +81,7 @@ class ConfusionKernel:
             return _two_classes(*hits, *actual)
         cells = predicted + self._n_classes * np.arange(len(weights))[:, None]
         named = np.bincount(cells.ravel(), weights.ravel(), minlength=self._n_classes * len(weights))
-        return map(ClassCounts, hits, named.reshape(len(weights), -1).T, actual)
+        return map(ClassCounts, hits, named.reshape(len(weights), -1).T.astype(np.float64), actual)
 
 
 def _two_classes(zero: Floats, one: Floats, zeros: Floats, ones: Floats) -> Iterator[ClassCounts]:

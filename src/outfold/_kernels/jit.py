@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 
@@ -23,8 +24,11 @@ def disabled() -> Iterator[None]:
 
 def lanes() -> ModuleType | None:
     """The module of compiled kernels, or None where numba is missing, unusable or disabled."""
-    if _disabled:
-        return None
+    return None if _disabled else _load()
+
+
+@cache
+def _load() -> ModuleType | None:
     try:
         return import_module("outfold._kernels.lanes")
     except ImportError:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numba
 
+
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
     try:
@@ -22,25 +23,28 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @_compiled
-def auc_steps(scores, order, positive, steps, lengths):
-    """Write each configuration's walk through its rows as steps of two rows of one class.
+def auc_steps(scores, order, positive, steps, starts):
+    """Write each configuration's walk through its rows as steps of up to four rows of one class.
 
     Two running sums make the statistic: ``level``, twice the negatives below, and the sum over positives of
     count times level. A negative row adds 2 to the level; where its tie group holds positives too it adds 1
-    before them and 1 after them. So a step is (4 * first row + what it adds to the level, second row), 0 for
-    a positive row; the row N is an empty one.
+    before them and 1 after them. So a step is four rows, the first as 4 * row + what they add to the level
+    (0 for positive rows); the row N is an empty one.
 
-    ``order`` (C, N) sorts the scores; ``steps`` (C, at least 1.5 N, 2) and ``lengths`` (C,) are written.
+    ``order`` (C, N) sorts the scores; ``steps`` (at least 1.5 C N, 4) receives the walks one after the other,
+    and ``starts`` (C + 1,) where they begin and end.
     """
     n_rows = order.shape[1]
+    n_steps = 0
     for c in range(order.shape[0]):
-        n_steps = 0
-        last = -1  # what the last step adds, while it has room for a second row
+        starts[c] = n_steps
+        last = -1  # what the last step adds
+        filled = 4  # how many of its rows are taken
         start = 0
         while start < n_rows:
             score = scores[c, order[c, start]]
-            n_positive = 0
-            stop = start
+            n_positive = int(positive[order[c, start]])
+            stop = start + 1
             while stop < n_rows and scores[c, order[c, stop]] == score:
                 n_positive += positive[order[c, stop]]
                 stop += 1
@@ -51,53 +55,55 @@ def auc_steps(scores, order, positive, steps, lengths):
                     if mixed and positive[row] != visit % 2:
                         continue
                     adds = 0 if positive[row] else 1 if mixed else 2
-                    if last == adds:
-                        steps[c, n_steps - 1, 1] = row
-                        last = -1
-                    else:
-                        steps[c, n_steps, 0] = 4 * row + adds
-                        steps[c, n_steps, 1] = n_rows
-                        n_steps += 1
-                        last = adds
+                    if last == adds and filled < 4:
+                        steps[n_steps - 1, filled] = row
+                        filled += 1
+                        continue
+                    steps[n_steps, 0] = 4 * row + adds
+                    for empty in range(1, 4):
+                        steps[n_steps, empty] = n_rows
+                    n_steps += 1
+                    last = adds
+                    filled = 1
             start = stop
-        lengths[c] = n_steps
+    starts[-1] = n_steps
 
 
 @_compiled
-def auc_lanes(steps, lengths, counts, level, statistic, out):
+def auc_lanes(steps, starts, counts, level, statistic, out):
     """Twice the Mann-Whitney statistic of every configuration and lane, into ``out`` (C, b).
 
     ``counts`` (N + 1, b) ends with a row of zeros; ``level`` and ``statistic`` (b,) are work space.
     """
     n_lanes = counts.shape[1]
-    for c in range(steps.shape[0]):
+    for c in range(out.shape[0]):
         for k in range(n_lanes):
             level[k] = 0
             statistic[k] = 0
-        for s in range(lengths[c]):
-            adds = steps[c, s, 0] & 3
-            first = steps[c, s, 0] >> 2
-            second = steps[c, s, 1]
+        for s in range(starts[c], starts[c + 1]):
+            adds = steps[s, 0] & 3
+            r0, r1, r2, r3 = steps[s, 0] >> 2, steps[s, 1], steps[s, 2], steps[s, 3]
             if adds == 0:
                 for k in range(n_lanes):
-                    statistic[k] += (counts[first, k] + counts[second, k]) * level[k]
+                    statistic[k] += (counts[r0, k] + counts[r1, k] + counts[r2, k] + counts[r3, k]) * level[k]
             else:
                 for k in range(n_lanes):
-                    level[k] += (counts[first, k] + counts[second, k]) * adds
+                    level[k] += (counts[r0, k] + counts[r1, k] + counts[r2, k] + counts[r3, k]) * adds
         for k in range(n_lanes):
             out[c, k] = statistic[k]
 
 
 @_compiled
-def auc_paired(steps, lengths, weights, chosen, out):
+def auc_paired(steps, starts, weights, chosen, out):
     """Twice the Mann-Whitney statistic of configuration ``chosen[i]`` under ``weights[i]`` (b, N + 1)."""
     for i in range(weights.shape[0]):
         c = chosen[i]
         level = 0
         statistic = 0
-        for s in range(lengths[c]):
-            adds = steps[c, s, 0] & 3
-            count = int(weights[i, steps[c, s, 0] >> 2]) + int(weights[i, steps[c, s, 1]])
+        for s in range(starts[c], starts[c + 1]):
+            adds = steps[s, 0] & 3
+            count = weights[i, steps[s, 0] >> 2] + weights[i, steps[s, 1]]
+            count += weights[i, steps[s, 2]] + weights[i, steps[s, 3]]
             statistic += count * level * (adds == 0)
             level += count * adds
         out[i] = statistic
@@ -176,7 +182,7 @@ def concordance_lanes(ranks, walk, counts, tree, statistic, out):
                 other = node - 1
                 if ranks[c, row] > 0:
                     node = other
-                while node > 0:
+                while node > 0 or other > 0:
                     if node == other:
                         factor, step = 2, node
                         other &= other - 1

@@ -16,6 +16,8 @@ from .base import Array, Floats, mean_ratio, ratio, total
 # Twice a number of pairs of samples is at most (total weight)**2, below 2**31 up to this total.
 INT32_TOTAL = 46_340
 _VECTOR = 32
+# Draws that the numpy path takes at once, so that its temporary arrays stay in the processor's cache.
+_PART = 32
 
 
 def lane_counts(weights: Array) -> NDArray[np.signedinteger]:
@@ -83,9 +85,9 @@ class AucKernel:
         """Numerators and denominators (b,) of the areas of the chosen configurations."""
         lanes = jit.lanes()
         if lanes is None:
-            twice = self._numpy_paired(weights, chosen)
-        else:
-            twice = self._compiled_paired(lanes, weights, chosen)
+            return self._numpy_paired(weights, chosen), self._pairs(weights)
+        twice = np.empty(len(weights), dtype=np.int64)
+        lanes.auc_paired(*self._steps, padded(weights), chosen, twice)
         return twice, self._pairs(weights)
 
     def _pairs(self, weights: Array) -> Floats:
@@ -99,12 +101,12 @@ class AucKernel:
     @cached_property
     def _steps(self) -> tuple[Array, Array]:
         c, n = self._scores.shape
-        steps = np.empty((c, 3 * n // 2 + 1, 2), dtype=np.int32)
-        lengths = np.empty(c, dtype=np.intp)
+        steps = np.empty((c * (3 * n // 2 + 1), 4), dtype=np.int32)
+        starts = np.empty(c + 1, dtype=np.intp)
         lanes = jit.lanes()
         assert lanes is not None
-        lanes.auc_steps(self._scores, self._order, self._positive, steps, lengths)
-        return steps, lengths
+        lanes.auc_steps(self._scores, self._order, self._positive, steps, starts)
+        return steps, starts
 
     def _compiled_lanes(self, lanes: ModuleType, weights: Array) -> Array:
         counts = lane_counts(weights)
@@ -113,11 +115,6 @@ class AucKernel:
         out = np.empty((self.n_configs, counts.shape[1]), dtype=dtype)
         lanes.auc_lanes(*self._steps, counts, level, statistic, out)
         return out[:, : len(weights)]
-
-    def _compiled_paired(self, lanes: ModuleType, weights: Array, chosen: NDArray[np.intp]) -> Array:
-        out = np.empty(len(weights), dtype=np.int64)
-        lanes.auc_paired(*self._steps, padded(weights), chosen, out)
-        return out
 
     def _split(self, config: int) -> tuple[Array, Array, Array]:
         """Negative rows in score order; for each positive row, how many score lower and how many not higher."""
@@ -175,9 +172,8 @@ class AveragePrecisionKernel:
         """(b,) average precision of configuration ``chosen[i]`` under ``weights[i]``."""
         lanes = jit.lanes()
         if lanes is None:
-            sums = np.array(
-                [self._numpy_sums(w[:, None], c)[0] for w, c in zip(weights, chosen, strict=True)]
-            )
+            columns = weights.astype(np.int64)[:, :, None]
+            sums = np.array([self._numpy_sums(w, c)[0] for w, c in zip(columns, chosen, strict=True)])
         else:
             sums = np.empty(len(weights))
             lanes.precision_paired(self._walks, padded(weights), chosen, sums)
@@ -192,18 +188,24 @@ class AveragePrecisionKernel:
         return out[:, : len(weights)]
 
     def _numpy_lanes(self, weights: Array) -> Floats:
-        counts = np.ascontiguousarray(weights.T)
-        return np.array([self._numpy_sums(counts, c) for c in range(self.n_configs)])
+        out = np.empty((self.n_configs, len(weights)))
+        for start in range(0, len(weights), _PART):
+            draws = slice(start, start + _PART)
+            counts = np.ascontiguousarray(weights[draws].T, dtype=np.int64)
+            for c in range(self.n_configs):
+                out[c, draws] = self._numpy_sums(counts, c)
+        return out
 
     def _numpy_sums(self, counts: Array, config: int) -> Floats:
         """(b,) recall gained times precision, summed, under the transposed (N, b) counts."""
         walk = self._walks[config]
         rows, ends = walk >> 2, np.flatnonzero(walk & 2)
-        drawn = counts[rows].astype(np.float64)
+        drawn = counts[rows]
         seen = drawn.cumsum(axis=0)[ends]
         positives = (drawn * (walk & 1)[:, None]).cumsum(axis=0)[ends]
         gained = np.diff(positives, axis=0, prepend=0)
-        return (gained * positives / np.maximum(seen, 1)).sum(axis=0)
+        sums: Floats = (gained * positives / np.maximum(seen, 1)).sum(axis=0)
+        return sums
 
 
 def _precision_walks(scores: Floats, positive: NDArray[np.bool_]) -> NDArray[np.int32]:
@@ -251,10 +253,7 @@ def one_vs_rest(predictions: Floats, y: Array) -> MeanAucKernel:
     """The mean over classes of the area of the class's score against all others; predictions (C, N, K)."""
     every = slice(None)
     return MeanAucKernel(
-        [
-            (AucKernel(np.ascontiguousarray(predictions[:, :, k]), y == k), every)
-            for k in range(predictions.shape[2])
-        ]
+        [(AucKernel(np.ascontiguousarray(predictions[:, :, k]), y == k), every) for k in range(predictions.shape[2])]
     )
 
 

@@ -50,7 +50,8 @@ class ConcordanceKernel:
         drawn = weights[:, self._walk >> 1].astype(np.int64)
         compared = (self._walk & 1).astype(bool)
         entered = np.where(compared, 0, drawn).cumsum(axis=1)
-        return 2.0 * np.einsum("bn,bn->b", drawn[:, compared], entered[:, compared])
+        pairs: Floats = 2.0 * np.einsum("bn,bn->b", drawn[:, compared], entered[:, compared])
+        return pairs
 
     def _twice(self, weights: Array, ranks: NDArray[np.int32]) -> Array:
         """(C, b) twice the concordant pairs plus the pairs of equal risk."""
@@ -68,7 +69,7 @@ class ConcordanceKernel:
         """(b,) the same for one configuration, over all pairs of an event and a sample."""
         events = np.flatnonzero(self._event)
         out = np.zeros(len(weights))
-        size = max(1, _CHUNK // len(ranks))
+        size = max(1, _CHUNK // max(1, len(ranks)))
         for i in (events[start : start + size, None] for start in range(0, len(events), size)):
             later = (self._time[i] < self._time) | ((self._time[i] == self._time) & ~self._event)
             agreement = later * ((ranks[i] > ranks) + (ranks[i] >= ranks).astype(np.float64))
@@ -85,7 +86,7 @@ def _walk(time: Floats, event: NDArray[np.bool_]) -> NDArray[np.intp]:
     rows = np.concatenate([np.flatnonzero(~event), events, events])
     stage = np.repeat([0, 1, 2], [len(time) - len(events), len(events), len(events)])
     order = np.lexsort((stage, -time[rows]))
-    walk = (2 * rows + (stage == 1))[order]
+    walk: NDArray[np.intp] = (2 * rows + (stage == 1))[order]
     compared = np.flatnonzero(walk & 1)
     return walk[: compared[-1] + 1] if len(compared) else walk[:0]
 

@@ -52,7 +52,9 @@ def refit(
     named = as_configs(configs)
     selected = choose(Scoring(oof, metric), rule).name
     if selected not in named:
-        raise InputError(f"the selected configuration {selected!r} is not among the configs given; give those it was collected from.")
+        raise InputError(
+            f"the selected configuration {selected!r} is not among the configs; give those the predictions came from."
+        )
     (recipe,) = make_recipes({selected: named[selected]}, pickle.dumps)
     text = oof.provenance.get("specs", {}).get(selected)
     if text is not None and text != recipe.text:

@@ -1,0 +1,166 @@
+"""A collection: one call of `collect`, checked and ready, and the artifact it starts from."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _render
+from .._configs import Configs
+from .._notes import Note
+from .._plan import Splits, fingerprint
+from .._predictions import Predictions
+from .._progress import Mode, Progress
+from .._target import Target
+from . import blocks
+from .board import Board
+from .data import Samples, digest, plain_text
+from .filling import Filling
+from .pool import Pool
+from .recipes import Recipe
+from .respond import Reader
+
+if TYPE_CHECKING:
+    from ..metrics import MetricLike
+    from ..select import RuleLike
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """One call of `collect`, checked and ready: what is fitted, on what, and where."""
+
+    configs: Configs
+    samples: Samples
+    target: Target
+    splits: Splits
+    seed: int
+    reader: Reader
+    recipes: list[Recipe]
+    pool: Pool
+    groups: NDArray[Any] | None
+    names: NDArray[Any] | None
+    inner: Splits | None
+    fresh: Splits | None
+    timeout: float | None
+
+    def fill(
+        self, store: str | Path | None, retry_failed: bool, progress: Mode, fresh: MetricLike | None, rule: RuleLike
+    ) -> Predictions:
+        """Fit what is missing and give back everything there is."""
+        if fresh is not None:
+            self._check_selection(fresh, rule)
+        with ExitStack() as stack:
+            opened = None if store is None else self._open(store, stack)
+            board = Board(self.header if opened is None else opened.predictions(), opened)
+            filling = Filling(self, board, retry_failed, progress)
+            stack.callback(filling.progress.close)
+            try:
+                filling.fill(filling.holdouts)
+                filling.refuse_if_all_failed()
+                if fresh is not None:
+                    filling.fill_fresh(fresh, rule)
+            except KeyboardInterrupt as stop:
+                stop.add_note(_how_to_go_on(store, filling.progress))
+                raise
+            finally:
+                facts = filling.facts()
+                notes = self._notes(facts)
+                if opened is not None:
+                    opened.update(notes=notes, **facts)
+            return board.predictions(provenance={**board.oof.start.provenance, **facts}, notes=notes)
+
+    def _check_selection(self, metric: MetricLike, rule: RuleLike) -> None:
+        """Refuse a metric or rule that cannot select before the work, not after."""
+        from .._scoring import bind
+        from ..select import as_rule
+
+        bind(self.header, metric)
+        as_rule(rule)
+
+    def _open(self, path: str | Path, stack: ExitStack) -> Any:
+        from .._store import Store
+
+        return stack.enter_context(Store.open(path, self.header, self.identity))
+
+    @cached_property
+    def header(self) -> Predictions:
+        """The artifact before anything is fitted."""
+        params = self.configs.params
+        fields: dict[str, Any] = {
+            "target": self.target,
+            "configs": tuple(self.configs),
+            "response": self.reader.response,
+            "plan": self.splits.plan,
+            "params": tuple({p: _plain(v) for p, v in params[name].items()} for name in self.configs),
+            "groups": self.groups,
+            "samples": self.names,
+            "train": self.splits.train,
+            "threshold": 0.0 if self.reader.response == "score" else None,
+            "notes": self.splits.notes,
+            "provenance": self._provenance(),
+        }
+        width = self.reader.width
+        further = {"inner": self.inner, "fresh": self.fresh}
+        parts = {k: blocks.empty_block(fields, s, width) for k, s in further.items() if s is not None}
+        shape = blocks.room(self.splits, len(self.configs), len(self.target), self.reader.response, width)
+        return Predictions(**fields, **shape, blocks=parts)
+
+    def _provenance(self) -> dict[str, Any]:
+        import sklearn
+
+        from .. import __version__
+
+        return {
+            "seed": self.seed,
+            "data": digest(self.samples.X),
+            "labels": digest(self.samples.y),
+            "specs": {recipe.name: recipe.text for recipe in self.recipes},
+            "outfold": __version__,
+            "scikit-learn": sklearn.__version__,
+            "numpy": np.__version__,
+            "python": sys.version.split()[0],
+            "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+
+    @cached_property
+    def identity(self) -> dict[str, str]:
+        """What must be the same for a store to go on with."""
+        made = self.header.provenance
+        return {
+            "data": str(made["data"]),
+            "labels": str(made["labels"]),
+            "plan": f"{self.splits.plan} {fingerprint(self.target, self.splits.folds, self.splits.train)}",
+            "seed": str(self.seed),
+            "response": self.reader.response,
+            "fit_params": plain_text(dict(sorted(self.samples.fit_params.items()))),
+        }
+
+    def _notes(self, facts: Mapping[str, Any]) -> tuple[Note, ...]:
+        warned, fits = facts["warnings"], facts["n_fits"]
+        if not warned:
+            return self.splits.notes
+        kinds = ", ".join(f"{name} in {n:,}" for name, n in sorted(warned.items()))
+        return (*self.splits.notes, Note("OF103", f"fits gave warnings: {kinds} of {fits:,} fits."))
+
+
+def _plain(value: Any) -> Any:
+    """A parameter's value as json knows it, else its text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, (int, float, str, bool, type(None))) else plain_text(value)
+
+
+def _how_to_go_on(store: str | Path | None, progress: Progress) -> str:
+    done = _render.count(progress.done, "cell")
+    if store is None:
+        return f"Stopped after {done} of {progress.total:,}. Give store='run.oof' to keep what is finished next time."
+    return f"Stopped. {done} of {progress.total:,} were added to {store}; the same call goes on from there."

@@ -1,0 +1,161 @@
+"""The public `collect`: check every argument, then hand over to a `Collection`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._configs import as_configs
+from .._plan import Plan
+from .._predictions import Predictions
+from .._progress import Mode
+from .._target import encode
+from ..exceptions import InputError
+from . import blocks
+from .collection import Collection
+from .data import Samples, as_features, as_labels, has_rows
+from .pool import Pool
+from .recipes import make_recipes
+from .respond import Reader, choose_response, kind_of
+
+if TYPE_CHECKING:
+    from ..metrics import MetricLike
+    from ..select import RuleLike
+
+
+def collect(
+    configs: Any,
+    X: Any,
+    y: Any,
+    plan: Plan | None = None,
+    groups: Any = None,
+    rng: int | None = 0,
+    n_jobs: int | None = None,
+    store: str | Path | None = None,
+    response: str = "auto",
+    fit_params: Mapping[str, Any] | None = None,
+    progress: Mode = True,
+    *,
+    inner: bool = False,
+    fresh: MetricLike | None = None,
+    rule: RuleLike = None,
+    timeout: float | None = None,
+    retry_failed: bool = False,
+    positive: Any = None,
+    samples: Any = None,
+) -> Predictions:
+    """Out-of-fold predictions of every configuration.
+
+    The result depends on the data, the plan and the seed alone: not on the number of workers, the backend, the order of
+    the work, the other configurations, or an interruption. What a configuration's estimator leaves open as
+    ``random_state=None`` gets a seed that is the same for all configurations in a fold, so that comparisons are paired.
+
+    Parameters
+    ----------
+    configs
+        Configurations as `grid` gives them, a dict of estimators by name, or one estimator.
+    X
+        Features: an array, a sparse matrix, a pandas or polars frame, or a list of texts.
+    y
+        Labels, values, or survival records (event, time).
+    plan
+        How samples are held out; ``Plan()``, 10 folds, by default.
+    groups
+        Group labels; the samples of a group are held out together unless the plan says otherwise.
+    rng
+        Seed of the splits and of the fits. None draws one and records it.
+    n_jobs
+        Number of workers; None is one, or what ``joblib.parallel_config`` says, which also chooses the backend.
+    store
+        A file such as ``run.oof`` that finished cells are written to at once. The same call goes on where an
+        earlier one stopped, and adds configurations that are new.
+    response
+        ``"auto"`` keeps class probabilities where all configurations have them, else scores, else labels; or one of
+        ``"proba"``, ``"score"``, ``"label"``.
+    fit_params
+        Arguments of every ``fit``; arrays with one entry a sample are split like X.
+    progress
+        Show a line on the terminal; ``"always"`` also where stderr is not a terminal.
+    inner
+        Fit what nested cross-validation needs too (block ``inner``): one fit without every two folds.
+    fresh
+        A metric: the configuration it selects is cross-validated again on a new partition (block ``fresh``).
+    rule
+        How that configuration is selected; `select.best` by default.
+    timeout
+        Seconds a fit may take; one that takes longer is a failed cell. Fits then run in processes that can be ended,
+        whatever they hang in; under a threading backend only fits that return are recognised as too long.
+    retry_failed
+        Fit the failed cells of the store again.
+    positive
+        Which of two classes is the positive one; the last in sorted order by default.
+    samples
+        Names of the samples; 0, 1, ... by default.
+
+    Returns
+    -------
+    Predictions
+        With failed cells where a configuration raised an exception, took too long or predicted NaN.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> collect(DecisionTreeClassifier(), X, y, Plan(folds=5)).completeness
+    1.0
+    """
+    named = as_configs(configs)
+    if not named:
+        raise InputError("there is no configuration to collect; give a grid, a dict of estimators or an estimator.")
+    if timeout is not None and not timeout > 0:
+        raise InputError(f"timeout must be a number of seconds above 0, or None; got {timeout!r}.")
+    seed = _seed(rng)
+    kind = kind_of(named, y)
+    target = encode(y, task=kind, positive=positive)
+    features = as_features(X, len(target))
+    arguments = _fit_params(fit_params, len(target))
+    splits = (Plan() if plan is None else plan).split(target, groups, seed)
+    chosen = choose_response(response, kind, named)
+    pool = Pool.configured(n_jobs, timeout)
+    collection = Collection(
+        configs=named,
+        samples=Samples(features, as_labels(y), arguments),
+        target=target,
+        splits=splits,
+        seed=seed,
+        reader=Reader.of(chosen, target),
+        recipes=make_recipes(named, pool.dumps),
+        pool=pool,
+        groups=None if groups is None else np.array(groups),
+        names=None if samples is None else np.array(samples),
+        inner=blocks.inner_splits(splits, target) if inner else None,
+        fresh=None if fresh is None else blocks.fresh_splits(splits, target, groups, seed),
+        timeout=timeout,
+    )
+    return collection.fill(store, retry_failed, progress, fresh, rule)
+
+
+def _seed(rng: Any) -> int:
+    if rng is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
+        raise InputError(
+            f"rng must be a whole number from 0, or None to draw one; got {rng!r}. A number lets a store resume."
+        )
+    return int(rng)
+
+
+def _fit_params(fit_params: Mapping[str, Any] | None, n: int) -> dict[str, Any]:
+    if fit_params is None:
+        return {}
+    if not isinstance(fit_params, Mapping):
+        raise InputError(f"fit_params must be a dict of arguments of fit; got {type(fit_params).__name__}.")
+    for name, value in fit_params.items():
+        if name.endswith("sample_weight") and value is not None and not has_rows(value, n):
+            given = len(value) if hasattr(value, "__len__") else value
+            raise InputError(f"fit_params[{name!r}] must have one entry for each of the {n} samples; it has {given}.")
+    return dict(fit_params)

@@ -1,0 +1,174 @@
+"""Filling the cells of a collection: hand out tasks, take in what comes back, go on after a worker was ended."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _render
+from .._plan import Splits
+from .._predictions import State
+from .._progress import Mode, Progress, quick_score
+from ..exceptions import CollectError, NeedError
+from .board import Board
+from .limits import hung
+from .pool import PoolBroken
+from .recipes import Recipe, seed_of
+from .schedule import Holdout, Schedule, paired_holdouts, single_holdouts
+from .work import Outcome, Setting, expired_message
+
+if TYPE_CHECKING:
+    from ..metrics import MetricLike
+    from ..select import RuleLike
+    from .collection import Collection
+
+# No task fits more configurations than this, so that cells reach the store and the progress line.
+_LARGEST_BATCH = 200
+# Warnings about code, not about the fit.
+_SILENT = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
+
+
+class Filling:
+    """The work of one collection while it goes on."""
+
+    def __init__(self, collection: Collection, board: Board, retry_failed: bool, progress: Mode) -> None:
+        self.of, self.board = collection, board
+        self.holdouts = single_holdouts(collection.splits)
+        if collection.inner is not None:
+            self.holdouts += paired_holdouts(collection.splits)
+        self.settled = board.settled(retry_failed)
+        self.n_fits, self.warned = 0, Counter[str]()
+        self.start = perf_counter()
+        found = quick_score(collection.target, collection.reader.response)
+        self.progress = Progress(self._open_cells(), progress, found and found[1], found[0] if found else "")
+
+    def _open_cells(self) -> int:
+        return sum(
+            (h.block, name, r, k) not in self.settled
+            for h in self.holdouts
+            for r, k in h.cells
+            for name in self.of.configs
+        )
+
+    def fill(self, holdouts: Sequence[Holdout]) -> None:
+        """Fit all configurations on what these hold-outs of the plan lack."""
+        self._fill(holdouts, self.of.recipes, self.of.splits, 0)
+
+    def fill_fresh(self, metric: MetricLike, rule: RuleLike) -> None:
+        """Cross-validate the selected configuration on the new partition."""
+        from .._scoring import Scoring
+        from ..select import choose
+
+        assert self.of.fresh is not None
+        selected = choose(Scoring(self.board.oof.snapshot(), metric), rule).name
+        recipes = [recipe for recipe in self.of.recipes if recipe.name == selected]
+        if not recipes:
+            raise NeedError(
+                f"fresh needs the selected configuration {selected!r}, which the store has but this call does not. "
+                "Add it to the configurations."
+            )
+        holdouts = single_holdouts(self.of.fresh, "fresh")
+        self.progress.total += sum(("fresh", selected, r, k) not in self.settled for r, k in self.of.fresh.cells)
+        self._fill(holdouts, recipes, self.of.fresh, self.of.splits.n_repeats)
+
+    def _fill(self, holdouts: Sequence[Holdout], recipes: list[Recipe], splits: Splits, first_repeat: int) -> None:
+        pool = self.of.pool
+        schedule = Schedule(holdouts, [r.name for r in recipes], self.settled, pool.task_seconds, _LARGEST_BATCH)
+        with ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory()) if self.of.timeout and pool.killable else None
+            setting = self._setting(splits, folder)
+            stack.enter_context(pool.surroundings())
+            while True:
+                tasks = self._tasks(schedule, setting, recipes, first_repeat)
+                try:
+                    with closing(pool.run(tasks)) as answers:
+                        for outcomes in answers:
+                            self._take(outcomes, schedule)
+                    return
+                except PoolBroken as broken:
+                    self._after_break(folder, schedule, broken)
+
+    def _setting(self, splits: Splits, folder: str | None) -> Setting:
+        pool = self.of.pool
+        return Setting(
+            token=os.urandom(8).hex(),
+            samples=self.of.samples,
+            splits=Splits(replace(splits.plan, cv=None), splits.folds, splits.train),
+            reader=self.of.reader,
+            own_process=pool.own_process,
+            crowded=pool.n_workers > 1,
+            timeout=self.of.timeout,
+            folder=folder,
+        )
+
+    def _tasks(
+        self, schedule: Schedule, setting: Setting, recipes: Sequence[Recipe], first_repeat: int
+    ) -> Iterator[tuple[Any, ...]]:
+        for holdout, positions in schedule.batches():
+            seed = seed_of(self.of.seed, first_repeat + holdout.repeat, *holdout.left_out)
+            yield setting, holdout, seed, [recipes[j] for j in positions]
+
+    def _take(self, outcomes: Sequence[Outcome], schedule: Schedule) -> None:
+        self.board.put(outcomes)
+        for outcome in outcomes:
+            holdout = outcome.holdout
+            block = self.board.blocks[holdout.block]
+            schedule.learn(outcome.name, outcome.seconds)
+            self.n_fits += 1
+            self.warned.update({name for name in outcome.warnings if name not in _SILENT})
+            for i, (r, k) in enumerate(holdout.cells):
+                self.settled.add((holdout.block, outcome.name, r, k))
+                values = None if outcome.values is None else outcome.values[i]
+                self.progress.add(outcome.name, values, block.rows(r, k))
+
+    def _after_break(self, folder: str | None, schedule: Schedule, broken: Exception) -> None:
+        """Record the fits that hung; the rest is done again by a new pool."""
+        keys = [] if folder is None else hung(folder)
+        if not keys:
+            raise CollectError(
+                f"a worker process ended without an answer: out of memory, or a crash in compiled code ({broken}). "
+                "Use fewer workers, and store=... to keep what is finished."
+            ) from broken
+        for (block, repeat, left_out, cells), name in keys:
+            holdout = Holdout(block, repeat, tuple(left_out), tuple((r, k) for r, k in cells))
+            assert self.of.timeout is not None
+            message = expired_message(self.of.timeout)
+            self._take([Outcome(holdout, name, None, message, self.of.timeout, ())], schedule)
+
+    def refuse_if_all_failed(self) -> None:
+        """No configuration could be fitted: say what went wrong most often."""
+        oof = self.board.oof
+        mine = [self.board.position[name] for name in self.of.configs]
+        if np.any(oof.state[mine] == State.DONE):
+            return
+        messages = Counter(oof.messages.values())
+        (message, n), names = messages.most_common(1)[0], list(self.of.configs)
+        example = next(name for (name, _, _), text in oof.messages.items() if text == message)
+        raise CollectError(
+            f"all {_render.count(len(names), 'configuration')} failed. The most common reason ({n:,} of "
+            f"{sum(messages.values()):,} cells, such as {example!r}): {message}"
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """What to record about the work, earlier calls on the same store included."""
+        before = self.board.oof.start.provenance
+        warned = Counter(before.get("warnings", {})) + self.warned
+        facts = {
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": round(before.get("seconds", 0.0) + perf_counter() - self.start, 3),
+            "n_fits": before.get("n_fits", 0) + self.n_fits,
+            "warnings": dict(warned),
+        }
+        if self.of.inner is not None:
+            n, c = self.of.splits.n_folds, len(self.board.position)
+            facts["fits_plain"] = self.of.splits.n_repeats * (n * n * c + n + 1)
+        return facts

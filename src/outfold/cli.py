@@ -1,0 +1,408 @@
+"""The command line: every command loads, makes one public call, and prints.
+
+Results go to stdout, progress and notes to stderr. The exit code is 0 for success, 2 for wrong usage, 1 for a failure,
+130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import csv
+import inspect
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import __version__, estimate, select
+from .exceptions import InputError, OutfoldError
+
+if TYPE_CHECKING:
+    from ._predictions import Predictions
+    from ._results import Estimate, Leaderboard
+
+__all__ = ["main"]
+
+FINE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what the arguments say; returns the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A character the terminal cannot show must not end the command.
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    parser = _parser()
+    try:
+        args = parser.parse_args(argv)
+    except SystemExit as stop:  # argparse has said what is wrong, or shown the help
+        return int(stop.code or FINE)
+    try:
+        args.command(args)
+        sys.stdout.flush()
+    except KeyboardInterrupt as stop:
+        return _say("\n".join(["interrupted", *getattr(stop, "__notes__", ())]), INTERRUPTED)
+    except BrokenPipeError:
+        # The reader has gone, such as `head`: nothing is wrong, and Python must not complain while it shuts down.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
+    except Exception as error:
+        if args.debug:
+            raise
+        return _explain(error)
+    return FINE
+
+
+def _explain(error: Exception) -> int:
+    if isinstance(error, InputError):
+        return _say(f"outfold: error: {error}", WRONG_USAGE)
+    if isinstance(error, OutfoldError):
+        return _say(f"outfold: {error}", FAILED)
+    text = str(error).strip().partition("\n")[0]
+    return _say(f"outfold: unexpected {type(error).__name__}: {text} (--debug shows where)", FAILED)
+
+
+def _say(text: str, code: int = FINE) -> int:
+    print(text, file=sys.stderr)
+    return code
+
+
+# -- commands -------------------------------------------------------------------------------------------
+
+
+def _demo(args: argparse.Namespace) -> None:
+    from . import _demo
+
+    _demo.main(args.samples, args.times, seed=args.seed, n_jobs=args.jobs)
+
+
+def _run(args: argparse.Namespace) -> None:
+    from ._plan import Plan
+    from ._run import run
+
+    result = run(
+        args.data,
+        args.target,
+        args.out,
+        metric=args.metric,
+        task=args.task,
+        plan=Plan(folds=args.folds, repeats=args.repeats),
+        group=args.group,
+        sample=args.id,
+        leave_out=args.drop_columns,
+        positive=args.positive,
+        n_jobs=args.jobs,
+        seed=args.seed,
+        timeout=args.timeout,
+        say=lambda text: _say(f"note: {text}") and None,
+    )
+    _print(args.format, result, result.to_dict, lambda: [_estimate_row(result.to_dict())])
+
+
+def _show(args: argparse.Namespace) -> None:
+    oof = _load(args)
+    board = None if args.metric is None else oof.leaderboard(args.metric)
+    text = str(oof) if board is None else f"{oof}\n\n{board}\n\n{_honesty(args, board)}"
+    rows = _config_rows(oof) if board is None else board.to_dict()["configurations"]
+    _print(args.format, text, lambda: _facts(oof, board), lambda: rows)
+
+
+def _honesty(args: argparse.Namespace, board: Leaderboard) -> str:
+    if len(board) < 2:
+        return f"For an interval:  outfold estimate {_again(args)} --metric {args.metric}"
+    return (
+        f"The first one's score is optimistic: it was picked as the best of {len(board):,}.\n"
+        f"The honest number:  outfold estimate {_again(args)} --metric {args.metric}"
+    )
+
+
+def _estimate(args: argparse.Namespace) -> None:
+    method = getattr(estimate, args.method)
+    options = _method_options(args, method)
+    result: Estimate = method(_load(args), args.metric, **options)
+    _print(args.format, result, result.to_dict, lambda: [_estimate_row(result.to_dict())])
+
+
+# What the options are called in the library; those not given stay the library's own defaults.
+_OPTIONS = {
+    "rule": "rule",
+    "resamples": "n_resamples",
+    "level": "confidence_level",
+    "stratify": "stratify",
+    "seed": "rng",
+    "config": "config",
+}
+
+
+def _method_options(args: argparse.Namespace, method: Callable[..., Estimate]) -> dict[str, Any]:
+    known = inspect.signature(method).parameters
+    given = {option: getattr(args, option) for option in _OPTIONS if getattr(args, option) is not None}
+    for option in given:
+        if _OPTIONS[option] not in known:
+            fitting = [f"--{o}" for o, name in _OPTIONS.items() if name in known]
+            raise InputError(f"--{option} is no option of {args.method}, which takes {', '.join(fitting)}.")
+    if args.complexity is not None and args.rule != "one_standard_error":
+        raise InputError("--complexity goes with --rule one_standard_error only.")
+    out = {_OPTIONS[option]: value for option, value in given.items()}
+    if "rule" in out:
+        out["rule"] = _rule(args.rule, args.complexity)
+    return out
+
+
+def _rule(name: str, complexity: str | None) -> Any:
+    if name != "one_standard_error":
+        return getattr(select, name)
+    if complexity is None:
+        raise InputError("--rule one_standard_error needs --complexity, the parameter to keep small, such as C.")
+    return select.one_standard_error(complexity)
+
+
+# -- in and out -----------------------------------------------------------------------------------------
+
+# The column options and what `read` calls them.
+_COLUMNS = {
+    "sample": "sample",
+    "config_column": "config",
+    "label": "label",
+    "prediction": "prediction",
+    "fold": "fold",
+    "repeat": "repeat",
+    "group": "group",
+    "response": "response",
+    "positive": "positive",
+}
+
+
+def _load(args: argparse.Namespace) -> Predictions:
+    from ._convert import read
+
+    given = {name: getattr(args, option) for option, name in _COLUMNS.items() if getattr(args, option) is not None}
+    for several in ("label", "prediction"):
+        if several in given:
+            values = given[several]
+            given[several] = values[0] if len(values) == 1 else tuple(values)
+    return read(args.file, **given)
+
+
+def _again(args: argparse.Namespace) -> str:
+    """The file and its column options, as they would be typed again."""
+    import shlex
+
+    words = [args.file]
+    for option in _COLUMNS:
+        values = getattr(args, option)
+        for value in [values] if isinstance(values, str) else values or []:
+            words += [f"--{option.replace('_', '-')}", value]
+    return shlex.join(words)
+
+
+def _print(
+    form: str, text: object, facts: Callable[[], Mapping[str, Any]], rows: Callable[[], Iterable[Mapping[str, Any]]]
+) -> None:
+    if form == "json":
+        print(json.dumps(_plain(facts()), indent=2, allow_nan=False))
+    elif form == "csv":
+        table = [_plain(row) for row in rows()]
+        writer = csv.DictWriter(sys.stdout, list(table[0]) if table else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(table)
+    else:
+        print(text)
+
+
+def _plain(value: Any) -> Any:
+    """What json can hold: numpy's numbers become Python's, what is not finite becomes null."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def _estimate_row(facts: dict[str, Any]) -> dict[str, Any]:
+    low, high = facts.pop("interval") or (None, None)
+    codes = " ".join(note["code"] for note in facts.pop("notes"))
+    facts.pop("details")
+    value = {"metric": facts.pop("metric"), "value": facts.pop("value"), "low": low, "high": high}
+    return value | facts | {"notes": codes}
+
+
+def _facts(oof: Predictions, board: Leaderboard | None) -> dict[str, Any]:
+    out = {
+        "samples": oof.n_samples,
+        "task": oof.target.task,
+        "classes": oof.target.classes,
+        "groups": None if oof.group_codes is None else len(set(oof.group_codes.tolist())),
+        "plan": str(oof.plan),
+        "repeats": oof.n_repeats,
+        "folds": oof.n_folds,
+        "response": oof.response,
+        "completeness": oof.completeness,
+        "blocks": list(oof.blocks),
+        "fingerprint": oof.fingerprint,
+        "notes": [{"code": n.code, "text": n.text} for n in oof.notes],
+        "provenance": {k: v for k, v in oof.provenance.items() if k != "specs"},
+        "configurations": _config_rows(oof),
+    }
+    return out if board is None else out | {"leaderboard": board.to_dict()}
+
+
+def _config_rows(oof: Predictions) -> list[dict[str, Any]]:
+    from ._predictions import State
+
+    states = oof.state[:, oof.planned]
+    return [
+        {"config": name} | {s.name.lower(): int((states[i] == s).sum()) for s in State}
+        for i, name in enumerate(oof.configs)
+    ]
+
+
+# -- arguments ------------------------------------------------------------------------------------------
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="outfold",
+        description="How good is the model you picked, really? Honest estimates from out-of-fold predictions.",
+        epilog="New here?  outfold demo    Your own data?  outfold run data.csv --target COLUMN",
+    )
+    parser.add_argument("--version", action="version", version=f"outfold {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for add in (_add_demo, _add_run, _add_show, _add_estimate):
+        add(commands)
+    return parser
+
+
+def _command(commands: Any, name: str, does: Callable[..., None], summary: str, epilog: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(command=does)
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    return parser
+
+
+def _add_demo(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "demo",
+        _demo,
+        "see on real data how much the winner's own score flatters (under a minute)",
+        "example:\n  outfold demo --times 10",
+    )
+    parser.add_argument("--samples", type=int, default=80, metavar="N", help="samples to tune on (default: %(default)s)")
+    parser.add_argument("--times", type=int, default=30, metavar="N", help="how many such samples (default: %(default)s)")
+    _add_work_options(parser)
+
+
+def _add_run(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "run",
+        _run,
+        "try about 60 configurations on a table; give an honest estimate and the fitted model",
+        """example:
+  outfold run train.csv --target y -o out/
+
+The folder gets run.oof (the predictions; a run that was stopped goes on from it) and model.skops. In Python:
+  import skops.io
+  path = "out/model.skops"
+  model = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+  model.predict(frame)        # a pandas frame with the columns of the table
+
+Load models of people you trust only: look at what get_untrusted_types lists first.""",
+    )
+    parser.add_argument("data", help="a .csv, .csv.gz or .parquet file with one row a sample")
+    parser.add_argument("--target", required=True, metavar="COL", help="the column to predict")
+    parser.add_argument("-o", "--out", default="out", metavar="DIR", help="folder for the files (default: %(default)s)")
+    parser.add_argument("--metric", metavar="M", help="what to select by (default: roc_auc, accuracy or r2, by the task)")
+    parser.add_argument("--task", choices=["classification", "regression"], help="(default: told from the target)")
+    parser.add_argument("--folds", type=int, default=10, metavar="K", help="folds (default: %(default)s)")
+    parser.add_argument("--repeats", type=int, default=1, metavar="R", help="repeats of the folds (default: %(default)s)")
+    parser.add_argument("--group", metavar="COL", help="rows of a group are held out together")
+    parser.add_argument("--id", metavar="COL", help="names of the rows, not learnt from")
+    parser.add_argument("--drop-columns", type=_names, default=[], metavar="A,B", help="columns not to learn from")
+    parser.add_argument("--positive", metavar="LABEL", help="the positive one of two classes")
+    parser.add_argument("--timeout", type=float, metavar="S", help="seconds a fit may take")
+    _add_work_options(parser)
+    _add_format(parser)
+
+
+def _add_show(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "show",
+        _show,
+        "say what predictions a file holds, and how the configurations rank",
+        "example:\n  outfold show out/run.oof --metric roc_auc",
+    )
+    _add_file(parser)
+    parser.add_argument("--metric", metavar="M", help="rank the configurations by it")
+    _add_format(parser)
+
+
+def _add_estimate(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "estimate",
+        _estimate,
+        "estimate the performance of the selected configuration on new samples",
+        """examples:
+  outfold estimate out/run.oof --metric roc_auc
+  outfold estimate predictions.csv --metric accuracy --sample id --label y --prediction p --config-column model""",
+    )
+    _add_file(parser)
+    rules = [name for name in select.__all__ if name.islower()]
+    parser.add_argument("--metric", required=True, metavar="M", help="such as roc_auc, accuracy, r2, or any scikit-learn scorer")
+    parser.add_argument("--method", choices=estimate.__all__, default="bbc", help="(default: %(default)s)")
+    parser.add_argument("--rule", choices=rules, help="how the configuration is selected (default: best)")
+    parser.add_argument("--complexity", metavar="PARAM", help="for one_standard_error: the parameter to keep small")
+    parser.add_argument("--resamples", type=int, metavar="B", help="bootstrap draws (default: 1000)")
+    parser.add_argument("--level", type=float, metavar="L", help="confidence level (default: 0.95)")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of the draws (default: 0)")
+    parser.add_argument("--stratify", action="store_true", default=None, help="draw within classes")
+    parser.add_argument("--config", metavar="NAME", help="for cv: the configuration")
+    _add_format(parser)
+
+
+def _add_file(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", help="an .oof file, or a long table as .csv, .csv.gz or .parquet")
+    columns = parser.add_argument_group("columns of a .csv or .parquet table")
+    for option in ("sample", "config-column", "fold", "repeat", "group"):
+        default = option.removesuffix("-column")
+        columns.add_argument(f"--{option}", metavar="COL", help=f"(default: {default})")
+    columns.add_argument("--label", action="append", metavar="COL", help="twice for survival: time, event (default: label)")
+    columns.add_argument(
+        "--prediction", action="append", metavar="COL", help="once for every class, if several (default: prediction)"
+    )
+    columns.add_argument("--response", metavar="R", help="what the predictions are: label, score, proba, value, risk, pointwise")
+    columns.add_argument("--positive", metavar="LABEL", help="the positive one of two classes")
+
+
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=["text", "json", "csv"], default="text", help="(default: %(default)s)")
+
+
+def _add_work_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--jobs", type=int, default=-1, metavar="N", help="workers (default: one for every core)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything random (default: %(default)s)")
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

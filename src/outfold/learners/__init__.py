@@ -1,0 +1,5 @@
+"""Learners and ready configuration spaces."""
+
+from . import spaces
+
+__all__ = ["spaces"]

@@ -1,0 +1,173 @@
+"""Ready configuration spaces for tables: about 60 configurations that need no thought about the columns.
+
+Every configuration is a whole pipeline, so that imputation, one-hot encoding and scaling are learnt inside the training
+part of each fold, and the fitted model takes rows as they were read from the file. All classifiers give probabilities:
+one collection then serves every metric, log loss and Brier score included. Support vector machines get theirs from a
+sigmoid fitted by an inner 3-fold CV, which costs four fits of a method that is light on the tables it is used for.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from .._configs import Configs, grid
+from ..exceptions import InputError
+
+__all__ = ["MOST_ROWS_SVM", "classification", "regression", "tabular"]
+
+# The time of a kernel SVM grows with the square of the rows: above this many it would take longer than all others.
+MOST_ROWS_SVM = 5000
+# One-hot columns a text column may become; its rarer values share the last of them.
+MOST_CATEGORIES = 20
+
+_STRENGTHS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0]
+_NEIGHBOURS = [1, 3, 5, 9, 15, 25]
+_TREE = {"max_depth": [2, 3, 5, None], "min_samples_leaf": [1, 5, 20]}
+_FOREST = {"max_features": ["sqrt", 0.5], "min_samples_leaf": [1, 3, 10]}
+_BOOST = {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [2, 4, 8, 16]}
+_SVM = {"C": [0.1, 1.0, 10.0], "gamma": ["scale", 0.003, 0.01, 0.1]}
+
+
+def tabular(X: Any, task: Literal["classification", "regression"]) -> Configs:
+    """Configurations for a table and a task.
+
+    Parameters
+    ----------
+    X
+        The features: a pandas or polars frame, or an array of numbers. Only its columns, its number of rows and whether
+        values are missing are looked at.
+    task
+        ``"classification"`` or ``"regression"``.
+
+    Examples
+    --------
+    >>> len(tabular(np.zeros((100, 4)), "regression"))
+    60
+    """
+    if task == "classification":
+        return classification(X)
+    if task == "regression":
+        return regression(X)
+    raise InputError(f"task must be 'classification' or 'regression'; got {task!r}.")
+
+
+def classification(X: Any) -> Configs:
+    """Logistic regression, SVM, k-NN, tree, forest and boosting for the columns of `X`; all give probabilities.
+
+    SVMs are left out above `MOST_ROWS_SVM` rows, and numbers of neighbours that the rows cannot fill.
+    """
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.svm import SVC
+    from sklearn.tree import DecisionTreeClassifier
+
+    table = _look_at(X)
+    svm = CalibratedClassifierCV(SVC(), cv=3, ensemble=False)
+    out = grid("logit", table.scaled(LogisticRegression(max_iter=2000)), C=_STRENGTHS)
+    if table.n_rows <= MOST_ROWS_SVM:
+        out |= grid("svm", table.scaled(svm), _SVM)
+    out |= grid("knn", table.scaled(KNeighborsClassifier()), table.neighbours())
+    out |= grid("tree", table.plain(DecisionTreeClassifier()), _TREE)
+    out |= grid("forest", table.plain(RandomForestClassifier()), _FOREST)
+    return out | grid("boost", table.plain(HistGradientBoostingClassifier()), _BOOST)
+
+
+def regression(X: Any) -> Configs:
+    """Ridge regression, SVM, k-NN, tree, forest and boosting for the columns of `X`.
+
+    SVMs are left out above `MOST_ROWS_SVM` rows, and numbers of neighbours that the rows cannot fill.
+    """
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+    from sklearn.linear_model import Ridge
+    from sklearn.neighbors import KNeighborsRegressor
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVR
+    from sklearn.tree import DecisionTreeRegressor
+
+    table = _look_at(X)
+    # C and epsilon of a support vector regression are in units of the target, which only scaling makes comparable.
+    svm = TransformedTargetRegressor(SVR(), transformer=StandardScaler())
+    out = grid("ridge", table.scaled(Ridge()), alpha=[1 / c for c in _STRENGTHS])
+    if table.n_rows <= MOST_ROWS_SVM:
+        out |= grid("svm", table.scaled(svm), _SVM)
+    out |= grid("knn", table.scaled(KNeighborsRegressor()), table.neighbours())
+    out |= grid("tree", table.plain(DecisionTreeRegressor()), _TREE)
+    out |= grid("forest", table.plain(RandomForestRegressor()), _FOREST)
+    return out | grid("boost", table.plain(HistGradientBoostingRegressor()), _BOOST)
+
+
+class _Table(NamedTuple):
+    """What a pipeline must know of a table: columns of numbers, columns of categories, whether numbers are missing."""
+
+    numbers: list[Any]
+    categories: list[Any]
+    missing: bool
+    n_rows: int
+
+    def plain(self, model: Any) -> Any:
+        from sklearn.pipeline import Pipeline
+
+        return Pipeline([("columns", self._columns()), ("model", model)])
+
+    def scaled(self, model: Any) -> Any:
+        from sklearn.pipeline import Pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        return Pipeline([("columns", self._columns()), ("scale", StandardScaler()), ("model", model)])
+
+    def _columns(self) -> Any:
+        from sklearn.compose import ColumnTransformer
+        from sklearn.impute import SimpleImputer
+        from sklearn.preprocessing import OneHotEncoder
+
+        # A training part may hold no value of a column at all: it is kept, so that rows that do hold one still fit.
+        imputer = SimpleImputer(strategy="median", add_indicator=self.missing, keep_empty_features=True)
+        # A missing category is one more category, so nothing has to be imputed.
+        encoder = OneHotEncoder(handle_unknown="ignore", max_categories=MOST_CATEGORIES, sparse_output=False)
+        parts = [("numbers", imputer, self.numbers), ("categories", encoder, self.categories)]
+        return ColumnTransformer([part for part in parts if part[2]])
+
+    def neighbours(self) -> dict[str, list[Any]]:
+        # Half the rows is the smallest training part of any plan.
+        few = [k for k in _NEIGHBOURS if k <= max(1, self.n_rows // 2)]
+        return {"n_neighbors": few, "weights": ["uniform", "distance"]}
+
+
+def _look_at(X: Any) -> _Table:
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(X, eager_only=True)
+    except TypeError:
+        return _look_at_array(X)
+    numbers = [c for c, dtype in frame.schema.items() if dtype.is_numeric() or dtype == nw.Boolean]
+    texts = (nw.String, nw.Categorical, nw.Enum, nw.Object)
+    categories = [c for c, dtype in frame.schema.items() if any(dtype == t for t in texts)]
+    other = [c for c in frame.columns if c not in numbers and c not in categories]
+    if other:
+        raise InputError(
+            f"column {other[0]!r} holds {frame.schema[other[0]]}, which is neither a number nor a category. "
+            "Make numbers of it, such as days since a date, or leave it out."
+        )
+    if not numbers and not categories:
+        raise InputError("there are no columns to predict from; at least one is needed.")
+    return _Table(numbers, categories, any(_has_missing(frame[c]) for c in numbers), len(frame))
+
+
+def _look_at_array(X: Any) -> _Table:
+    array = np.asarray(X)
+    if array.ndim != 2 or array.shape[1] == 0 or array.dtype.kind not in "biuf":
+        raise InputError(
+            f"X must be a data frame, or an array of numbers of shape (N, p); got {array.dtype} {array.shape}."
+        )
+    missing = array.dtype.kind == "f" and bool(np.isnan(array).any())
+    return _Table(list(range(array.shape[1])), [], missing, len(array))
+
+
+def _has_missing(column: Any) -> bool:
+    return bool(column.is_null().any()) or (column.dtype.is_float() and bool(column.is_nan().any()))

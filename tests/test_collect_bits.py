@@ -1,0 +1,175 @@
+"""The same bits whatever the number of workers, the backend, the batches or the order of the work."""
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_info
+
+from collect_estimators import Raises, Tally
+from outfold._collect import collect
+from outfold._collect.schedule import Batch, Schedule, paired_holdouts, single_holdouts
+from outfold._configs import grid
+from outfold._plan import Plan
+from outfold.exceptions import InputError
+
+PLAN = Plan(folds=3, repeats=2)
+
+
+def randomised():
+    """Estimators that draw, each with its random_state left open, and one that fails."""
+    configs = grid("forest", RandomForestClassifier(5), max_depth=[2, None])
+    configs |= grid("sgd", make_pipeline(StandardScaler(), SGDClassifier(loss="log_loss")), alpha=[1e-3, 1e-1])
+    configs |= grid("mlp", MLPClassifier((5,), max_iter=20), activation=["tanh"])
+    configs |= {
+        "trees": ExtraTreesClassifier(5),
+        "boost": HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=3),
+        "bad": Raises(),
+    }
+    return configs
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(120, 8, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def sequential(data):
+    return collect(randomised(), *data, PLAN, rng=3, inner=True)
+
+
+def same(a, b):
+    for one, other in ((a, b), *((a.blocks[k], b.blocks[k]) for k in a.blocks)):
+        np.testing.assert_array_equal(one.state, other.state)
+        assert one.data.tobytes() == other.data.tobytes()
+        assert one.configs == other.configs
+        assert dict(one.messages) == dict(other.messages)
+        assert one.fingerprint == other.fingerprint
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_processes(data, sequential, n_jobs):
+    same(collect(randomised(), *data, PLAN, rng=3, inner=True, n_jobs=n_jobs), sequential)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_threads(data, sequential, n_jobs):
+    with joblib.parallel_config("threading", n_jobs=n_jobs):
+        same(collect(randomised(), *data, PLAN, rng=3, inner=True), sequential)
+
+
+def test_order_of_configurations(data, sequential):
+    backwards = dict(reversed(randomised().items()))
+    oof = collect(backwards, *data, PLAN, rng=3)
+    np.testing.assert_array_equal(oof.data[:, ::-1], sequential.data)
+
+
+def test_memory_mapped_features(data):
+    """Above 1 MB joblib maps X into the workers read-only."""
+    X, y = make_classification(3000, 60, random_state=0)
+    configs = {"logit": LogisticRegression(max_iter=20), "forest": RandomForestClassifier(2, max_depth=3)}
+    same(collect(configs, X, y, Plan(3), n_jobs=2), collect(configs, X, y, Plan(3)))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_in_processes(data, library):
+    frames = pytest.importorskip(library)
+    X, y = data
+    frame = frames.DataFrame({f"x{i}": column for i, column in enumerate(X.T)})
+    same(collect(LogisticRegression(), frame, y, PLAN, n_jobs=2), collect(LogisticRegression(), frame, y, PLAN))
+
+
+def test_backend_that_gives_all_results_at_the_end(data):
+    with (
+        joblib.parallel_config("multiprocessing", n_jobs=2),
+        pytest.raises(InputError, match="use 'loky' or 'threading'"),
+    ):
+        collect(Tally(), *data, PLAN)
+
+
+def test_more_repeats_leave_the_earlier_ones_as_they_were(data, sequential):
+    more = collect(randomised(), *data, Plan(folds=3, repeats=3), rng=3)
+    np.testing.assert_array_equal(more.data[:2], sequential.data)
+
+
+def test_classes_of_a_script_reach_worker_processes(data):
+    class Local(Tally):
+        pass
+
+    same(collect({"local": Local()}, *data, PLAN, n_jobs=2), collect({"local": Local()}, *data, PLAN))
+
+
+def test_warnings_are_counted_in_every_backend(data, recwarn):
+    configs = {"slow": LogisticRegression(max_iter=1)}
+    texts = {str(collect(configs, *data, Plan(4), n_jobs=n).notes[0]) for n in (1, 2)}
+    with joblib.parallel_config("threading"):
+        texts.add(str(collect(configs, *data, Plan(4), n_jobs=2).notes[0]))
+    assert texts == {"OF103  fits gave warnings: ConvergenceWarning in 4 of 4 fits."}
+    assert len(recwarn) == 0
+
+
+def test_blas_uses_one_thread_during_fits_only(data):
+    class Looks(Tally):
+        def fit(self, X, y):
+            self.threads_ = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+            return super().fit(X, y)
+
+        def predict_proba(self, X):
+            assert self.threads_ == {1}
+            return super().predict_proba(X)
+
+    before = threadpool_info()
+    assert collect({"looks": Looks()}, *data, Plan(3)).completeness == 1.0
+    assert collect({"looks": Looks()}, *data, Plan(3), n_jobs=2).completeness == 1.0
+    assert threadpool_info() == before
+
+
+# -- batches --------------------------------------------------------------------------------------------
+
+
+def schedule(done=(), task_seconds=1.0, largest=100, n=10):
+    splits = Plan(folds=3, repeats=2).split(np.arange(30) % 2)
+    return Schedule(single_holdouts(splits), [f"c{j}" for j in range(n)], set(done), task_seconds, largest)
+
+
+def test_every_missing_fit_is_in_one_batch():
+    done = {("oof", "c3", 0, 1), ("oof", "c4", 1, 2)}
+    plan = schedule(done)
+    fits = []
+    for holdout, configs in plan.batches():
+        plan.learn("c0", 0.3)
+        fits += [(j, *holdout.cells[0]) for j in configs]
+    assert len(fits) == len(set(fits)) == 58
+    assert not {(3, 0, 1), (4, 1, 2)} & set(fits)
+
+
+def test_batches_grow_once_fits_are_known_to_be_short():
+    plan = schedule(task_seconds=1.0)
+    batches = plan.batches()
+    assert next(batches).configs == (0,)
+    plan.learn("c0", 0.25)
+    assert next(batches).configs == (1, 2, 3, 4)
+    plan.learn("c5", 2.0)
+    assert next(batches) == Batch(plan.holdouts[0], (5,))
+
+
+def test_batches_are_never_larger_than_allowed():
+    plan = schedule(largest=4)
+    batches = plan.batches()
+    next(batches)
+    plan.learn("c0", 1e-6)
+    assert max(len(b.configs) for b in batches) == 4
+
+
+def test_one_fit_serves_two_inner_cells():
+    splits = Plan(folds=3, repeats=2).split(np.arange(30) % 2)
+    pairs = paired_holdouts(splits)
+    assert len(pairs) == 2 * 3
+    assert pairs[-1].left_out == (1, 2)
+    assert pairs[-1].cells == ((3 + 1, 2), (3 + 2, 1))

@@ -1,0 +1,238 @@
+"""Collecting into a store: cells are written as they finish, and a second call does what is missing."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+from collect_estimators import Crashes, Interrupts, Raises, Tally, fits
+from outfold._collect import collect
+from outfold._configs import grid
+from outfold._plan import Plan
+from outfold._predictions import State
+from outfold._store import load
+from outfold.exceptions import CollectError, FileError, InputError, StoreMismatchError
+
+PLAN = Plan(folds=4)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(80, 6, random_state=2)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.oof"
+
+
+@pytest.fixture
+def log(tmp_path):
+    return str(tmp_path / "fits.log")
+
+
+def equal(a, b):
+    assert a.configs == b.configs
+    for one, other in ((a, b), *((a.blocks[k], b.blocks[k]) for k in a.blocks)):
+        assert one.data.tobytes() == other.data.tobytes()
+        np.testing.assert_array_equal(one.state, other.state)
+        assert dict(one.messages) == dict(other.messages)
+    assert a.fingerprint == b.fingerprint
+
+
+def test_store_holds_what_collect_returns(data, path):
+    configs = grid("tally", Tally(), scale=[0.5, 1.0]) | {"bad": Raises()}
+    oof = collect(configs, *data, PLAN, store=path, inner=True)
+    equal(oof, collect(configs, *data, PLAN, inner=True))
+    stored = load(path)
+    equal(stored, oof)
+    assert stored.params == oof.params
+    assert stored.notes == oof.notes
+    assert dict(stored.provenance) == dict(oof.provenance)
+
+
+@pytest.mark.parametrize("response", ["label", "score", "proba"])
+def test_every_response_resumes(path, response):
+    X, y = make_classification(60, 6, n_classes=3, n_informative=4, random_state=2)
+    configs = {"a": LogisticRegression(), "b": LogisticRegression(C=0.1)}
+    collect({"a": configs["a"]}, X, y, PLAN, store=path, response=response)
+    equal(collect(configs, X, y, PLAN, store=path, response=response), collect(configs, X, y, PLAN, response=response))
+
+
+def test_second_call_fits_nothing(data, path, log):
+    configs = {"a": Tally(1.0, log), "b": Tally(2.0, log)}
+    first = collect(configs, *data, PLAN, store=path)
+    assert fits(log) == 8
+    second = collect(configs, *data, PLAN, store=path, n_jobs=2)
+    assert fits(log) == 8
+    equal(first, second)
+    assert second.provenance["n_fits"] == 8
+    assert second.provenance["started"] == first.provenance["started"]
+
+
+def test_new_configurations_are_added_and_old_ones_stay(data, path, log):
+    collect({"a": Tally(1.0, log)}, *data, PLAN, store=path)
+    oof = collect({"b": Tally(2.0, log)}, *data, PLAN, store=path)
+    assert oof.configs == ("a", "b")
+    assert oof.completeness == 1.0
+    assert fits(log) == 8
+    assert set(oof.provenance["specs"]) == {"a", "b"}
+    equal(oof, collect({"a": Tally(1.0), "b": Tally(2.0)}, *data, PLAN))
+
+
+def test_inner_block_can_follow_later(data, path, log):
+    configs = {"a": Tally(1.0, log)}
+    collect(configs, *data, PLAN, store=path)
+    oof = collect(configs, *data, PLAN, store=path, inner=True)
+    assert fits(log) == 4 + 6
+    equal(oof, collect(configs, *data, PLAN, inner=True))
+
+
+def test_failed_cells_are_tried_again_only_on_request(data, path, log, monkeypatch):
+    class Moody(Tally):
+        def fit(self, X, y):
+            super().fit(X, y)
+            if os.environ.get("MOOD") == "bad":
+                raise RuntimeError("bad mood")
+            return self
+
+    configs = {"moody": Moody(1.0, log), "a": Tally()}
+    monkeypatch.setenv("MOOD", "bad")
+    assert np.all(collect(configs, *data, PLAN, store=path).state[0] == State.FAILED)
+    monkeypatch.setenv("MOOD", "good")
+    again = collect(configs, *data, PLAN, store=path)
+    assert again.messages["moody", 0, 0] == "RuntimeError: bad mood"
+    assert fits(log) == 4
+    healed = collect(configs, *data, PLAN, store=path, retry_failed=True)
+    assert fits(log) == 8
+    assert healed.completeness == 1.0
+    assert not healed.messages
+    equal(load(path), healed)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda a: a | {"X": a["X"] + 1}, r"other data \(X\)"),
+        (lambda a: a | {"y": 1 - a["y"]}, r"other labels \(y\)"),
+        (lambda a: a | {"plan": Plan(folds=5)}, "other plan|plan"),
+        (lambda a: a | {"rng": 1}, r"seed 0 \(now 1\)"),
+        (lambda a: a | {"response": "label"}, r"response proba \(now label\)"),
+        (lambda a: a | {"fit_params": {"sample_weight": np.ones(80)}}, "other fit parameters"),
+        (lambda a: a | {"configs": {"a": Tally(9.0)}}, "another configuration called 'a'"),
+        (lambda a: a | {"groups": np.arange(80) // 4}, "plan"),
+    ],
+)
+def test_other_arguments_are_refused(data, path, change, words):
+    arguments = {"configs": {"a": Tally()}, "X": data[0], "y": data[1], "plan": PLAN, "rng": 0}
+    collect(**arguments, store=path)
+    before = load(path)
+    with pytest.raises(StoreMismatchError, match=f"run.oof was made with .*({words}).*Use another store, or delete it"):
+        collect(**change(arguments), store=path)
+    equal(load(path), before)
+
+
+def test_read_only_folder(data, tmp_path):
+    folder = tmp_path / "locked"
+    folder.mkdir()
+    folder.chmod(0o500)
+    if os.access(folder, os.W_OK):  # the superuser may write anywhere but to a file system of the kernel's
+        folder = Path("/sys")
+        if not folder.is_dir():
+            pytest.skip("this user may write anywhere")
+    with pytest.raises(FileError, match="read-only"):
+        collect(Tally(), *data, PLAN, store=folder / "run.oof")
+
+
+def test_folder_that_is_not_there(data, tmp_path):
+    with pytest.raises(FileError, match="does not exist; make it"):
+        collect(Tally(), *data, PLAN, store=tmp_path / "nowhere" / "run.oof")
+
+
+def test_bad_input_makes_no_file(data, path):
+    with pytest.raises(InputError, match="same length"):
+        collect(Tally(), data[0][:-1], data[1], PLAN, store=path)
+    assert not path.exists()
+
+
+# -- interruptions --------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(data, path, log):
+    configs = {"a": Interrupts(1.0, log, 0.06), "b": Tally(2.0, log)}
+    with pytest.raises(KeyboardInterrupt) as caught:
+        collect(configs, *data, PLAN, store=path)
+    (note,) = caught.value.__notes__
+    assert note.endswith("were added to " + str(path) + "; the same call goes on from there.")
+    kept = int(np.sum(load(path).state == State.DONE))
+    assert 1 <= kept < 8
+    before = fits(log)
+    oof = collect(configs, *data, PLAN, store=path)
+    assert fits(log) - before == 8 - kept
+    equal(oof, collect({"a": Tally(1.0), "b": Tally(2.0)}, *data, PLAN))
+
+
+def test_ctrl_c_without_a_store(data, log):
+    with pytest.raises(KeyboardInterrupt) as caught:
+        collect(Interrupts(1.0, log), *data, PLAN)
+    assert "Give store='run.oof' to keep what is finished next time" in caught.value.__notes__[0]
+
+
+def test_crash_of_a_worker(data, path):
+    with pytest.raises(CollectError, match="a worker process ended without an answer"):
+        collect({"a": Tally(), "z": Crashes()}, *data, PLAN, store=path, n_jobs=2)
+    assert load(path).configs == ("a", "z")
+
+
+_SCRIPT = """
+import sys
+from collect_estimators import Tally
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from outfold._collect import collect
+from outfold._configs import grid
+from outfold._plan import Plan
+
+path, log, n_jobs = sys.argv[1:]
+X, y = make_classification(80, 6, random_state=2)
+configs = grid("tally", Tally(log=log, pause=0.03), scale=[0.5, 1.0, 2.0]) | {"forest": RandomForestClassifier(3)}
+collect(configs, X, y, Plan(folds=4, repeats=2), rng=5, store=path, n_jobs=int(n_jobs), inner=True)
+"""
+
+
+@pytest.mark.parametrize(("n_jobs", "points"), [(1, (3, 20, 40)), (2, (20,))])
+def test_kill_at_several_points_and_resume(data, path, log, n_jobs, points):
+    """kill -9 loses at most what is in flight; the resumed result has the same bits."""
+    script = path.parent / "script.py"
+    script.write_text(_SCRIPT)
+    here = Path(__file__).parent
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(here), *sys.path])}
+    command = [sys.executable, str(script), str(path), log, str(n_jobs)]
+    kills = 0
+    for point in points:
+        process = subprocess.Popen(command, env=env, start_new_session=True)
+        while fits(log) < point and process.poll() is None:
+            time.sleep(0.005)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            kills += 1
+        process.wait()
+    assert kills == len(points)
+    assert 0 < load(path).completeness <= 1
+    assert load(path).blocks["inner"].completeness < 1
+    subprocess.run(command, env=env, check=True)
+    tallies = 3 * (8 + 2 * 6)
+    # Every kill loses a batch for each worker at most, some 50 ms or two fits.
+    assert tallies <= fits(log) <= tallies + kills * n_jobs * 4
+    configs = grid("tally", Tally(log=log, pause=0.03), scale=[0.5, 1.0, 2.0]) | {"forest": RandomForestClassifier(3)}
+    whole = collect(configs, *data, Plan(folds=4, repeats=2), rng=5, inner=True)
+    equal(load(path), whole)
+    assert list(path.parent.glob("run.oof*")) == [path]

@@ -1,0 +1,57 @@
+"""The documentation says what the code does: names, codes, metrics."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import outfold
+from outfold import estimate, metrics
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+
+
+def names_under(heading: str) -> set[str]:
+    text = (DOCS / "api.md").read_text()
+    section = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.M | re.S).group(1)
+    return set(re.findall(r"^\| `(\w+)`", section, re.M))
+
+
+@pytest.mark.parametrize("module", ["estimate", "select", "metrics", "simulate"])
+def test_api_page_equals_the_public_names_of_modules(module):
+    assert names_under(f"outfold.{module}") == set(getattr(outfold, module).__all__)
+
+
+def test_api_page_equals_the_public_names():
+    assert names_under("outfold") == set(outfold.__all__)
+    assert all(hasattr(outfold, name) for name in outfold.__all__)
+
+
+def test_every_public_name_has_a_docstring():
+    for name in outfold.__all__:
+        assert getattr(outfold, name).__doc__, name
+    for module in (outfold.estimate, outfold.select, outfold.metrics, outfold.simulate):
+        for name in module.__all__:
+            assert getattr(module, name).__doc__, f"{module.__name__}.{name}"
+
+
+def test_needs_stand_on_the_api_page():
+    text = (DOCS / "api.md").read_text()
+    for name in estimate.__all__:
+        line = next(line for line in text.splitlines() if line.startswith(f"| `{name}` |"))
+        assert line.endswith(f"| {getattr(estimate, name).needs} |"), name
+
+
+def test_every_code_in_use_has_an_entry():
+    used = {code for path in (ROOT / "src").rglob("*.py") for code in re.findall(r'"(OF\d{3})"', path.read_text())}
+    documented = set(re.findall(r"^\| (OF\d{3}) \|", (DOCS / "checks.md").read_text(), re.M))
+    assert used == documented
+
+
+def test_every_metric_stands_in_the_methods():
+    text = (DOCS / "methods.md").read_text()
+    for name in metrics.names():
+        assert re.search(rf"^\| `{name}` \| .*{re.escape(metrics.get(name).description)}", text, re.M), name
