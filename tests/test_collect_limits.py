@@ -14,8 +14,8 @@ from outfold._plan import Plan
 from outfold._predictions import State
 from outfold._store import load
 
-TIMEOUT = 0.5
-MESSAGE = "TimeoutError: no result after 0.5 s"
+TIMEOUT = 1.0
+MESSAGE = "TimeoutError: no result after 1 s"
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_main_thread_without_processes(data):
 
 def test_threads_recognise_fits_that_took_too_long(data):
     with joblib.parallel_config("threading", n_jobs=2):
-        oof = collect({"slow": Tally(pause=0.7), "good": Tally()}, *data, Plan(2), timeout=TIMEOUT)
+        oof = collect({"slow": Tally(pause=1.3), "good": Tally()}, *data, Plan(2), timeout=TIMEOUT)
     check(oof, data, "slow")
 
 

@@ -96,18 +96,22 @@ def main(
     list of Case
         The sample of the first part, then those of the picture.
     """
+    from joblib import Parallel, delayed
+
     X, y = patients()
     out, err = out or sys.stdout, err or sys.stderr
     _check_sizes(samples, times, len(y))
     configs = space() if configs is None else configs
     page = Page(out)
     page.show(_opening(samples, len(y), X.shape[1], len(configs), folds))
-    cases = [_case(X, y, samples, configs, folds, (seed, 0), n_jobs)]
-    page.show(_first(cases[0], samples, len(y) - samples))
+    cases = [_case(X, y, samples, configs, folds, (seed, 0))]
+    page.show(_first(cases[0], samples, len(y) - samples, page))
     progress = _Progress(times, err)
-    for i in range(1, times + 1):
-        progress.show(i)
-        cases.append(_case(X, y, samples, configs, quick_folds, (seed, i), n_jobs))
+    # One worker tunes on a whole sample: that takes the workers less talk than sharing every sample among them.
+    work = (delayed(_case)(X, y, samples, configs, quick_folds, (seed, i)) for i in range(1, times + 1))
+    for case in Parallel(n_jobs, return_as="generator")(work):
+        cases.append(case)
+        progress.show(len(cases) - 1)
     progress.clear()
     page.show(_many(cases[1:], samples, quick_folds, page))
     page.show("Your own data:  outfold run data.csv --target COLUMN")
@@ -140,9 +144,9 @@ def space() -> Configs:
     return (
         grid("logit", scaled(logit), C=penalties, l1_ratio=[0.0, 1.0])
         | grid("svm", scaled(SVC()), C=[0.1, 0.3, 1, 3, 10, 30], gamma=[0.001, 0.003, 0.01, 0.03, 0.1, 0.3])
-        | grid("knn", scaled(KNeighborsClassifier()), n_neighbors=[1, 3, 5, 7, 9, 11, 13, 15, 19, 23], p=[1, 2],
+        | grid("knn", scaled(KNeighborsClassifier()), n_neighbors=[1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 25],
                weights=["uniform", "distance"])
-        | grid("tree", DecisionTreeClassifier(), criterion=["gini", "entropy"], max_depth=[1, 2, 3, 4, 6, None],
+        | grid("tree", DecisionTreeClassifier(), criterion=["gini", "entropy"], max_depth=[1, 2, 3, 4, 5, 6, 8, None],
                min_samples_leaf=[1, 3, 5, 10])
         | grid("bayes", GaussianNB(), var_smoothing=[1e-9, 1e-5, 1e-3, 1e-1])
     )  # fmt: skip
@@ -166,14 +170,11 @@ def _case(
     configs: Mapping[str, Any],
     folds: int,
     seed: tuple[int, int],
-    n_jobs: int | None,
 ) -> Case:
     order = np.random.default_rng(seed).permutation(len(y))
     tuned, kept = order[:samples], order[samples:]
     number = int(np.random.SeedSequence(seed).generate_state(1)[0])
-    oof = collect(
-        configs, X[tuned], y[tuned], Plan(folds=folds), rng=number, n_jobs=n_jobs, response="label", progress=False
-    )
+    oof = collect(configs, X[tuned], y[tuned], Plan(folds=folds), rng=number, response="label", progress=False)
     model = refit(oof, configs, X[tuned], y[tuned], metric=METRIC)
     return Case(estimate.bbc(oof, METRIC), float(np.mean(model.predict(X[kept]) == y[kept])))
 
@@ -190,7 +191,7 @@ def _opening(samples: int, total: int, n_features: int, n_configs: int, folds: i
     )
 
 
-def _first(case: Case, samples: int, n_kept: int) -> list[str]:
+def _first(case: Case, samples: int, n_kept: int, page: Page) -> list[str]:
     own, honest, truth = case.own, case.honest, case.truth
     assert case.estimate.interval is not None
     interval = _render.interval(*case.estimate.interval, case.estimate.confidence_level)
@@ -201,9 +202,10 @@ def _first(case: Case, samples: int, n_kept: int) -> list[str]:
         (f"truth, {n_kept} kept", truth, "the winner, fitted again on all " + str(samples)),
     ]
     width = max(len(label) for label, _, _ in rows)
-    table = [
-        f"  {label:<{width}}  {_render.number(value, sign=label == 'optimism'):>7}  {text}" for label, value, text in rows
-    ]
+    table = []
+    for label, value, text in rows:
+        start = f"  {label:<{width}}  {_render.number(value, sign=label == 'optimism'):>7}  "
+        table.append(start + page.shorten(text, page.width - len(start)))
     holds = "holds" if case.covered else "misses"
     sentence = (
         f"The winner's own score is {_off(own - truth)}; the honest estimate is {_off(honest - truth)}, and its "
@@ -253,6 +255,8 @@ def _off(difference: float) -> str:
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _PLAIN = " .:-=+*#@"
+# A score of 0.7 belongs to the bin that starts at 0.7, whatever the last bit of the edge.
+_ROUNDING = 1e-9
 
 
 def picture(values: Mapping[str, Sequence[float]], unit: str, width: int = MOST_COLUMNS, blocks: bool = True) -> str:
@@ -273,7 +277,7 @@ def picture(values: Mapping[str, Sequence[float]], unit: str, width: int = MOST_
     room = max(width - margin - len("  mean 0.000"), 10)
     everything = np.concatenate([np.asarray(v, dtype=float) for v in values.values()])
     edges = _edges(float(everything.min()), float(everything.max()), room)
-    counts = {label: np.histogram(v, edges)[0] for label, v in values.items()}
+    counts = {label: np.histogram(v, edges - _ROUNDING)[0] for label, v in values.items()}
     tallest = max(int(c.max()) for c in counts.values())
     cell = room // (len(edges) - 1)
     lines = [
@@ -286,10 +290,10 @@ def picture(values: Mapping[str, Sequence[float]], unit: str, width: int = MOST_
 def _edges(low: float, high: float, room: int) -> NDArray[np.float64]:
     """Edges at multiples of a round step: the finest that leaves every bin two columns, or one in little room."""
     fits = room // 2 if room >= 20 else room
-    for step in (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0):
-        # Scores of few samples are multiples of a fraction; bins finer than a hundredth would show that and no more.
-        first, last = np.floor(low / step + 1e-9), np.floor(high / step + 1e-9) + 1
-        if last - first <= fits and step >= 0.01:
+    # The accuracy of 80 samples is a multiple of 1/80: finer bins than two of these would show that and no more.
+    for step in (0.025, 0.05, 0.1, 0.25, 0.5, 1.0):
+        first, last = np.floor((low + _ROUNDING) / step), np.floor((high + _ROUNDING) / step) + 1
+        if last - first <= fits:
             break
     return np.arange(first, last + 1) * step
 
@@ -318,11 +322,16 @@ class Page:
         self.width = min(MOST_COLUMNS, shutil.get_terminal_size((MOST_COLUMNS, 24)).columns)
         self.blocks = _can_show(_BLOCKS, stream)
 
+    def shorten(self, text: str, room: int) -> str:
+        """The text, cut in the middle if it has not enough room."""
+        room = max(room, 12)
+        return _render.shorten(text, room) if self.blocks else _render.shorten(text, room - 1).replace("…", "..")
+
     def show(self, text: str | Sequence[str]) -> None:
-        """Print paragraphs, each followed by an empty line; those of one line are wrapped."""
+        """Print paragraphs, each followed by an empty line; lines are wrapped unless they are indented, as tables are."""
         for paragraph in [text] if isinstance(text, str) else text:
-            wrapped = paragraph if "\n" in paragraph else fill(paragraph, self.width)
-            print(wrapped, file=self.stream, end="\n\n", flush=True)
+            lines = [line if line.startswith("  ") else fill(line, self.width) for line in paragraph.split("\n")]
+            print("\n".join(lines), file=self.stream, end="\n\n", flush=True)
 
 
 def _can_show(signs: str, stream: TextIO) -> bool:
@@ -340,12 +349,12 @@ class _Progress:
         self.total, self.stream = total, stream
         self.shown = stream.isatty()
         self.start = monotonic()
+        self._write(f"sample 0/{total}")
 
-    def show(self, number: int) -> None:
-        """The sample of this number, counted from 1, is being tuned."""
-        done = number - 1
-        rest = f"  {_render.seconds((monotonic() - self.start) / done * (self.total - done))} left" if done else ""
-        self._write(f"sample {number}/{self.total}{rest}")
+    def show(self, done: int) -> None:
+        """So many samples have been tuned."""
+        left = (monotonic() - self.start) / done * (self.total - done)
+        self._write(f"sample {done}/{self.total}  {_render.seconds(left)} left")
 
     def clear(self) -> None:
         """Take the line away."""

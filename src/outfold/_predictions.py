@@ -416,14 +416,14 @@ def _check_values(oof: Predictions) -> None:
             f"{oof.configs[config]!r} in repeat {repeat}. Repair them, or mask whole cells (numpy.ma) to say they were not run."
         )
     if oof.response == "proba":
-        _check_probabilities(oof.data, done)
+        check_probabilities(oof.data, done)
     if oof.response in ("score", "proba", "label") and oof.target.classes is None:
         raise InputError(
             f"response {oof.response!r} needs class labels; y holds {oof.target.task} targets. Use response='value'."
         )
 
 
-def _check_probabilities(data: NDArray[Any], done: NDArray[np.bool_]) -> None:
+def check_probabilities(data: NDArray[Any], done: NDArray[np.bool_]) -> None:
     held = data[done]
     if held.size and (held.min() < -1e-9 or held.max() > 1 + 1e-9):
         raise InputError(

@@ -73,7 +73,9 @@ class Result:
     def __str__(self) -> str:
         facts = [f"  {'files':<10} {self.predictions} (predictions of all configurations)"]
         if self.model is not None:
-            facts.append(f"  {'':<10} {self.model} (the selected one, fitted on all {self.estimate.n_samples:,} samples)")
+            facts.append(
+                f"  {'':<10} {self.model} (the selected one, fitted on all {self.estimate.n_samples:,} samples)"
+            )
         facts.append(f"  {'next':<10} outfold show {self.predictions} --metric {self.estimate.metric}")
         return "\n".join([str(self.estimate), *facts])
 
@@ -98,7 +100,7 @@ def run(
     n_jobs: int | None = None,
     seed: int = 0,
     timeout: float | None = None,
-    configs: Callable[[Any, Kind], Any] = spaces.tabular,
+    configs: Callable[[Any, Kind], Any] | None = None,
     say: Say = lambda text: None,
 ) -> Result:
     """Performance of the best of about 60 configurations on a table, and that configuration fitted on all of it.
@@ -126,7 +128,7 @@ def run(
     n_jobs, seed, timeout
         As in `collect`.
     configs
-        Makes the configurations for the features and the task.
+        Makes the configurations for the features and the task; `spaces.tabular` by default.
     say
         Called with every note a person should read.
     """
@@ -134,8 +136,10 @@ def run(
     found = encode(table.y, task=table.task, positive=positive, what=f"the target {target!r}")
     chosen = metrics.get(metric or metrics.default(found.task), found.task).name
     say(_what_is_done(table, target, task, chosen, metric))
+    if configs is None and len(table.y) > spaces.MOST_ROWS_SVM:
+        say(f"no SVMs are tried: they take too long on more than {spaces.MOST_ROWS_SVM:,} rows")
     folder = _folder(out)
-    space = configs(table.X, table.task)
+    space = (configs or spaces.tabular)(table.X, table.task)
     oof = collect(
         space,
         table.X,
@@ -149,14 +153,15 @@ def run(
         positive=positive,
         samples=table.samples,
     )
-    result = Result(estimate.bbc(oof, chosen), folder / "run.oof", _keep_model(folder, oof, space, table, chosen, say))
-    return result
+    model = _keep_model(folder, oof, space, table, chosen, say)
+    return Result(estimate.bbc(oof, chosen), folder / "run.oof", model)
 
 
 def _what_is_done(table: Table, target: str, task: Kind | None, metric: str, asked: str | None) -> str:
     rows = f"{_render.count(len(table.y), 'row')}, {_render.count(table.X.shape[1], 'feature')}"
     other = "regression" if table.task == "classification" else "classification"
-    override = "" if task else f" (--task {other} if not)"
+    doubtful = task is None and table.y.dtype.kind in "if"
+    override = f" (--task {other} if not)" if doubtful else ""
     instead = "" if asked else " (--metric for another)"
     return f"{table.task} of {target!r}{override} on {rows}, by {metric}{instead}"
 
@@ -193,7 +198,9 @@ def _keep_model(folder: Path, oof: Predictions, space: Any, table: Table, metric
         draft.replace(path)
         label.write_text(json.dumps(wanted, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
-        raise FileError(f"{path} cannot be written ({error.strerror or error}). Give another folder with -o.") from error
+        raise FileError(
+            f"{path} cannot be written ({error.strerror or error}). Give another folder with -o."
+        ) from error
     return path
 
 
@@ -323,8 +330,8 @@ def _complete(values: pd.Series[Any], role: str) -> NDArray[Any]:
     missing = int(values.isna().sum())
     if missing:
         raise InputError(
-            f"--{role}: {_render.count(missing, 'row')} of {values.name!r} have no value, the first in data row "
-            f"{int(np.argmax(values.isna())) + 1}. Every row needs one."
+            f"--{role}: {values.name!r} is missing in {_render.count(missing, 'row')}, the first of them data row "
+            f"{int(np.argmax(values.isna())) + 1}. Every row needs a value."
         )
     return _plain(values)
 
@@ -333,7 +340,9 @@ def _names(values: pd.Series[Any]) -> NDArray[Any]:
     names = _complete(values, "id")
     if values.duplicated().any():
         twice = values[values.duplicated()].iloc[0]
-        raise InputError(f"--id: {twice!r} stands in more than one row of {values.name!r}. Name a column of unique values.")
+        raise InputError(
+            f"--id: {twice!r} stands in more than one row of {values.name!r}. Name a column of unique values."
+        )
     return names
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._notes import Note
-from ._predictions import Predictions, State, _check_probabilities
+from ._predictions import Predictions, State, check_probabilities
 from ._schema import (
     APPLICATION_ID,
     MAIN,
@@ -229,7 +229,7 @@ def _checked_values(cell: Cell, block: Predictions) -> NDArray[Any]:
     if not usable.all():
         raise InputError(f"a done cell holds usable predictions only; {where} has others. Mark it as failed.")
     if block.response == "proba":
-        _check_probabilities(values[None, None], np.ones((1, 1, len(values)), dtype=bool))
+        check_probabilities(values[None, None], np.ones((1, 1, len(values)), dtype=bool))
     return values
 
 

@@ -98,7 +98,7 @@ def _run(args: argparse.Namespace) -> None:
         n_jobs=args.jobs,
         seed=args.seed,
         timeout=args.timeout,
-        say=lambda text: _say(f"note: {text}") and None,
+        say=lambda text: print(f"note: {text}", file=sys.stderr, flush=True),
     )
     _print(args.format, result, result.to_dict, lambda: [_estimate_row(result.to_dict())])
 
@@ -302,8 +302,12 @@ def _add_demo(commands: Any) -> None:
         "see on real data how much the winner's own score flatters (under a minute)",
         "example:\n  outfold demo --times 10",
     )
-    parser.add_argument("--samples", type=int, default=80, metavar="N", help="samples to tune on (default: %(default)s)")
-    parser.add_argument("--times", type=int, default=30, metavar="N", help="how many such samples (default: %(default)s)")
+    parser.add_argument(
+        "--samples", type=int, default=80, metavar="N", help="samples to tune on (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--times", type=int, default=30, metavar="N", help="how many such samples (default: %(default)s)"
+    )
     _add_work_options(parser)
 
 
@@ -327,10 +331,14 @@ Load models of people you trust only: look at what get_untrusted_types lists fir
     parser.add_argument("data", help="a .csv, .csv.gz or .parquet file with one row a sample")
     parser.add_argument("--target", required=True, metavar="COL", help="the column to predict")
     parser.add_argument("-o", "--out", default="out", metavar="DIR", help="folder for the files (default: %(default)s)")
-    parser.add_argument("--metric", metavar="M", help="what to select by (default: roc_auc, accuracy or r2, by the task)")
+    parser.add_argument(
+        "--metric", metavar="M", help="what to select by (default: roc_auc, accuracy or r2, by the task)"
+    )
     parser.add_argument("--task", choices=["classification", "regression"], help="(default: told from the target)")
     parser.add_argument("--folds", type=int, default=10, metavar="K", help="folds (default: %(default)s)")
-    parser.add_argument("--repeats", type=int, default=1, metavar="R", help="repeats of the folds (default: %(default)s)")
+    parser.add_argument(
+        "--repeats", type=int, default=1, metavar="R", help="repeats of the folds (default: %(default)s)"
+    )
     parser.add_argument("--group", metavar="COL", help="rows of a group are held out together")
     parser.add_argument("--id", metavar="COL", help="names of the rows, not learnt from")
     parser.add_argument("--drop-columns", type=_names, default=[], metavar="A,B", help="columns not to learn from")
@@ -365,13 +373,15 @@ def _add_estimate(commands: Any) -> None:
     )
     _add_file(parser)
     rules = [name for name in select.__all__ if name.islower()]
-    parser.add_argument("--metric", required=True, metavar="M", help="such as roc_auc, accuracy, r2, or any scikit-learn scorer")
+    parser.add_argument(
+        "--metric", required=True, metavar="M", help="such as roc_auc, accuracy, r2, or any scikit-learn scorer"
+    )
     parser.add_argument("--method", choices=estimate.__all__, default="bbc", help="(default: %(default)s)")
     parser.add_argument("--rule", choices=rules, help="how the configuration is selected (default: best)")
     parser.add_argument("--complexity", metavar="PARAM", help="for one_standard_error: the parameter to keep small")
     parser.add_argument("--resamples", type=int, metavar="B", help="bootstrap draws (default: 1000)")
     parser.add_argument("--level", type=float, metavar="L", help="confidence level (default: 0.95)")
-    parser.add_argument("--seed", type=int, metavar="N", help="seed of the draws (default: 0)")
+    parser.add_argument("--seed", type=_seed, metavar="N", help="seed of the draws (default: 0)")
     parser.add_argument("--stratify", action="store_true", default=None, help="draw within classes")
     parser.add_argument("--config", metavar="NAME", help="for cv: the configuration")
     _add_format(parser)
@@ -383,11 +393,15 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
     for option in ("sample", "config-column", "fold", "repeat", "group"):
         default = option.removesuffix("-column")
         columns.add_argument(f"--{option}", metavar="COL", help=f"(default: {default})")
-    columns.add_argument("--label", action="append", metavar="COL", help="twice for survival: time, event (default: label)")
+    columns.add_argument(
+        "--label", action="append", metavar="COL", help="twice for survival: time, event (default: label)"
+    )
     columns.add_argument(
         "--prediction", action="append", metavar="COL", help="once for every class, if several (default: prediction)"
     )
-    columns.add_argument("--response", metavar="R", help="what the predictions are: label, score, proba, value, risk, pointwise")
+    columns.add_argument(
+        "--response", metavar="R", help="what the predictions are: label, score, proba, value, risk, pointwise"
+    )
     columns.add_argument("--positive", metavar="LABEL", help="the positive one of two classes")
 
 
@@ -396,8 +410,24 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_work_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--jobs", type=int, default=-1, metavar="N", help="workers (default: one for every core)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything random (default: %(default)s)")
+    parser.add_argument("--jobs", type=_jobs, default=-1, metavar="N", help="workers (default: one for every core)")
+    parser.add_argument(
+        "--seed", type=_seed, default=0, metavar="N", help="seed of everything random (default: %(default)s)"
+    )
+
+
+def _jobs(text: str) -> int:
+    number = int(text)
+    if number == 0:
+        raise argparse.ArgumentTypeError("must be a number of workers, or -1 for one on every core; got 0")
+    return number
+
+
+def _seed(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0; got {number}")
+    return number
 
 
 def _names(text: str) -> list[str]:

@@ -68,6 +68,8 @@ class Rule:
 
 
 class _Best(Rule):
+    """The configuration with the best mean score; the default."""
+
     name = "best mean"
 
     def pick(self, scoring: Scoring, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
@@ -75,6 +77,8 @@ class _Best(Rule):
 
 
 class _OneStandardError(Rule):
+    """The simplest configuration within one standard error of the best."""
+
     def __init__(self, complexity: str | Mapping[str, float] | Callable[[str, Mapping[str, Any]], float]) -> None:
         self.complexity = complexity
         what = complexity if isinstance(complexity, str) else getattr(complexity, "__name__", "complexity")
@@ -105,6 +109,8 @@ class _OneStandardError(Rule):
 
 
 class _Custom(Rule):
+    """A rule written by the user."""
+
     def __init__(self, function: Callable[[Candidates], str | int]) -> None:
         self.function = function
         self.name = getattr(function, "__name__", "custom rule")

@@ -69,7 +69,7 @@ class Filling:
         from ..select import choose
 
         assert self.of.fresh is not None
-        selected = choose(Scoring(self.board.oof.snapshot(), metric), rule).name
+        selected = choose(Scoring(self.board.oof.snapshot(), metric, "fold"), rule).name
         recipes = [recipe for recipe in self.of.recipes if recipe.name == selected]
         if not recipes:
             raise NeedError(

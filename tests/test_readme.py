@@ -1,0 +1,40 @@
+"""The README's session runs, and prints what it says it prints."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+
+from outfold import cli
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    fences = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.M | re.S)
+    return [text for name, text in fences if name == language]
+
+
+def test_the_session_prints_what_the_readme_shows():
+    session = blocks("python")[0]
+    printed = next(text for text in blocks("") if text.startswith("accuracy of the selected"))
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(session, "README.md", "exec"), {})
+    assert out.getvalue() == printed
+
+
+def test_commands_shown_are_commands_that_exist():
+    shown = [line.split("#")[0] for block in blocks("") for line in block.splitlines() if line.startswith("outfold ")]
+    assert len(shown) >= 4
+    for line in shown:
+        args = cli._parser().parse_args(shlex.split(line)[1:])
+        assert callable(args.command)
+
+
+def test_links_lead_somewhere():
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
+        assert (Path(__file__).parents[1] / target).exists(), target
