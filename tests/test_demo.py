@@ -113,3 +113,13 @@ def test_a_stream_that_cannot_show_blocks_gets_plain_signs(small):
 def test_sizes_that_make_no_sense(samples, times, says):
     with pytest.raises(InputError, match=says):
         _demo.main(samples, times)
+
+
+def test_a_long_name_of_the_winner_is_cut_to_the_page(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "70")
+    long = of.Configs({"tree " + "of a very long name " * 5: DecisionTreeClassifier(max_depth=1)})
+    text = demo(long)[1]
+    assert "tree of a very" in text
+    assert max(map(len, text.splitlines())) <= 70
+    ascii_page = _demo.Page(io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    assert ascii_page.shorten("abcdefghijklmnopqrstuvwxyz", 13) == "abcdef..vwxyz"

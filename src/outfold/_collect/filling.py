@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 # No task fits more configurations than this, so that cells reach the store and the progress line.
 _LARGEST_BATCH = 200
 # Warnings about code, not about the fit.
+# Below this many samples OpenMP threads spend more time waiting for each other than working (k-NN: 4 times).
+_SMALL = 10_000
 _SILENT = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
 
 
@@ -86,7 +88,7 @@ class Filling:
         with ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory()) if self.of.timeout and pool.killable else None
             setting = self._setting(splits, folder)
-            stack.enter_context(pool.surroundings())
+            stack.enter_context(pool.surroundings(self._small))
             while True:
                 tasks = self._tasks(schedule, setting, recipes, first_repeat)
                 try:
@@ -97,6 +99,10 @@ class Filling:
                 except PoolBroken as broken:
                     self._after_break(folder, schedule, broken)
 
+    @property
+    def _small(self) -> bool:
+        return len(self.of.target) < _SMALL
+
     def _setting(self, splits: Splits, folder: str | None) -> Setting:
         pool = self.of.pool
         return Setting(
@@ -105,7 +111,7 @@ class Filling:
             splits=Splits(replace(splits.plan, cv=None), splits.folds, splits.train),
             reader=self.of.reader,
             own_process=pool.own_process,
-            crowded=pool.n_workers > 1,
+            crowded=pool.n_workers > 1 or (pool.own_process and self._small),
             timeout=self.of.timeout,
             folder=folder,
         )

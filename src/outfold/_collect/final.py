@@ -10,7 +10,7 @@ from .._configs import as_configs
 from .._predictions import Predictions
 from ..exceptions import InputError
 from .data import as_features, as_labels
-from .limits import one_blas_thread
+from .limits import one_thread
 from .recipes import make_recipes, seed_of
 
 if TYPE_CHECKING:
@@ -61,6 +61,6 @@ def refit(
         raise InputError(f"the configuration {selected!r} has other parameters than the one the predictions came from.")
     features = as_features(X, oof.n_samples)
     model = recipe.make(seed_of(int(oof.provenance.get("seed", 0))))
-    with one_blas_thread():
+    with one_thread("blas"):
         model.fit(features, as_labels(y), **(fit_params or {}))
     return model

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from types import FrameType
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 # After the alarm a fit gets this long to stop by itself before its process is ended.
 _GRACE = 1.0
@@ -32,9 +32,13 @@ def _thread_pools() -> Any:
     return ThreadpoolController()
 
 
-def one_blas_thread() -> Any:
-    """Context: sums in BLAS are taken in the same order whatever the number of workers."""
-    return _thread_pools().limit(limits=1, user_api="blas")
+def one_thread(library: Literal["blas", "openmp"]) -> Any:
+    """Context: this library uses one thread.
+
+    BLAS always, so that sums are taken in the same order whatever the number of workers; OpenMP where its threads cost
+    more than they bring.
+    """
+    return _thread_pools().limit(limits=1, user_api=library)
 
 
 class _Worker(threading.local):

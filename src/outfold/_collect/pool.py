@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..exceptions import CollectError, InputError
-from .limits import one_blas_thread, quiet
+from .limits import one_thread, quiet
 from .work import Outcome, forget_rows, work
 
 # Seconds a task should take: long against the 1-2 ms it costs to hand it out, and longer where many workers ask at once.
@@ -77,11 +77,13 @@ class Pool:
             value = wrap_non_picklable_objects(value, keep_wrapper=False)
         return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
 
-    def surroundings(self) -> AbstractContextManager[Any]:
-        """Limits of this process while threads of it do the fits."""
+    def surroundings(self, small: bool) -> AbstractContextManager[Any]:
+        """Limits of this process while threads of it do the fits; `small` data are not worth OpenMP threads."""
         stack = ExitStack()
         if not self.own_process:
-            stack.enter_context(one_blas_thread())
+            stack.enter_context(one_thread("blas"))
+            if small and self.n_workers == 1:
+                stack.enter_context(one_thread("openmp"))
             stack.enter_context(quiet())
             stack.callback(forget_rows)
         return stack

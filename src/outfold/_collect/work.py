@@ -33,7 +33,7 @@ class Setting:
     own_process
         The worker is a process of its own: it sets its limits itself.
     crowded
-        More than one worker: none of them may use more than one OpenMP thread.
+        The worker may use one OpenMP thread only: others work beside it, or the data are small.
     timeout
         Seconds a fit may take, or None.
     folder
