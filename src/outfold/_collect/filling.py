@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 # No task fits more configurations than this, so that cells reach the store and the progress line.
 _LARGEST_BATCH = 200
-# Warnings about code, not about the fit.
 # Below this many samples OpenMP threads spend more time waiting for each other than working (k-NN: 4 times).
 _SMALL = 10_000
+# Warnings about code, not about the fit.
 _SILENT = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
 
 
