@@ -15,7 +15,7 @@ import outfold as of
 from conftest import make_predictions
 from outfold import estimate, metrics, select
 from outfold._kernels.intervals import order_statistics
-from outfold._scoring import Scoring
+from outfold._scoring import Scoring, sample_bootstrap
 from outfold.exceptions import InputError, NeedError
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -248,7 +248,7 @@ def test_a_group_is_drawn_or_left_out_whole():
     oof = make_predictions("accuracy", n=40)
     groups = np.arange(40) // 4
     grouped = of.from_arrays(oof.y, oof.P, oof.folds, groups=groups, response="proba")
-    bootstrap = estimate._bootstrap(Scoring(grouped, "accuracy"), False, 0)
+    bootstrap = sample_bootstrap(Scoring(grouped, "accuracy"), False, 0)
     counts = bootstrap.counts(bootstrap.generator(0), 50)
     assert np.array_equal(counts, np.repeat(counts[:, ::4], 4, axis=1))
     assert np.all(counts[:, ::4].sum(axis=1) == 10)
@@ -265,7 +265,7 @@ def _group_draws(bootstrap):
 
 def test_stratified_draws_keep_class_counts():
     oof = make_predictions("accuracy")
-    bootstrap = estimate._bootstrap(Scoring(oof, "accuracy"), True, 0)
+    bootstrap = sample_bootstrap(Scoring(oof, "accuracy"), True, 0)
     counts = bootstrap.counts(bootstrap.generator(0), 50)
     for label in (0, 1):
         assert np.all(counts[:, oof.target.y == label].sum(axis=1) == np.sum(oof.target.y == label))

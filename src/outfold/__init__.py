@@ -14,7 +14,7 @@ from ._convert import from_arrays, from_frame, read
 from ._notes import Note
 from ._plan import Plan, Splits
 from ._predictions import Predictions, State
-from ._results import Estimate, Interval, Leaderboard, Selection
+from ._results import Estimate, Interval, Leaderboard, Selection, TiedSet
 from ._store import load
 
 __version__ = "0.1.0"
@@ -30,6 +30,7 @@ __all__ = [
     "Selection",
     "Splits",
     "State",
+    "TiedSet",
     "collect",
     "estimate",
     "exceptions",

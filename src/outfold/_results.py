@@ -60,6 +60,73 @@ class Selection:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class TiedSet:
+    """Configurations that cannot be told from the best one, by score.
+
+    Attributes
+    ----------
+    configs, scores
+        The members, best first, and their own cross-validation scores.
+    pvalues
+        p values of "this configuration is the best".
+    level
+        The set holds the truly best configuration with this probability or more.
+    n_candidates
+        How many configurations were compared.
+    """
+
+    metric: str
+    level: float
+    configs: tuple[str, ...]
+    scores: NDArray[np.float64]
+    pvalues: NDArray[np.float64]
+    n_candidates: int
+
+    def __len__(self) -> int:
+        return len(self.configs)
+
+    def __contains__(self, config: object) -> bool:
+        return config in self.configs
+
+    def __repr__(self) -> str:
+        return f"<TiedSet of {len(self)} among {_render.count(self.n_candidates, 'configuration')} by {self.metric}>"
+
+    def __str__(self) -> str:
+        shown = 20
+        title = (
+            f"{len(self):,} of {_render.count(self.n_candidates, 'configuration')} cannot be told from the best "
+            f"({100 * self.level:g}% confidence set)"
+        )
+        more = [f"… and {len(self) - shown:,} more"] if len(self) > shown else []
+        return "\n".join([title, _render.table(self._header(), self._rows()[:shown]), *more])
+
+    def _repr_html_(self) -> str:
+        return _render.table_html(self._header(), self._rows())
+
+    def _header(self) -> list[str]:
+        return ["configuration", self.metric, "p"]
+
+    def _rows(self) -> list[list[str]]:
+        members = zip(self.configs, self.scores, self.pvalues, strict=True)
+        return [[name, _render.number(score), _render.number(p)] for name, score, p in members]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Json-ready form."""
+        members = zip(self.configs, self.scores, self.pvalues, strict=True)
+        return {
+            "metric": self.metric,
+            "level": self.level,
+            "n_candidates": self.n_candidates,
+            "configurations": [{"config": c, "score": float(s), "pvalue": float(p)} for c, s, p in members],
+        }
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Table with configuration, score and p value."""
+        columns = {"config": list(self.configs), self.metric: list(self.scores), "pvalue": list(self.pvalues)}
+        return make_frame(columns, backend)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
     """The performance of the selected configuration on new samples.
 

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from . import metrics
 from ._kernels.base import Kernel
 from ._kernels.means import MeanKernel
+from ._kernels.resample import Bootstrap
 from ._notes import Note
 from ._predictions import Predictions, State
 from ._results import Leaderboard
+from ._validate import check_count
 from .exceptions import InputError, NeedError
 from .metrics import Metric, MetricLike
 
@@ -148,6 +150,22 @@ class Scoring:
         if len(rows) < out.shape[1]:
             out = out[:, rows]
         return np.ascontiguousarray(out)
+
+
+def sample_bootstrap(scoring: Scoring, stratify: bool, rng: int) -> Bootstrap:
+    """Draws of the samples that count, of whole groups where there are groups, within classes if `stratify`."""
+    target, groups = scoring.oof.target.take(scoring.rows), scoring.oof.group_codes
+    strata = None
+    if stratify:
+        strata = target.y if target.classes is not None else target.event
+        if strata is None:
+            raise InputError(f"stratify=True needs class labels; these predictions are for {target.task}.")
+    codes = None
+    if groups is not None:
+        codes = np.unique(groups[scoring.rows], return_inverse=True)[1].astype(np.intp)
+        if strata is not None and len(set(zip(codes.tolist(), strata.tolist(), strict=True))) > codes.max() + 1:
+            raise InputError("stratify=True with groups needs groups of one class each; draw without stratify.")
+    return Bootstrap(len(target), check_count(rng, "rng", 0), codes, None if strata is None else strata.astype(np.intp))
 
 
 def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:

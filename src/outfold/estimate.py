@@ -25,7 +25,7 @@ from ._kernels.intervals import percentile
 from ._notes import Note
 from ._predictions import Predictions, State
 from ._results import Estimate, Interval, Selection
-from ._scoring import Aggregate, Scoring
+from ._scoring import Aggregate, Scoring, sample_bootstrap
 from ._validate import check_count, check_level, needs
 from .exceptions import InputError, NeedError
 from .metrics import MetricLike
@@ -87,7 +87,7 @@ def bbc(
     chosen_rule = as_rule(rule)
     selection = select.choose(scoring, chosen_rule)
     if draws is None:
-        bootstrap = _bootstrap(scoring, stratify, rng)
+        bootstrap = sample_bootstrap(scoring, stratify, rng)
         result = correct(scoring, chosen_rule, bootstrap, check_count(n_resamples, "n_resamples", 2))
     else:
         result = correct_given(scoring, chosen_rule, _given_counts(draws, len(scoring.rows)))
@@ -336,31 +336,10 @@ def _single(
     )
 
 
-def _bootstrap(scoring: Scoring, stratify: bool, rng: int) -> resample.Bootstrap:
-    target, groups = scoring.oof.target.take(scoring.rows), scoring.oof.group_codes
-    strata = None
-    if stratify:
-        strata = target.y if target.classes is not None else target.event
-        if strata is None:
-            raise InputError(f"stratify=True needs class labels; these predictions are for {target.task}.")
-    codes = None
-    if groups is not None:
-        codes = np.unique(groups[scoring.rows], return_inverse=True)[1].astype(np.intp)
-        if strata is not None and len(set(zip(codes.tolist(), strata.tolist(), strict=True))) > codes.max() + 1:
-            raise InputError("stratify=True with groups needs groups of one class each; draw without stratify.")
-    return resample.Bootstrap(
-        len(target), check_count(rng, "rng", 0), codes, None if strata is None else strata.astype(np.intp)
-    )
-
-
 def _sample_draws(scoring: Scoring, n_resamples: int, rng: int) -> NDArray[np.float64]:
     """Score of the only candidate on bootstrap samples; draws on which it is undefined are left out."""
-    bootstrap = _bootstrap(scoring, False, rng)
-    out = []
-    for i, part in enumerate(resample.blocks(n_resamples, resample.block_size(bootstrap.n))):
-        weights = bootstrap.counts(bootstrap.generator(i), part.stop - part.start)
-        out.append(scoring.scores(weights)[:, 0])
-    draws = np.concatenate(out)
+    blocks = sample_bootstrap(scoring, False, rng).blocks(n_resamples)
+    draws: NDArray[np.float64] = np.concatenate([scoring.scores(weights)[:, 0] for weights in blocks])
     draws = draws[np.isfinite(draws)]
     if len(draws) < 2:
         raise InputError(_cannot_score(scoring))

@@ -14,14 +14,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ._kernels.choose import argbest, tied_with_best
+from ._kernels.choose import argbest, best_pvalues, tied_with_best
 from ._predictions import Predictions
-from ._results import Selection
-from ._scoring import Aggregate, Scoring
+from ._results import Selection, TiedSet
+from ._scoring import Aggregate, Scoring, sample_bootstrap
+from ._validate import check_count, check_level, needs
 from .exceptions import InputError
 from .metrics import MetricLike
 
-__all__ = ["Candidates", "Rule", "best", "one_standard_error"]
+__all__ = ["Candidates", "Rule", "best", "one_standard_error", "tied_set", "within"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,9 @@ class Candidates:
     greater_is_better: bool
 
 
+Complexity: TypeAlias = str | Mapping[str, float] | Callable[[str, Mapping[str, Any]], float]
+
+
 class Rule:
     """A configuration selection strategy."""
 
@@ -76,36 +80,69 @@ class _Best(Rule):
         return argbest(scoring.scores(weights), scoring.metric.greater_is_better)
 
 
-class _OneStandardError(Rule):
-    """The simplest configuration within one standard error of the best."""
+class _Simplest(Rule):
+    """The simplest configuration that is good enough; a subclass says how good that is."""
 
-    def __init__(self, complexity: str | Mapping[str, float] | Callable[[str, Mapping[str, Any]], float]) -> None:
+    def __init__(self, complexity: Complexity) -> None:
         self.complexity = complexity
         what = complexity if isinstance(complexity, str) else getattr(complexity, "__name__", "complexity")
-        self.name = f"simplest by {what} within one standard error"
+        self.name = f"simplest by {what} {self._reach()}"
 
     def pick(self, scoring: Scoring, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
+        scores = scoring.metric.sign * scoring.scores(weights)
+        winners = argbest(scores, True)
+        best = scores[np.arange(len(scores)), winners]
+        bar = best - self._slack(scoring, weights, best, winners)
+        # Simplest first, the better of equally simple ones next, the earliest last.
+        complexity = np.where(scores >= bar[:, None], self._values(scoring)[None, :], np.nan)
+        simplest = complexity == np.fmin.reduce(complexity, axis=1)[:, None]
+        return np.where(winners < 0, -1, argbest(np.where(simplest, scores, np.nan), True))
+
+    def _reach(self) -> str:
+        raise NotImplementedError
+
+    def _slack(
+        self, scoring: Scoring, weights: NDArray[Any] | None, best: NDArray[np.float64], winners: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """(b,) how far below the best score, in the direction of the metric, is still good enough."""
+        raise NotImplementedError
+
+    def _values(self, scoring: Scoring) -> NDArray[np.float64]:
+        pairs = zip(scoring.names, scoring.params, strict=True)
+        return np.array([_complexity(self.complexity, name, params) for name, params in pairs], dtype=float)
+
+
+class _OneStandardError(_Simplest):
+    """The simplest configuration within one standard error of the best."""
+
+    def _reach(self) -> str:
+        return "within one standard error"
+
+    def _slack(
+        self, scoring: Scoring, weights: NDArray[Any] | None, best: NDArray[np.float64], winners: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
         if max(np.bincount([r for r, _ in scoring.cells])) < 2:
             raise InputError(
                 "one_standard_error needs at least 2 folds a repeat to know a standard error; use select.best."
             )
-        sign = 1.0 if scoring.metric.greater_is_better else -1.0
-        scores = sign * scoring.scores(weights)
-        winners = argbest(scores, True)
         se = scoring.standard_errors(scoring.fold_scores(weights))
-        draw = np.arange(len(scores))
-        bar = scores[draw, winners] - np.nan_to_num(se[draw, winners])
-        # Simplest first, the better of equally simple ones next, the earliest last: one pass over a lexical order.
-        within = np.where(scores >= bar[:, None], self._values(scoring)[None, :], np.inf)
-        simplest = within == within.min(axis=1, keepdims=True)
-        picked = argbest(np.where(simplest, scores, np.nan), True)
-        return np.where(winners < 0, -1, picked)
+        return np.nan_to_num(se[np.arange(len(se)), winners])
 
-    def _values(self, scoring: Scoring) -> NDArray[np.float64]:
-        return np.array(
-            [_complexity(self.complexity, n, p) for n, p in zip(scoring.names, scoring.params, strict=True)],
-            dtype=float,
-        )
+
+class _Within(_Simplest):
+    """The simplest configuration within some percent of the best score."""
+
+    def __init__(self, loss_percent: float, complexity: Complexity) -> None:
+        self.loss_percent = loss_percent
+        super().__init__(complexity)
+
+    def _reach(self) -> str:
+        return f"within {self.loss_percent:g} percent"
+
+    def _slack(
+        self, scoring: Scoring, weights: NDArray[Any] | None, best: NDArray[np.float64], winners: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        return np.abs(best) * (self.loss_percent / 100)
 
 
 class _Custom(Rule):
@@ -141,16 +178,15 @@ class _Custom(Rule):
 best = _Best()
 
 
-def one_standard_error(
-    complexity: str | Mapping[str, float] | Callable[[str, Mapping[str, Any]], float],
-) -> Rule:
+def one_standard_error(complexity: Complexity) -> Rule:
     """The simplest configuration within one standard error of the best (Breiman et al. 1984; Raschka 2018, sect. 3.10).
 
     Parameters
     ----------
     complexity
-        A parameter name such as ``"C"`` or ``"max_depth"`` (None counts as unlimited), a mapping from configuration name to
-        number, or a callable on (name, parameters). Smaller is simpler.
+        A parameter name such as ``"C"`` or ``"n_estimators"``, ``"depth"`` or ``"n_features"`` for whatever the estimator calls
+        it (None counts as unlimited), a mapping from configuration name to number, or a callable on (name, parameters).
+        Smaller is simpler.
 
     Examples
     --------
@@ -158,6 +194,67 @@ def one_standard_error(
     <rule: simplest by C within one standard error>
     """
     return _OneStandardError(complexity)
+
+
+def within(loss_percent: float, complexity: Complexity) -> Rule:
+    """The simplest configuration whose score is at most `loss_percent` percent worse than the best.
+
+    Parameters
+    ----------
+    loss_percent
+        Percent of the best score one is willing to lose.
+    complexity
+        As for `one_standard_error`.
+
+    Examples
+    --------
+    >>> within(2, complexity="max_depth")
+    <rule: simplest by max_depth within 2 percent>
+    """
+    if not loss_percent >= 0:
+        raise InputError(f"loss_percent must be 0 or more; got {loss_percent!r}.")
+    return _Within(loss_percent, complexity)
+
+
+@needs()
+def tied_set(
+    oof: Predictions, metric: MetricLike, level: float = 0.95, n_resamples: int = 1000, rng: int = 0
+) -> TiedSet:
+    """Configurations that cannot be told from the best: a confidence set for the truly best one.
+
+    A configuration stays unless some other beats it by more than chance allows. For configuration j the statistic is the largest
+    studentised difference to any other, T_j = max_k (s_k - s_j) / se_kj; its distribution under "j is the best" is that of
+    the same maximum over bootstrap draws of the samples with the observed differences subtracted. The maximum over k pays for
+    looking at all of them, so the set holds the truly best configuration with probability `level` or more (in large samples).
+
+    Parameters
+    ----------
+    level
+        Confidence level of the set.
+    n_resamples, rng
+        Number of bootstrap draws of the samples (groups), and their seed.
+    """
+    level = check_level(level)
+    scoring = Scoring(oof, metric)
+    sign = scoring.metric.sign
+    observed = sign * scoring.scores()[0]
+    bootstrap = sample_bootstrap(scoring, False, rng)
+    blocks = bootstrap.blocks(check_count(n_resamples, "n_resamples", 100))
+    draws = sign * np.concatenate([scoring.scores(weights) for weights in blocks])
+    defined = ~np.isnan(draws).any(axis=1)
+    if np.isnan(observed).any() or defined.sum() < 100:
+        raise InputError(f"{scoring.metric.name} is undefined on too many bootstrap samples of these predictions.")
+    pvalues = best_pvalues(observed, draws[defined])
+    members = pvalues > 1 - level
+    order = [int(j) for j in np.argsort(-observed, kind="stable") if members[j]]
+    return TiedSet(
+        metric=scoring.metric.name,
+        level=level,
+        configs=tuple(scoring.names[j] for j in order),
+        scores=sign * observed[order],
+        pvalues=pvalues[order],
+        n_candidates=len(scoring.candidates),
+    )
 
 
 RuleLike: TypeAlias = Rule | Callable[[Candidates], str | int] | None
@@ -198,11 +295,19 @@ def choose(scoring: Scoring, rule: RuleLike = None) -> Selection:
     )
 
 
+# What estimators call the same thing.
+_ALIASES = {
+    "depth": ("depth", "max_depth"),
+    "n_features": ("n_features", "k", "n_features_to_select", "n_components"),
+}
+
+
 def _complexity(key: Any, name: str, params: Mapping[str, Any]) -> float:
     if callable(key):
         return float(key(name, params))
     if isinstance(key, str):
-        found = [v for k, v in params.items() if k == key or k.endswith("__" + key)]
+        names = _ALIASES.get(key, (key,))
+        found = [v for k, v in params.items() if k.rpartition("__")[2] in names]
         # A configuration without the parameter is not simpler than one with it: it comes last.
         if not found:
             return np.inf

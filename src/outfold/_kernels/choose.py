@@ -26,3 +26,28 @@ def tied_with_best(
     if greater_is_better:
         return best, scores >= (best - slack)[:, None]
     return best, scores <= (best + slack)[:, None]
+
+
+def best_pvalues(scores: NDArray[np.float64], draws: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(C,) p value of "configuration j is the best" for every j, greater scores being better.
+
+    T_j = max_k (s_k - s_j) / se_kj against the maximum of the centred differences over the (B, C) draws.
+    """
+    b, c = draws.shape
+    centred = draws - draws.mean(axis=0)
+    covariance = centred.T @ centred / b
+    variance = np.diag(covariance)
+    out = np.ones(c)
+    for j in range(c):
+        squares = variance + variance[j] - 2 * covariance[j]
+        # What is left of the difference of two equal columns is rounding: it says nothing against j.
+        told_apart = squares > 1e-10 * (variance + variance[j])
+        ahead = ~told_apart & (scores > scores[j] + RELATIVE_TIE * np.abs(scores[j]))
+        if ahead.any():
+            out[j] = 1 / (1 + b)
+        elif told_apart.any():
+            se = np.sqrt(squares[told_apart])
+            observed = np.max((scores[told_apart] - scores[j]) / se)
+            largest = np.max((centred[:, told_apart] - centred[:, j : j + 1]) / se, axis=1)
+            out[j] = (1 + np.sum(largest >= observed)) / (1 + b)
+    return out

@@ -45,6 +45,11 @@ class Bootstrap:
         """The random stream of a block."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(_DRAW_STREAM, block)))
 
+    def blocks(self, n_resamples: int) -> Iterator[NDArray[Any]]:
+        """The counts of `n_resamples` draws, a block at a time."""
+        for i, part in enumerate(blocks(n_resamples, block_size(self.n))):
+            yield self.counts(self.generator(i), part.stop - part.start)
+
     def counts(self, rng: np.random.Generator, b: int) -> NDArray[Any]:
         """(b, N) how often every sample was drawn."""
         if self.groups is None:

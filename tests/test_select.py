@@ -1,0 +1,106 @@
+"""Rules and the confidence set of the best."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import outfold as of
+from conftest import make_predictions
+from outfold import select
+from outfold.exceptions import InputError
+
+
+def ladder(scores, n=400, params=None):
+    """Configurations with exactly these shares of right answers, spread evenly over the samples."""
+    rng = np.random.default_rng(0)
+    columns = [rng.permutation(np.arange(n) < round(share * n)) for share in scores]
+    P = np.stack(columns, axis=1).astype(float)
+    return of.from_arrays(None, P, folds=np.arange(n) % 10, response="pointwise", params=params)
+
+
+def depths(*values):
+    return [{"tree__max_depth": v} for v in values]
+
+
+def test_within_takes_the_simplest_that_loses_little():
+    oof = ladder([0.70, 0.79, 0.80, 0.75], params=depths(1, 3, None, 2))
+    assert select.within(0, complexity="max_depth")(oof, "mean").name == "config 2"
+    assert select.within(2, complexity="max_depth")(oof, "mean").name == "config 1"
+    assert select.within(8, complexity="depth")(oof, "mean").name == "config 3"
+    assert select.within(50, complexity="depth")(oof, "mean").name == "config 0"
+
+
+def test_within_works_for_losses():
+    y = np.zeros(40)
+    P = np.repeat([[1.0, 1.05, 1.3]], 40, axis=0)
+    oof = of.from_arrays(y + 0.0, P, response="value", params=[{"C": 3}, {"C": 2}, {"C": 1}])
+    assert select.within(10, complexity="C")(oof, "mae").name == "config 1"
+    assert select.within(1, complexity="C")(oof, "mae").name == "config 0"
+
+
+def test_equally_simple_ones_go_by_score_then_by_order():
+    oof = ladder([0.76, 0.78, 0.78, 0.80], params=depths(2, 2, 2, 5))
+    assert select.within(10, complexity="max_depth")(oof, "mean").name == "config 1"
+
+
+def test_complexity_by_mapping_callable_and_alias():
+    oof = ladder([0.79, 0.80], params=[{"select__k": 10}, {"select__k": 20}])
+    for key in ("n_features", {"config 0": 1, "config 1": 2}, lambda name, params: params["select__k"]):
+        assert select.within(5, complexity=key)(oof, "mean").name == "config 0"
+    with pytest.raises(InputError, match="complexity has no entry for the configuration 'config 1'"):
+        select.within(5, complexity={"config 0": 1})(oof, "mean")
+
+
+def test_rules_serve_inside_the_bootstrap():
+    oof = ladder([0.70, 0.79, 0.80], params=depths(1, 3, 9))
+    result = of.estimate.bbc(oof, "mean", rule=select.within(3, complexity="max_depth"), n_resamples=200)
+    assert result.selected == "config 1"
+    assert result.rule == "simplest by max_depth within 3 percent"
+
+
+def test_tied_set_holds_the_best_and_leaves_out_the_hopeless():
+    oof = ladder([0.50, 0.78, 0.80, 0.79, 0.60])
+    found = select.tied_set(oof, "mean")
+    assert found.configs[0] == "config 2"
+    assert set(found.configs) == {"config 1", "config 2", "config 3"}
+    assert found.pvalues[0] > 0.5
+    assert np.all(found.pvalues > 0.05)
+    wider = select.tied_set(oof, "mean", level=0.999999)
+    assert set(found.configs) <= set(wider.configs)
+    assert "3 of 5 configurations cannot be told from the best" in str(found)
+    assert json.loads(json.dumps(found.to_dict()))["configurations"][0]["config"] == "config 2"
+    assert found.to_frame()["config"][0] == "config 2"
+
+
+def test_tied_set_of_equal_columns_and_of_constant_gaps():
+    column = np.random.default_rng(0).integers(0, 2, 50).astype(float)
+    same = of.from_arrays(None, np.stack([column] * 4, axis=1), response="pointwise")
+    assert len(select.tied_set(same, "mean")) == 4
+    # Always exactly 0.1 apart: no resampling can turn the order round.
+    apart = of.from_arrays(None, np.stack([column, column + 0.1], axis=1), response="pointwise")
+    assert select.tied_set(apart, "mean").configs == ("config 1",)
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "log_loss", "f1"])
+def test_tied_set_works_for_any_metric(metric):
+    oof = make_predictions(metric, n=80)
+    found = select.tied_set(oof, metric, n_resamples=300)
+    assert found.configs[0] == select.best(oof, metric).name
+    assert found.n_candidates == 7
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda o: select.within(-1, complexity="C"), "loss_percent must be 0 or more"),
+        (lambda o: select.tied_set(o, "accuracy", level=2), "between 0 and 1"),
+        (lambda o: select.tied_set(o, "accuracy", n_resamples=5), "n_resamples"),
+        (lambda o: select.tied_set("x", "accuracy"), "tied_set needs Predictions"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(InputError, match=message):
+        call(make_predictions("accuracy"))
