@@ -223,9 +223,9 @@ def tied_set(
     """Configurations that cannot be told from the best: a confidence set for the truly best one.
 
     A configuration stays unless some other beats it by more than chance allows. For configuration j the statistic is the largest
-    studentised difference to any other, T_j = max_k (s_k - s_j) / se_kj; its distribution under "j is the best" is that of
-    the same maximum over bootstrap draws of the samples with the observed differences subtracted. The maximum over k pays for
-    looking at all of them, so the set holds the truly best configuration with probability `level` or more (in large samples).
+    studentised difference to any other, T_j = max_k (s_k - s_j) / se_kj; it is held against the largest centred difference, in
+    either direction, in bootstrap draws of the samples. The maximum over k pays for looking at all of them, so the set holds
+    the truly best configuration with probability `level` or more.
 
     Parameters
     ----------

@@ -31,7 +31,8 @@ def tied_with_best(
 def best_pvalues(scores: NDArray[np.float64], draws: NDArray[np.float64]) -> NDArray[np.float64]:
     """(C,) p value of "configuration j is the best" for every j, greater scores being better.
 
-    T_j = max_k (s_k - s_j) / se_kj against the maximum of the centred differences over the (B, C) draws.
+    T_j = max_k (s_k - s_j) / se_kj against the largest centred difference in the (B, C) draws, in either direction: with one
+    direction only, the set of those not rejected held the best of 20 equal ones in 92 percent of samples of 100, not in 95.
     """
     b, c = draws.shape
     centred = draws - draws.mean(axis=0)
@@ -48,6 +49,6 @@ def best_pvalues(scores: NDArray[np.float64], draws: NDArray[np.float64]) -> NDA
         elif told_apart.any():
             se = np.sqrt(squares[told_apart])
             observed = np.max((scores[told_apart] - scores[j]) / se)
-            largest = np.max((centred[:, told_apart] - centred[:, j : j + 1]) / se, axis=1)
+            largest = np.max(np.abs(centred[:, told_apart] - centred[:, j : j + 1]) / se, axis=1)
             out[j] = (1 + np.sum(largest >= observed)) / (1 + b)
     return out
