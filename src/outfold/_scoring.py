@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -73,6 +74,13 @@ class Scoring:
     def params(self) -> tuple[Any, ...]:
         """Parameters of the candidates."""
         return tuple(self.oof.params[i] for i in self.candidates)
+
+    def by_fold(self) -> Scoring:
+        """The same candidates, scored by the mean over folds; the kernels are shared."""
+        assert self._by_cell  # built here once, not in every copy
+        out = copy.copy(self)
+        out.aggregate = "fold"
+        return out
 
     def equal_weights(self) -> NDArray[np.uint8]:
         """One weighting, every sample once."""

@@ -20,6 +20,7 @@ class Block:
     def __init__(self, start: Predictions) -> None:
         self.start = start
         self.data, self.state = np.array(start.data), np.array(start.state)
+        self.seconds = np.full(start.state.shape, np.nan) if start.seconds is None else np.array(start.seconds)
         self.messages = dict(start.messages)
         self._rows: dict[tuple[int, int], NDArray[np.intp]] = {}
 
@@ -30,8 +31,18 @@ class Block:
             self._rows[key] = np.flatnonzero(self.start.folds[:, repeat] == fold)
         return self._rows[key]
 
-    def put(self, name: str, config: int, repeat: int, fold: int, values: NDArray[Any] | None, message: str) -> None:
+    def put(
+        self,
+        name: str,
+        config: int,
+        repeat: int,
+        fold: int,
+        values: NDArray[Any] | None,
+        message: str,
+        seconds: float,
+    ) -> None:
         """Fill a cell, with predictions or with the reason why there are none."""
+        self.seconds[config, repeat, fold] = seconds
         if values is None:
             self.state[config, repeat, fold] = State.FAILED
             self.messages[name, repeat, fold] = message
@@ -46,7 +57,7 @@ class Block:
 
     def predictions(self) -> Predictions:
         """What is known at the end; the arrays become the artifact's own."""
-        return replace(self.start, data=self.data, state=self.state, messages=self.messages)
+        return replace(self.start, data=self.data, state=self.state, messages=self.messages, seconds=self.seconds)
 
 
 class Board:
@@ -79,9 +90,9 @@ class Board:
             block, slots = self.blocks[outcome.holdout.block], outcome.holdout.cells
             for i, (repeat, fold) in enumerate(slots):
                 values = None if outcome.values is None else outcome.values[i]
-                block.put(outcome.name, self.position[outcome.name], repeat, fold, values, outcome.message)
                 state = State.FAILED if values is None else State.DONE
                 seconds = outcome.seconds / len(slots)
+                block.put(outcome.name, self.position[outcome.name], repeat, fold, values, outcome.message, seconds)
                 key = (outcome.holdout.block, outcome.name, repeat, fold)
                 cells.append((*key, state, values, outcome.message or None, seconds))
         if self.store is not None:

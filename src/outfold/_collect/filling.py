@@ -104,6 +104,8 @@ class Filling:
         return len(self.of.target) < _SMALL
 
     def _setting(self, splits: Splits, folder: str | None) -> Setting:
+        from sklearn import get_config
+
         pool = self.of.pool
         return Setting(
             token=os.urandom(8).hex(),
@@ -114,6 +116,7 @@ class Filling:
             crowded=pool.n_workers > 1 or (pool.own_process and self._small),
             timeout=self.of.timeout,
             folder=folder,
+            config=get_config(),
         )
 
     def _tasks(
