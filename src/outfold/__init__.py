@@ -7,7 +7,7 @@ Keep the out-of-fold predictions of every configuration you try; everything else
 Plan(3 x 5-fold)
 """
 
-from . import estimate, exceptions, metrics, select, simulate
+from . import drop, estimate, exceptions, metrics, select, simulate
 from ._collect import collect, refit
 from ._configs import Configs, grid
 from ._convert import from_arrays, from_frame, read
@@ -31,6 +31,7 @@ __all__ = [
     "Splits",
     "State",
     "collect",
+    "drop",
     "estimate",
     "exceptions",
     "from_arrays",

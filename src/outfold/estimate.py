@@ -337,20 +337,21 @@ def _single(
 
 
 def _bootstrap(scoring: Scoring, stratify: bool, rng: int) -> resample.Bootstrap:
-    target, groups = scoring.oof.target.take(scoring.rows), scoring.oof.group_codes
+    target, codes = scoring.oof.target.take(scoring.rows), scoring.group_codes()
     strata = None
     if stratify:
         strata = target.y if target.classes is not None else target.event
         if strata is None:
             raise InputError(f"stratify=True needs class labels; these predictions are for {target.task}.")
-    codes = None
-    if groups is not None:
-        codes = np.unique(groups[scoring.rows], return_inverse=True)[1].astype(np.intp)
-        if strata is not None and len(set(zip(codes.tolist(), strata.tolist(), strict=True))) > codes.max() + 1:
-            raise InputError("stratify=True with groups needs groups of one class each; draw without stratify.")
+    if codes is not None and strata is not None and not _one_stratum_a_group(codes, strata):
+        raise InputError("stratify=True with groups needs groups of one class each; draw without stratify.")
     return resample.Bootstrap(
         len(target), check_count(rng, "rng", 0), codes, None if strata is None else strata.astype(np.intp)
     )
+
+
+def _one_stratum_a_group(codes: NDArray[Any], strata: NDArray[Any]) -> bool:
+    return len(set(zip(codes.tolist(), strata.tolist(), strict=True))) == codes.max() + 1
 
 
 def _sample_draws(scoring: Scoring, n_resamples: int, rng: int) -> NDArray[np.float64]:
