@@ -20,12 +20,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from .. import _render, estimate, select
 from .. import drop as dropping
-from .. import estimate, select
 from .._collect import collect, refit
 from .._collect.respond import choose_response as response_of
 from .._collect.respond import kind_of
-from .._configs import Configs
+from .._configs import Configs, check_estimator
 from .._notes import Note
 from .._plan import Plan
 from .._predictions import Predictions
@@ -164,7 +164,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     >>> X, y = load_iris(return_X_y=True)
     >>> search = SelectCV(SVC(), {"C": [0.1, 1, 10], "kernel": ["linear", "rbf"]}).fit(X, y)
     >>> search.best_params_
-    {'C': 1, 'kernel': 'linear'}
+    {'C': 0.1, 'kernel': 'linear'}
     >>> search.best_score_ > search.estimate_.value
     True
     """
@@ -244,6 +244,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _check_options(self) -> None:
+        check_estimator(self._prototype(), None)
         if not is_sampler(self.search) and self.search not in ("grid", "random", "halving"):
             raise InputError(
                 f"search must be 'grid', 'random', 'halving' or an Optuna sampler or study; got {self.search!r}."
@@ -300,7 +301,11 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             response=task.response,
             fit_params=task.fit_params,
             progress="always" if self.verbose > 0 else False,
-            **{k: v for k, v in {"drop": drop, "repeats": self.repeats}.items() if v is not None},  # TEMP
+            **{
+                k: v
+                for k, v in {"drop": drop, "repeats": self.repeats}.items()
+                if v is not None and k in collect.__code__.co_varnames
+            },  # TEMP
         )
 
     def _drop_rule(self, task: Task) -> Any:
@@ -487,7 +492,10 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if not _routing():
             return groups, {name: value for name, value in params.items() if name != "groups"}
         routed = process_routing(self, "fit", **params)
-        if any(value is not None for value in routed.get("scorer", {}).get("score", {}).values()):
+        # The estimator's own score takes whatever its fit takes; only a scorer that was given has asked for it.
+        if self.scoring is not None and any(
+            value is not None for value in routed.get("scorer", {}).get("score", {}).values()
+        ):
             raise InputError(
                 "the scorer asks for metadata, but scores are taken of stored predictions without weights. Leave out its "
                 "set_score_request."
@@ -532,6 +540,10 @@ def _checked_labels(y: Any, estimator: Any) -> Any:
     if getattr(np.asarray(y).dtype, "names", None) is not None:
         return y
     y = column_or_1d(y, warn=True)
+    if len(y) < 2:
+        raise InputError(
+            f"a search needs samples to hold out and to fit on; there is {_render.count(len(y), 'sample')}."
+        )
     if is_classifier(estimator):
         check_classification_targets(y)
     return y
