@@ -270,6 +270,16 @@ class Predictions:
 
         return leaderboard(self, metric, aggregate)
 
+    @property
+    def drop_log(self) -> Any:
+        """Frame of the configurations dropped while collecting: when, how sure, compared with what, on how many samples."""
+        from ._frames import make_frame
+
+        drops = [drop for drop in self.provenance.get("drops", ()) if drop["config"] in self.configs]
+        columns = {key: [drop[key] for drop in drops] for key in _DROP_COLUMNS}
+        columns["probability"] = [np.nan if p is None else p for p in columns["probability"]]
+        return make_frame(columns)
+
     # -- out --------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> Path:
@@ -315,6 +325,8 @@ class Predictions:
 def _made_again(values: dict[str, Any]) -> Predictions:
     return Predictions(**values)
 
+
+_DROP_COLUMNS = ("config", "repeat", "fold", "probability", "compared_with", "n_predictions")
 
 _MEANING = {
     "label": "class labels",

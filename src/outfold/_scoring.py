@@ -19,6 +19,9 @@ from ._results import Leaderboard
 from .exceptions import InputError, NeedError
 from .metrics import Metric, MetricLike
 
+# A drop on fewer predictions than this is mostly noise (Tsamardinos 2018, sect. 5.2.2).
+_EARLY_DROP = 50
+
 Aggregate = Literal["pooled", "fold"]
 
 
@@ -252,6 +255,16 @@ def _notes_on_missing(oof: Predictions, candidates: NDArray[np.intp], cells: lis
         n = int(np.sum([np.any(oof.state[i][oof.planned] == state) for i in others]))
         if n:
             notes.append(Note(code, f"{n} of {oof.n_configs} configurations {words} and cannot be selected."))
+    early = [drop for drop in oof.provenance.get("drops", ()) if drop["n_predictions"] < _EARLY_DROP]
+    early = [drop for drop in early if drop["config"] in oof.configs]
+    if early:
+        fewest = min(drop["n_predictions"] for drop in early)
+        notes.append(
+            Note(
+                "OF210",
+                f"{len(early)} configurations were dropped on fewer than {_EARLY_DROP} samples (from {fewest}).",
+            )
+        )
     if len(cells) < len(oof.splits.cells):
         notes.append(Note("OF206", f"{len(cells)} of {len(oof.splits.cells)} folds are done; the others do not count."))
     return tuple(notes)

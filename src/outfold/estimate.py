@@ -351,7 +351,7 @@ def _bootstrap(scoring: Scoring, stratify: bool, rng: int) -> resample.Bootstrap
 
 
 def _one_stratum_a_group(codes: NDArray[Any], strata: NDArray[Any]) -> bool:
-    return len(set(zip(codes.tolist(), strata.tolist(), strict=True))) == codes.max() + 1
+    return len(set(zip(codes.tolist(), strata.tolist(), strict=True))) == int(codes.max()) + 1
 
 
 def _sample_draws(scoring: Scoring, n_resamples: int, rng: int) -> NDArray[np.float64]:

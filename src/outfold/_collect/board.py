@@ -51,6 +51,12 @@ class Block:
             self.state[config, repeat, fold] = State.DONE
             self.messages.pop((name, repeat, fold), None)
 
+    def drop(self, config: int, repeat: int, fold: int) -> None:
+        """Mark a cell as dropped; what it held before counts no more."""
+        self.data[repeat, config, self.rows(repeat, fold)] = -1 if self.data.dtype.kind == "i" else np.nan
+        self.state[config, repeat, fold] = State.DROPPED
+        self.messages.pop((self.start.configs[config], repeat, fold), None)
+
     def snapshot(self) -> Predictions:
         """What is known now, apart from what is filled later."""
         return replace(self.start, data=self.data.copy(), state=self.state.copy(), messages=self.messages, blocks={})
@@ -95,7 +101,27 @@ class Board:
                 block.put(outcome.name, self.position[outcome.name], repeat, fold, values, outcome.message, seconds)
                 key = (outcome.holdout.block, outcome.name, repeat, fold)
                 cells.append((*key, state, values, outcome.message or None, seconds))
-        if self.store is not None:
+        self._write(cells)
+
+    def forget_drops(self, names: Iterable[str]) -> None:
+        """Take back what was dropped in earlier calls: it is decided again."""
+        mine = [self.position[name] for name in names]
+        state = self.oof.state[mine]
+        state[state == State.DROPPED] = State.PENDING
+        self.oof.state[mine] = state
+
+    def drop(self, keys: Iterable[CellKey]) -> None:
+        """Mark cells as dropped, here and in the store."""
+        new = []
+        for block, name, repeat, fold in sorted(keys):
+            config = self.position[name]
+            self.blocks[block].drop(config, repeat, fold)
+            if self.blocks[block].start.state[config, repeat, fold] != State.DROPPED:
+                new.append((block, name, repeat, fold, State.DROPPED))
+        self._write(new)
+
+    def _write(self, cells: list[tuple[Any, ...]]) -> None:
+        if self.store is not None and cells:
             from .._store import Cell
 
             self.store.write([Cell(*cell) for cell in cells])
