@@ -7,7 +7,9 @@ Keep the out-of-fold predictions of every configuration you try; everything else
 Plan(3 x 5-fold)
 """
 
-from . import estimate, exceptions, metrics, select, simulate
+from typing import TYPE_CHECKING, Any
+
+from . import drop, estimate, exceptions, metrics, select, simulate
 from ._collect import collect, refit
 from ._configs import Configs, grid
 from ._convert import from_arrays, from_frame, read
@@ -16,6 +18,9 @@ from ._plan import Plan, Splits
 from ._predictions import Predictions, State
 from ._results import Estimate, Interval, Leaderboard, Selection, TiedSet
 from ._store import load
+
+if TYPE_CHECKING:
+    from ._search import SelectCV
 
 __version__ = "0.1.0"
 
@@ -27,11 +32,13 @@ __all__ = [
     "Note",
     "Plan",
     "Predictions",
+    "SelectCV",
     "Selection",
     "Splits",
     "State",
     "TiedSet",
     "collect",
+    "drop",
     "estimate",
     "exceptions",
     "from_arrays",
@@ -44,3 +51,16 @@ __all__ = [
     "select",
     "simulate",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # The search estimator is a class of scikit-learn, which takes seconds to import: only those who ask for it wait.
+    if name == "SelectCV":
+        from ._search import SelectCV
+
+        return SelectCV
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -145,7 +145,7 @@ def grid(
     check_estimator(estimator, name)
     known = estimator.get_params(deep=True)
     parts = [_resolve(name, known, {**part, **params}) for part in _parts(param_grid)]
-    short = _short_names({parameter for part in parts for parameter in part})
+    short = short_names({parameter for part in parts for parameter in part})
     estimators: dict[str, Any] = {}
     varied: dict[str, dict[str, Any]] = {}
     for part in parts:
@@ -156,7 +156,7 @@ def grid(
             if key in estimators:
                 raise InputError(f"the grid {name!r} holds {key!r} more than once; its dicts must not overlap.")
             chosen = dict(zip(part, values, strict=True))
-            estimators[key] = _with_params(clone(estimator), chosen, key)
+            estimators[key] = with_params(clone(estimator), chosen, key)
             varied[key] = {short[p]: value for p, value in chosen.items()}
     return Configs(estimators, varied)
 
@@ -214,7 +214,7 @@ def _values(name: str, parameter: str, value: Any) -> list[Any]:
     return values
 
 
-def _short_names(parameters: Iterable[str]) -> dict[str, str]:
+def short_names(parameters: Iterable[str]) -> dict[str, str]:
     """The shortest ending of every full name that no other full name shares."""
     full = sorted(parameters)
     out = {}
@@ -228,7 +228,7 @@ def _short_names(parameters: Iterable[str]) -> dict[str, str]:
 
 def _labels(parameter: str, values: list[Any]) -> list[str]:
     """Texts that tell the values apart, compact where that is enough."""
-    for form in (_compact, repr):
+    for form in (compact, repr):
         texts = [form(v) for v in values]
         if len(set(texts)) == len(texts):
             return texts
@@ -238,7 +238,7 @@ def _labels(parameter: str, values: list[Any]) -> list[str]:
     )
 
 
-def _compact(value: Any) -> str:
+def compact(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return f"{value:g}"
     if callable(value) and hasattr(value, "__name__"):
@@ -247,7 +247,7 @@ def _compact(value: Any) -> str:
     return _render.shorten(text, _VALUE_WIDTH)
 
 
-def _with_params(estimator: Any, chosen: Mapping[str, Any], key: str) -> Any:
+def with_params(estimator: Any, chosen: Mapping[str, Any], key: str) -> Any:
     """The estimator with these values; values that are estimators are cloned, since fits must not meet in them."""
     from sklearn.base import clone
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
@@ -73,6 +73,9 @@ class Predictions:
         Why cells failed, by (configuration, repeat, fold).
     provenance
         Seed, versions, hashes, times: json-ready facts on how the predictions came about.
+    seconds
+        (C, R, F) how long fitting and predicting took in every cell, NaN where that is not known; None for predictions
+        made elsewhere.
     """
 
     target: Target
@@ -91,6 +94,7 @@ class Predictions:
     messages: Mapping[tuple[str, int, int], str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    seconds: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if not self.params:
@@ -98,11 +102,16 @@ class Predictions:
         if self.samples is None:
             object.__setattr__(self, "samples", np.arange(len(self.target)))
         _check(self)
-        for array in (self.data, self.folds, self.state, self.target.y, self.groups, self.samples):
+        for array in (self.data, self.folds, self.state, self.target.y, self.groups, self.samples, self.seconds):
             if array is not None:
                 array.setflags(write=False)
         for name in ("blocks", "messages", "provenance"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The read-only mappings cannot be pickled; what is made again from plain ones is checked and read-only again.
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return _made_again, ({k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in values.items()},)
 
     # -- sizes and parts --------------------------------------------------------------------------------
 
@@ -205,6 +214,7 @@ class Predictions:
             self,
             data=self.data[:, index],
             state=self.state[index],
+            seconds=None if self.seconds is None else self.seconds[index],
             configs=names,
             params=tuple(self.params[i] for i in index),
             blocks={k: b._sel_configs(index) for k, b in self.blocks.items()},
@@ -221,6 +231,7 @@ class Predictions:
             data=self.data[index],
             folds=np.ascontiguousarray(self.folds[:, index]),
             state=np.ascontiguousarray(self.state[:, index]),
+            seconds=None if self.seconds is None else np.ascontiguousarray(self.seconds[:, index]),
             plan=replace(self.plan, repeats=len(index))
             if self.plan.kind != "blocked"
             else replace(self.plan, kind="given", repeats=len(index)),
@@ -258,6 +269,16 @@ class Predictions:
         from ._scoring import leaderboard
 
         return leaderboard(self, metric, aggregate)
+
+    @property
+    def drop_log(self) -> Any:
+        """Frame of the configurations dropped while collecting: when, how sure, compared with what, on how many samples."""
+        from ._frames import make_frame
+
+        drops = [drop for drop in self.provenance.get("drops", ()) if drop["config"] in self.configs]
+        columns = {key: [drop[key] for drop in drops] for key in _DROP_COLUMNS}
+        columns["probability"] = [np.nan if p is None else p for p in columns["probability"]]
+        return make_frame(columns)
 
     # -- out --------------------------------------------------------------------------------------------
 
@@ -300,6 +321,12 @@ class Predictions:
         for note in self.notes:
             yield note.code, note.text
 
+
+def _made_again(values: dict[str, Any]) -> Predictions:
+    return Predictions(**values)
+
+
+_DROP_COLUMNS = ("config", "repeat", "fold", "probability", "compared_with", "n_predictions")
 
 _MEANING = {
     "label": "class labels",

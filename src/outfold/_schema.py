@@ -146,7 +146,14 @@ def _cell_rows(name: str, oof: Predictions) -> Iterator[tuple[Any, ...]]:
                 message = oof.messages.get((oof.configs[c], r, k))
                 if state != State.PENDING or message is not None:
                     blob = values[c].tobytes() if state == State.DONE else None
-                    yield name, r, k, c, state_name(State(state)), message, None, blob
+                    seconds = np.nan if oof.seconds is None else float(oof.seconds[c, r, k])
+                    yield (
+                        *(name, r, k, c),
+                        state_name(State(state)),
+                        message,
+                        None if np.isnan(seconds) else seconds,
+                        blob,
+                    )
 
 
 def _fact(block: str, key: str) -> str:
@@ -237,7 +244,8 @@ def _read_block(
     shape = (folds.shape[1], len(shared["configs"]), len(folds), *([] if outputs is None else [outputs]))
     data = np.full(shape, -1, dtype=np.intp) if response == "label" else np.full(shape, np.nan)
     state = np.zeros((shape[1], shape[0], about[_fact(name, "folds")]), dtype=np.uint8)
-    messages = _read_cells(db, name, shared["configs"], folds, data, state) if cells else {}
+    seconds = np.full(state.shape, np.nan)
+    messages = _read_cells(db, name, shared["configs"], folds, data, state, seconds) if cells else {}
     train = {
         (r, k): np.frombuffer(blob, dtype="<i4").astype(np.intp)
         for r, k, blob in db.execute("SELECT repeat, fold, samples FROM train WHERE block = ?", (name,))
@@ -253,6 +261,7 @@ def _read_block(
         messages=messages,
         notes=tuple(Note(*note) for note in about[_fact(name, "notes")]),
         provenance=about[_fact(name, "provenance")],
+        seconds=None if np.isnan(seconds).all() else seconds,
         **shared,
     )
 
@@ -264,15 +273,20 @@ def _read_cells(
     folds: NDArray[np.int32],
     data: NDArray[Any],
     state: NDArray[np.uint8],
+    seconds: NDArray[np.float64],
 ) -> dict[tuple[str, int, int], str]:
-    """Put the cells of a block into `data` and `state`; give their messages back."""
+    """Put the cells of a block into `data`, `state` and `seconds`; give their messages back."""
     dtype = "<i4" if data.dtype.kind == "i" else "<f8"
     messages = {}
-    query = "SELECT repeat, fold, config, state, message, predictions FROM cells WHERE block = ? ORDER BY repeat, fold"
+    query = (
+        "SELECT repeat, fold, config, state, message, seconds, predictions FROM cells "
+        "WHERE block = ? ORDER BY repeat, fold"
+    )
     for (r, k), rows in groupby(db.execute(query, (name,)), key=itemgetter(0, 1)):
         done, blobs = [], []
-        for *_, c, word, message, blob in rows:
+        for *_, c, word, message, took, blob in rows:
             state[c, r, k] = State[word.upper()]
+            seconds[c, r, k] = np.nan if took is None else took
             if message is not None:
                 messages[configs[c], r, k] = message
             if word == "done":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -19,6 +20,9 @@ from ._results import Leaderboard
 from ._validate import check_count
 from .exceptions import InputError, NeedError
 from .metrics import Metric, MetricLike
+
+# A drop on fewer predictions than this is mostly noise (Tsamardinos 2018, sect. 5.2.2).
+_EARLY_DROP = 50
 
 Aggregate = Literal["pooled", "fold"]
 
@@ -57,7 +61,11 @@ class Scoring:
             raise InputError(f"aggregate must be 'pooled' or 'fold'; got {aggregate!r}.")
         self.oof, self.aggregate = oof, aggregate
         self.metric, self._data = bind(oof, metric)
-        self.candidates = _candidates(oof)
+        self.candidates = running(oof)
+        if not len(self.candidates):
+            raise NeedError(
+                "no configuration has predictions without failed or dropped cells; collect some that can be fitted."
+            )
         self.cells = _common_cells(oof, self.candidates)
         used = np.zeros((oof.n_samples, oof.n_repeats), dtype=bool)
         for r, k in self.cells:
@@ -76,6 +84,13 @@ class Scoring:
         """Parameters of the candidates."""
         return tuple(self.oof.params[i] for i in self.candidates)
 
+    def by_fold(self) -> Scoring:
+        """The same candidates, scored by the mean over folds; the kernels are shared."""
+        assert self._by_cell  # built here once, not in every copy
+        out = copy.copy(self)
+        out.aggregate = "fold"
+        return out
+
     def equal_weights(self) -> NDArray[np.uint8]:
         """One weighting, every sample once."""
         return np.ones((1, len(self.rows)), dtype=np.uint8)
@@ -83,13 +98,11 @@ class Scoring:
     def scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
         """(b, C) the metric of every candidate under every weighting."""
         weights = self.equal_weights() if weights is None else weights
-        parts = self._pooled if self.aggregate == "pooled" else self._by_cell
-        return _mean_defined([part.kernel.scores(part.of(weights)) for part in parts])
+        return self._mean([part.kernel.scores(part.of(weights)) for part in self._parts])
 
     def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> NDArray[np.float64]:
         """(b,) the metric of candidate chosen[i] under weights[i]."""
-        parts = self._pooled if self.aggregate == "pooled" else self._by_cell
-        return _mean_defined([part.kernel.paired(part.of(weights), chosen) for part in parts])
+        return self._mean([part.kernel.paired(part.of(weights), chosen) for part in self._parts])
 
     def fold_scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
         """(b, C, cells) the metric of every candidate in every cell that counts."""
@@ -109,13 +122,44 @@ class Scoring:
                 out.append(np.where(n > 1, np.sqrt(squares / (n - 1) / n), np.nan))
         return _mean_defined(out)
 
+    def repeat_scores(self) -> NDArray[np.float64]:
+        """(R, C) the metric of every candidate on all that counts of every repeat; repeats without any are left out."""
+        held = [np.flatnonzero(self._used[:, r]) for r in self._repeats]
+        return np.concatenate(
+            [
+                self._kernel(r, rows).scores(np.ones((1, len(rows)), dtype=np.uint8))
+                for r, rows in zip(self._repeats, held, strict=True)
+            ]
+        )
+
+    def group_codes(self) -> NDArray[np.intp] | None:
+        """(rows,) codes of the groups among the rows that count, or None where there are no groups."""
+        codes = self.oof.group_codes
+        return None if codes is None else np.unique(codes[self.rows], return_inverse=True)[1].astype(np.intp)
+
     # -- kernels ----------------------------------------------------------------------------------------
+
+    @property
+    def _parts(self) -> list[Part]:
+        return self._pooled if self.aggregate == "pooled" else self._by_cell
+
+    def _mean(self, scores: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Mean over repeats (folds), where a repeat that has only begun counts for the share of it that is done."""
+        if self.aggregate == "fold" or len(scores) == 1:
+            return _mean_defined(scores)
+        planned = np.sum(self.oof.folds >= 0, axis=0)
+        return _mean_defined(scores, [float(self._used[:, r].sum() / planned[r]) for r in self._repeats])
+
+    @property
+    def _repeats(self) -> list[int]:
+        """Repeats of which some cell counts."""
+        return sorted({r for r, _ in self.cells})
 
     @cached_property
     def _pooled(self) -> list[Part]:
         """One kernel a repeat; one for all repeats where the metric is a mean over the same samples."""
-        columns = [np.flatnonzero(self._used[self.rows, r]) for r in range(self.oof.n_repeats)]
-        held = [r for r, c in enumerate(columns) if len(c)]
+        held = self._repeats
+        columns = {r: np.flatnonzero(self._used[self.rows, r]) for r in held}
         complete = all(len(columns[r]) == len(self.rows) for r in held)
         if complete and len(held) > 1 and self.metric.values is not None:
             return [Part(self._summed_kernel(self.metric.values, held), None)]
@@ -154,18 +198,19 @@ class Scoring:
 
 def sample_bootstrap(scoring: Scoring, stratify: bool, rng: int) -> Bootstrap:
     """Draws of the samples that count, of whole groups where there are groups, within classes if `stratify`."""
-    target, groups = scoring.oof.target.take(scoring.rows), scoring.oof.group_codes
+    target, codes = scoring.oof.target.take(scoring.rows), scoring.group_codes()
     strata = None
     if stratify:
         strata = target.y if target.classes is not None else target.event
         if strata is None:
             raise InputError(f"stratify=True needs class labels; these predictions are for {target.task}.")
-    codes = None
-    if groups is not None:
-        codes = np.unique(groups[scoring.rows], return_inverse=True)[1].astype(np.intp)
-        if strata is not None and len(set(zip(codes.tolist(), strata.tolist(), strict=True))) > codes.max() + 1:
-            raise InputError("stratify=True with groups needs groups of one class each; draw without stratify.")
+    if codes is not None and strata is not None and not _one_stratum_a_group(codes, strata):
+        raise InputError("stratify=True with groups needs groups of one class each; draw without stratify.")
     return Bootstrap(len(target), check_count(rng, "rng", 0), codes, None if strata is None else strata.astype(np.intp))
+
+
+def _one_stratum_a_group(codes: NDArray[Any], strata: NDArray[Any]) -> bool:
+    return len(set(zip(codes.tolist(), strata.tolist(), strict=True))) == int(codes.max()) + 1
 
 
 def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
@@ -202,15 +247,11 @@ def leaderboard(oof: Predictions, metric: MetricLike, aggregate: Aggregate) -> L
     return Leaderboard(scoring.metric.name, tuple(names[i] for i in order), scores[order], se[order], left_out)
 
 
-def _candidates(oof: Predictions) -> NDArray[np.intp]:
+def running(oof: Predictions) -> NDArray[np.intp]:
+    """Positions of the configurations that have predictions, and no cell that was dropped or failed."""
     states = oof.state[:, oof.planned]
     out = (states == State.DROPPED) | (states == State.FAILED)
-    found = np.flatnonzero(~out.any(axis=1) & (states == State.DONE).any(axis=1))
-    if not len(found):
-        raise NeedError(
-            "no configuration has predictions without failed or dropped cells; collect some that can be fitted."
-        )
-    return found
+    return np.flatnonzero(~out.any(axis=1) & (states == State.DONE).any(axis=1))
 
 
 def _common_cells(oof: Predictions, candidates: NDArray[np.intp]) -> list[tuple[int, int]]:
@@ -233,6 +274,16 @@ def _notes_on_missing(oof: Predictions, candidates: NDArray[np.intp], cells: lis
         n = int(np.sum([np.any(oof.state[i][oof.planned] == state) for i in others]))
         if n:
             notes.append(Note(code, f"{n} of {oof.n_configs} configurations {words} and cannot be selected."))
+    early = [drop for drop in oof.provenance.get("drops", ()) if drop["n_predictions"] < _EARLY_DROP]
+    early = [drop for drop in early if drop["config"] in oof.configs]
+    if early:
+        fewest = min(drop["n_predictions"] for drop in early)
+        notes.append(
+            Note(
+                "OF210",
+                f"{len(early)} configurations were dropped on fewer than {_EARLY_DROP} samples (from {fewest}).",
+            )
+        )
     if len(cells) < len(oof.splits.cells):
         notes.append(Note("OF206", f"{len(cells)} of {len(oof.splits.cells)} folds are done; the others do not count."))
     return tuple(notes)
@@ -247,14 +298,14 @@ def _wide(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.int64) if values.dtype.kind in "biu" else values
 
 
-def _mean_defined(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Mean over the arrays of what is defined; NaN where nothing is."""
+def _mean_defined(arrays: list[NDArray[np.float64]], weights: list[float] | None = None) -> NDArray[np.float64]:
+    """Mean over the arrays of what is defined, weighted where weights are given; NaN where nothing is defined."""
     if len(arrays) == 1:
         return arrays[0]
     total, n = np.zeros_like(arrays[0]), np.zeros(arrays[0].shape)
-    for array in arrays:
+    for array, weight in zip(arrays, weights or [1.0] * len(arrays), strict=True):
         defined = ~np.isnan(array)
-        total += np.where(defined, array, 0.0)
-        n += defined
+        total += weight * np.where(defined, array, 0.0)
+        n += weight * defined
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(n > 0, total / n, np.nan)

@@ -235,7 +235,7 @@ def _checked_values(cell: Cell, block: Predictions) -> NDArray[Any]:
 
 # -- is it the same collection? -------------------------------------------------------------------------
 
-_IDENTITY_WORDS = {"data": "data (X)", "labels": "labels (y)", "fit_params": "fit parameters"}
+_IDENTITY_WORDS = {"data": "data (X)", "labels": "labels (y)", "fit_params": "fit parameters", "drop": "dropping"}
 
 
 def _refuse_mismatch(path: Path, known: Predictions, header: Predictions, identity: Mapping[str, str]) -> None:

@@ -67,6 +67,8 @@ class Metric:
         Lowest and highest possible value.
     description
         What it is, in one line.
+    looped
+        Whether it is a function called once per configuration and resample, and so slow.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Metric:
     values: Callable[[Target, Array], Array] | None = field(default=None, repr=False)
     bounds: tuple[float, float] = (-np.inf, np.inf)
     description: str = ""
+    looped: bool = False
 
     @property
     def pointwise(self) -> bool:
@@ -514,7 +517,7 @@ def _looped(call: _Call, greater_is_better: bool, needs: Response, tasks: frozen
         return float(kernel(target, prediction[None]).scores(counts[None])[0, 0])
 
     description = (inspect.getdoc(call.function) or "").partition("\n")[0].rstrip(".")
-    return Metric(call.name, greater_is_better, needs, tasks, kernel, reference, description=description)
+    return Metric(call.name, greater_is_better, needs, tasks, kernel, reference, description=description, looped=True)
 
 
 def _is_loss(function: Callable[..., Any]) -> bool:

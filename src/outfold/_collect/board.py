@@ -20,6 +20,7 @@ class Block:
     def __init__(self, start: Predictions) -> None:
         self.start = start
         self.data, self.state = np.array(start.data), np.array(start.state)
+        self.seconds = np.full(start.state.shape, np.nan) if start.seconds is None else np.array(start.seconds)
         self.messages = dict(start.messages)
         self._rows: dict[tuple[int, int], NDArray[np.intp]] = {}
 
@@ -30,8 +31,18 @@ class Block:
             self._rows[key] = np.flatnonzero(self.start.folds[:, repeat] == fold)
         return self._rows[key]
 
-    def put(self, name: str, config: int, repeat: int, fold: int, values: NDArray[Any] | None, message: str) -> None:
+    def put(
+        self,
+        name: str,
+        config: int,
+        repeat: int,
+        fold: int,
+        values: NDArray[Any] | None,
+        message: str,
+        seconds: float,
+    ) -> None:
         """Fill a cell, with predictions or with the reason why there are none."""
+        self.seconds[config, repeat, fold] = seconds
         if values is None:
             self.state[config, repeat, fold] = State.FAILED
             self.messages[name, repeat, fold] = message
@@ -40,13 +51,19 @@ class Block:
             self.state[config, repeat, fold] = State.DONE
             self.messages.pop((name, repeat, fold), None)
 
+    def drop(self, config: int, repeat: int, fold: int) -> None:
+        """Mark a cell as dropped; what it held before counts no more."""
+        self.data[repeat, config, self.rows(repeat, fold)] = -1 if self.data.dtype.kind == "i" else np.nan
+        self.state[config, repeat, fold] = State.DROPPED
+        self.messages.pop((self.start.configs[config], repeat, fold), None)
+
     def snapshot(self) -> Predictions:
         """What is known now, apart from what is filled later."""
         return replace(self.start, data=self.data.copy(), state=self.state.copy(), messages=self.messages, blocks={})
 
     def predictions(self) -> Predictions:
         """What is known at the end; the arrays become the artifact's own."""
-        return replace(self.start, data=self.data, state=self.state, messages=self.messages)
+        return replace(self.start, data=self.data, state=self.state, messages=self.messages, seconds=self.seconds)
 
 
 class Board:
@@ -79,12 +96,32 @@ class Board:
             block, slots = self.blocks[outcome.holdout.block], outcome.holdout.cells
             for i, (repeat, fold) in enumerate(slots):
                 values = None if outcome.values is None else outcome.values[i]
-                block.put(outcome.name, self.position[outcome.name], repeat, fold, values, outcome.message)
                 state = State.FAILED if values is None else State.DONE
                 seconds = outcome.seconds / len(slots)
+                block.put(outcome.name, self.position[outcome.name], repeat, fold, values, outcome.message, seconds)
                 key = (outcome.holdout.block, outcome.name, repeat, fold)
                 cells.append((*key, state, values, outcome.message or None, seconds))
-        if self.store is not None:
+        self._write(cells)
+
+    def forget_drops(self, names: Iterable[str]) -> None:
+        """Take back what was dropped in earlier calls: it is decided again."""
+        mine = [self.position[name] for name in names]
+        state = self.oof.state[mine]
+        state[state == State.DROPPED] = State.PENDING
+        self.oof.state[mine] = state
+
+    def drop(self, keys: Iterable[CellKey]) -> None:
+        """Mark cells as dropped, here and in the store."""
+        new = []
+        for block, name, repeat, fold in sorted(keys):
+            config = self.position[name]
+            self.blocks[block].drop(config, repeat, fold)
+            if self.blocks[block].start.state[config, repeat, fold] != State.DROPPED:
+                new.append((block, name, repeat, fold, State.DROPPED))
+        self._write(new)
+
+    def _write(self, cells: list[tuple[Any, ...]]) -> None:
+        if self.store is not None and cells:
             from .._store import Cell
 
             self.store.write([Cell(*cell) for cell in cells])

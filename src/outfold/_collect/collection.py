@@ -26,10 +26,12 @@ from .board import Board
 from .data import Samples, digest, plain_text
 from .filling import Filling
 from .pool import Pool
+from .race import Race
 from .recipes import Recipe
 from .respond import Reader
 
 if TYPE_CHECKING:
+    from .. import drop
     from ..metrics import MetricLike
     from ..select import RuleLike
 
@@ -51,6 +53,7 @@ class Collection:
     inner: Splits | None
     fresh: Splits | None
     timeout: float | None
+    drop: drop.Rule | None = None
 
     def fill(
         self, store: str | Path | None, retry_failed: bool, progress: Mode, fresh: MetricLike | None, rule: RuleLike
@@ -58,13 +61,21 @@ class Collection:
         """Fit what is missing and give back everything there is."""
         if fresh is not None:
             self._check_selection(fresh, rule)
+        if self.drop is not None:
+            self.drop.check(self.header)
         with ExitStack() as stack:
             opened = None if store is None else self._open(store, stack)
             board = Board(self.header if opened is None else opened.predictions(), opened)
+            if self.drop is not None:
+                board.forget_drops(self.configs)
             filling = Filling(self, board, retry_failed, progress)
+            race = Race(self, filling)
             stack.callback(filling.progress.close)
             try:
-                filling.fill(filling.holdouts)
+                if self.drop is None:
+                    filling.fill(filling.holdouts)
+                else:
+                    race.run()
                 filling.refuse_if_all_failed()
                 if fresh is not None:
                     filling.fill_fresh(fresh, rule)
@@ -72,8 +83,8 @@ class Collection:
                 stop.add_note(_how_to_go_on(store, filling.progress))
                 raise
             finally:
-                facts = filling.facts()
-                notes = self._notes(facts)
+                facts = filling.facts() | race.facts()
+                notes = self._notes(facts) + race.notes()
                 if opened is not None:
                     opened.update(notes=notes, **facts)
             return board.predictions(provenance={**board.oof.start.provenance, **facts}, notes=notes)
@@ -135,7 +146,7 @@ class Collection:
     def identity(self) -> dict[str, str]:
         """What must be the same for a store to go on with."""
         made = self.header.provenance
-        return {
+        identity = {
             "data": str(made["data"]),
             "labels": str(made["labels"]),
             "plan": f"{self.splits.plan} {fingerprint(self.target, self.splits.folds, self.splits.train)}",
@@ -143,6 +154,7 @@ class Collection:
             "response": self.reader.response,
             "fit_params": plain_text(dict(sorted(self.samples.fit_params.items()))),
         }
+        return identity if self.drop is None else identity | {"drop": repr(self.drop)}
 
     def _notes(self, facts: Mapping[str, Any]) -> tuple[Note, ...]:
         warned, fits = facts["warnings"], facts["n_fits"]

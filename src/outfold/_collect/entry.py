@@ -13,6 +13,7 @@ from .._plan import Plan
 from .._predictions import Predictions
 from .._progress import Mode
 from .._target import encode
+from ..drop import as_rule
 from ..exceptions import InputError
 from . import blocks
 from .collection import Collection
@@ -22,6 +23,7 @@ from .recipes import make_recipes
 from .respond import Reader, choose_response, kind_of
 
 if TYPE_CHECKING:
+    from ..drop import RuleLike as DropLike
     from ..metrics import MetricLike
     from ..select import RuleLike
 
@@ -42,6 +44,7 @@ def collect(
     inner: bool = False,
     fresh: MetricLike | None = None,
     rule: RuleLike = None,
+    drop: DropLike = None,
     timeout: float | None = None,
     retry_failed: bool = False,
     positive: Any = None,
@@ -85,6 +88,10 @@ def collect(
         A metric: the configuration it selects is cross-validated again on a new partition (block ``fresh``).
     rule
         How that configuration is selected; `select.best` by default.
+    drop
+        Which configurations are hopeless and fitted no more, asked after every fold: ``drop.Bootstrap()`` or another rule
+        of `outfold.drop`, a callable on the predictions so far, or True for the default rule. All workers then work on
+        one fold at a time.
     timeout
         Seconds a fit may take; one that takes longer is a failed cell. Fits then run in processes that can be ended,
         whatever they hang in; under a threading backend only fits that return are recognised as too long.
@@ -98,7 +105,8 @@ def collect(
     Returns
     -------
     Predictions
-        With failed cells where a configuration raised an exception, took too long or predicted NaN.
+        With failed cells where a configuration raised an exception, took too long or predicted NaN, and dropped cells
+        where it was dropped before (``oof.drop_log`` says when and why).
 
     Examples
     --------
@@ -113,6 +121,12 @@ def collect(
         raise InputError("there is no configuration to collect; give a grid, a dict of estimators or an estimator.")
     if timeout is not None and not timeout > 0:
         raise InputError(f"timeout must be a number of seconds above 0, or None; got {timeout!r}.")
+    dropping = as_rule(drop)
+    if dropping is not None and inner:
+        raise InputError(
+            "drop cannot be combined with inner=True: nested cross-validation selects among all configurations in every "
+            "outer fold, so none may be missing. Leave one of them out; bbc needs no inner folds."
+        )
     seed = _seed(rng)
     kind = kind_of(named, y)
     target = encode(y, task=kind, positive=positive)
@@ -135,6 +149,7 @@ def collect(
         inner=blocks.inner_splits(splits, target) if inner else None,
         fresh=None if fresh is None else blocks.fresh_splits(splits, target, groups, seed),
         timeout=timeout,
+        drop=dropping,
     )
     return collection.fill(store, retry_failed, progress, fresh, rule)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter
@@ -63,7 +63,8 @@ class Filling:
 
     def fill(self, holdouts: Sequence[Holdout]) -> None:
         """Fit all configurations on what these hold-outs of the plan lack."""
-        self._fill(holdouts, self.of.recipes, self.of.splits, 0)
+        with self.workers() as fill:
+            fill(holdouts)
 
     def fill_fresh(self, metric: MetricLike, rule: RuleLike) -> None:
         """Cross-validate the selected configuration on the new partition."""
@@ -80,30 +81,50 @@ class Filling:
             )
         holdouts = single_holdouts(self.of.fresh, "fresh")
         self.progress.total += sum(("fresh", selected, r, k) not in self.settled for r, k in self.of.fresh.cells)
-        self._fill(holdouts, recipes, self.of.fresh, self.of.splits.n_repeats)
+        with self.workers(recipes, self.of.fresh, self.of.splits.n_repeats) as fill:
+            fill(holdouts)
 
-    def _fill(self, holdouts: Sequence[Holdout], recipes: list[Recipe], splits: Splits, first_repeat: int) -> None:
-        pool = self.of.pool
-        schedule = Schedule(holdouts, [r.name for r in recipes], self.settled, pool.task_seconds, _LARGEST_BATCH)
+    @contextmanager
+    def workers(
+        self, recipes: list[Recipe] | None = None, splits: Splits | None = None, first_repeat: int = 0
+    ) -> Iterator[Callable[[Sequence[Holdout]], None]]:
+        """Context: a function that fits the configurations on what some hold-outs lack.
+
+        It may be called often; what was learnt about the time a fit takes stays. By default all configurations and the
+        splits of the plan.
+        """
+        pool, recipes = self.of.pool, self.of.recipes if recipes is None else recipes
+        schedule = Schedule([], [r.name for r in recipes], self.settled, pool.task_seconds, _LARGEST_BATCH)
         with ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory()) if self.of.timeout and pool.killable else None
-            setting = self._setting(splits, folder)
+            setting = self._setting(self.of.splits if splits is None else splits, folder)
             stack.enter_context(pool.surroundings(self._small))
-            while True:
-                tasks = self._tasks(schedule, setting, recipes, first_repeat)
-                try:
-                    with closing(pool.run(tasks)) as answers:
-                        for outcomes in answers:
-                            self._take(outcomes, schedule)
-                    return
-                except PoolBroken as broken:
-                    self._after_break(folder, schedule, broken)
+
+            def fill(holdouts: Sequence[Holdout]) -> None:
+                schedule.holdouts = holdouts
+                while not self._run(self._tasks(schedule, setting, recipes, first_repeat), schedule, folder):
+                    pass
+
+            yield fill
+
+    def _run(self, tasks: Iterator[tuple[Any, ...]], schedule: Schedule, folder: str | None) -> bool:
+        """Do the tasks; False when a worker was ended and what is left has to be done again."""
+        try:
+            with closing(self.of.pool.run(tasks)) as answers:
+                for outcomes in answers:
+                    self._take(outcomes, schedule)
+            return True
+        except PoolBroken as broken:
+            self._after_break(folder, schedule, broken)
+            return False
 
     @property
     def _small(self) -> bool:
         return len(self.of.target) < _SMALL
 
     def _setting(self, splits: Splits, folder: str | None) -> Setting:
+        from sklearn import get_config
+
         pool = self.of.pool
         return Setting(
             token=os.urandom(8).hex(),
@@ -114,6 +135,7 @@ class Filling:
             crowded=pool.n_workers > 1 or (pool.own_process and self._small),
             timeout=self.of.timeout,
             folder=folder,
+            config=get_config(),
         )
 
     def _tasks(

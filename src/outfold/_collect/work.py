@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -38,6 +38,8 @@ class Setting:
         Seconds a fit may take, or None.
     folder
         Where watchdogs leave records, or None where a process must not be ended.
+    config
+        The settings of scikit-learn where the collection was started, which workers do not share by themselves.
     """
 
     token: str
@@ -48,6 +50,7 @@ class Setting:
     crowded: bool = False
     timeout: float | None = None
     folder: str | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Outcome(NamedTuple):
@@ -63,8 +66,10 @@ class Outcome(NamedTuple):
 
 def work(setting: Setting, holdout: Holdout, seed: int, recipes: Sequence[Recipe]) -> list[Outcome]:
     """Fit every recipe on the training rows of the hold-out; a pure function of its arguments."""
+    from sklearn import config_context
+
     limit_worker(setting.own_process, setting.crowded)
-    with quiet() if setting.own_process else nullcontext():
+    with config_context(**setting.config), quiet() if setting.own_process else nullcontext():
         return [_fit(setting, holdout, seed, recipe) for recipe in recipes]
 
 

@@ -1,0 +1,380 @@
+"""Which configurations are hopeless, so that no more time is spent on them?
+
+A rule is asked after every fold, ``collect(..., drop=drop.Bootstrap())``; what it drops is fitted no more. Any callable
+on the predictions so far that gives the names to drop is a rule too.
+
+| rule | drops a configuration when | needs |
+| --- | --- | --- |
+| `Bootstrap` | it loses against the best in nearly all bootstrap draws; the one to use | any metric |
+| `Hoeffding` | its best possible score is below the worst possible of the best | a bounded mean |
+| `Friedman` | its ranks over folds are significantly worse than those of the best | 5 folds |
+| `Sequential` | it is too seldom in the top group of a fold | a mean, 7 folds |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import metrics
+from ._kernels import resample, sequential
+from ._kernels.choose import argbest
+from ._predictions import Predictions, State
+from ._scoring import Scoring, bind, running
+from ._validate import check_count
+from .exceptions import InputError
+from .metrics import Metric, MetricLike
+
+__all__ = ["Bootstrap", "Drop", "Friedman", "Hoeffding", "Rule", "Sequential"]
+
+# Streams of one seed are told apart by the first word of their spawn key; fits use (repeat, fold).
+_DROP_STREAM = 0xD209
+
+
+class Drop(NamedTuple):
+    """A configuration to fit no more.
+
+    Attributes
+    ----------
+    config
+        Its name.
+    probability
+        How sure the rule is that it is worse than `compared_with`; None where the rule has no such number.
+    compared_with
+        The best configuration at that time; empty where the rule compared with none.
+    """
+
+    config: str
+    probability: float | None
+    compared_with: str
+
+
+class Rule:
+    """What rules have in common. A rule drops neither the current best nor all configurations."""
+
+    metric: MetricLike | None = None
+
+    def test(self, oof: Predictions, repeat: int, fold: int, seed: int) -> list[Drop]:
+        """The configurations to drop, given the predictions up to and including this fold.
+
+        Parameters
+        ----------
+        oof
+            Predictions so far: later folds are pending, and there are no later repeats. ``oof.plan`` is the whole plan.
+        repeat, fold
+            The fold that was finished last.
+        seed
+            The seed of the collection; the same predictions and seed give the same drops.
+        """
+        if len(running(oof)) < 2:
+            return []
+        return list(self._losers(Scoring(oof, self._metric(oof)), (repeat, fold), seed))
+
+    def check(self, oof: Predictions) -> None:
+        """Refuse predictions on which the rule cannot be asked, before anything is fitted."""
+        bind(oof, self._metric(oof))
+
+    def _metric(self, oof: Predictions) -> MetricLike:
+        return metrics.default(oof.target.task) if self.metric is None else self.metric
+
+    def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """The rule with all it depends on; a store is continued by the same rule only."""
+        return f"{type(self).__name__}({', '.join(_shown(self))})"
+
+
+@dataclass(frozen=True, repr=False)
+class Bootstrap(Rule):
+    """Drops what loses against the best in more than the share `threshold` of bootstrap draws (BBCD-CV).
+
+    After every fold, the best configuration on the predictions so far is compared with all others on the same bootstrap
+    draws of the samples (groups are drawn whole); the share of draws in which one is strictly worse estimates the
+    probability that it is (Tsamardinos et al. 2018, sect. 4).
+
+    Parameters
+    ----------
+    threshold
+        Between 0.5 and 1. At 0.99 the winner of the whole cross-validation survives in about 99 of 100 searches.
+    min_predictions
+        Nothing is dropped before so many samples have predictions; with fewer a drop is noise (sect. 5.2.2). The authors'
+        program has no such bound: 0.
+    n_resamples
+        Number of bootstrap draws.
+    metric
+        What is compared; the default metric of the task where None.
+
+    Examples
+    --------
+    >>> Bootstrap(threshold=0.95)
+    Bootstrap(threshold=0.95, min_predictions=50, n_resamples=1000, metric=None)
+    """
+
+    threshold: float = 0.99
+    min_predictions: int = 50
+    n_resamples: int = 1000
+    metric: MetricLike | None = None
+
+    def __post_init__(self) -> None:
+        if not 0.5 < self.threshold < 1:
+            raise InputError(f"threshold must lie between 0.5 and 1, such as 0.99; got {self.threshold!r}.")
+        check_count(self.min_predictions, "min_predictions", 0)
+        check_count(self.n_resamples, "n_resamples", 1)
+
+    def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
+        best = _best(scoring)
+        if best < 0 or len(scoring.rows) < self.min_predictions:
+            return
+        blocks = (scoring.scores(counts) for counts in self._draws(scoring, cell, seed))
+        worse = sequential.share_worse(blocks, best, scoring.metric.greater_is_better)
+        for j in np.flatnonzero(worse > self.threshold):
+            yield Drop(scoring.names[j], float(worse[j]), scoring.names[best])
+
+    def _draws(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[NDArray[Any]]:
+        """Blocks of draws; a stream of its own for every fold, whatever was drawn before."""
+        state = np.random.SeedSequence(seed, spawn_key=(_DROP_STREAM, *cell)).generate_state(1, np.uint64)
+        bootstrap = resample.Bootstrap(len(scoring.rows), int(state[0]), scoring.group_codes())
+        yield from bootstrap.blocks(self.n_resamples)
+
+
+@dataclass(frozen=True, repr=False)
+class Hoeffding(Rule):
+    """Drops what cannot be the best within Hoeffding's bounds (the Hoeffding race of Maron and Moore 1994).
+
+    A mean of n values in a range of width B lies within B sqrt(log(2 / delta) / (2 n)) of the truth with probability
+    1 - `delta`; a configuration is dropped when its best possible score is below the worst possible one of the best. Makes
+    no assumption and therefore drops late. n counts samples, or groups where there are any.
+
+    Parameters
+    ----------
+    delta
+        Probability that a single bound fails.
+    min_predictions
+        Nothing is dropped before so many samples have predictions.
+    metric
+        A mean of values within known bounds, such as ``"accuracy"`` or ``"brier"``.
+    """
+
+    delta: float = 0.05
+    min_predictions: int = 50
+    metric: MetricLike | None = None
+
+    def __post_init__(self) -> None:
+        _check_share(self.delta, "delta")
+        check_count(self.min_predictions, "min_predictions", 0)
+
+    def check(self, oof: Predictions) -> None:
+        """Refuse metrics without known bounds."""
+        found, _ = bind(oof, self._metric(oof))
+        if not (found.pointwise and np.all(np.isfinite(found.bounds))):
+            raise InputError(
+                f"Hoeffding needs a mean of values within known bounds, such as accuracy or brier; {found.name} is "
+                f"{'unbounded' if found.pointwise else 'not a mean of values'}. Use Hoeffding(metric='accuracy') or Bootstrap()."
+            )
+
+    def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
+        self.check(scoring.oof)
+        best, groups = _best(scoring), scoring.group_codes()
+        if best < 0 or len(scoring.rows) < self.min_predictions:
+            return
+        n = len(scoring.rows) if groups is None else int(groups.max()) + 1
+        low, high = scoring.metric.bounds
+        radius = sequential.hoeffding_radius(n, high - low, self.delta)
+        scores = scoring.metric.sign * scoring.scores()[0]
+        for j in np.flatnonzero(scores + radius < scores[best] - radius):
+            yield Drop(scoring.names[j], 1 - self.delta, scoring.names[best])
+
+
+@dataclass(frozen=True, repr=False)
+class Friedman(Rule):
+    """Drops what ranks significantly below the best over the folds so far (F-race, Birattari et al. 2002).
+
+    The folds are the blocks of a Friedman test of all running configurations; where it rejects, every one is compared with
+    the one of the best rank sum by Conover's test.
+
+    Parameters
+    ----------
+    alpha
+        Level of both tests.
+    min_folds
+        Nothing is dropped before so many folds are done.
+    metric
+        What is ranked within every fold; a fold in which it is undefined is left out.
+    """
+
+    alpha: float = 0.05
+    min_folds: int = 5
+    metric: MetricLike | None = None
+
+    def __post_init__(self) -> None:
+        _check_share(self.alpha, "alpha")
+        check_count(self.min_folds, "min_folds", 2)
+
+    def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
+        from scipy.stats import chi2, t
+
+        losses = -scoring.metric.sign * scoring.fold_scores()[0].T
+        losses = losses[~np.any(np.isnan(losses), axis=1)]
+        k, m = losses.shape
+        if k < self.min_folds:
+            return
+        found = sequential.ranks(losses)
+        if found.statistic <= chi2.isf(self.alpha, m - 1):
+            return
+        best = int(np.argmin(found.sums))
+        statistics, df = sequential.conover_statistics(found, best), (k - 1) * (m - 1)
+        for j in np.flatnonzero(statistics > t.isf(self.alpha / 2, df)):
+            yield Drop(scoring.names[j], float(1 - 2 * t.sf(statistics[j], df)), scoring.names[best])
+
+
+@dataclass(frozen=True, repr=False)
+class Sequential(Rule):
+    """Drops what is too seldom among the top of a fold (CVST, Krueger, Panknin and Braun 2015).
+
+    In every fold the top group is the best configuration and those that cannot be told from it on the samples of the fold
+    (Cochran's Q for 0-1 losses, Friedman's test for others). How often a configuration was in it is followed by Wald's
+    sequential test; one that falls to the lower line is dropped. Here a step is a fold of the plan; in the paper the
+    training sets grow with the steps.
+
+    Parameters
+    ----------
+    alpha, beta
+        Errors of the sequential test.
+    similarity
+        Level of the test for the top group, divided by the number of comparisons in a fold.
+    steps
+        The number of folds S the test is laid out for; all folds of the plan where None.
+    metric
+        A mean of per-sample values, such as ``"accuracy"`` or ``"mse"``.
+    """
+
+    alpha: float = 0.01
+    beta: float = 0.1
+    similarity: float = 0.05
+    steps: int | None = None
+    metric: MetricLike | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "beta", "similarity"):
+            _check_share(getattr(self, name), name)
+        if self.alpha + self.beta >= 1:
+            raise InputError(f"alpha + beta must be below 1; they are {self.alpha:g} and {self.beta:g}.")
+        if self.steps is not None:
+            self._check_steps(check_count(self.steps, "steps", 1))
+
+    def check(self, oof: Predictions) -> None:
+        """Refuse plans with too few folds, and metrics that are not means."""
+        found, _ = bind(oof, self._metric(oof))
+        if not found.pointwise:
+            raise InputError(
+                f"Sequential needs a mean of per-sample values, such as accuracy or mse; {found.name} is none. "
+                "Use Sequential(metric='accuracy') or Bootstrap()."
+            )
+        self._check_steps(self._steps(oof))
+
+    def _check_steps(self, steps: int) -> None:
+        least = sequential.least_steps(self.alpha, self.beta)
+        if steps < least:
+            raise InputError(
+                f"Sequential needs at least {least} folds in all at these errors; there are {steps}. "
+                "Use more repeats, or Bootstrap()."
+            )
+
+    def _steps(self, oof: Predictions) -> int:
+        return oof.plan.repeats * oof.n_folds if self.steps is None else self.steps
+
+    def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
+        oof, best = scoring.oof, _best(scoring)
+        self.check(oof)
+        bar = sequential.wald_line(self._steps(oof), self.alpha, self.beta)(len(scoring.cells))
+        tops = self._tops(oof, scoring)[scoring.candidates]
+        for j in np.flatnonzero(tops <= bar):
+            if j != best:
+                yield Drop(scoring.names[j], None, scoring.names[best])
+
+    def _tops(self, oof: Predictions, scoring: Scoring) -> NDArray[np.intp]:
+        """(C,) in how many folds so far a configuration was in the top group of those that ran."""
+        metric, data = bind(oof, scoring.metric)
+        assert metric.values is not None
+        tops = np.zeros(oof.n_configs, dtype=np.intp)
+        for r, k in scoring.cells:
+            ran, rows = np.flatnonzero(oof.state[:, r, k] == State.DONE), oof.splits.test_rows(r, k)
+            values = metric.values(oof.target.take(rows), np.ascontiguousarray(data[r][ran][:, rows]))
+            tops[ran] += sequential.top_group(_losses(metric, values).T, self.similarity)
+        return tops
+
+
+class _Custom(Rule):
+    """A rule written by the user."""
+
+    def __init__(self, function: Callable[[Predictions], Iterable[str]]) -> None:
+        self.function = function
+
+    def check(self, oof: Predictions) -> None:
+        """Nothing is known beforehand."""
+
+    def test(self, oof: Predictions, repeat: int, fold: int, seed: int) -> list[Drop]:
+        """Ask the function; configurations that are no longer running may be named again."""
+        answer = self.function(oof)
+        if isinstance(answer, str) or not isinstance(answer, Iterable):
+            raise InputError(f"{self!r} must give the names of the configurations to drop; it gave {answer!r}.")
+        named = list(dict.fromkeys(answer))
+        unknown = [name for name in named if name not in oof.configs]
+        if unknown:
+            raise InputError(f"{self!r} dropped {unknown[0]!r}, which is no configuration.")
+        left = [oof.configs[j] for j in running(oof)]
+        out = [name for name in named if name in left]
+        if out and len(out) == len(left):
+            raise InputError(f"{self!r} dropped all {len(left)} running configurations; one must be left.")
+        return [Drop(name, None, "") for name in out]
+
+    def __repr__(self) -> str:
+        name = getattr(self.function, "__qualname__", None) or type(self.function).__qualname__
+        return f"rule {getattr(self.function, '__module__', '')}.{name}"
+
+
+RuleLike: TypeAlias = Rule | Callable[[Predictions], Iterable[str]] | bool | None
+
+
+def as_rule(rule: RuleLike) -> Rule | None:
+    """A rule, a callable made a rule, the default for True, nothing for None or False."""
+    if rule is None or rule is False:
+        return None
+    if rule is True:
+        return Bootstrap()
+    if isinstance(rule, Rule):
+        return rule
+    if callable(rule) and not isinstance(rule, type):
+        return _Custom(rule)
+    raise InputError(f"drop must be a rule such as drop.Bootstrap(), True, None or a callable; got {rule!r}.")
+
+
+def _best(scoring: Scoring) -> int:
+    """Position of the best candidate so far; -1 where the metric is undefined for all of them."""
+    return int(argbest(scoring.scores(), scoring.metric.greater_is_better)[0])
+
+
+def _losses(metric: Metric, values: NDArray[Any]) -> NDArray[np.float64]:
+    """Values as losses; 0-1 values stay 0 and 1, so that Cochran's test knows them."""
+    values = values.astype(np.float64)
+    if not metric.greater_is_better:
+        return values
+    return 1 - values if np.all((values == 0) | (values == 1)) else -values
+
+
+def _check_share(value: float, name: str) -> None:
+    if not 0 < value < 1:
+        raise InputError(f"{name} must lie between 0 and 1; got {value!r}.")
+
+
+def _shown(rule: Any) -> Iterator[str]:
+    for field in fields(rule):
+        value = getattr(rule, field.name)
+        if field.name == "metric" and value is not None and not isinstance(value, str):
+            value = metrics.get(value).name  # the text of a function holds an address
+        yield f"{field.name}={value!r}"

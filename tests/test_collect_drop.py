@@ -1,0 +1,330 @@
+"""Collecting with dropping: what is hopeless is fitted no more, the same whatever the workers and interruptions."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier
+
+import outfold as of
+from collect_estimators import Raises, Tally, fits
+from outfold import Plan, State, collect, drop, load
+from outfold.exceptions import InputError, StoreMismatchError
+from test_collect_store import equal
+
+PLAN = Plan(folds=5, repeats=2)
+RULE = drop.Bootstrap(threshold=0.9, min_predictions=20, n_resamples=200)
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_classification(120, 8, n_informative=3, flip_y=0.1, class_sep=1.5, random_state=5)
+    return X, y
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.oof"
+
+
+@pytest.fixture
+def log(tmp_path):
+    return str(tmp_path / "fits.log")
+
+
+def configs():
+    """Good ones and hopeless ones: heavily shrunk, or of the nearest neighbours of noise."""
+    return of.grid("logit", LogisticRegression(), C=[1e-4, 1e-2, 1.0]) | of.grid(
+        "knn", KNeighborsClassifier(), n_neighbors=[1, 3, 15, 60]
+    )
+
+
+def tallies(log, pause=0.0):
+    """Scales below zero are wrong on purpose."""
+    return of.grid("tally", Tally(log=log, pause=pause), scale=[-1.0, 0.5, -2.0, 1.0, -0.1])
+
+
+def plain_race(full, rule, seed=0):
+    """Drops decided on a complete collection, fold by fold, by the rule alone."""
+    from test_drop import until
+
+    out, log = [], []
+    for r, k in full.splits.cells[:-1]:
+        for found in rule.test(until(full, r, k, out), r, k, seed):
+            out.append((found.config, r, k))
+            log.append((found.config, r, k, found.probability, found.compared_with))
+    return log
+
+
+def logged(oof):
+    keys = ("config", "repeat", "fold", "probability", "compared_with")
+    return [tuple(d[key] for key in keys) for d in oof.provenance["drops"]]
+
+
+def test_drops_are_those_of_the_rule_and_the_rest_is_as_without(data):
+    full = collect(configs(), *data, PLAN, rng=3)
+    oof = collect(configs(), *data, PLAN, rng=3, drop=RULE)
+    expected = plain_race(full, RULE, seed=3)
+    assert logged(oof) == expected
+    assert len(expected) >= 2
+    for name, r, k, *_ in expected:
+        j = oof.config_index(name)
+        for cell in oof.splits.cells:
+            assert oof.state[(j, *cell)] == (State.DROPPED if cell > (r, k) else State.DONE)
+    done = np.all(oof.state == State.DONE, axis=(1, 2))
+    assert done.sum() == len(oof.configs) - len(expected)
+    np.testing.assert_array_equal(oof.data[:, done], full.data[:, done])
+    kept = ~np.isnan(oof.data)
+    np.testing.assert_array_equal(oof.data[kept], full.data[kept])
+    saved = int(np.sum(oof.state == State.DROPPED))
+    assert oof.provenance["fits_saved"] == saved
+    assert oof.provenance["n_fits"] + saved == full.provenance["n_fits"]
+
+
+def test_drop_log_is_a_frame(data):
+    oof = collect(configs(), *data, PLAN, drop=RULE)
+    frame = oof.drop_log
+    assert list(frame.columns) == ["config", "repeat", "fold", "probability", "compared_with", "n_predictions"]
+    assert len(frame) == len(oof.provenance["drops"])
+    assert np.all(frame["probability"] > 0.9)
+    assert np.all(frame["n_predictions"] >= 24)
+    assert len(oof.sel(config=frame["config"][0]).drop_log) == 1
+    none = collect(configs(), *data, Plan(folds=3))
+    assert list(none.drop_log.columns) == list(frame.columns)
+    assert len(none.drop_log) == 0
+
+
+def test_estimate_says_what_was_dropped(data):
+    oof = collect(configs(), *data, PLAN, drop=RULE)
+    result = of.estimate.bbc(oof, "roc_auc", n_resamples=50)
+    assert result.n_configs == len(oof.configs) - len(oof.provenance["drops"])
+    notes = {note.code: note.text for note in result.notes}
+    assert f"{len(oof.provenance['drops'])} of 7 configurations were dropped" in notes["OF207"]
+    assert "on fewer than 50 samples (from 24)" in notes["OF210"]
+    careful = collect(configs(), *data, PLAN, drop=drop.Bootstrap(threshold=0.9, n_resamples=200))
+    codes = [note.code for note in of.estimate.bbc(careful, "roc_auc", n_resamples=50).notes]
+    assert "OF207" in codes
+    assert "OF210" not in codes
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_workers_do_not_matter(data, n_jobs):
+    one = collect(configs(), *data, PLAN, drop=RULE)
+    many = collect(configs(), *data, PLAN, drop=RULE, n_jobs=n_jobs)
+    equal(one, many)
+    assert one.provenance["drops"] == many.provenance["drops"]
+    assert one.provenance["fits_saved"] == many.provenance["fits_saved"] > 0
+
+
+def test_order_of_the_decisions_is_that_of_the_configurations(data):
+    X, y = data
+    names = list(configs())
+    turned = {name: configs()[name] for name in reversed(names)}
+    a = collect(configs(), X, y, PLAN, drop=RULE)
+    b = collect(turned, X, y, PLAN, drop=RULE)
+    assert {d["config"] for d in a.provenance["drops"]} == {d["config"] for d in b.provenance["drops"]}
+
+
+def test_dropped_cells_are_never_fitted(data, log):
+    oof = collect(tallies(log), *data, PLAN, drop=True)
+    assert {d["config"] for d in oof.provenance["drops"]} == {f"tally(scale={s})" for s in (-1, -2, -0.1)}
+    # 24 samples a fold: 50 predictions after the third.
+    assert {(d["repeat"], d["fold"], d["n_predictions"]) for d in oof.provenance["drops"]} == {(0, 2, 72)}
+    assert fits(log) == 5 * 3 + 2 * 7 == oof.provenance["n_fits"]
+    assert oof.provenance["fits_saved"] == 21
+
+
+def test_second_call_fits_nothing_and_decides_the_same(data, path, log):
+    first = collect(tallies(log), *data, PLAN, drop=True, store=path)
+    n = fits(log)
+    second = collect(tallies(log), *data, PLAN, drop=True, store=path)
+    assert fits(log) == n
+    equal(first, second)
+    equal(first, load(path))
+    assert first.provenance["drops"] == second.provenance["drops"] == load(path).provenance["drops"]
+    assert len(load(path).drop_log) == 3
+
+
+def test_decisions_are_taken_again_from_the_predictions(data, path, log):
+    """A cell marked as dropped in the file is not trusted; the configuration runs where the rule keeps it."""
+    from outfold._store import Cell, Store
+
+    whole = collect(tallies(None), *data, PLAN, drop=True)
+    collect(tallies(None), *data, PLAN, drop=True, store=path)
+    header = load(path)
+    with Store.open(path, header, header.provenance["identity"]) as store:
+        store.write([Cell("oof", "tally(scale=1)", 1, 4, State.DROPPED)])
+    assert np.any(load(path).state[3] == State.DROPPED)
+    equal(collect(tallies(None), *data, PLAN, drop=True, store=path), whole)
+    equal(load(path), whole)
+
+
+def test_configurations_added_later_join_the_race(data, path, log):
+    """The same result as when all had been there from the start."""
+    bad = {name: model for name, model in tallies(log).items() if "-" in name}
+    alone = collect(bad, *data, PLAN, drop=RULE, store=path)
+    assert np.any(np.all(alone.state == State.DONE, axis=(1, 2)))
+    both = collect({**bad, **tallies(log)}, *data, PLAN, drop=RULE, store=path)
+    fresh = collect({**bad, **tallies(None)}, *data, PLAN, drop=RULE)
+    equal(both, fresh)
+    equal(load(path), fresh)
+    assert both.provenance["drops"] == fresh.provenance["drops"]
+
+
+def test_a_store_is_continued_by_the_same_rule_only(data, path):
+    collect(tallies(None), *data, PLAN, drop=True, store=path)
+    for other in (None, drop.Bootstrap(threshold=0.9)):
+        with pytest.raises(StoreMismatchError, match="other dropping"):
+            collect(tallies(None), *data, PLAN, drop=other, store=path)
+
+
+def test_failed_configurations_are_no_candidates_and_are_fitted_on(data):
+    oof = collect(configs() | {"bad": Raises()}, *data, PLAN, drop=RULE)
+    assert np.all(oof.state[-1] == State.FAILED)
+    assert all("bad" not in (d["config"], d["compared_with"]) for d in oof.provenance["drops"])
+    without = collect(configs(), *data, PLAN, drop=RULE)
+    assert oof.provenance["drops"] == without.provenance["drops"]
+
+
+def seldom(oof):
+    """Drops the worst of those running, from the second fold on."""
+    board = oof.leaderboard("accuracy")
+    return board.configs[-1:] if len(board) > 4 else ()
+
+
+def test_a_callable_drops(data):
+    oof = collect(configs(), *data, Plan(folds=5), drop=seldom)
+    assert [(d["fold"], d["probability"], d["compared_with"]) for d in oof.provenance["drops"]] == [
+        (k, None, "") for k in range(3)
+    ]
+    assert np.all(np.isnan(oof.drop_log["probability"]))
+
+
+def test_a_callable_sees_the_past_only(data, path):
+    seen = []
+
+    def look(oof):
+        seen.append((oof.n_repeats, np.isnan(oof.data).sum(), (oof.state == State.DONE).sum()))
+        return ()
+
+    collect(configs(), *data, PLAN, drop=look, store=path)
+    first = list(seen)
+    assert [s[2] for s in first] == [7 * s for s in range(1, 10)]
+    assert [s[0] for s in first] == [1] * 5 + [2] * 4
+    seen.clear()
+    collect(configs(), *data, PLAN, drop=look, store=path)
+    assert seen == first
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        drop.Bootstrap(threshold=0.9, min_predictions=20, metric="accuracy"),
+        drop.Hoeffding(metric="accuracy", delta=0.5),
+        drop.Friedman(),
+        drop.Sequential(metric="accuracy"),
+    ],
+    ids=lambda rule: type(rule).__name__,
+)
+def test_every_rule_in_a_collection(data, rule, path):
+    full = collect(configs(), *data, PLAN)
+    oof = collect(configs(), *data, PLAN, drop=rule, store=path)
+    assert logged(oof) == plain_race(full, rule)
+    equal(collect(configs(), *data, PLAN, drop=rule, store=path), oof)
+
+
+@pytest.mark.parametrize("response", ["label", "proba"])
+def test_other_responses(data, response):
+    rule = drop.Bootstrap(threshold=0.8, min_predictions=20, metric="accuracy")
+    oof = collect(configs(), *data, PLAN, drop=rule, response=response)
+    assert oof.provenance["fits_saved"] > 0
+    assert np.isfinite(of.estimate.bbc(oof, "accuracy", n_resamples=20).value)
+
+
+def test_regression_and_hold_outs():
+    X, y = make_regression(150, 5, noise=20, random_state=0)
+    models = of.grid("ridge", Ridge(), alpha=[1e-3, 1.0, 1e3, 1e5])
+    for plan in (Plan(folds=5), Plan.repeated_holdout(6, 0.4)):
+        oof = collect(models, X, y, plan, drop=True)
+        assert {"ridge(alpha=1000)", "ridge(alpha=100000)"} <= {d["config"] for d in oof.provenance["drops"]}
+        assert np.any(np.all(oof.state == State.DONE, axis=(1, 2)))
+
+
+def test_fresh_follows_dropping(data):
+    oof = collect(configs(), *data, PLAN, drop=RULE, fresh="roc_auc")
+    assert np.isfinite(of.estimate.cvm_cv(oof, "roc_auc", n_resamples=20).value)
+
+
+def test_progress_counts_what_is_left(data, capsys):
+    collect(tallies(None), *data, PLAN, drop=True, progress="always")
+    last = capsys.readouterr().err.replace("\r", "\n").strip().splitlines()[-1]
+    assert "29/29 cells" in last
+    assert "100%" in last
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"drop": True, "inner": True}, "drop cannot be combined with inner=True"),
+        ({"drop": "bootstrap"}, "drop must be a rule"),
+        ({"drop": drop.Hoeffding()}, "Hoeffding needs a mean of values within known bounds"),
+        ({"drop": drop.Sequential(metric="accuracy"), "plan": Plan(folds=5)}, "needs at least 7 folds"),
+        ({"drop": drop.Bootstrap(metric="r2")}, "r2"),
+        ({"drop": True, "response": "label"}, "roc_auc needs scores"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_any_fit(data, log, path, change, words):
+    arguments = {"plan": PLAN, "store": path} | change
+    with pytest.raises(InputError, match=words):
+        collect(tallies(log), *data, **arguments)
+    assert fits(log) == 0
+    assert not path.exists()
+
+
+# -- kill -9 --------------------------------------------------------------------------------------------
+
+_SCRIPT = """
+import sys
+from test_collect_drop import PLAN, killed_configs
+from sklearn.datasets import make_classification
+from outfold import collect
+
+path, log, n_jobs = sys.argv[1:]
+X, y = make_classification(120, 8, n_informative=3, flip_y=0.1, class_sep=1.5, random_state=5)
+collect(killed_configs(log), X, y, PLAN, rng=3, store=path, n_jobs=int(n_jobs), drop=True)
+"""
+
+
+def killed_configs(log):
+    return tallies(log, pause=0.04) | configs()
+
+
+@pytest.mark.parametrize(("n_jobs", "points"), [(1, (4, 12, 18, 24)), (2, (10, 22))])
+def test_kill_between_folds_and_resume(data, path, log, n_jobs, points):
+    script = path.parent / "script.py"
+    script.write_text(_SCRIPT)
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    command = [sys.executable, str(script), str(path), log, str(n_jobs)]
+    kills = 0
+    for point in points:
+        process = subprocess.Popen(command, env=env, start_new_session=True)
+        while fits(log) < point and process.poll() is None:
+            time.sleep(0.005)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            kills += 1
+        process.wait()
+    assert kills == len(points)
+    assert load(path).completeness < 1
+    subprocess.run(command, env=env, check=True)
+    whole = collect(killed_configs(log), *data, PLAN, rng=3, drop=True)
+    equal(load(path), whole)
+    assert load(path).provenance["drops"] == whole.provenance["drops"]
+    assert whole.provenance["fits_saved"] == load(path).provenance["fits_saved"] > 0
