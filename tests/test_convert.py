@@ -273,7 +273,7 @@ def test_two_probability_columns_become_one():
             list("abc"),
             np.eye(3),
             "proba",
-            r"'proba' with 3 classes needs .* shape \(N, C, R, 3\) \(one configuration: \(N, 1",
+            r"one column for each of the 3 classes, and they sum to 1: .* shape \(N, 1, 1, 3\)",
         ),
         (list("abc"), np.eye(3)[:, 0], "score", r"'score' with 3 classes needs one column for each"),
         (list("abc"), np.full((3, 1, 1, 2), 0.5), "proba", r"y has 3 classes, but the predictions have 2 columns"),
@@ -396,7 +396,7 @@ def test_only_done_cells_and_named_columns(backend):
 
 
 @FRAMES
-def test_class_columns_by_name_or_in_sorted_order(backend):
+def test_class_columns_by_name(backend):
     P = RNG.dirichlet(np.ones(3), 6)
     base = {"sample": np.arange(6), "label": [1, 11, 2] * 2}
     frame = (pd if backend == "pandas" else pl).DataFrame(base | {"p11": P[:, 1], "p1": P[:, 0], "p2": P[:, 2]})
@@ -404,8 +404,8 @@ def test_class_columns_by_name_or_in_sorted_order(backend):
     expected = P[:, [0, 2, 1]]  # the classes in sorted order: 1, 2, 11
     assert np.array_equal(from_frame(frame, prediction=["p11", "p1", "p2"], **arguments).data[0, 0], expected)
     frame.columns = ["sample", "label", "first", "second", "third"]
-    found = from_frame(frame, prediction=["first", "second", "third"], **arguments)
-    assert np.array_equal(found.data[0, 0], P[:, [1, 0, 2]])
+    with pytest.raises(InputError, match=r"first, second, third must end with the names of the classes, 1, 2, 11"):
+        from_frame(frame, prediction=["first", "second", "third"], **arguments)
     with pytest.raises(InputError, match=r"y has 3 classes, but the predictions have 2 columns; one a class is needed"):
         from_frame(frame, prediction=["first", "second"], response="proba", **arguments)
     with pytest.raises(InputError, match=r"at least one column; got an empty list"):
@@ -567,8 +567,10 @@ def test_columns_are_named_by_arguments(tmp_path):
         InputError, match=r"there is no column 'config' \(config=\); the columns are sample, model, repeat"
     ):
         read(tmp_path / "x.csv")
-    with pytest.raises(InputError, match=r"there is no column 'label' \(label=\)"):
-        read(tmp_path / "x.csv", config="model")
+    # Without labels these can only be per-sample scores; a metric of labels says what is lacking.
+    scores = read(tmp_path / "x.csv", config="model")
+    with pytest.raises(InputError, match=r"roc_auc is for binary; there are no labels \(label=\)"):
+        scores.scores("roc_auc")
     assert read(tmp_path / "x.csv", config="model", response="pointwise").target.task == "pointwise"
 
 
@@ -603,3 +605,57 @@ def test_gzip_is_really_gzip(tmp_path):
     assert gzip.decompress((tmp_path / "x.csv.gz").read_bytes()).startswith(
         b"sample,config,repeat,fold,label,prediction"
     )
+
+
+@pytest.mark.parametrize("labels", [[False, True], [0.0, 1.0]])
+def test_class_columns_are_matched_by_any_spelling(labels):
+    frame = pd.DataFrame(
+        {"s": range(4), "y": labels * 2, "prediction_true": [0.1, 0.9] * 2, "prediction_FALSE": [0.9, 0.1] * 2}
+    )
+    if labels[0] == 0.0 and not isinstance(labels[0], bool):
+        frame.columns = ["s", "y", "prediction_1", "prediction_0"]
+    oof = from_frame(frame, sample="s", config=None, label="y", prediction=list(frame.columns[2:]))
+    assert oof.data[0, 0].tolist() == [0.1, 0.9] * 2
+
+
+def test_probabilities_of_one_configuration_are_not_taken_for_several():
+    p = RNG.random(10)
+    with pytest.raises(InputError, match=r"P\[:, None, None, :\]"):
+        from_arrays([0, 1] * 5, np.stack([1 - p, p], axis=1))
+    assert from_arrays([0, 1] * 5, np.stack([1 - p, p], axis=1), configs=["bad", "good"]).n_configs == 2
+    with pytest.raises(InputError, match=r"one column for each of the 3 classes"):
+        from_arrays([0, 1, 2] * 3, np.eye(3)[[0, 1, 2] * 3])
+
+
+def test_frames_name_their_configurations():
+    frame = pd.DataFrame({"ridge": [0.1, 0.9], "lasso": [0.3, 0.8]})
+    assert from_arrays([0, 1], frame).configs == ("ridge", "lasso")
+
+
+def test_large_whole_numbers_stay_apart():
+    big = np.array([2**53, 2**53 + 1] * 5)
+    assert from_arrays(big, big).scores("accuracy")[0, 0, 0] == 1
+
+
+def test_threshold_cuts_probabilities_too():
+    oof = from_arrays([0, 1, 1, 0], [0.6, 0.95, 0.8, 0.2], threshold=0.9)
+    assert oof.respond("label")[0, 0].tolist() == [0, 1, 0, 0]
+    with pytest.raises(InputError, match="threshold cuts scores or probabilities of two classes"):
+        from_arrays([0.5, 1.5], [0.1, 0.2], threshold=0.5)
+
+
+def test_masked_labels_folds_and_groups_are_refused():
+    y, P = np.ma.array([0, 1, 1, 0], mask=[0, 0, 0, 1]), [0.1, 0.2, 0.3, 0.4]
+    with pytest.raises(InputError, match="y masks 1 labels"):
+        from_arrays(y, P)
+    masked = np.ma.array([0, 0, 1, 1], mask=[1, 0, 0, 0])
+    with pytest.raises(InputError, match="folds masks"):
+        from_arrays([0, 1, 1, 0], P, folds=masked)
+    with pytest.raises(InputError, match="groups masks"):
+        from_arrays([0, 1, 1, 0], P, groups=masked)
+
+
+def test_two_columns_of_one_name():
+    frame = pd.DataFrame([[0, 0, 0.1, 0.2]], columns=["s", "y", "p", "p"])
+    with pytest.raises(InputError, match="two columns of the table have the same name"):
+        from_frame(frame, sample="s", config=None, label="y", prediction="p")

@@ -418,6 +418,10 @@ def test_another_level_costs_no_draws():
     assert wide.low <= result.interval.low <= narrow.low <= narrow.high <= result.interval.high <= wide.high
 
 
+def bbc_indices(oof, draws):
+    return estimate.bbc(oof, "accuracy", draws=draws, draws_are="indices")
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -428,7 +432,13 @@ def test_another_level_costs_no_draws():
         (lambda o: estimate.bbc(o, "accuracy", rng=-1), InputError, "rng"),
         (lambda o: estimate.bbc(o, "accuracy", rule="best"), InputError, "rule must be"),
         (lambda o: estimate.bbc(o, "accuracy", draws=np.zeros((3, 5), int)), InputError, r"shape \(B, 40\)"),
-        (lambda o: estimate.bbc(o, "accuracy", draws=np.full((3, 40), 40)), InputError, r"indices in 0\.\.39"),
+        (lambda o: estimate.bbc(o, "accuracy", draws=np.full((3, 40), 40)), InputError, "do not look like indices"),
+        (lambda o: bbc_indices(o, np.full((3, 40), 40)), InputError, r"indices must lie in 0\.\.39; the largest is 40"),
+        (lambda o: estimate.bbc(o, "accuracy", draws=np.ones((2, 40), int)), InputError, "say which: draws_are="),
+        (lambda o: estimate.bbc(o, "accuracy", draws=np.ones((0, 40), int)), InputError, r"shape \(B, 40\)"),
+        (lambda o: estimate.bbc(o, "accuracy", rng=None), InputError, "rng must be a whole number"),
+        (lambda o: estimate.bbc(o, "accuracy", n_resamples="a"), InputError, "n_resamples must be a whole number"),
+        (lambda o: estimate.bbc(o, "accuracy", confidence_level="0.9"), InputError, "between 0 and 1"),
         (lambda o: estimate.bbc("x.oof", "accuracy"), InputError, "bbc needs Predictions"),
         (lambda o: estimate.cv(o, "accuracy"), InputError, "name one of the 7"),
         (lambda o: estimate.cv(o, "accuracy", config="config 9"), InputError, "nearest name"),
@@ -473,3 +483,59 @@ def test_pooled_margins_are_noted():
         [0, 1] * 20, np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 5, response="score"
     )
     assert "OF209" in [n.code for n in estimate.bbc(oof, "roc_auc").notes]
+
+
+def test_counts_of_groups_need_a_word():
+    rng = np.random.default_rng(0)
+    oof = make_predictions("accuracy")
+    groups = np.repeat(np.arange(10), [1, 2, 3, 4, 5, 6, 7, 6, 4, 2])
+    counts = np.stack([np.bincount(rng.integers(0, 10, 10), minlength=10) for _ in range(50)])[:, groups]
+    with pytest.raises(InputError, match="say which they are"):
+        estimate.bbc(oof, "accuracy", draws=counts)
+    result = estimate.bbc(oof, "accuracy", draws=counts, draws_are="counts")
+    correct = ((oof.P[:, :, 0] > 0.5) == oof.y[:, None]).astype(int)
+    first = int(np.argmax(counts[0] @ correct))
+    assert result.draws[0] == pytest.approx(correct[counts[0] == 0, first].mean(), abs=1e-12)
+
+
+def test_a_configuration_undefined_in_one_fold_cannot_win_by_the_others():
+    # Configuration 0 predicts no positive in fold 1, where its precision is not defined, and is perfect in fold 0.
+    y = np.tile([1, 1, 0, 0], 2)
+    P = np.stack([[1, 1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 0, 1, 1, 0, 0]], axis=1)
+    oof = of.from_arrays(y, P, folds=np.repeat([0, 1], 4), response="label")
+
+    def precision(y, p):
+        return np.nan if not p.any() else np.mean(y[p == 1])
+
+    result = estimate.cvt(oof, precision)
+    assert result.selected == "config 1"
+    assert result.value == pytest.approx((2 / 3 + 1) / 2)
+
+
+@pytest.mark.parametrize("metric", ["recall", "jaccard", "average_precision", "f1"])
+def test_what_labels_leave_undefined_is_drawn_again_also_for_scorers(metric):
+    y = np.r_[1, 1, 1, np.zeros(27, int)]
+    oof = of.from_arrays(y, np.stack([y * 0.8 + 0.1] * 2, axis=1), response="proba")
+    result = estimate.bbc(oof, metric, n_resamples=200)
+    assert result.value == 1
+    assert "OF201" in [n.code for n in result.notes]
+
+
+def test_a_wrong_positive_class_and_few_groups_are_noted():
+    y = np.tile(["sick", "well"], 40)
+    p = np.where(y == "sick", 0.8, 0.2) + np.random.default_rng(0).normal(0, 0.1, 80).clip(-0.2, 0.2)
+    wrong = estimate.bbc(of.from_arrays(y, p.clip(0, 1)), "roc_auc")
+    assert [n.code for n in wrong.notes] == ["OF211"]
+    assert "is sick, not well, the positive class?" in str(wrong)
+    assert "positive class well" in str(wrong)
+    assert not estimate.bbc(of.from_arrays(y, p.clip(0, 1), positive="sick"), "roc_auc").notes
+    grouped = estimate.bbc(of.from_arrays(y, p.clip(0, 1), groups=np.arange(80) // 20), "accuracy")
+    assert "OF212" in [n.code for n in grouped.notes]
+    assert "80 samples in 4 groups" in str(grouped)
+
+
+def test_cv_and_cvt_do_not_pretend_to_correct():
+    oof = make_predictions("accuracy")
+    assert str(estimate.cv(oof, "accuracy", config=2)).startswith("accuracy of config 2 ")
+    for result in (estimate.cv(oof, "accuracy", config=2), estimate.cvt(oof, "accuracy")):
+        assert "optimism" not in str(result).replace("optimistic", "")

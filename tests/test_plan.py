@@ -173,6 +173,24 @@ def test_from_cv_takes_pairs_and_refuses_leaks():
         Plan.from_cv([(np.arange(10), np.arange(5))]).split(np.tile([0, 1], 5))
 
 
+def test_from_cv_keeps_training_parts_of_its_own():
+    y = np.tile([0, 1], 10)
+    pairs = [(np.repeat(train[:8], 2), test) for train, test in KFold(5).split(y)]
+    splits = Plan.from_cv(pairs).split(y)
+    assert np.array_equal(splits.train_rows(0, 0), np.repeat(np.arange(4, 12), 2))
+    negative = Plan.from_cv([(np.arange(18), np.array([-1, -2]))]).split(y)
+    assert np.array_equal(negative.test_rows(0, 0), [18, 19])
+    assert str(Plan.from_cv(pairs).split(y).plan) == "5-fold by given splits"
+
+
+def test_groups_of_a_rare_class_decide_the_folds():
+    y = np.zeros(60, dtype=int)
+    y[[0, 1, 20, 40]] = 1
+    splits = Plan(5).split(y, groups=np.arange(60) // 2)
+    assert splits.plan.folds == 3
+    assert "class 1 has 3 groups only" in splits.notes[0].text
+
+
 def test_adaptive_folds_say_so():
     splits = Plan(10).split(["a"] * 20 + ["b"] * 4)
     assert splits.plan.folds == 4
@@ -203,6 +221,11 @@ def test_ignored_groups_say_so():
         (lambda: Plan.blocked(3).split(np.tile([0, 1], 10), groups=np.arange(20)), "blocked plans do not keep groups"),
         (lambda: Plan.blocked(7).split([0.1, 0.2, 0.3]), "at least 8 samples"),
         (lambda: Plan(2).split([0, 0, 0]), "one class only"),
+        (lambda: Plan.from_cv("abc"), "needs a splitter, a number or pairs"),
+        (lambda: Plan.from_cv(2.5).split([0, 1] * 5), "needs a splitter, a number or pairs"),
+        (lambda: Plan.from_cv([([0, 1], [99])]).split([0, 1] * 5), "names sample 99; there are 10"),
+        (lambda: Plan.from_cv(LeaveOneGroupOut()).split([0, 1] * 5), "LeaveOneGroupOut.* cannot split"),
+        (lambda: Plan.from_cv([(np.arange(10), [-1])]).split([0, 1] * 5), "training and test part"),
         (lambda: Plan(2).split([0.5, np.nan, 1]), "missing or infinite labels"),
     ],
 )

@@ -95,6 +95,7 @@ def test_tied_set_works_for_any_metric(metric):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda o: select.within(5, complexity="typo")(o, "accuracy"), "no configuration has a number for .* 'typo'"),
         (lambda o: select.within(-1, complexity="C"), "loss_percent must be 0 or more"),
         (lambda o: select.tied_set(o, "accuracy", level=2), "between 0 and 1"),
         (lambda o: select.tied_set(o, "accuracy", n_resamples=5), "n_resamples"),

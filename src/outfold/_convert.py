@@ -68,6 +68,8 @@ def from_arrays(
     >>> oof.response, oof.configs
     ('proba', ('config 0',))
     """
+    if configs is None and np.ndim(P) == 2 and hasattr(P, "columns"):
+        configs = [str(name) for name in P.columns]
     mask = np.ma.getmaskarray(P) if isinstance(P, np.ma.MaskedArray) else None
     data, words = numbers_or_codes(np.asarray(P))
     if not 1 <= data.ndim <= 4:
@@ -76,6 +78,7 @@ def from_arrays(
         raise InputError(f"P is empty, its shape is {data.shape}; at least one prediction is needed.")
     missing = None if mask is None else _missing(mask)
     raw = _Raw(y, _by_repeat(data), words, missing, folds, configs, groups, samples, params)
+    raw.whole = np.asarray(P).dtype.kind in "biu"
     return raw.predictions(response, positive, threshold)
 
 
@@ -111,8 +114,7 @@ def from_frame(
     label
         Column with the label, or a pair of columns (time, event); None for pointwise scores.
     prediction
-        Column with the prediction, or one column for every class. These are matched by names that end with
-        the class label; otherwise they are taken in the sorted order of the classes.
+        Column with the prediction, or one column for every class, whose names end with the class label.
     response, positive, threshold
         As in `from_arrays`.
     """
@@ -220,7 +222,7 @@ class _Raw:
     """Predictions as they came, in the layout of `Predictions` but with nothing known about what they are.
 
     `data` is (R, C, N) or (R, C, N, K); where `words` is given it holds positions in these, because the predictions
-    are text. `missing` is (R, C, N). `columns` names the K outputs.
+    are text. `missing` is (R, C, N). `columns` names the K outputs. `whole` numbers came as such, not as floats.
     """
 
     y: Any
@@ -233,6 +235,7 @@ class _Raw:
     samples: Any = None
     params: Sequence[Mapping[str, Any]] | None = None
     columns: list[str] | None = None
+    whole: bool = False
 
     def predictions(self, response: Response | None, positive: Any, threshold: float | None) -> Predictions:
         """Check everything, find out what is predicted, and build the artifact."""
@@ -247,6 +250,8 @@ class _Raw:
         target = self._target(response, positive, n)
         if response is None:
             response = self._infer(target, used)
+        if threshold is not None and (target.task != "binary" or response not in ("score", "proba")):
+            raise InputError("threshold cuts scores or probabilities of two classes; these predictions are neither.")
         return Predictions(
             target=target,
             data=self._data(target, response, used),
@@ -321,6 +326,7 @@ class _Raw:
         if self.words is not None:
             return "label"
         values = self.data[used]
+        self._refuse_class_columns(target)
         if values.ndim == 2:
             return "proba" if values.size and np.abs(values.sum(-1) - 1).max() <= _SUM_TOLERANCE else "score"
         if target.classes.dtype.kind in "biuf" and np.isin(values, target.classes.astype(np.float64)).all():
@@ -332,6 +338,18 @@ class _Raw:
             "are: response='value' for a regression, or class probabilities of shape (N, C, R, K) with response='proba'."
         )
 
+    def _refuse_class_columns(self, target: Target) -> None:
+        """Columns that sum to 1, one a class: not several configurations, but the classes of one."""
+        n_repeats, n_configs = self.data.shape[:2]
+        assert target.classes is not None
+        if self.whole or self.data.ndim != 3 or n_repeats != 1 or n_configs != len(target.classes):
+            return
+        if self.configs is None and np.abs(self.data[0].sum(axis=0) - 1).max(initial=0) <= _SUM_TOLERANCE:
+            raise InputError(
+                f"P has one column for each of the {n_configs} classes, and they sum to 1: probabilities of one configuration "
+                f"have shape (N, 1, 1, {n_configs}), P[:, None, None, :]. For {n_configs} configurations name them (configs=)."
+            )
+
     def _data(self, target: Target, response: Response, used: NDArray[np.bool_]) -> NDArray[Any]:
         """The numbers in their final form; NaN (-1 for codes) wherever there is no prediction."""
         if response == "label":
@@ -339,6 +357,8 @@ class _Raw:
         if self.words is not None:
             raise InputError(f"response={response!r} needs numbers; P holds text such as {str(self.words[0])!r}.")
         data = self.data
+        if response == "proba" and target.classes is not None:
+            self._refuse_class_columns(target)
         if response in ("score", "proba") and target.classes is not None:
             data = self._by_class(target, target.classes, response, used)
         elif data.ndim == 4:
@@ -398,14 +418,25 @@ class _Raw:
 
 
 def _column_order(classes: NDArray[Any], columns: list[str] | None) -> list[int]:
-    """Which column belongs to which class: by the end of its name where that is unique, else in sorted order."""
-    words = [str(c) for c in classes.tolist()]
-    if columns is not None:
-        # The longest match, because the name of one class may be the end of another's.
-        ends = [max((w for w in words if name.endswith(w)), key=len, default=None) for name in columns]
-        if sorted(ends, key=str) == sorted(words):
-            return [ends.index(w) for w in words]
-    return [int(i) for i in np.argsort(np.argsort(classes))]
+    """Which column belongs to which class: by the end of its name; arrays have their columns in sorted order."""
+    if columns is None:
+        return [int(i) for i in np.argsort(np.argsort(classes))]
+    words = [_class_word(c) for c in classes.tolist()]
+    # The longest match, because the name of one class may be the end of another's.
+    ends = [max((w for w in words if name.casefold().endswith(w)), key=len, default=None) for name in columns]
+    if sorted(ends, key=str) != sorted(words):
+        raise InputError(
+            f"the columns {', '.join(columns)} must end with the names of the classes, {', '.join(words)}, so that it is "
+            "plain which is whose. Rename them."
+        )
+    return [ends.index(w) for w in words]
+
+
+def _class_word(label: Any) -> str:
+    """A class as the end of a column's name: 1.0 is 1, True is true."""
+    if isinstance(label, float) and label.is_integer():
+        label = int(label)
+    return str(label).casefold()
 
 
 def _by_repeat(P: NDArray[Any]) -> NDArray[Any]:
@@ -423,6 +454,8 @@ def _missing(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _one_each(values: Any, what: str, n: int) -> NDArray[Any]:
+    if np.ma.is_masked(values):
+        raise InputError(f"{what} masks some entries; every sample needs one.")
     out = np.array(values)  # a copy: it is going to be made immutable
     if out.shape != (n,):
         raise InputError(
@@ -442,6 +475,8 @@ def _fold_codes(folds: Any, n: int, n_repeats: int) -> NDArray[np.int32]:
     """(N, R) folds as 0..F-1 in sorted order of their labels, -1 where a sample was not held out."""
     if folds is None:
         return np.zeros((n, n_repeats), dtype=np.int32)
+    if np.ma.is_masked(folds):
+        raise InputError("folds masks some entries; -1 says that a sample was not held out.")
     labels = uniform(np.asarray(folds))
     labels = labels[:, None] if labels.ndim == 1 else labels
     if labels.shape != (n, n_repeats):
@@ -467,6 +502,6 @@ def _default_columns(names: list[str], given: dict[str, Any]) -> dict[str, Any]:
     if "label" not in names:
         if {"time", "event"} <= set(names):
             out["label"] = ("time", "event")
-        elif given.get("response") == "pointwise" or set(names) <= {*out, "repeat", "fold", "group"}:
-            out["label"] = None
+        else:
+            out["label"] = None  # per-sample scores need no labels; a metric of labels will ask for them
     return out | {key: key for key in ("fold", "repeat", "group") if key in names} | given

@@ -113,8 +113,13 @@ class Plan:
         Splits whose test parts overlap go to different repeats. A splitter without a random_state gets one
         from the seed, so that an interrupted collection can resume.
         """
-        if isinstance(cv, Iterable) and not hasattr(cv, "split"):
-            cv = [(np.asarray(a), np.asarray(b)) for a, b in cv]
+        if isinstance(cv, Iterable) and (isinstance(cv, str) or not hasattr(cv, "split")):
+            try:
+                cv = [(np.asarray(train), np.asarray(test)) for train, test in cv]
+            except (TypeError, ValueError):
+                raise InputError(
+                    f"from_cv needs a splitter, a number or pairs of (train, test) positions; got {type(cv).__name__}."
+                ) from None
         return cls(folds=0, stratify=False, groups=False, kind="custom", cv=cv)
 
     # -- use --------------------------------------------------------------------------------------------
@@ -137,10 +142,16 @@ class Plan:
             case "blocked":
                 return f"blocked {self.repeats} x 2-fold{words}"
             case "custom":
-                return f"{times}{self.folds}-fold by {self.cv}" if self.folds else f"splits of {self.cv}"
+                return f"{times}{self.folds}-fold by {self.cv_name}" if self.folds else f"splits of {self.cv_name}"
             case "given" if self.folds <= 1:
                 return f"{times}one test set"
         return f"{times}{self.folds}-fold{words}{grouped}"
+
+    @property
+    def cv_name(self) -> str:
+        """What to call the splitter: its own text, if that fits on a line and tells no address."""
+        text = "given splits" if isinstance(self.cv, list) else str(self.cv)
+        return text if len(text) < 60 and " object at 0x" not in text else type(self.cv).__name__
 
     def __repr__(self) -> str:
         return f"Plan({self})"
@@ -148,7 +159,7 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form; a scikit-learn splitter is kept as its text."""
         out = {k: getattr(self, k) for k in ("kind", "folds", "repeats", "stratify", "groups", "test")}
-        return out | {"cv": None if self.cv is None else str(self.cv)}
+        return out | {"cv": None if self.cv is None else self.cv_name}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Plan:
@@ -294,22 +305,24 @@ class _Splitter:
                 raise InputError(
                     f"{folds} folds need at least {folds} groups; there are {n_groups}. Use Plan(folds={n_groups})."
                 )
-            return
         if folds > self.n:
             raise InputError(f"{folds} folds need at least {folds} samples; there are {self.n}.")
         if self.strata is None or self.target.classes is None:
             return
-        counts = np.bincount(self.strata, minlength=len(self.target.classes))
+        counts, what = np.bincount(self.strata, minlength=len(self.target.classes)), "member"
+        if self.groups is not None:
+            pairs = np.unique(np.stack([self.strata, self.groups], axis=1), axis=0)
+            counts, what = np.bincount(pairs[:, 0], minlength=len(counts)), "group"
         rarest = int(np.argmin(counts))
         name, m = self.target.classes[rarest], int(counts[rarest])
         if m < 2:
             raise InputError(
-                f"class {name!s} has {m} member; cross-validation needs at least 2 of every class. "
+                f"class {name!s} has {m} {what}; cross-validation needs at least 2 of every class. "
                 "Leave the class out, join it with another, or use stratify=False."
             )
         if m < folds:
             self.plan = replace(self.plan, folds=m)
-            self.notes.append(Note("OF101", f"{m} folds instead of {folds}: class {name!s} has {m} members only."))
+            self.notes.append(Note("OF101", f"{m} folds instead of {folds}: class {name!s} has {m} {what}s only."))
 
     def _partition(self, folds: int, repeat: int) -> NDArray[Any]:
         rng = self._generator(repeat)
@@ -323,6 +336,8 @@ class _Splitter:
         column = np.empty(self.n, dtype=np.int32)
         for k, (_, test) in enumerate(splitter.split(np.zeros(self.n), self.strata, self.groups)):
             column[test] = k
+        if len(np.unique(column)) < folds:
+            return self._deal_groups(folds, rng)
         return column
 
     def _deal(self, parts: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -349,6 +364,8 @@ class _Splitter:
     def _holdout(self, repeat: int) -> NDArray[Any]:
         rng, test = self._generator(repeat), self.plan.test
         assert test is not None
+        if self.n < 2:
+            raise InputError(f"a hold-out needs at least 2 samples; there is {self.n}.")
         column = np.full(self.n, NOT_HELD_OUT, dtype=np.int32)
         if self.groups is not None:
             sizes = np.bincount(self.groups)
@@ -381,6 +398,34 @@ class _Splitter:
         columns = [np.bitwise_count(blocks & column) % 2 for column in range(1, m + 1)]
         return self._done(columns)
 
+    def _pairs(self, cv: Any, labels: NDArray[Any]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """The splitter's (train, test) pairs as positions from 0; what it cannot do is said in its own words."""
+        try:
+            pairs = [
+                (self._positions(train), self._positions(test))
+                for train, test in cv.split(np.zeros((self.n, 1)), labels, self.given_groups)
+            ]
+        except InputError:
+            raise
+        except (TypeError, ValueError, IndexError) as error:
+            raise InputError(f"{self.plan.cv_name} cannot split these {self.n} samples: {error}") from None
+        if any(not len(train) or not len(test) for train, test in pairs):
+            raise InputError(f"{self.plan.cv_name} gives a split with an empty training or test part.")
+        return pairs
+
+    def _positions(self, rows: Any) -> NDArray[np.intp]:
+        rows = np.asarray(rows)
+        if rows.dtype == bool and rows.shape == (self.n,):
+            return np.flatnonzero(rows)
+        if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
+            raise InputError(
+                f"{self.plan.cv_name} must give lists of positions; it gave {rows.dtype} of shape {rows.shape}."
+            )
+        rows = rows.astype(np.intp)
+        if rows.size and (rows.min() < -self.n or rows.max() >= self.n):
+            raise InputError(f"{self.plan.cv_name} names sample {rows.max()}; there are {self.n} samples.")
+        return np.asarray(rows % self.n)
+
     def _custom(self) -> Splits:
         from sklearn.model_selection import check_cv
 
@@ -388,22 +433,27 @@ class _Splitter:
         if getattr(cv, "random_state", 0) is None:
             cv.random_state = int(self._generator(0).integers(2**31))
         labels = self.target.labels if self.target.event is None else self.target.y
-        cv = check_cv(cv, labels, classifier=self.target.classes is not None)
+        try:
+            cv = check_cv(cv, labels, classifier=self.target.classes is not None)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"from_cv needs a splitter, a number or pairs of (train, test) positions: {error}"
+            ) from None
         columns: list[NDArray[Any]] = []
         train: dict[tuple[int, int], NDArray[np.intp]] = {}
-        for train_rows, test_rows in cv.split(np.zeros((self.n, 1)), labels, self.given_groups):
+        for train_rows, test_rows in self._pairs(cv, labels):
             if not columns or np.any(columns[-1][test_rows] != NOT_HELD_OUT):
                 columns.append(np.full(self.n, NOT_HELD_OUT, dtype=np.int32))
             if np.intersect1d(train_rows, test_rows).size:
-                raise InputError(f"{self.plan.cv} puts samples into training and test part of the same split.")
+                raise InputError(f"{self.plan.cv_name} puts samples into training and test part of the same split.")
             fold = int(columns[-1].max()) + 1
             columns[-1][test_rows] = fold
-            train[len(columns) - 1, fold] = np.sort(np.asarray(train_rows, dtype=np.intp))
+            train[len(columns) - 1, fold] = np.sort(train_rows)
         if not columns:
-            raise InputError(f"{self.plan.cv} gives no split for {self.n} samples.")
+            raise InputError(f"{self.plan.cv_name} gives no split for {self.n} samples.")
         folds = np.stack(columns, axis=1)
         self.plan = replace(self.plan, folds=int(folds.max()) + 1, repeats=folds.shape[1])
-        plain = all(len(rows) == np.sum(folds[:, r] != k) for (r, k), rows in train.items())
+        plain = all(np.array_equal(rows, np.flatnonzero(folds[:, r] != k)) for (r, k), rows in train.items())
         return Splits(self.plan, folds, None if plain else train, tuple(self.notes))
 
 

@@ -102,7 +102,8 @@ class Predictions:
         if self.samples is None:
             object.__setattr__(self, "samples", np.arange(len(self.target)))
         _check(self)
-        for array in (self.data, self.folds, self.state, self.target.y, self.groups, self.samples, self.seconds):
+        labels = (self.target.y, self.target.event)
+        for array in (self.data, self.folds, self.state, *labels, self.groups, self.samples, self.seconds):
             if array is not None:
                 array.setflags(write=False)
         for name in ("blocks", "messages", "provenance"):
@@ -199,8 +200,8 @@ class Predictions:
             names = [config] if isinstance(config, (str, int, np.integer)) else list(config)
             out = out._sel_configs([self.config_index(c) for c in names])
         if repeat is not None:
-            wanted = [repeat] if isinstance(repeat, (int, np.integer)) else list(repeat)
-            wrong = [r for r in wanted if not 0 <= r < self.n_repeats]
+            wanted = list(repeat) if isinstance(repeat, Iterable) else [repeat]
+            wrong = [r for r in wanted if not isinstance(r, (int, np.integer)) or not 0 <= r < self.n_repeats]
             if wrong or not wanted:
                 raise InputError(f"repeat must be in 0..{self.n_repeats - 1}; got {repeat!r}.")
             out = out._sel_repeats(wanted)
@@ -352,7 +353,7 @@ def _labels_of_scores(oof: Predictions) -> NDArray[Any]:
     if oof.data.ndim == 4:
         return np.asarray(np.argmax(np.nan_to_num(oof.data, nan=-np.inf), axis=-1))
     # predict() of scikit-learn gives the first class on the boundary, hence the strict comparison.
-    cut = 0.5 if oof.response == "proba" else oof.threshold
+    cut = 0.5 if oof.threshold is None else oof.threshold
     return np.asarray(oof.data > cut).astype(np.intp)
 
 

@@ -14,7 +14,7 @@ def number(value: float | None, sign: bool = False) -> str:
     if value is None or not np.isfinite(value):
         return "undefined" if value is not None else "none"
     plus = "+" if sign else ""
-    if value == 0 or 1e-3 <= abs(value) < 1e3:
+    if value == 0 or (1e-3 <= abs(value) < 1e3) or (sign and abs(value) < 1e3):
         return f"{value:{plus}.4f}"
     return f"{value:{plus}.4g}"
 

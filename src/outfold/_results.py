@@ -169,6 +169,9 @@ class Estimate:
     fingerprint: str
     description: str
     reference: str
+    aggregate: str = "pooled"
+    positive: str | None = None
+    n_groups: int | None = None
     notes: tuple[Note, ...] = ()
     draws: NDArray[np.float64] | None = None
     chosen: NDArray[Any] | None = None
@@ -198,33 +201,47 @@ class Estimate:
         ci = "" if self.interval is None else " " + _render.interval(*self.interval, self.confidence_level)
         return f"<Estimate {self.method} {self.metric} {_render.number(self.value)}{ci}>"
 
+    @property
+    def title(self) -> str:
+        """What is estimated, in words."""
+        subject = {"cv": self.selected, "nested": "the whole search"}.get(self.method, "the selected configuration")
+        return f"{self.metric} of {subject}"
+
     def __str__(self) -> str:
-        first = f"{self.metric} of the selected configuration"
-        own = "  winner's own CV score"
         ci = "" if self.interval is None else "   " + _render.interval(*self.interval, self.confidence_level)
-        width = max(len(first), len(own))
-        lines = [
-            f"{first:<{width}}   {_render.number(self.value)}{ci}",
-            f"{own:<{width}}   {_render.number(self.naive)}   optimism {_render.number(self.optimism, sign=True)}",
-        ]
+        own = f"  {self._own()}"
+        width = max(len(self.title), len(own) if self._corrects else 0)
+        lines = [f"{self.title:<{width}}   {_render.number(self.value)}{ci}"]
+        if self._corrects:
+            optimism = _render.number(self.optimism, sign=True)
+            lines.append(f"{own:<{width}}   {_render.number(self.naive)}   optimism {optimism}")
         lines += [f"  {key:<10} {text}" for key, text in self._facts()]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         ci = "" if self.interval is None else "   " + _render.interval(*self.interval, self.confidence_level)
-        rows = [
-            ("winner's own CV score", _render.number(self.naive)),
-            ("optimism", _render.number(self.optimism, sign=True)),
-            *self._facts(),
-        ]
-        return _render.facts_html(
-            f"{self.metric} of the selected configuration: {_render.number(self.value)}{ci}", rows
-        )
+        rows = list(self._facts())
+        if self._corrects:
+            optimism = _render.number(self.optimism, sign=True)
+            rows = [(self._own(), _render.number(self.naive)), ("optimism", optimism), *rows]
+        return _render.facts_html(f"{self.title}: {_render.number(self.value)}{ci}", rows)
+
+    @property
+    def _corrects(self) -> bool:
+        """Whether the winner's own score is another number than the estimate."""
+        return self.method not in ("cv", "cvt")
+
+    def _own(self) -> str:
+        # By fold is what a grid search reports; pooled is one value on all predictions of a repeat.
+        return f"winner's own CV score, {'by fold' if self.aggregate == 'fold' else 'pooled'}"
 
     def _facts(self) -> Iterable[tuple[str, str]]:
-        yield "selected", f"{self.selected}, {self.rule} over {_render.count(self.n_configs, 'configuration')}"
+        if self.method != "cv":
+            yield "selected", f"{self.selected}, {self.rule} over {_render.count(self.n_configs, 'configuration')}"
         yield "method", f"{self.description} [{self.reference}]"
-        yield "data", f"{_render.count(self.n_samples, 'sample')}, {self.plan}"
+        positive = "" if self.positive is None else f", positive class {self.positive}"
+        groups = "" if self.n_groups is None else f" in {_render.count(self.n_groups, 'group')}"
+        yield "data", f"{_render.count(self.n_samples, 'sample')}{groups}, {self.plan}{positive}"
         for note in self.notes:
             yield note.code, note.text
 
@@ -242,6 +259,9 @@ class Estimate:
             "rule": self.rule,
             "n_samples": self.n_samples,
             "n_configs": self.n_configs,
+            "n_groups": self.n_groups,
+            "positive": self.positive,
+            "aggregate": self.aggregate,
             "plan": self.plan,
             "fingerprint": self.fingerprint,
             "description": self.description,

@@ -98,7 +98,12 @@ class Scoring:
     def scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
         """(b, C) the metric of every candidate under every weighting."""
         weights = self.equal_weights() if weights is None else weights
-        return self._mean([part.kernel.scores(part.of(weights)) for part in self._parts])
+        scores = [part.kernel.scores(part.of(weights)) for part in self._parts]
+        out = self._mean(scores)
+        if len(scores) > 1:
+            # Undefined for all: the part says nothing. Undefined for some only: these cannot be compared with the rest.
+            out[np.any([np.isnan(s) & ~np.all(np.isnan(s), axis=1, keepdims=True) for s in scores], axis=0)] = np.nan
+        return out
 
     def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> NDArray[np.float64]:
         """(b,) the metric of candidate chosen[i] under weights[i]."""

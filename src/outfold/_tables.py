@@ -37,6 +37,9 @@ def numbers_or_codes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] |
     if values.dtype.kind in "US":
         words, codes = distinct_codes(values.astype(str))
         return codes, words
+    if values.dtype.kind in "iu" and values.size and max(-int(values.min()), int(values.max())) > 2**53:
+        words, codes = distinct_codes(values)  # whole numbers that a float cannot tell apart are labels
+        return codes, words
     if values.dtype.kind not in "biuf":
         raise InputError(f"predictions must be numbers or labels; these are of type {values.dtype}.")
     return values.astype(np.float64), None
@@ -65,6 +68,8 @@ class LongTable:
             self.frame: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
         except TypeError:
             raise InputError(f"a pandas or polars data frame is needed; got {type(frame).__name__}.") from None
+        except nw.exceptions.DuplicateError:
+            raise InputError("two columns of the table have the same name; rename or leave out one of them.") from None
         if len(self.frame) == 0:
             raise InputError("the table has no rows; one for every (sample, configuration, repeat) is needed.")
         self._sample, self.samples = self._codes(sample, "sample")

@@ -71,6 +71,10 @@ def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str =
     what
         What to call the labels in an error.
     """
+    if np.ma.is_masked(y):
+        raise InputError(
+            f"{what} masks {int(np.sum(np.ma.getmaskarray(y)))} labels. Leave out the samples without a label."
+        )
     labels = np.asarray(y)
     if labels.dtype.names is not None or task == "survival":
         return _encode_survival(labels, what)
@@ -155,7 +159,7 @@ def _encode_survival(labels: NDArray[Any], what: str) -> Target:
         numbers = [n for n in labels.dtype.names if labels.dtype[n].kind in "fiu"]
         if len(bools) != 1 or len(numbers) != 1:
             raise InputError(f"{need}; it has fields {', '.join(labels.dtype.names)}.")
-        time, event = labels[numbers[0]].astype(np.float64), labels[bools[0]]
+        time, event = labels[numbers[0]].astype(np.float64), labels[bools[0]].copy()
     elif labels.ndim == 2 and labels.shape[1] == 2:
         time = labels[:, 0].astype(np.float64)
         if not np.isin(labels[:, 1].astype(np.float64), (0.0, 1.0)).all():

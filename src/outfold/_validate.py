@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import numpy as np
+
 from ._predictions import Predictions
 from .exceptions import InputError, NeedError
 
@@ -80,13 +82,14 @@ def needs(
 
 def check_level(level: float) -> float:
     """A confidence level strictly between 0 and 1."""
-    if not 0 < level < 1:
+    if not isinstance(level, (int, float, np.number)) or not 0 < level < 1:
         raise InputError(f"confidence_level must lie between 0 and 1, such as 0.95; got {level!r}.")
     return float(level)
 
 
 def check_count(value: Any, name: str, least: int = 1) -> int:
     """A whole number of at least `least`."""
-    if isinstance(value, bool) or int(value) != value or value < least:
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and np.isfinite(value)
+    if not number or int(value) != value or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}.")
     return int(value)

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,6 +47,7 @@ def bbc(
     stratify: bool = False,
     rng: int = 0,
     draws: ArrayLike | None = None,
+    draws_are: Literal["auto", "indices", "counts"] = "auto",
 ) -> Estimate:
     """Performance of the selected configuration, with bootstrap bias correction (BBC-CV) and interval.
 
@@ -71,8 +72,11 @@ def bbc(
     rng
         Seed of the draws.
     draws
-        Draws made elsewhere, (B, N) drawn indices or counts: rows that all sum to N are counts. A draw that cannot be
-        scored is then left out of the mean; otherwise it is drawn again, and counted.
+        Draws made elsewhere, (B, N) drawn indices or counts. A draw that cannot be scored is then left out of the mean;
+        otherwise it is drawn again, and counted.
+    draws_are
+        Whether `draws` are ``"indices"`` or ``"counts"``. ``"auto"`` takes rows that all sum to N for counts, and refuses
+        where that leaves a doubt.
 
     Examples
     --------
@@ -90,12 +94,10 @@ def bbc(
         bootstrap = sample_bootstrap(scoring, stratify, rng)
         result = correct(scoring, chosen_rule, bootstrap, check_count(n_resamples, "n_resamples", 2))
     else:
-        result = correct_given(scoring, chosen_rule, _given_counts(draws, len(scoring.rows)))
+        result = correct_given(scoring, chosen_rule, _given_counts(draws, len(scoring.rows), draws_are))
     if not len(result.scores):
         raise InputError(_cannot_score(scoring))
-    text = (
-        f"BBC-CV, {len(result.scores):,} bootstrap draws, {result.n_again} {'redrawn' if draws is None else 'left out'}"
-    )
+    again = f", {result.n_again:,} {'redrawn' if draws is None else 'left out'}" if result.n_again else ""
     return _estimate(
         scoring,
         selection,
@@ -103,10 +105,10 @@ def bbc(
         value=float(result.scores.mean()),
         draws=result.scores,
         level=level,
-        description=text,
+        description=f"BBC-CV, {len(result.scores):,} bootstrap draws{again}",
         reference="Tsamardinos 2018, Alg. 5",
         chosen=np.array(scoring.names, dtype=object)[result.chosen],
-        notes=_bbc_notes(scoring, result),
+        notes=_bbc_notes(scoring, result, selection.score),
         details={"n_resamples": len(result.scores), "redrawn": result.n_again},
     )
 
@@ -176,7 +178,7 @@ def tt(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
     gap = np.nanmax(folds, axis=0) - folds[winner]
     value = selection.score - sign * float(np.nanmean(gap))
     notes = list(_fold_notes(scoring))
-    if oof.plan.kind == "loo":
+    if oof.n_folds == oof.n_samples:
         notes.append(Note("OF202", "with leave-one-out the TT correction tends to twice the loss; use bbc."))
     low, high = scoring.metric.bounds
     if not low <= value <= high:
@@ -220,7 +222,8 @@ def nested(
     own_rule = as_rule(rule)
     scoring = Scoring(oof, metric, "fold")
     selection = select.choose(scoring, own_rule)
-    picks = {cell: _inner_pick(oof, metric, own_rule, cell) for cell in scoring.cells}
+    searches = {cell: _inner_scoring(oof, metric, cell) for cell in scoring.cells}
+    picks = {cell: oof.config_index(select.choose(inner, own_rule).name) for cell, inner in searches.items()}
     outer = Scoring(_outer_predictions(oof, picks), metric, "fold")
     value = float(outer.scores()[0, 0])
     return _estimate(
@@ -232,7 +235,7 @@ def nested(
         level=check_level(confidence_level),
         description=_nested_text(oof),
         reference="Tsamardinos 2015, Alg. 5",
-        notes=_fold_notes(scoring),
+        notes=(*_fold_notes(scoring), *_inner_notes(scoring, list(searches.values()))),
         chosen=np.array([oof.configs[j] for j in picks.values()], dtype=object),
         details=_nested_fits(oof),
     )
@@ -269,7 +272,7 @@ def cvm_cv(
         level=check_level(confidence_level),
         description="CV of the winner on a new partition",
         reference="Tsamardinos 2015, Alg. 3",
-        notes=_fold_notes(scoring),
+        notes=(*again.notes, *_fold_notes(again)),
     )
 
 
@@ -306,6 +309,9 @@ def _estimate(
         greater_is_better=scoring.metric.greater_is_better,
         n_samples=len(scoring.rows),
         n_configs=len(scoring.candidates),
+        n_groups=None if oof.groups is None else int(oof.group_codes.max()) + 1,  # type: ignore[union-attr]
+        positive=None if oof.target.task != "binary" else str(oof.target.classes[1]),  # type: ignore[index]
+        aggregate=scoring.aggregate,
         plan=str(oof.plan),
         rule=selection.rule,
         fingerprint=oof.fingerprint,
@@ -346,24 +352,63 @@ def _sample_draws(scoring: Scoring, n_resamples: int, rng: int) -> NDArray[np.fl
     return draws
 
 
-def _given_counts(draws: ArrayLike, n: int) -> NDArray[Any]:
+def _given_counts(draws: ArrayLike, n: int, kind: str) -> NDArray[Any]:
     given = np.asarray(draws)
-    if given.ndim != 2 or given.shape[1] != n or given.dtype.kind not in "biu":
+    if given.ndim != 2 or given.shape[1] != n or not len(given) or given.dtype.kind not in "iu" or given.min() < 0:
         raise InputError(
-            f"draws must be whole numbers of shape (B, {n}), drawn indices or counts; got {given.dtype} {given.shape}."
+            f"draws must be whole numbers from 0 of shape (B, {n}), drawn indices or counts; got {given.dtype} {given.shape}."
         )
-    if given.min() < 0 or (not np.all(given.sum(axis=1) == n) and given.max() >= n):
-        raise InputError(f"draws must be indices in 0..{n - 1}, or counts that sum to {n} in every row.")
-    return resample.read_draws(given, n)
+    if kind == "auto":
+        kind = _kind_of_draws(given, n)
+    if kind not in ("indices", "counts"):
+        raise InputError(f"draws_are must be 'auto', 'indices' or 'counts'; got {kind!r}.")
+    if kind == "counts":
+        return resample.compact(given)
+    if given.max() >= n:
+        raise InputError(
+            f"drawn indices must lie in 0..{n - 1}; the largest is {given.max()}. For counts say draws_are='counts'."
+        )
+    return resample.count_rows(given, n)
 
 
-def _inner_pick(oof: Predictions, metric: MetricLike, rule: select.Rule, cell: tuple[int, int]) -> int:
-    """The configuration selected without the samples of one outer fold."""
+def _kind_of_draws(given: NDArray[Any], n: int) -> str:
+    """Counts sum to N in every row. Indices sum to about N(N-1)/2, and the mean of many rows is near that."""
+    if np.all(given.sum(axis=1) == n):
+        # Indices could do that by chance in one row of a few samples, not in many rows of more.
+        if len(given) < 5 or n < 8:
+            raise InputError("these few draws could be indices or counts; say which: draws_are='indices' or 'counts'.")
+        return "counts"
+    expected, spread = (n - 1) / 2, np.sqrt((n * n - 1) / 12 / given.size)
+    if abs(given.mean() - expected) > 10 * spread:
+        raise InputError(
+            "these draws do not look like indices (their mean is not near that of 0..N-1), nor do their rows sum to N as "
+            "counts would; say which they are: draws_are='indices' or 'counts'."
+        )
+    return "indices"
+
+
+def _inner_scoring(oof: Predictions, metric: MetricLike, cell: tuple[int, int]) -> Scoring:
+    """Scores for the search without the samples of one outer fold."""
     repeat, fold = cell
     usable = np.flatnonzero(oof.state[:, repeat, fold] == State.DONE)
     inner = oof.blocks["inner"].sel(repeat=repeat * oof.n_folds + fold)
-    scoring = Scoring(inner.sel(config=usable.tolist()), metric, "fold")
-    return int(usable[select.choose(scoring, rule).index])
+    return Scoring(inner.sel(config=usable.tolist()), metric, "fold")
+
+
+def _inner_notes(scoring: Scoring, searches: list[Scoring]) -> tuple[Note, ...]:
+    """What the inner searches lacked: configurations, or folds."""
+    notes = []
+    fewest = min(len(inner.candidates) for inner in searches)
+    if fewest < len(scoring.candidates):
+        notes.append(
+            Note("OF205", f"an inner search had {fewest} of {len(scoring.candidates)} configurations to choose from.")
+        )
+    lacking = sum(len(inner.cells) < len(inner.oof.splits.cells) for inner in searches)
+    if lacking:
+        notes.append(
+            Note("OF206", f"{lacking} of {len(searches)} inner searches lack folds; collect the missing cells.")
+        )
+    return tuple(notes)
 
 
 def _outer_predictions(oof: Predictions, picks: dict[tuple[int, int], int]) -> Predictions:
@@ -378,8 +423,11 @@ def _outer_predictions(oof: Predictions, picks: dict[tuple[int, int], int]) -> P
 
 
 def _nested_fits(oof: Predictions) -> dict[str, int]:
+    """Fits behind a nested CV, the final one included: those done here, and those of the papers' protocol."""
     c, k, r = oof.n_configs, oof.n_folds, oof.n_repeats
-    return {"fits": r * c * k * (k + 1) // 2 + 1, "fits_plain": r * (c * k * k + k) + 1}
+    inner = oof.blocks["inner"]
+    outer_cells, inner_cells = (int(np.sum(part.state[:, part.planned] != State.PENDING)) for part in (oof, inner))
+    return {"fits": outer_cells + inner_cells // 2 + 1, "fits_plain": r * (c * k * k + k) + 1}
 
 
 def _nested_text(oof: Predictions) -> str:
@@ -387,13 +435,12 @@ def _nested_text(oof: Predictions) -> str:
     return f"nested CV, {fits['fits']:,} fits instead of {fits['fits_plain']:,}"
 
 
-def _bbc_notes(scoring: Scoring, result: Corrected) -> tuple[Note, ...]:
+def _bbc_notes(scoring: Scoring, result: Corrected, naive: float) -> tuple[Note, ...]:
     notes = []
     if result.n_again:
         share = result.n_again / (len(result.scores) + result.n_again)
-        notes.append(
-            Note("OF201", f"{result.n_again} draws ({share:.1%}) could not be scored: a class or pair was missing.")
-        )
+        lacking = "left out no sample, or a class or pair was missing"
+        notes.append(Note("OF201", f"{result.n_again:,} draws ({share:.1%}) could not be scored: they {lacking}."))
     if scoring.oof.response == "score" and scoring.metric.needs == "score" and scoring.oof.n_folds > 1:
         notes.append(
             Note(
@@ -401,7 +448,25 @@ def _bbc_notes(scoring: Scoring, result: Corrected) -> tuple[Note, ...]:
                 "scores of different folds are ranked together; margins of different models may not share a scale.",
             )
         )
+    notes += _group_notes(scoring)
+    if scoring.metric.name == "roc_auc" and np.quantile(result.scores, 0.975) < 0.5 and naive < 0.5:
+        assert scoring.oof.target.classes is not None
+        negative, positive = scoring.oof.target.classes
+        notes.append(
+            Note(
+                "OF211",
+                f"even the best ranks worse than chance; is {negative!s}, not {positive!s}, the positive class?",
+            )
+        )
     return tuple(notes)
+
+
+def _group_notes(scoring: Scoring) -> list[Note]:
+    codes = scoring.group_codes()
+    n_groups = SMALL_FOLD if codes is None else int(codes.max()) + 1
+    if n_groups >= SMALL_FOLD:
+        return []
+    return [Note("OF212", f"only {n_groups} groups to draw from; the interval is rough.")]
 
 
 def _fold_notes(scoring: Scoring) -> tuple[Note, ...]:

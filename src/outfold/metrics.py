@@ -417,7 +417,12 @@ def _wrong_task(metric: Metric, task: Task) -> str:
         return "f1 is of one positive class; this task is multiclass. Use f1_macro, the mean F1 of the classes."
     tasks = " or ".join(sorted(metric.tasks))
     fitting = ", ".join(m.name for m in _BUILT_IN if task in m.tasks)
-    return f"{metric.name} is for {tasks}; this task is {task}. Use one of: {fitting}"
+    given = (
+        "there are no labels (label=), so these are per-sample scores"
+        if task == "pointwise"
+        else f"this task is {task}"
+    )
+    return f"{metric.name} is for {tasks}; {given}. Use one of: {fitting}"
 
 
 def _minus(metric: Metric, name: str) -> Metric:
@@ -452,6 +457,26 @@ _UNDEFINED = (
 )
 
 
+# scikit-learn's functions that give 0, 1 or a huge number where the labels of a resample leave them undefined.
+_NEED_A_POSITIVE = frozenset(
+    {"average_precision_score", "f1_score", "fbeta_score", "jaccard_score", "precision_score", "recall_score"}
+)
+_NEED_TWO_LABELS = frozenset(
+    {
+        "cohen_kappa_score",
+        "d2_absolute_error_score",
+        "d2_brier_score",
+        "d2_log_loss_score",
+        "d2_pinball_score",
+        "d2_tweedie_score",
+        "explained_variance_score",
+        "matthews_corrcoef",
+        "r2_score",
+        "roc_auc_score",
+    }
+)
+
+
 @dataclass(frozen=True)
 class _Call:
     """A user's or scikit-learn's function, called safely on the rows of a resample."""
@@ -469,7 +494,22 @@ class _Call:
         except (TypeError, ValueError):  # some compiled functions have no signature
             return ()
 
+    def _undefined(self, labels: Array) -> bool:
+        """Whether these labels leave a function of scikit-learn undefined, whatever is predicted."""
+        if not (getattr(self.function, "__module__", None) or "").startswith("sklearn.metrics"):
+            return False
+        name = getattr(self.function, "__name__", "")
+        if name in _NEED_TWO_LABELS:
+            return bool(np.all(labels == labels[0]))
+        # "macro" of the others is a mean over classes; average precision of two classes has that default and no classes.
+        averaged = self.options.get("average", "binary") != "binary" and name != "average_precision_score"
+        if name not in _NEED_A_POSITIVE or averaged or "pos_label" not in self.options:
+            return False
+        return not np.any(labels == self.options["pos_label"])
+
     def __call__(self, labels: Array, prediction: Array, counts: Array) -> float:
+        if self._undefined(labels):
+            return np.nan
         options = dict(self.options)
         # The one-vs-one area has the parameter and refuses it.
         if "sample_weight" in self.parameters and options.get("multi_class") != "ovo":

@@ -109,7 +109,14 @@ class _Simplest(Rule):
 
     def _values(self, scoring: Scoring) -> NDArray[np.float64]:
         pairs = zip(scoring.names, scoring.params, strict=True)
-        return np.array([_complexity(self.complexity, name, params) for name, params in pairs], dtype=float)
+        values = np.array([_complexity(self.complexity, name, params) for name, params in pairs], dtype=float)
+        if np.isinf(values).all() and isinstance(self.complexity, str):
+            known = sorted({k for params in scoring.params for k in params})
+            raise InputError(
+                f"no configuration has a number for the parameter {self.complexity!r} to tell which is simpler; the "
+                f"parameters are {', '.join(known) or 'not known'}."
+            )
+        return values
 
 
 class _OneStandardError(_Simplest):
@@ -309,9 +316,11 @@ def _complexity(key: Any, name: str, params: Mapping[str, Any]) -> float:
         names = _ALIASES.get(key, (key,))
         found = [v for k, v in params.items() if k.rpartition("__")[2] in names]
         # A configuration without the parameter is not simpler than one with it: it comes last.
-        if not found:
+        if not found or found[0] is None:
             return np.inf
-        return np.inf if found[0] is None else float(found[0])
+        if isinstance(found[0], bool) or not isinstance(found[0], (int, float, np.number)):
+            raise InputError(f"complexity={key!r} must be a number to compare; {name!r} has {found[0]!r}.")
+        return float(found[0])
     if name not in key:
         raise InputError(f"complexity has no entry for the configuration {name!r}.")
     return float(key[name])

@@ -69,7 +69,7 @@ class Bootstrap:
         for stratum in np.unique(strata):
             members = np.flatnonzero(strata == stratum)
             out[:, members] = count_rows(rng.integers(0, len(members), size=(b, len(members))), len(members))
-        return _compact(out)
+        return compact(out)
 
 
 def count_rows(indices: NDArray[np.integer], n: int) -> NDArray[Any]:
@@ -77,19 +77,11 @@ def count_rows(indices: NDArray[np.integer], n: int) -> NDArray[Any]:
     b = len(indices)
     offsets = np.arange(b, dtype=np.intp)[:, None] * n
     counts = np.bincount((indices + offsets).ravel(), minlength=b * n).reshape(b, n)
-    return _compact(counts)
+    return compact(counts)
 
 
-def read_draws(draws: NDArray[np.integer], n: int) -> NDArray[Any]:
-    """Given draws as (B, N) counts.
-
-    Rows that all sum to N are counts already; other rows are drawn indices. (An index matrix whose every row sums to N
-    happens for fewer than five samples only.)
-    """
-    return _compact(draws) if np.all(draws.sum(axis=1) == n) else count_rows(draws, n)
-
-
-def _compact(counts: NDArray[np.integer]) -> NDArray[Any]:
+def compact(counts: NDArray[np.integer]) -> NDArray[Any]:
+    """Counts as bytes, unless one is above 255."""
     return counts.astype(np.uint8 if counts.max(initial=0) < 256 else np.int64)
 
 
