@@ -55,3 +55,14 @@ def test_every_metric_stands_in_the_methods():
     text = (DOCS / "methods.md").read_text()
     for name in metrics.names():
         assert re.search(rf"^\| `{name}` \| .*{re.escape(metrics.get(name).description)}", text, re.M), name
+
+
+def test_recipes_run_as_they_stand(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "recipes.md").read_text()
+    scope: dict[str, object] = {}
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
+        exec(compile(block, "recipes.md", "exec"), scope)
+    printed = capsys.readouterr().out
+    assert "the whole search" in printed
+    assert "cannot be told from the best" in printed
