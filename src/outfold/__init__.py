@@ -7,14 +7,14 @@ Keep the out-of-fold predictions of every configuration you try; everything else
 Plan(3 x 5-fold)
 """
 
-from . import drop, estimate, exceptions, metrics, select, simulate
+from . import drop, estimate, exceptions, metrics, select, simulate, stability
 from ._collect import collect, refit
 from ._configs import Configs, grid
 from ._convert import from_arrays, from_frame, read
 from ._notes import Note
 from ._plan import Plan, Splits
 from ._predictions import Predictions, State
-from ._results import Estimate, Interval, Leaderboard, Selection
+from ._results import Estimate, Interval, Leaderboard, Selection, Stability
 from ._store import load
 
 __version__ = "0.1.0"
@@ -29,6 +29,7 @@ __all__ = [
     "Predictions",
     "Selection",
     "Splits",
+    "Stability",
     "State",
     "collect",
     "drop",
@@ -43,4 +44,5 @@ __all__ = [
     "refit",
     "select",
     "simulate",
+    "stability",
 ]
