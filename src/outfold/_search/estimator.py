@@ -245,6 +245,10 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_options(self) -> None:
         check_estimator(self._prototype(), None)
+        if is_sampler(self.search) and isinstance(self.estimator, Mapping):
+            raise InputError(
+                "a sampler sets parameters of one estimator; give an estimator and a grid of distributions."
+            )
         if not is_sampler(self.search) and self.search not in ("grid", "random", "halving"):
             raise InputError(
                 f"search must be 'grid', 'random', 'halving' or an Optuna sampler or study; got {self.search!r}."
@@ -301,11 +305,8 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             response=task.response,
             fit_params=task.fit_params,
             progress="always" if self.verbose > 0 else False,
-            **{
-                k: v
-                for k, v in {"drop": drop, "repeats": self.repeats}.items()
-                if v is not None and k in collect.__code__.co_varnames
-            },  # TEMP
+            drop=drop,
+            repeats=self.repeats,
         )
 
     def _drop_rule(self, task: Task) -> Any:
@@ -478,7 +479,9 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         scorers = read_scoring(self.scoring, self.refit, self._prototype())
         router = MetadataRouter(owner=self).add_self_request(self)
         router.add(estimator=self._prototype(), method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-        to_score = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
+        to_score = MethodMapping().add(caller="score", callee="score")
+        if self.scoring is not None:  # a scorer that was given may ask for what the scores do not use; fit says so
+            to_score.add(caller="fit", callee="score")
         main = scorers.main or next(iter(scorers.scorers))
         if hasattr(scorers.scorers[main], "get_metadata_routing"):
             router.add(scorer=scorers.scorers[main], method_mapping=to_score)
@@ -492,10 +495,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if not _routing():
             return groups, {name: value for name, value in params.items() if name != "groups"}
         routed = process_routing(self, "fit", **params)
-        # The estimator's own score takes whatever its fit takes; only a scorer that was given has asked for it.
-        if self.scoring is not None and any(
-            value is not None for value in routed.get("scorer", {}).get("score", {}).values()
-        ):
+        if any(value is not None for value in routed.get("scorer", {}).get("score", {}).values()):
             raise InputError(
                 "the scorer asks for metadata, but scores are taken of stored predictions without weights. Leave out its "
                 "set_score_request."
