@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import outfold as of
 from collect_estimators import Raises, Tally, fits
-from outfold import Plan, State, collect, drop, load
+from outfold import Plan, State, collect, drop, load, stability
 from outfold.exceptions import InputError, StoreMismatchError
 from test_collect_store import equal
 
@@ -288,17 +288,153 @@ def test_what_cannot_be_done_is_refused_before_any_fit(data, log, path, change, 
     assert not path.exists()
 
 
+# -- repeats until it is enough ----------------------------------------------------------------------------
+
+
+def two():
+    """Configurations whose predictions settle soon."""
+    return of.grid("logit", LogisticRegression(), C=[0.01, 1.0])
+
+
+def test_repeats_instead_of_those_of_the_plan(data):
+    oof = collect(two(), *data, Plan(folds=3), repeats=4)
+    assert oof.n_repeats == 4
+    equal(oof, collect(two(), *data, Plan(folds=3, repeats=4)))
+
+
+def test_auto_adds_repeats_until_the_rule_holds(data):
+    stop = stability.Rank(0.999)
+    oof = collect(two(), *data, Plan(folds=3), repeats="auto", stop=stop, max_repeats=40)
+    n = oof.n_repeats
+    assert 2 < n < 40
+    assert oof.provenance["stopped_after"] == n
+    assert oof.plan.repeats == n
+    assert stop.holds(oof)
+    assert not any(stop.holds(oof.sel(repeat=range(r))) for r in range(1, n))
+    equal(oof, collect(two(), *data, Plan(folds=3, repeats=n)))
+    assert not [note for note in oof.notes if note.code == "OF401"]
+
+
+@pytest.mark.parametrize("stop", [stability.Fixed(3), stability.KS(0.7), stability.Width(0.5), None], ids=str)
+def test_every_stop_rule(data, stop):
+    oof = collect(two(), *data, Plan(folds=3), repeats="auto", stop=stop, max_repeats=9)
+    rule = stability.Rank() if stop is None else stop
+    if oof.n_repeats < 9:
+        assert rule.holds(oof)
+        assert oof.n_repeats == 1 or not rule.holds(oof.sel(repeat=range(oof.n_repeats - 1)))
+    else:
+        assert [note.code for note in oof.notes] == ["OF401"]
+        assert "did not hold after 9 repeats" in oof.notes[0].text
+    assert (stop is None) == (oof.n_repeats == 9)
+
+
+def test_auto_stores_what_it_returns_and_a_second_call_does_nothing(data, path, log):
+    arguments = {"plan": Plan(folds=3), "repeats": "auto", "stop": stability.Rank(0.99), "max_repeats": 30}
+    models = two() | {"tally": Tally(log=log)}
+    first = collect(models, *data, **arguments, store=path)
+    n = fits(log)
+    assert n == 3 * first.n_repeats
+    equal(first, load(path))
+    assert load(path).plan == first.plan
+    assert dict(load(path).provenance) == dict(first.provenance)
+    equal(first, collect(models, *data, **arguments, store=path))
+    assert fits(log) == n
+
+
+def test_the_cap_and_the_rule_may_change(data, path, log):
+    models = two() | {"tally": Tally(log=log)}
+
+    def go(stop, cap, store=path):
+        return collect(models, *data, Plan(folds=3), repeats="auto", stop=stop, max_repeats=cap, store=store)
+
+    low = go(stability.Fixed(9), 2)
+    assert low.n_repeats == 2
+    assert [note.code for note in low.notes] == ["OF401"]
+    high = go(stability.Fixed(4), 8)
+    assert fits(log) == 3 * 4
+    equal(high, go(stability.Fixed(4), 50, None))
+    equal(load(path), high)
+    back = go(stability.Fixed(9), 3)
+    assert fits(log) == 3 * 8
+    equal(back, high.sel(repeat=range(3)))
+    equal(load(path), back)
+    with pytest.raises(StoreMismatchError, match="other repeats"):
+        collect(models, *data, Plan(folds=3, repeats=4), store=path)
+
+
+def test_auto_with_dropping(data, path):
+    arguments = {"plan": Plan(folds=5), "repeats": "auto", "stop": stability.Rank(0.998), "max_repeats": 30}
+    oof = collect(configs(), *data, **arguments, drop=RULE)
+    left = [oof.configs[j] for j in np.flatnonzero(np.all(oof.state == State.DONE, axis=(1, 2)))]
+    assert {d["config"] for d in oof.provenance["drops"]} == set(oof.configs) - set(left)
+    assert arguments["stop"].holds(oof, left)
+    assert 2 <= oof.n_repeats < 30
+    assert oof.provenance["fits_saved"] == np.sum(oof.state == State.DROPPED) > 0
+    for options in ({"n_jobs": 2}, {"store": path}, {"store": path, "n_jobs": 4}, {"max_repeats": 12}):
+        again = collect(configs(), *data, **arguments | options, drop=RULE)
+        equal(oof, again)
+        assert oof.provenance["drops"] == again.provenance["drops"]
+    equal(oof, load(path))
+
+
+class FailsFirst(Tally):
+    """The first fit fails, the others do not."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        if fits(self.log) == 1:
+            raise RuntimeError("no")
+        return self
+
+
+def test_auto_ends_when_nobody_is_left(data, log):
+    oof = collect({"once": FailsFirst(log=log), "always": Raises()}, *data, Plan(folds=3), repeats="auto")
+    assert oof.n_repeats == 1
+    assert np.sum(oof.state == State.DONE) == 2
+
+
+def test_progress_forecasts(data, capsys):
+    collect(two(), *data, Plan(folds=3), repeats="auto", stop=stability.Fixed(4), progress="always")
+    last = capsys.readouterr().err.replace("\r", "\n").strip().splitlines()[-1]
+    assert "24/24 cells" in last
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"stop": stability.Fixed(3)}, "stop needs repeats='auto'"),
+        ({"stop": stability.Fixed(3), "repeats": 4}, "stop needs repeats='auto'; got repeats=4"),
+        ({"max_repeats": 3}, "max_repeats needs repeats='auto'"),
+        ({"repeats": 0}, "repeats must be a whole number from 1"),
+        ({"repeats": "many"}, "repeats must be a whole number from 1, 'auto' or None"),
+        ({"repeats": True}, "repeats must be a whole number"),
+        ({"repeats": "auto", "max_repeats": 0}, "max_repeats must be a whole number"),
+        ({"repeats": "auto", "stop": 20}, "stop must be a rule such as"),
+        ({"repeats": "auto", "stop": stability.KS(metric="r2")}, "r2"),
+        ({"repeats": "auto", "plan": Plan.leave_one_out()}, "can draw another partition"),
+        ({"repeats": 3, "plan": Plan.blocked()}, "can draw another partition"),
+        ({"repeats": "auto", "inner": True}, "inner needs to know the number of repeats"),
+        ({"repeats": "auto", "fresh": "roc_auc"}, "fresh needs to know the number of repeats"),
+        ({"repeats": "auto", "drop": drop.Sequential(metric="accuracy")}, r"give Sequential\(steps=\.\.\.\)"),
+    ],
+)
+def test_repeats_that_make_no_sense(data, log, change, words):
+    with pytest.raises(InputError, match=words):
+        collect(tallies(log), *data, **{"plan": Plan(folds=3)} | change)
+    assert fits(log) == 0
+
+
 # -- kill -9 --------------------------------------------------------------------------------------------
 
 _SCRIPT = """
 import sys
-from test_collect_drop import PLAN, killed_configs
+from test_collect_drop import SETTINGS, killed_configs
 from sklearn.datasets import make_classification
 from outfold import collect
 
-path, log, n_jobs = sys.argv[1:]
+path, log, n_jobs, setting = sys.argv[1:]
 X, y = make_classification(120, 8, n_informative=3, flip_y=0.1, class_sep=1.5, random_state=5)
-collect(killed_configs(log), X, y, PLAN, rng=3, store=path, n_jobs=int(n_jobs), drop=True)
+collect(killed_configs(log), X, y, rng=3, store=path, n_jobs=int(n_jobs), **SETTINGS[setting])
 """
 
 
@@ -306,12 +442,21 @@ def killed_configs(log):
     return tallies(log, pause=0.04) | configs()
 
 
-@pytest.mark.parametrize(("n_jobs", "points"), [(1, (4, 12, 18, 24)), (2, (10, 22))])
-def test_kill_between_folds_and_resume(data, path, log, n_jobs, points):
+SETTINGS = {
+    "fixed": {"plan": PLAN, "drop": True},
+    "auto": {"plan": Plan(folds=5), "drop": True, "repeats": "auto", "stop": stability.Fixed(2), "max_repeats": 4},
+}
+
+
+@pytest.mark.parametrize(
+    ("setting", "n_jobs", "points"),
+    [("fixed", 1, (4, 12, 18, 24)), ("fixed", 2, (10, 22)), ("auto", 1, (6, 16, 22))],
+)
+def test_kill_between_folds_and_resume(data, path, log, setting, n_jobs, points):
     script = path.parent / "script.py"
     script.write_text(_SCRIPT)
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
-    command = [sys.executable, str(script), str(path), log, str(n_jobs)]
+    command = [sys.executable, str(script), str(path), log, str(n_jobs), setting]
     kills = 0
     for point in points:
         process = subprocess.Popen(command, env=env, start_new_session=True)
@@ -324,7 +469,7 @@ def test_kill_between_folds_and_resume(data, path, log, n_jobs, points):
     assert kills == len(points)
     assert load(path).completeness < 1
     subprocess.run(command, env=env, check=True)
-    whole = collect(killed_configs(log), *data, PLAN, rng=3, drop=True)
+    whole = collect(killed_configs(log), *data, rng=3, **SETTINGS[setting])
     equal(load(path), whole)
     assert load(path).provenance["drops"] == whole.provenance["drops"]
     assert whole.provenance["fits_saved"] == load(path).provenance["fits_saved"] > 0

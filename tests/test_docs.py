@@ -20,7 +20,7 @@ def names_under(heading: str) -> set[str]:
     return set(re.findall(r"^\| `(\w+)`", section, re.M))
 
 
-@pytest.mark.parametrize("module", ["drop", "estimate", "select", "metrics", "simulate"])
+@pytest.mark.parametrize("module", ["drop", "estimate", "select", "metrics", "simulate", "stability"])
 def test_api_page_equals_the_public_names_of_modules(module):
     assert names_under(f"outfold.{module}") == set(getattr(outfold, module).__all__)
 
@@ -33,7 +33,14 @@ def test_api_page_equals_the_public_names():
 def test_every_public_name_has_a_docstring():
     for name in outfold.__all__:
         assert getattr(outfold, name).__doc__, name
-    for module in (outfold.drop, outfold.estimate, outfold.select, outfold.metrics, outfold.simulate):
+    for module in (
+        outfold.drop,
+        outfold.estimate,
+        outfold.select,
+        outfold.metrics,
+        outfold.simulate,
+        outfold.stability,
+    ):
         for name in module.__all__:
             assert getattr(module, name).__doc__, f"{module.__name__}.{name}"
 

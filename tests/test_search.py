@@ -664,6 +664,7 @@ BAD = {
     "n_configs too small": ({"search": "random", "n_configs": 0}, "n_configs must be at least 1"),
     "no such parameter": ({"grid": {"gamma": [1]}}, "Invalid parameter 'gamma'"),
     "grid": ({"grid": {"C": []}}, "non-empty"),
+    "two grids": ({"param_grid": C_GRID}, "two names for one thing"),
     "cv": ({"cv": "five"}, "cv must be a number of folds"),
     "one fold": ({"cv": 1}, "at least 2 folds"),
     "scoring": ({"scoring": "acuracy"}, "did you mean 'accuracy'"),

@@ -9,14 +9,14 @@ Plan(3 x 5-fold)
 
 from typing import TYPE_CHECKING, Any
 
-from . import drop, estimate, exceptions, metrics, select, simulate
+from . import drop, estimate, exceptions, metrics, select, simulate, stability
 from ._collect import collect, refit
 from ._configs import Configs, grid
 from ._convert import from_arrays, from_frame, read
 from ._notes import Note
 from ._plan import Plan, Splits
 from ._predictions import Predictions, State
-from ._results import Estimate, Interval, Leaderboard, Selection
+from ._results import Estimate, Interval, Leaderboard, Selection, Stability
 from ._store import load
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ __all__ = [
     "SelectCV",
     "Selection",
     "Splits",
+    "Stability",
     "State",
     "collect",
     "drop",
@@ -49,6 +50,7 @@ __all__ = [
     "refit",
     "select",
     "simulate",
+    "stability",
 ]
 
 

@@ -27,6 +27,10 @@ Response = Literal["label", "score", "proba", "value", "risk", "pointwise"]
 RESPONSES: tuple[str, ...] = get_args(Response)
 
 
+# In the provenance: repeats are added until it is enough.
+AUTO = "auto"
+
+
 class State(IntEnum):
     """What is known of a cell (configuration, repeat, fold)."""
 
@@ -398,6 +402,17 @@ def inner_folds(folds: NDArray[np.int32], n_folds: int) -> NDArray[np.int32]:
         for k in range(n_folds):
             columns.append(np.where(folds[:, r] == k, NOT_HELD_OUT, folds[:, r]))
     return np.stack(columns, axis=1).astype(np.int32)
+
+
+def begun(oof: Predictions) -> Predictions:
+    """Where repeats are added until it is enough: without those that were planned up to the cap but not needed."""
+    if oof.provenance.get("repeats") != AUTO:
+        return oof
+    n = oof.provenance.get("stopped_after")
+    if n is None:  # still going on, or interrupted
+        touched = np.flatnonzero(np.any((oof.state == State.DONE) | (oof.state == State.FAILED), axis=(0, 2)))
+        n = int(touched[-1]) + 1 if len(touched) else 1
+    return oof if n >= oof.n_repeats else oof.sel(repeat=range(n))
 
 
 # -- invariants -----------------------------------------------------------------------------------------

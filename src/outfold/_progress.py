@@ -47,6 +47,7 @@ class Progress:
         self.stream = sys.stderr if stream is None else stream
         self.shown = mode == "always" or (bool(mode) and self.stream.isatty())
         self.total, self.done, self.failed = total, 0, 0
+        self.at_most = False  # the total is a cap, and the work may end earlier
         self._score, self._metric, self._clock = score, metric, clock
         self._sums: dict[str, tuple[float, int]] = {}
         self._started = self._drawn = clock()
@@ -76,7 +77,8 @@ class Progress:
             f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s",
         ]
         if 0 < self.done < self.total:
-            parts.append(f"{_render.seconds((self.total - self.done) / rate)} left")
+            bound = "at most " if self.at_most else ""
+            parts.append(f"{bound}{_render.seconds((self.total - self.done) / rate)} left")
         if self.failed:
             parts.append(f"{self.failed:,} failed")
         if self._sums:

@@ -125,11 +125,21 @@ def insert_block(db: sqlite3.Connection, name: str, oof: Predictions) -> None:
         "provenance": dict(oof.provenance),
     }
     insert_about(db, {_fact(name, key): value for key, value in facts.items()})
-    for r in range(oof.n_repeats):
-        db.execute("INSERT INTO folds VALUES (?, ?, ?)", (name, r, oof.folds[:, r].astype("<i4").tobytes()))
+    _insert_folds(db, name, oof, range(oof.n_repeats))
     for (r, k), rows in (oof.train or {}).items():
         db.execute("INSERT INTO train VALUES (?, ?, ?, ?)", (name, int(r), int(k), rows.astype("<i4").tobytes()))
     insert_cells(db, _cell_rows(name, oof))
+
+
+def insert_repeats(db: sqlite3.Connection, oof: Predictions, start: int) -> None:
+    """The repeats of the main block from `start` on, after those that are there."""
+    insert_about(db, {"plan": oof.plan.to_dict(), "fingerprint": oof.fingerprint})
+    _insert_folds(db, MAIN, oof, range(start, oof.n_repeats))
+
+
+def _insert_folds(db: sqlite3.Connection, name: str, oof: Predictions, repeats: Iterable[int]) -> None:
+    rows = [(name, r, oof.folds[:, r].astype("<i4").tobytes()) for r in repeats]
+    db.executemany("INSERT INTO folds VALUES (?, ?, ?)", rows)
 
 
 def insert_cells(db: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> None:

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._notes import Note
-from ._predictions import Predictions, State, check_probabilities
+from ._plan import fingerprint
+from ._predictions import AUTO, Predictions, State, begun, check_probabilities
 from ._schema import (
     APPLICATION_ID,
     MAIN,
@@ -28,6 +29,7 @@ from ._schema import (
     insert_block,
     insert_cells,
     insert_configs,
+    insert_repeats,
     number_type,
     read_about,
     read_predictions,
@@ -81,7 +83,7 @@ def load(path: str | os.PathLike[str]) -> Predictions:
     """Read the predictions of an .oof file; every version of the format so far can be read."""
     path = Path(path)
     with _clear_errors(path), closing(_open_to_read(path)) as db:
-        return _read(db, path)
+        return begun(_read(db, path))
 
 
 class Store:
@@ -200,8 +202,13 @@ class Store:
         self._positions = {name: i for i, name in enumerate(self._header.configs)}
 
     def _extend(self, header: Predictions) -> None:
-        """Add the configurations and blocks that the file does not have yet."""
+        """Add the configurations, blocks and repeats that the file does not have yet."""
         known = self._header
+        if header.n_repeats > known.n_repeats:
+            with self._transaction() as db:
+                insert_repeats(db, header, known.n_repeats)
+            self._read_header()
+            known = self._header
         new = [i for i, name in enumerate(header.configs) if name not in known.configs]
         blocks = {name: block for name, block in header.blocks.items() if name not in known.blocks}
         if not new and not blocks:
@@ -247,7 +254,7 @@ def _refuse_mismatch(path: Path, known: Predictions, header: Predictions, identi
     before, identity = {"response": known.response, **before}, {"response": header.response, **identity}
     keys = [*identity, *(k for k in before if k not in identity)]
     differ = [_difference(k, before.get(k), identity.get(k)) for k in keys if before.get(k) != identity.get(k)]
-    if not differ and known.fingerprint != header.fingerprint:
+    if not differ and not _same_splits(known, header, identity):
         differ = ["other labels or splits"]
     differ += [
         f"other splits of the block {name!r}"
@@ -263,6 +270,15 @@ def _refuse_mismatch(path: Path, known: Predictions, header: Predictions, identi
         raise StoreMismatchError(
             f"{path.name} was made with {', '.join(differ)}. Use another store, or delete it to start anew."
         )
+
+
+def _same_splits(known: Predictions, header: Predictions, identity: Mapping[str, str]) -> bool:
+    if identity.get("repeats") != AUTO:
+        return known.fingerprint == header.fingerprint
+    # The cap may be another one; the repeats that both have must be the same.
+    n = min(known.n_repeats, header.n_repeats)
+    one, other = (fingerprint(oof.target, oof.folds[:, :n]) for oof in (known, header))
+    return one == other
 
 
 def _difference(key: str, before: str | None, now: str | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from .. import _render
 from .._configs import Configs
 from .._notes import Note
 from .._plan import Splits, fingerprint
-from .._predictions import Predictions
+from .._predictions import AUTO, Predictions, begun
 from .._progress import Mode, Progress
 from .._target import Target
 from . import blocks
@@ -31,7 +31,7 @@ from .recipes import Recipe
 from .respond import Reader
 
 if TYPE_CHECKING:
-    from .. import drop
+    from .. import drop, stability
     from ..metrics import MetricLike
     from ..select import RuleLike
 
@@ -54,6 +54,7 @@ class Collection:
     fresh: Splits | None
     timeout: float | None
     drop: drop.Rule | None = None
+    stop: stability.Stop | None = None
 
     def fill(
         self, store: str | Path | None, retry_failed: bool, progress: Mode, fresh: MetricLike | None, rule: RuleLike
@@ -61,8 +62,9 @@ class Collection:
         """Fit what is missing and give back everything there is."""
         if fresh is not None:
             self._check_selection(fresh, rule)
-        if self.drop is not None:
-            self.drop.check(self.header)
+        for decides in (self.drop, self.stop):
+            if decides is not None:
+                decides.check(self.header)
         with ExitStack() as stack:
             opened = None if store is None else self._open(store, stack)
             board = Board(self.header if opened is None else opened.predictions(), opened)
@@ -72,7 +74,7 @@ class Collection:
             race = Race(self, filling)
             stack.callback(filling.progress.close)
             try:
-                if self.drop is None:
+                if self.drop is None and self.stop is None:
                     filling.fill(filling.holdouts)
                 else:
                     race.run()
@@ -87,7 +89,8 @@ class Collection:
                 notes = self._notes(facts) + race.notes()
                 if opened is not None:
                     opened.update(notes=notes, **facts)
-            return board.predictions(provenance={**board.oof.start.provenance, **facts}, notes=notes)
+            oof = board.predictions(provenance={**board.oof.start.provenance, **facts}, notes=notes)
+            return begun(oof)
 
     def _check_selection(self, metric: MetricLike, rule: RuleLike) -> None:
         """Refuse a metric or rule that cannot select before the work, not after."""
@@ -140,7 +143,7 @@ class Collection:
             "numpy": np.__version__,
             "python": sys.version.split()[0],
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
+        } | ({} if self.stop is None else {"repeats": AUTO})
 
     @cached_property
     def identity(self) -> dict[str, str]:
@@ -149,12 +152,23 @@ class Collection:
         identity = {
             "data": str(made["data"]),
             "labels": str(made["labels"]),
-            "plan": f"{self.splits.plan} {fingerprint(self.target, self.splits.folds, self.splits.train)}",
+            "plan": self._plan_text(),
             "seed": str(self.seed),
             "response": self.reader.response,
             "fit_params": plain_text(dict(sorted(self.samples.fit_params.items()))),
         }
-        return identity if self.drop is None else identity | {"drop": repr(self.drop)}
+        if self.drop is not None:
+            identity["drop"] = repr(self.drop)
+        if self.stop is not None:
+            identity["repeats"] = AUTO
+        return identity
+
+    def _plan_text(self) -> str:
+        """The plan and its splits; of the first repeat where it is open how many there will be."""
+        plan, folds = self.splits.plan, self.splits.folds
+        if self.stop is not None:
+            plan, folds = replace(plan, repeats=1), folds[:, :1]
+        return f"{plan} {fingerprint(self.target, folds, self.splits.train)}"
 
     def _notes(self, facts: Mapping[str, Any]) -> tuple[Note, ...]:
         warned, fits = facts["warnings"], facts["n_fits"]

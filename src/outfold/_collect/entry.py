@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from .._configs import as_configs
 from .._plan import Plan
-from .._predictions import Predictions
+from .._predictions import AUTO, Predictions
 from .._progress import Mode
 from .._target import encode
-from ..drop import as_rule
+from .._validate import check_count
+from ..drop import Sequential, as_rule
 from ..exceptions import InputError
+from ..stability import Stop, as_stop
 from . import blocks
 from .collection import Collection
 from .data import Samples, as_features, as_labels, has_rows
@@ -22,7 +25,11 @@ from .pool import Pool
 from .recipes import make_recipes
 from .respond import Reader, choose_response, kind_of
 
+# The most repeats where their number is open.
+_CAP = 50
+
 if TYPE_CHECKING:
+    from ..drop import Rule
     from ..drop import RuleLike as DropLike
     from ..metrics import MetricLike
     from ..select import RuleLike
@@ -45,6 +52,9 @@ def collect(
     fresh: MetricLike | None = None,
     rule: RuleLike = None,
     drop: DropLike = None,
+    repeats: int | Literal["auto"] | None = None,
+    stop: Stop | None = None,
+    max_repeats: int | None = None,
     timeout: float | None = None,
     retry_failed: bool = False,
     positive: Any = None,
@@ -92,6 +102,13 @@ def collect(
         Which configurations are hopeless and fitted no more, asked after every fold: ``drop.Bootstrap()`` or another rule
         of `outfold.drop`, a callable on the predictions so far, or True for the default rule. All workers then work on
         one fold at a time.
+    repeats
+        How often the partition is drawn anew, instead of what the plan says; ``"auto"`` adds whole repeats until `stop`
+        holds for every configuration that is still running.
+    stop
+        When the repeats are enough, for ``repeats="auto"``: a rule of `outfold.stability`, ``stability.Rank()`` by default.
+    max_repeats
+        The most repeats that ``repeats="auto"`` may come to; 50 by default. A store can be continued with another number.
     timeout
         Seconds a fit may take; one that takes longer is a failed cell. Fits then run in processes that can be ended,
         whatever they hang in; under a threading backend only fits that return are recognised as too long.
@@ -127,12 +144,15 @@ def collect(
             "drop cannot be combined with inner=True: nested cross-validation selects among all configurations in every "
             "outer fold, so none may be missing. Leave one of them out; bbc needs no inner folds."
         )
+    planned, stopping = _repeated(Plan() if plan is None else plan, repeats, stop, max_repeats)
+    if stopping is not None:
+        _check_open_end(dropping, inner, fresh is not None)
     seed = _seed(rng)
     kind = kind_of(named, y)
     target = encode(y, task=kind, positive=positive)
     features = as_features(X, len(target))
     arguments = _fit_params(fit_params, len(target))
-    splits = (Plan() if plan is None else plan).split(target, groups, seed)
+    splits = planned.split(target, groups, seed)
     chosen = choose_response(response, kind, named)
     pool = Pool.configured(n_jobs, timeout)
     collection = Collection(
@@ -150,8 +170,44 @@ def collect(
         fresh=None if fresh is None else blocks.fresh_splits(splits, target, groups, seed),
         timeout=timeout,
         drop=dropping,
+        stop=stopping,
     )
     return collection.fill(store, retry_failed, progress, fresh, rule)
+
+
+def _repeated(plan: Plan, repeats: Any, stop: Any, cap: Any) -> tuple[Plan, Stop | None]:
+    """The plan with all repeats that may come, and the rule that ends them where their number is open."""
+    if repeats != AUTO:
+        for name, value in (("stop", stop), ("max_repeats", cap)):
+            if value is not None:
+                raise InputError(
+                    f"{name} needs repeats='auto'; got repeats={repeats!r}. Give both, or leave {name} out."
+                )
+        if repeats is None:
+            return plan, None
+        if not isinstance(repeats, (int, np.integer)) or isinstance(repeats, bool) or repeats < 1:
+            raise InputError(f"repeats must be a whole number from 1, 'auto' or None; got {repeats!r}.")
+    if plan.kind not in ("kfold", "holdout"):
+        raise InputError(
+            f"repeats needs a plan that can draw another partition; this one is {plan}. Use Plan(folds=10), or leave "
+            "repeats out."
+        )
+    if repeats != AUTO:
+        return replace(plan, repeats=int(repeats)), None
+    return replace(plan, repeats=check_count(_CAP if cap is None else cap, "max_repeats", 1)), as_stop(stop)
+
+
+def _check_open_end(rule: Rule | None, inner: bool, fresh: bool) -> None:
+    """Refuse what must know the number of repeats beforehand."""
+    if inner or fresh:
+        raise InputError(
+            f"{'inner' if inner else 'fresh'} needs to know the number of repeats; give repeats=10, say, not 'auto'."
+        )
+    if isinstance(rule, Sequential) and rule.steps is None:
+        raise InputError(
+            "Sequential needs to know the number of folds beforehand, which repeats='auto' leaves open; give "
+            "Sequential(steps=...)."
+        )
 
 
 def _seed(rng: Any) -> int:

@@ -36,6 +36,8 @@ class Race:
     def run(self) -> None:
         """Fit, ask, drop; repeat by repeat."""
         by_repeat = [list(part) for _, part in groupby(self.filling.holdouts, key=lambda h: h.repeat)]
+        if self.of.stop is not None:
+            self._forecast(self.of.stop.forecast(self.of.header))
         with self.filling.workers() as fill:
             for holdouts in by_repeat:
                 self._leave_out(self.out, holdouts)
@@ -45,7 +47,7 @@ class Race:
                         self._ask(part[-1])
                 self.n_done += 1
                 # After the last fold of all there is nothing left to save.
-                if holdouts is by_repeat[-1] or self._enough(holdouts[-1]):
+                if self._enough(holdouts[-1]) or holdouts is by_repeat[-1]:
                     break
                 self._ask(holdouts[-1])
         self.stopped = True
@@ -109,7 +111,25 @@ class Race:
 
     def _enough(self, last: Holdout) -> bool:
         """Whether the repeats so far are enough for every configuration that is still running."""
-        return False
+        if self.of.stop is None:
+            return False
+        names = self._running()
+        if not names:
+            return True
+        oof = self.so_far(last)
+        with one_thread("blas"):
+            self.held = self.of.stop.holds(oof, names)
+        if not self.held:
+            self._forecast(self.of.stop.forecast(oof, names))
+        return self.held
+
+    def _forecast(self, n_repeats: int | None) -> None:
+        """What is left: to the repeat the rule foresees, at most to the cap."""
+        last = self.of.splits.n_repeats if n_repeats is None else max(n_repeats, self.n_done + 1)
+        names = [name for name in self.of.configs if name not in self.out]
+        holdouts = [h for h in self.filling.holdouts if self.n_done <= h.repeat < last]
+        self.filling.progress.total = self.filling.progress.done + len(self._open(names, holdouts))
+        self.filling.progress.at_most = n_repeats is None
 
     # -- what to record ---------------------------------------------------------------------------------
 
@@ -120,8 +140,15 @@ class Race:
             before = self.board.oof.start.provenance.get("drops", [])
             facts["drops"] = [drop for drop in before if drop["config"] not in self.of.configs] + self.log
             facts["fits_saved"] = int(np.sum(self.board.oof.state[:, : self.n_done] == State.DROPPED))
+        if self.of.stop is not None:
+            facts["stopped_after"] = self.n_done if self.stopped else None
+            facts["stop"] = repr(self.of.stop)
         return facts
 
     def notes(self) -> tuple[Note, ...]:
         """What the user should know about the repeats."""
-        return ()
+        if self.of.stop is None or not self.stopped or self.held:
+            return ()
+        return (
+            Note("OF401", f"{self.of.stop!r} did not hold after {self.n_done} repeats, the most that were allowed."),
+        )

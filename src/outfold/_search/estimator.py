@@ -136,6 +136,8 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         with a failed fit is never selected.
     verbose
         Above 0, show a progress line.
+    param_grid
+        GridSearchCV's name for `grid`; give one of them.
 
     Attributes
     ----------
@@ -190,6 +192,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         random_state: Any = 0,
         error_score: Any = np.nan,
         verbose: int = 0,
+        param_grid: Any = None,
     ) -> None:
         self.estimator = estimator
         self.grid = grid
@@ -206,6 +209,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.error_score = error_score
         self.verbose = verbose
+        self.param_grid = param_grid
 
     # -- fitting ----------------------------------------------------------------------------------------
 
@@ -226,7 +230,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         y = _checked_labels(y, self._prototype())
         space = None
         if not is_sampler(self.search):
-            space = make_space(self.estimator, self.grid, self.search, self.n_configs, seed)
+            space = make_space(self.estimator, self._grid, self.search, self.n_configs, seed)
         configs = Configs({"estimator": self.estimator}) if space is None else space.configs
         task = self._task(X, y, groups, fit_params, seed, configs)
         try:
@@ -245,6 +249,8 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_options(self) -> None:
         check_estimator(self._prototype(), None)
+        if self.grid is not None and self.param_grid is not None:
+            raise InputError("grid and param_grid are two names for one thing; give one of them.")
         if is_sampler(self.search) and isinstance(self.estimator, Mapping):
             raise InputError(
                 "a sampler sets parameters of one estimator; give an estimator and a grid of distributions."
@@ -284,7 +290,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         metric = task.metrics[task.scorers.main]
         return ask_and_collect(
             self.estimator,
-            self.grid,
+            self._grid,
             self.search,
             self.n_configs,
             self.store,
@@ -453,6 +459,10 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return int(self.best_estimator_.n_features_in_)
 
     # -- scikit-learn -----------------------------------------------------------------------------------
+
+    @property
+    def _grid(self) -> Any:
+        return self.param_grid if self.grid is None else self.grid
 
     def _prototype(self) -> Any:
         """The estimator whose kind, methods and metadata requests stand for all configurations."""

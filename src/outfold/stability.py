@@ -1,0 +1,325 @@
+"""How many repeats are enough, and how far can one partition be trusted?
+
+A stop rule adds whole repeats until it holds for every configuration that is still running: ``collect(...,
+repeats="auto", stop=stability.Rank())``.
+
+| rule | stops when |
+| --- | --- |
+| `Rank` | another repeat leaves the order of the samples' mean predictions as it was; the one to use |
+| `KS` | the scores of even and of odd repeats have the same distribution |
+| `Width` | the interval of the estimate is narrow enough |
+| `Fixed` | a number of repeats is reached |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import estimate, metrics
+from ._kernels import paths
+from ._kernels.choose import argbest
+from ._predictions import Predictions, State
+from ._results import Stability
+from ._scoring import Scoring, bind
+from ._validate import check_count, needs
+from .exceptions import InputError, NeedError
+from .metrics import MetricLike
+
+__all__ = ["KS", "Fixed", "Rank", "Stop", "Width", "replicability", "reproducibility", "trace"]
+
+
+class Stop:
+    """What stop rules have in common."""
+
+    metric: MetricLike | None = None
+    configs: Sequence[str] | None = None
+
+    def holds(self, oof: Predictions, configs: Iterable[str] | None = None) -> bool:
+        """Whether the repeats are enough for these configurations, all by default.
+
+        Repeats that are not complete for them do not count.
+        """
+        done = self._done(oof, configs)
+        return done is not None and self._holds(done)
+
+    def check(self, oof: Predictions) -> None:
+        """Refuse predictions for which the rule can never hold, before anything is fitted."""
+
+    def forecast(self, oof: Predictions, configs: Iterable[str] | None = None) -> int | None:
+        """How many repeats it will take in all, as far as can be told; None where nothing can."""
+        return None
+
+    def _holds(self, oof: Predictions) -> bool:
+        raise NotImplementedError
+
+    def _done(self, oof: Predictions, configs: Iterable[str] | None) -> Predictions | None:
+        """The complete repeats of the configurations that count: those named in the rule, as far as they are there."""
+        names = list(oof.configs if configs is None else configs)
+        named = [name for name in names if self.configs is not None and name in self.configs]
+        return _complete(oof.sel(config=named or names)) if names else None
+
+    def _metric(self, oof: Predictions) -> MetricLike:
+        return metrics.default(oof.target.task) if self.metric is None else self.metric
+
+
+@dataclass(frozen=True)
+class Rank(Stop):
+    """Enough when another repeat leaves the samples in the order they had.
+
+    Every sample has a running mean, over repeats, of its predicted probability (score, value; for labels, of being right);
+    Spearman's correlation of these means before and after the last repeat must reach `threshold` (Raeder, Hoens and Chawla
+    2010, sect. V; at 1 - 10^-3 it stops too early, at 1 - 10^-5 perhaps never).
+
+    Parameters
+    ----------
+    threshold
+        Least correlation, 0.9999 as in the paper.
+    configs
+        Names of the configurations it must hold for; all that are still running where None.
+    """
+
+    threshold: float = 0.9999
+    configs: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold <= 1:
+            raise InputError(f"threshold must lie between 0 and 1, such as 0.9999; got {self.threshold!r}.")
+
+    def _holds(self, oof: Predictions) -> bool:
+        return oof.n_repeats >= 2 and bool(np.all(self._correlations(oof) >= self.threshold))
+
+    def _correlations(self, oof: Predictions) -> NDArray[np.float64]:
+        values = np.moveaxis(_per_sample(oof), 1, 0)
+        return paths.rank_correlations(values[:, :-1], values)
+
+    def forecast(self, oof: Predictions, configs: Iterable[str] | None = None) -> int | None:
+        """A mean over r repeats moves by 1/r at the next one, so 1 minus the correlation falls like 1/r^2."""
+        done = self._done(oof, configs)
+        if done is None or done.n_repeats < 3 or self.threshold == 1:
+            return None
+        gap = 1 - float(np.min(self._correlations(done)))
+        return int(np.ceil(done.n_repeats * np.sqrt(max(gap / (1 - self.threshold), 1.0))))
+
+
+@dataclass(frozen=True)
+class KS(Stop):
+    """Enough when the scores of even and of odd repeats have nearly the same distribution.
+
+    The two-sample Kolmogorov-Smirnov distance between them must not exceed `threshold` (Raeder, Hoens and Chawla 2010,
+    sect. V). Takes about 200 repeats at 0.1 and 50 at 0.2, whatever the data.
+
+    Parameters
+    ----------
+    threshold
+        Largest distance, 0.1 or 0.2 in the paper.
+    metric
+        The score of a repeat; the default metric of the task where None.
+    configs
+        Names of the configurations it must hold for; all that are still running where None.
+    """
+
+    threshold: float = 0.1
+    metric: MetricLike | None = None
+    configs: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold < 1:
+            raise InputError(f"threshold must lie between 0 and 1, such as 0.1; got {self.threshold!r}.")
+
+    def check(self, oof: Predictions) -> None:
+        """Refuse metrics that these predictions do not have."""
+        bind(oof, self._metric(oof))
+
+    def _holds(self, oof: Predictions) -> bool:
+        if oof.n_repeats < 2:
+            return False
+        scores = Scoring(oof, self._metric(oof)).repeat_scores()
+        return bool(np.all(paths.ks_distance(scores[::2].T, scores[1::2].T) <= self.threshold))
+
+
+@dataclass(frozen=True)
+class Width(Stop):
+    """Enough when the interval of the estimate is narrower than `width`.
+
+    The interval is that of `estimate.bbc` for the selected configuration. Repeats take away what the partition adds to it,
+    not what the samples do: with few samples no number of repeats reaches a narrow one, and the cap ends the work.
+
+    Parameters
+    ----------
+    width
+        Largest width of the interval.
+    metric
+        What is estimated; the default metric of the task where None.
+    """
+
+    width: float = 0.02
+    metric: MetricLike | None = None
+
+    def __post_init__(self) -> None:
+        if not self.width > 0:
+            raise InputError(f"width must be above 0, such as 0.02; got {self.width!r}.")
+
+    def check(self, oof: Predictions) -> None:
+        """Refuse metrics that these predictions do not have."""
+        bind(oof, self._metric(oof))
+
+    def _holds(self, oof: Predictions) -> bool:
+        interval = estimate.bbc(oof, self._metric(oof)).interval
+        return interval is not None and interval.high - interval.low < self.width
+
+
+@dataclass(frozen=True)
+class Fixed(Stop):
+    """Enough after `n` repeats.
+
+    Parameters
+    ----------
+    n
+        Number of repeats.
+    """
+
+    n: int = 20
+
+    def __post_init__(self) -> None:
+        check_count(self.n, "n", 1)
+
+    def _holds(self, oof: Predictions) -> bool:
+        return oof.n_repeats >= self.n
+
+    def forecast(self, oof: Predictions, configs: Iterable[str] | None = None) -> int | None:
+        """The number itself."""
+        return self.n
+
+
+def as_stop(stop: Any) -> Stop:
+    """A stop rule, or the default for None."""
+    if stop is None:
+        return Rank()
+    if isinstance(stop, Stop):
+        return stop
+    raise InputError(f"stop must be a rule such as stability.Rank() or stability.Fixed(20); got {stop!r}.")
+
+
+# -- after the fact -------------------------------------------------------------------------------------
+
+
+@needs()
+def trace(oof: Predictions, metric: MetricLike) -> Stability:
+    """How scores and ranks of the configurations settle from repeat to repeat.
+
+    Only candidates (nothing failed or dropped) and repeats that are complete for all of them count. A left skew of the
+    scores means that the mean understates a typical repeat (Raeder, Hoens and Chawla 2010, sect. V).
+
+    Parameters
+    ----------
+    metric
+        Name, scikit-learn scorer or callable.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> correct = np.random.default_rng(0).random((80, 3, 20)) < [[0.7], [0.75], [0.8]]
+    >>> oof = of.from_arrays(None, correct, response="pointwise")
+    >>> of.stability.trace(oof, "mean").leaders[-1]
+    'config 2'
+    """
+    scoring = Scoring(oof, metric)
+    done = _complete(oof.sel(config=list(scoring.names)))
+    if done is None:
+        raise NeedError("no repeat is complete for all candidates; collect the missing cells first.")
+    scores = Scoring(done, metric).repeat_scores()
+    moments = paths.running_moments(scores)
+    return Stability(
+        metric=scoring.metric.name,
+        configs=scoring.names,
+        scores=scores,
+        mean=moments.mean,
+        median=moments.median,
+        sd=moments.sd,
+        skew=moments.skew,
+        rank=paths.running_ranks(scoring.metric.sign * moments.mean),
+        leaders=tuple(scoring.names[j] for j in argbest(moments.mean, scoring.metric.greater_is_better)),
+    )
+
+
+def reproducibility(
+    scores: Predictions | ArrayLike, a: str | int, b: str | int, metric: MetricLike | None = None
+) -> float:
+    """How reliably one repeat tells two configurations apart: 1 always the same winner, 0 a coin toss.
+
+    With R' the share of repeats in which `a` is ahead, ties one half, R = max(2 R' - 1, 1 - 2 R') (Raeder, Hoens and Chawla
+    2010, eq. 1 and 2).
+
+    Parameters
+    ----------
+    scores
+        Predictions with repeats, or a matrix of scores (repeats, configurations).
+    a, b
+        Two configurations, by name or position.
+    metric
+        The score of a repeat, for predictions; the default metric of the task where None.
+    """
+    if isinstance(scores, Predictions):
+        pair = _complete(scores.sel(config=[a, b]))
+        if pair is None:
+            raise NeedError("no repeat is complete for both configurations; collect the missing cells first.")
+        chosen = metrics.default(scores.target.task) if metric is None else metric
+        table = Scoring(pair, chosen).repeat_scores()
+        one, other = table[:, 0], table[:, 1]
+    else:
+        table = np.asarray(scores, dtype=np.float64)
+        if table.ndim != 2 or not len(table):
+            raise InputError(f"scores must have shape (repeats, configurations); got {table.shape}.")
+        one, other = (table[:, _column(name, table.shape[1])] for name in (a, b))
+    ahead = float(np.mean((one > other) + 0.5 * (one == other)))
+    return max(2 * ahead - 1, 1 - 2 * ahead)
+
+
+def replicability(rejections: ArrayLike) -> float:
+    """Probability that two randomisations of the same data agree on whether a test rejects (Bouckaert and Frank 2004).
+
+    With k rejections in n randomisations, [k (k - 1) + (n - k)(n - k - 1)] / [n (n - 1)], averaged over data sets.
+
+    Parameters
+    ----------
+    rejections
+        (n,) True where the test rejected, or (data sets, n).
+
+    Examples
+    --------
+    >>> replicability([True, True, True, False])
+    0.5
+    """
+    table = np.atleast_2d(np.asarray(rejections))
+    if table.ndim != 2 or table.shape[1] < 2 or not np.all((table == 0) | (table == 1)):
+        raise InputError("rejections must be True or False, at least 2 randomisations for every data set.")
+    n, k = table.shape[1], table.sum(axis=1).astype(np.float64)
+    return float(np.mean((k * (k - 1) + (n - k) * (n - k - 1)) / (n * (n - 1))))
+
+
+# -- parts ----------------------------------------------------------------------------------------------
+
+
+def _complete(oof: Predictions) -> Predictions | None:
+    """The repeats of which all configurations have done every fold; None where there is no such repeat."""
+    whole = np.all((oof.state == State.DONE) | ~oof.planned, axis=(0, 2))
+    return oof.sel(repeat=np.flatnonzero(whole).tolist()) if whole.any() else None
+
+
+def _per_sample(oof: Predictions) -> NDArray[np.float64]:
+    """(R, C, N) or (R, C, N K): what is predicted for every sample; of labels, whether it is right. NaN where nothing is."""
+    if oof.response == "label":
+        right = (oof.data == oof.target.y).astype(np.float64)
+        return np.where(oof.data < 0, np.nan, right)
+    return np.asarray(oof.data, dtype=np.float64).reshape(*oof.data.shape[:2], -1)
+
+
+def _column(name: str | int, n: int) -> int:
+    if isinstance(name, str) or not -n <= name < n:
+        raise InputError(f"a and b must be columns of the scores, 0..{n - 1}; got {name!r}.")
+    return int(name)

@@ -1,0 +1,247 @@
+"""Stop rules and traces against scipy and plain loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import outfold as of
+from conftest import make_predictions
+from outfold import State, stability
+from outfold._kernels import paths
+from outfold._scoring import Scoring
+from outfold.exceptions import InputError, NeedError
+
+
+def noisy(r, spread, seed=0, n=60, c=2):
+    """Probabilities that wander around a fixed one from repeat to repeat."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    base = 0.25 + 0.5 * rng.random((n, c))
+    P = np.clip(base[..., None] + rng.normal(0, spread, (n, c, r)), 0, 1)
+    return of.from_arrays(y, P, folds=np.tile(np.arange(n) % 4, (r, 1)).T, response="proba")
+
+
+# -- Rank -----------------------------------------------------------------------------------------------
+
+
+def test_rank_equals_spearman_of_running_means():
+    oof = noisy(6, 0.1)
+    for r in range(2, 7):
+        part = oof.sel(repeat=range(r))
+        before, after = oof.P[..., : r - 1].mean(axis=2), oof.P[..., :r].mean(axis=2)
+        expected = [stats.spearmanr(before[:, j], after[:, j]).statistic for j in range(2)]
+        np.testing.assert_allclose(stability.Rank()._correlations(part), expected, rtol=1e-12)
+        assert stability.Rank(min(expected) - 1e-9).holds(part)
+        assert not stability.Rank(min(expected) + 1e-9).holds(part)
+        assert stability.Rank(expected[1] - 1e-9).holds(part, ["config 1"])
+
+
+def test_rank_needs_two_repeats_and_takes_named_configurations():
+    assert not stability.Rank(0.01).holds(noisy(1, 0.0))
+    calm, wild = noisy(3, 0.0001, c=1), noisy(3, 1.0, seed=1, c=1)
+    P = np.concatenate([calm.P, wild.P], axis=1)
+    oof = of.from_arrays(calm.y, P, folds=calm.folds, response="proba", configs=["calm", "wild"])
+    assert not stability.Rank(0.99).holds(oof)
+    assert stability.Rank(0.99, configs=["calm"]).holds(oof)
+    assert not stability.Rank(0.99, configs=["calm"]).holds(oof, ["wild"])
+    assert not stability.Rank(0.99).holds(oof, [])
+
+
+def test_rank_of_labels_is_about_being_right():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 50)
+    P = np.where(rng.random((50, 2, 4)) < 0.7, y[:, None, None], (y[:, None, None] + 1) % 3)
+    oof = of.from_arrays(y, P, folds=np.tile(np.arange(50) % 5, (4, 1)).T, response="label")
+    right = (y[:, None, None] == P).astype(float)
+    expected = [stats.spearmanr(right[:, j, :3].mean(axis=1), right[:, j].mean(axis=1)).statistic for j in range(2)]
+    np.testing.assert_allclose(stability.Rank()._correlations(oof), expected, rtol=1e-12)
+
+
+def test_rank_of_several_classes():
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet(np.ones(3), (40, 2, 3))
+    oof = of.from_arrays(rng.integers(0, 3, 40), P, folds=np.tile(np.arange(40) % 4, (3, 1)).T, response="proba")
+    before, after = P[:, :, :2].mean(axis=2), P.mean(axis=2)
+    expected = [stats.spearmanr(before[:, j].ravel(), after[:, j].ravel()).statistic for j in range(2)]
+    np.testing.assert_allclose(stability.Rank()._correlations(oof), expected, rtol=1e-12)
+
+
+def test_constant_predictions_are_stable():
+    values = np.full((2, 3, 5), 0.5)
+    np.testing.assert_array_equal(paths.rank_correlations(values[:, :2], values), [1, 1])
+    moved = values.copy()
+    moved[1, 2] = np.arange(5)
+    np.testing.assert_array_equal(paths.rank_correlations(moved[:, :2], moved), [1, 0])
+
+
+def test_samples_that_were_not_held_out_before_are_left_out():
+    rng = np.random.default_rng(0)
+    values = rng.random((1, 3, 30))
+    values[0, 0, :5], values[0, 1, 3:8], values[0, 2, :3] = np.nan, np.nan, np.nan
+    before, after = np.nanmean(values[0, :2, 5:], axis=0), np.nanmean(values[0, :, 5:], axis=0)
+    # Samples 3 and 4 were in no repeat but the last; 0 to 2 in the second only.
+    keep = np.r_[0:3, 5:30]
+    before = np.nanmean(values[0, :2][:, keep], axis=0)
+    after = np.nanmean(values[0][:, keep], axis=0)
+    expected = stats.spearmanr(before, after).statistic
+    assert paths.rank_correlations(values[:, :2], values)[0] == pytest.approx(expected)
+    assert paths.rank_correlations(np.full((1, 1, 4), np.nan), np.ones((1, 2, 4)))[0] == 0
+
+
+def test_rank_forecast_foresees_the_end():
+    oof = noisy(60, 0.02)
+    rule = stability.Rank(0.9999)
+    end = next(r for r in range(2, 61) if rule.holds(oof.sel(repeat=range(r))))
+    seen = rule.forecast(oof.sel(repeat=range(max(end // 2, 3))))
+    assert 0.4 * end <= seen <= 2.5 * end
+    assert rule.forecast(oof.sel(repeat=range(2))) is None
+    assert stability.Fixed(7).forecast(oof) == 7
+    assert stability.KS().forecast(oof) is None
+
+
+# -- KS, Width, Fixed -----------------------------------------------------------------------------------
+
+
+def test_ks_equals_scipy():
+    rng = np.random.default_rng(0)
+    a, b = np.round(rng.random((5, 11)), 1), np.round(rng.random((5, 10)) + 0.1, 1)
+    expected = [stats.ks_2samp(one, other).statistic for one, other in zip(a, b, strict=True)]
+    np.testing.assert_allclose(paths.ks_distance(a, b), expected, rtol=1e-12)
+
+
+def test_ks_compares_even_and_odd_repeats():
+    oof = noisy(15, 0.3)
+    scores = Scoring(oof, "roc_auc").repeat_scores()
+    D = max(stats.ks_2samp(scores[::2, j], scores[1::2, j]).statistic for j in range(2))
+    assert stability.KS(D + 1e-9).holds(oof)
+    assert not stability.KS(D - 1e-9).holds(oof)
+    one = oof.sel(repeat=0)
+    assert not stability.KS(0.99).holds(one)
+
+
+def test_width_is_that_of_the_interval():
+    oof = noisy(2, 0.1)
+    interval = of.estimate.bbc(oof, "roc_auc").interval
+    width = interval.high - interval.low
+    assert stability.Width(width + 1e-9).holds(oof)
+    assert not stability.Width(width).holds(oof)
+
+
+def test_fixed_counts_complete_repeats():
+    oof = noisy(3, 0.1)
+    assert stability.Fixed(3).holds(oof)
+    assert not stability.Fixed(4).holds(oof)
+    state = np.array(oof.state)
+    state[0, 2, 1] = State.PENDING
+    part = replace(oof, state=state.copy())
+    assert not stability.Fixed(3).holds(part)
+    assert stability.Fixed(3).holds(part, ["config 1"])
+    state[:, :, 0] = State.PENDING
+    assert not stability.Fixed(1).holds(replace(oof, state=state))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: stability.Rank(0), "threshold must lie between 0 and 1"),
+        (lambda: stability.KS(1.0), "threshold must lie between 0 and 1"),
+        (lambda: stability.Width(0), "width must be above 0"),
+        (lambda: stability.Fixed(0), "n must be a whole number of at least 1"),
+        (lambda: stability.as_stop("rank"), "stop must be a rule"),
+    ],
+)
+def test_bad_rules(make, words):
+    with pytest.raises(InputError, match=words):
+        make()
+
+
+# -- trace ----------------------------------------------------------------------------------------------
+
+
+def test_trace_equals_a_plain_loop():
+    oof = noisy(9, 0.3, c=4)
+    found = stability.trace(oof, "brier")
+    scores = np.stack([Scoring(oof.sel(repeat=r), "brier").scores()[0] for r in range(9)])
+    np.testing.assert_allclose(found.scores, scores, rtol=1e-13)
+    for r in range(1, 10):
+        part = scores[:r]
+        np.testing.assert_allclose(found.mean[r - 1], part.mean(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(found.median[r - 1], np.median(part, axis=0), rtol=1e-12)
+        if r > 1:
+            np.testing.assert_allclose(found.sd[r - 1], part.std(axis=0, ddof=1), rtol=1e-9)
+        if r > 2:
+            np.testing.assert_allclose(found.skew[r - 1], stats.skew(part), rtol=1e-6, atol=1e-9)
+        np.testing.assert_array_equal(found.rank[r - 1], stats.rankdata(part.mean(axis=0)))
+        assert found.leaders[r - 1] == oof.configs[np.argmin(part.mean(axis=0))]
+    assert np.isnan(found.sd[0]).all()
+    assert np.isnan(found.skew[0]).all()
+
+
+def test_trace_prints_and_goes_out():
+    found = stability.trace(noisy(5, 0.3, c=3), "roc_auc")
+    assert repr(found) == "<Stability of 3 configurations by roc_auc over 5 repeats>"
+    lines = str(found).splitlines()
+    assert lines[0].split() == ["rank", "configuration", "mean", "roc_auc", "median", "sd", "skew"]
+    assert lines[1].startswith("   1  config")
+    assert "lead after 5 repeats" in lines[-1]
+    assert "<table" in found._repr_html_()
+    frame = found.to_frame()
+    assert len(frame) == 15
+    assert list(frame["repeat"][:4]) == [0, 0, 0, 1]
+    facts = found.to_dict()
+    assert facts["repeats"] == 5
+    assert facts["leads"][-1]["config"] == found.leaders[-1]
+    assert found.leads[0][1] == 0
+    assert found.leads[-1][2] == 4
+    one = stability.trace(noisy(1, 0.3), "roc_auc")
+    assert str(one).splitlines()[1].split()[-2:] == ["-", "-"]
+
+
+def test_trace_leaves_out_what_is_not_complete():
+    oof = make_predictions("roc_auc", r=3)
+    state = np.array(oof.state)
+    state[2, 0, 0] = State.FAILED
+    state[:2, 2, 1] = State.PENDING
+    found = stability.trace(replace(oof, state=state.copy()), "roc_auc")
+    assert found.n_repeats == 2
+    assert "config 2" not in found.configs
+    state[:, :, 3] = State.PENDING
+    with pytest.raises(NeedError, match="no repeat is complete"):
+        stability.trace(replace(oof, state=state), "roc_auc")
+
+
+# -- reproducibility and replicability ------------------------------------------------------------------
+
+
+def test_reproducibility():
+    scores = np.array([[0.9, 0.8], [0.8, 0.9], [0.7, 0.7], [0.9, 0.5]])
+    assert stability.reproducibility(scores, 0, 1) == pytest.approx(2 * (2.5 / 4) - 1)
+    assert stability.reproducibility(scores, 1, 0) == pytest.approx(2 * (2.5 / 4) - 1)
+    assert stability.reproducibility(np.ones((5, 2)), 0, 1) == 0
+    assert stability.reproducibility(np.tile([1, 0], (5, 1)), 1, 0) == 1
+    oof = noisy(7, 0.3)
+    table = Scoring(oof, "roc_auc").repeat_scores()
+    assert stability.reproducibility(oof, "config 0", "config 1") == stability.reproducibility(table, 0, 1)
+    assert stability.reproducibility(oof, 0, 1, "brier") == stability.reproducibility(
+        Scoring(oof, "brier").repeat_scores(), 0, 1
+    )
+    with pytest.raises(InputError, match=r"columns of the scores, 0\.\.1"):
+        stability.reproducibility(scores, 0, 5)
+    with pytest.raises(InputError, match="shape"):
+        stability.reproducibility([1.0, 2.0], 0, 1)
+
+
+def test_replicability():
+    # Share of equal pairs, counted one by one.
+    rng = np.random.default_rng(0)
+    table = rng.random((6, 10)) < 0.4
+    pairs = [np.mean([row[i] == row[j] for i in range(10) for j in range(10) if i != j]) for row in table]
+    assert stability.replicability(table) == pytest.approx(np.mean(pairs))
+    assert stability.replicability([1, 1, 1]) == 1
+    for wrong in ([True], [0.5, 0.2], np.ones((2, 2, 2))):
+        with pytest.raises(InputError, match="rejections must be"):
+            stability.replicability(wrong)
