@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import pickle
 import re
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -739,3 +742,27 @@ def test_the_example_of_the_docstring_holds():
     exec(code, space)
     assert space["search"].best_params_ == {"C": 0.1, "kernel": "linear"}
     assert space["search"].best_score_ > space["search"].estimate_.value
+
+
+DOCS = (Path(__file__).parents[1] / "docs" / "search.md").read_text()
+EXAMPLES = re.findall(r"^### ([^\n]+)\n.*?```python\n(.*?)```\n```\n(.*?)```\n", DOCS, re.M | re.S)
+
+
+@pytest.mark.parametrize(("title", "code", "printed"), EXAMPLES, ids=[title for title, *_ in EXAMPLES])
+def test_examples_of_the_documentation(title, code, printed):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(code, title, "exec"), {})
+    assert out.getvalue() == printed
+
+
+@pytest.mark.parametrize(("title", "code", "printed"), EXAMPLES, ids=[title for title, *_ in EXAMPLES])
+def test_one_line_of_an_example_differs_from_gridsearchcv(title, code, printed):
+    assert len(EXAMPLES) == 3
+    changed = [line for line in code.splitlines() if "# was: " in line]
+    assert len(changed) == 1
+    before = code.replace(changed[0], changed[0].partition("# was: ")[2])
+    before = "\n".join(line for line in before.splitlines() if "estimate_" not in line)  # what only we can say
+    assert "SelectCV" not in before
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(before, title, "exec"), {})
