@@ -73,6 +73,7 @@ def by_halving(configs: of.Configs, data, draw: int, jobs: int) -> Row:
         scoring="roc_auc",
         cv=FOLDS,
         random_state=draw,
+        return_train_score=False,
         n_jobs=jobs,
     )
     start = time.perf_counter()
