@@ -193,6 +193,27 @@ def test_failed_configurations_are_no_candidates_and_are_fitted_on(data):
     assert oof.provenance["drops"] == without.provenance["drops"]
 
 
+class FailsLate(Tally):
+    """Fails from its fourth fit on."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        if fits(self.log) > 3:
+            raise RuntimeError("no")
+        return self
+
+
+def test_what_failed_later_is_unknown_to_earlier_decisions(data, path, log):
+    """The one that fails in the fourth fold was the best, and dropped the other, after the third."""
+    models = {"good": FailsLate(log=log), "bad": Tally(scale=-1.0)}
+    first = collect(models, *data, Plan(folds=5), drop=True, store=path)
+    assert [d["config"] for d in first.provenance["drops"]] == ["bad"]
+    assert [d["compared_with"] for d in first.provenance["drops"]] == ["good"]
+    again = collect(models, *data, Plan(folds=5), drop=True, store=path)
+    equal(first, again)
+    assert first.provenance["drops"] == again.provenance["drops"]
+
+
 def seldom(oof):
     """Drops the worst of those running, from the second fold on."""
     board = oof.leaderboard("accuracy")
@@ -391,6 +412,7 @@ def test_auto_ends_when_nobody_is_left(data, log):
     oof = collect({"once": FailsFirst(log=log), "always": Raises()}, *data, Plan(folds=3), repeats="auto")
     assert oof.n_repeats == 1
     assert np.sum(oof.state == State.DONE) == 2
+    assert oof.notes == ()
 
 
 def test_progress_forecasts(data, capsys):

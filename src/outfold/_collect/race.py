@@ -15,6 +15,7 @@ import numpy as np
 
 from .._notes import Note
 from .._predictions import Predictions, State, cell_mask
+from .._scoring import running
 from .limits import one_thread
 from .schedule import CellKey, Holdout
 
@@ -31,13 +32,13 @@ class Race:
         self.log: list[dict[str, Any]] = []
         self.out: list[str] = []
         self.n_done = 0
-        self.stopped, self.held = False, False
+        self.stopped, self.capped = False, False
+        self._end = collection.splits.n_repeats
 
     def run(self) -> None:
         """Fit, ask, drop; repeat by repeat."""
         by_repeat = [list(part) for _, part in groupby(self.filling.holdouts, key=lambda h: h.repeat)]
-        if self.of.stop is not None:
-            self._forecast(self.of.stop.forecast(self.of.header))
+        self._forecast(self.of.header)
         with self.filling.workers() as fill:
             for holdouts in by_repeat:
                 self._leave_out(self.out, holdouts)
@@ -46,10 +47,13 @@ class Race:
                     if part[-1] is not holdouts[-1]:
                         self._ask(part[-1])
                 self.n_done += 1
-                # After the last fold of all there is nothing left to save.
-                if self._enough(holdouts[-1]) or holdouts is by_repeat[-1]:
+                if self._enough(holdouts[-1]):
                     break
-                self._ask(holdouts[-1])
+                # After the last fold of all there is nothing left to save.
+                if holdouts is not by_repeat[-1]:
+                    self._ask(holdouts[-1])
+            else:
+                self.capped = self.of.stop is not None
         self.stopped = True
         self.filling.progress.total = self.filling.progress.done
 
@@ -57,20 +61,24 @@ class Race:
 
     def _ask(self, last: Holdout) -> None:
         """Ask the rule after a fold; what it drops is left out of the later ones."""
-        if self.of.drop is None or len(self._running()) < 2:
+        if self.of.drop is None:
             return
         (repeat, fold), oof = last.cells[0], self.so_far(last)
+        if len(running(oof)) < 2:
+            return
         with one_thread("blas"):  # the same sums whatever the number of workers
             drops = self.of.drop.test(oof, repeat, fold, self.of.seed)
+        if not drops:
+            return
         n = int(np.sum(np.any(cell_mask(oof.folds, oof.state == State.DONE), axis=(0, 1))))
         where = {"repeat": repeat, "fold": fold, "n_predictions": n}
         self.log += [{**drop._asdict(), **where} for drop in drops]
         names = [drop.config for drop in drops]
-        later = [holdout for holdout in self.filling.holdouts if holdout.cells[0] > last.cells[0]]
         self.out += names
-        self.filling.progress.total -= len(self._open(names, later))
         # Later repeats follow when they begin: there may be many of them, and perhaps none comes.
-        self._leave_out(names, [holdout for holdout in later if holdout.repeat == repeat])
+        same = [h for h in self.filling.holdouts if h.repeat == repeat and h.cells[0] > last.cells[0]]
+        self._leave_out(names, same)
+        self._count()
 
     def _leave_out(self, names: Sequence[str], holdouts: Sequence[Holdout]) -> None:
         """Mark the cells of these configurations as dropped; nothing fits them from now on."""
@@ -82,14 +90,11 @@ class Race:
         keys = {("oof", name, *cell) for name in names for holdout in holdouts for cell in holdout.cells}
         return keys - self.filling.settled
 
-    def _running(self) -> list[str]:
-        """Configurations of this call that were neither dropped nor have failed."""
-        state, position = self.board.oof.state[:, : self.n_done + 1], self.board.position
-        return [
-            name
-            for name in self.of.configs
-            if name not in self.out and not np.any(state[position[name]] == State.FAILED)
-        ]
+    def _count(self) -> None:
+        """Tell the progress line how much is left, as far as is known now."""
+        names = [name for name in self.of.configs if name not in self.out]
+        holdouts = [holdout for holdout in self.filling.holdouts if holdout.repeat < self._end]
+        self.filling.progress.total = self.filling.progress.done + len(self._open(names, holdouts))
 
     def so_far(self, last: Holdout) -> Predictions:
         """The predictions of this call as they were when this fold was finished."""
@@ -110,26 +115,27 @@ class Race:
     # -- stopping ---------------------------------------------------------------------------------------
 
     def _enough(self, last: Holdout) -> bool:
-        """Whether the repeats so far are enough for every configuration that is still running."""
+        """Whether the repeats so far are enough for every configuration that is still running, if any is."""
         if self.of.stop is None:
             return False
-        names = self._running()
+        oof = self.so_far(last)
+        names = [oof.configs[j] for j in running(oof)]
         if not names:
             return True
-        oof = self.so_far(last)
         with one_thread("blas"):
-            self.held = self.of.stop.holds(oof, names)
-        if not self.held:
-            self._forecast(self.of.stop.forecast(oof, names))
-        return self.held
+            enough = self.of.stop.holds(oof, names)
+        if not enough:
+            self._forecast(oof, names)
+        return enough
 
-    def _forecast(self, n_repeats: int | None) -> None:
-        """What is left: to the repeat the rule foresees, at most to the cap."""
-        last = self.of.splits.n_repeats if n_repeats is None else max(n_repeats, self.n_done + 1)
-        names = [name for name in self.of.configs if name not in self.out]
-        holdouts = [h for h in self.filling.holdouts if self.n_done <= h.repeat < last]
-        self.filling.progress.total = self.filling.progress.done + len(self._open(names, holdouts))
-        self.filling.progress.at_most = n_repeats is None
+    def _forecast(self, oof: Predictions, names: Sequence[str] | None = None) -> None:
+        """The work goes on to the repeat the rule foresees, or at most to the cap."""
+        if self.of.stop is None:
+            return
+        foreseen, cap = self.of.stop.forecast(oof, names), self.of.splits.n_repeats
+        self._end = cap if foreseen is None else min(max(foreseen, self.n_done + 1), cap)
+        self.filling.progress.at_most = foreseen is None
+        self._count()
 
     # -- what to record ---------------------------------------------------------------------------------
 
@@ -139,7 +145,8 @@ class Race:
         if self.of.drop is not None:
             before = self.board.oof.start.provenance.get("drops", [])
             facts["drops"] = [drop for drop in before if drop["config"] not in self.of.configs] + self.log
-            facts["fits_saved"] = int(np.sum(self.board.oof.state[:, : self.n_done] == State.DROPPED))
+            begun = self.n_done + (not self.stopped)
+            facts["fits_saved"] = int(np.sum(self.board.oof.state[:, :begun] == State.DROPPED))
         if self.of.stop is not None:
             facts["stopped_after"] = self.n_done if self.stopped else None
             facts["stop"] = repr(self.of.stop)
@@ -147,7 +154,7 @@ class Race:
 
     def notes(self) -> tuple[Note, ...]:
         """What the user should know about the repeats."""
-        if self.of.stop is None or not self.stopped or self.held:
+        if not self.capped:
             return ()
         return (
             Note("OF401", f"{self.of.stop!r} did not hold after {self.n_done} repeats, the most that were allowed."),
