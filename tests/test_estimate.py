@@ -525,7 +525,7 @@ def test_a_wrong_positive_class_and_few_groups_are_noted():
     y = np.tile(["sick", "well"], 40)
     p = np.where(y == "sick", 0.8, 0.2) + np.random.default_rng(0).normal(0, 0.1, 80).clip(-0.2, 0.2)
     wrong = estimate.bbc(of.from_arrays(y, p.clip(0, 1)), "roc_auc")
-    assert [n.code for n in wrong.notes] == ["OF211"]
+    assert [n.code for n in wrong.notes] == ["OF213"]
     assert "is sick, not well, the positive class?" in str(wrong)
     assert "positive class well" in str(wrong)
     assert not estimate.bbc(of.from_arrays(y, p.clip(0, 1), positive="sick"), "roc_auc").notes

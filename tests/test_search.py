@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import pickle
 import re
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -362,6 +366,191 @@ def test_random_among_named_configurations(noise):
     assert set(search.oof_.configs) < set(configs)
 
 
+# -- dropping -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """400 samples on which deep trees are hopeless and some of the others hard to tell apart."""
+    X, y = make_classification(400, 10, n_informative=3, flip_y=0.25, random_state=2)
+    return (
+        X,
+        y,
+        of.grid("logit", LogisticRegression(), C=[0.01, 0.1, 1])
+        | of.grid("tree", DecisionTreeClassifier(), max_depth=[1, 2, None], splitter=["best", "random"]),
+    )
+
+
+@pytest.mark.parametrize("scoring", [None, "roc_auc", "neg_log_loss"])
+def test_dropping_saves_fits_and_keeps_the_winner(mixed, scoring):
+    X, y, configs = mixed
+    full = of.SelectCV(configs, scoring=scoring, drop=False).fit(X, y)
+    search = of.SelectCV(configs, scoring=scoring).fit(X, y)
+    dropped = search.cv_results_["state"] == "dropped"
+    assert dropped.any()
+    assert search.best_index_ == full.best_index_
+    assert search.best_score_ == full.best_score_
+    assert search.oof_.provenance["n_fits"] < full.oof_.provenance["n_fits"]
+    assert np.isnan(search.cv_results_["mean_test_score"][dropped]).all()
+    assert (search.cv_results_["rank_test_score"][dropped] == (~dropped).sum() + 1).all()
+    both = ~np.isnan(search.cv_results_["split0_test_score"])
+    assert both.all()  # everything was tried on the first fold
+    np.testing.assert_array_equal(search.cv_results_["split0_test_score"], full.cv_results_["split0_test_score"])
+    assert "OF207" in {note.code for note in search.estimate_.notes}
+
+
+def test_dropping_goes_by_the_metric_that_selects(mixed):
+    X, y, configs = mixed
+    search = of.SelectCV(configs, scoring={"auc": "roc_auc", "loss": "neg_log_loss"}, refit="loss").fit(X, y)
+    alone = of.SelectCV(configs, scoring="neg_log_loss").fit(X, y)
+    assert search.cv_results_["state"].tolist() == alone.cv_results_["state"].tolist()
+    rule = of.drop.Bootstrap(threshold=0.6, min_predictions=0)
+    early = of.SelectCV(configs, scoring="neg_log_loss", drop=rule).fit(X, y)
+    assert (early.cv_results_["state"] == "dropped").sum() >= (alone.cv_results_["state"] == "dropped").sum()
+    assert "neg_log_loss" in str(early._drop_rule(early_task(early, X, y)))
+
+
+def early_task(search, X, y):
+    return search._task(X, y, None, {}, 0, of.Configs(search.estimator))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rule": of.select.one_standard_error(complexity="C")},
+        {"refit": lambda results: int(np.nanargmax(results["mean_test_score"]))},
+        {"scoring": "precision"},
+        {"scoring": ["accuracy", "roc_auc"], "refit": False},
+        {"drop": False},
+        {"drop": None},
+    ],
+)
+def test_nothing_is_dropped_unless_the_best_mean_is_what_is_wanted(mixed, options):
+    X, y, configs = mixed
+    search = of.SelectCV(configs, cv=4, **options).fit(X, y)
+    assert set(search.cv_results_["state"]) == {"done"}
+
+
+def test_a_callable_drops(mixed):
+    X, y, configs = mixed
+    search = of.SelectCV(configs, cv=3, drop=lambda oof: ["logit(C=1)"] if oof.n_configs == 9 else []).fit(X, y)
+    assert search.cv_results_["state"].tolist() == ["done", "done", "dropped"] + ["done"] * 6
+
+
+def test_refit_may_not_select_what_was_dropped(mixed):
+    X, y, configs = mixed
+    search = of.SelectCV(configs, cv=3, refit=lambda results: 2, drop=lambda oof: ["logit(C=1)"])
+    with pytest.raises(InputError, match=r"refit selected 'logit\(C=1\)', which was dropped"):
+        search.fit(X, y)
+
+
+def test_halving_keeps_the_better_half_after_every_fold(mixed):
+    X, y, configs = mixed
+    search = of.SelectCV(configs, search="halving", cv=5).fit(X, y)
+    done = np.array([~np.isnan(search.cv_results_[f"split{i}_test_score"]) for i in range(5)]).sum(axis=1)
+    assert done.tolist() == [9, 5, 3, 2, 1]
+    first = search.cv_results_["split0_test_score"]
+    kept = ~np.isnan(search.cv_results_["split1_test_score"])
+    assert first[kept].min() >= first[~kept].max()
+    assert (search.cv_results_["state"] == "done").sum() == 1
+    assert search.cv_results_["state"][search.best_index_] == "done"
+    assert "OF211" in {note.code for note in search.estimate_.notes}
+    some = of.SelectCV(configs, search="halving", n_configs=4, cv=5).fit(X, y)
+    assert some.oof_.n_configs == 4
+
+
+def test_workers_and_dropping_give_the_same(mixed):
+    X, y, configs = mixed
+    one, two = (of.SelectCV(configs, n_jobs=n).fit(X, y) for n in (1, 2))
+    assert one.oof_.data.tobytes() == two.oof_.data.tobytes()
+    assert one.cv_results_["state"].tolist() == two.cv_results_["state"].tolist()
+    assert one.estimate_.value == two.estimate_.value
+
+
+# -- optuna ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def optuna():
+    module = pytest.importorskip("optuna")
+    module.logging.set_verbosity(module.logging.ERROR)
+    return module
+
+
+def test_a_sampler_is_asked_and_told(optuna, noise):
+    grid = {"C": optuna.distributions.FloatDistribution(1e-3, 1e3, log=True)}
+    search = of.SelectCV(
+        LogisticRegression(), grid, search=optuna.samplers.TPESampler(seed=1), n_configs=12, cv=CV, scoring="roc_auc"
+    ).fit(*noise)
+    values = [p["C"] for p in search.cv_results_["params"]]
+    assert len(values) == search.oof_.n_configs == 12
+    theirs = GridSearchCV(LogisticRegression(), {"C": values}, cv=CV, scoring="roc_auc").fit(*noise)
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-12)
+    assert search.best_score_ == pytest.approx(theirs.best_score_, abs=1e-12)
+    assert search.estimate_.n_configs == 12
+    assert np.isfinite(search.cv_results_["mean_fit_time"]).all()
+    again = clone(search).fit(*noise)
+    assert [p["C"] for p in again.cv_results_["params"]] == values
+    assert [p["C"] for p in search.fit(*noise).cv_results_["params"]] == values  # the sampler is as it was given
+
+
+def test_a_study_is_asked_and_told(optuna, noise):
+    def space(trial):
+        kernel = trial.suggest_categorical("kernel", ["linear", "rbf"])
+        extra = {"gamma": trial.suggest_float("gamma", 0.01, 1)} if kernel == "rbf" else {}
+        return {"kernel": kernel, **extra}
+
+    for direction, sign in (("maximize", 1), ("minimize", -1)):
+        study = optuna.create_study(direction=direction, sampler=optuna.samplers.RandomSampler(seed=3))
+        search = of.SelectCV(SVC(), space, search=study, n_configs=8, cv=3).fit(*noise)
+        assert len(study.trials) == 8
+        assert search.oof_.n_configs < 8  # a linear kernel is one configuration, however often it was suggested
+        assert search.cv_results_["param_gamma"].mask.sum() == 1
+        assert sign * study.best_value == pytest.approx(search.best_score_)
+    by_names = of.SelectCV({"a": SVC()}, space, search=study)
+    with pytest.raises(InputError, match="one estimator"):
+        by_names.fit(*noise)
+    with pytest.raises(InputError, match="Optuna distributions by parameter"):
+        of.SelectCV(SVC(), search=study).fit(*noise)
+    several = optuna.create_study(directions=["maximize", "minimize"])
+    with pytest.raises(InputError, match="several objectives"):
+        of.SelectCV(SVC(), space, search=several).fit(*noise)
+
+
+def test_a_sampler_with_a_store_resumes(optuna, noise, tmp_path):
+    log, store = tmp_path / "log", tmp_path / "run.oof"
+    grid = {"scale": optuna.distributions.FloatDistribution(0.1, 2)}
+    search = of.SelectCV(
+        Tally(log=str(log)), grid, search=optuna.samplers.TPESampler(seed=0), n_configs=3, cv=3, store=store
+    ).fit(*noise)
+    assert fits(log) == 3 * 3 + 1
+    again = clone(search).set_params(n_configs=4).fit(*noise)
+    assert fits(log) == 3 * 3 + 1 + 3 + 1
+    assert again.oof_.configs[:3] == search.oof_.configs
+
+
+def test_suggestions_may_fail(optuna, noise):
+    grid = {"solver": optuna.distributions.CategoricalDistribution(["lbfgs", "nonsense"])}
+    sampler = optuna.samplers.RandomSampler(seed=0)
+    search = of.SelectCV(LogisticRegression(), grid, search=sampler, n_configs=8, cv=3)
+    with pytest.warns(FitFailedWarning):
+        search.fit(*noise)
+    assert search.best_params_ == {"solver": "lbfgs"}
+    grid = {"solver": optuna.distributions.CategoricalDistribution(["nonsense"])}
+    with pytest.raises(ValueError, match="failed"):
+        of.SelectCV(LogisticRegression(), grid, search=sampler, n_configs=2, cv=3).fit(*noise)
+
+
+def test_without_optuna_a_sampler_says_what_to_install(noise, monkeypatch):
+    class Sampler:
+        def sample_relative(self):
+            """What tells a sampler."""
+
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(InputError, match=r"pip install 'outfold\[optuna\]'"):
+        of.SelectCV(SVC(), {"C": [1]}, search=Sampler()).fit(*noise)
+
+
 # -- groups and weights ---------------------------------------------------------------------------------
 
 
@@ -402,10 +591,11 @@ def test_metadata_routing(noise):
     X, y = noise
     groups, weights = np.arange(60) // 3, np.where(y == 1, 20.0, 1.0)
     with sklearn.config_context(enable_metadata_routing=True):
-        model = LogisticRegression().set_fit_request(sample_weight=True)
+        model = LogisticRegression().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
         for n_jobs in (1, 2):
             search = of.SelectCV(
-                make_pipeline(StandardScaler().set_fit_request(sample_weight=False), model),
+                make_pipeline(scaler, model),
                 cv=GroupKFold(3),
                 n_jobs=n_jobs,
             )
@@ -477,6 +667,7 @@ BAD = {
     "n_configs too small": ({"search": "random", "n_configs": 0}, "n_configs must be at least 1"),
     "no such parameter": ({"grid": {"gamma": [1]}}, "Invalid parameter 'gamma'"),
     "grid": ({"grid": {"C": []}}, "non-empty"),
+    "two grids": ({"param_grid": C_GRID}, "two names for one thing"),
     "cv": ({"cv": "five"}, "cv must be a number of folds"),
     "one fold": ({"cv": 1}, "at least 2 folds"),
     "scoring": ({"scoring": "acuracy"}, "did you mean 'accuracy'"),
@@ -551,3 +742,27 @@ def test_the_example_of_the_docstring_holds():
     exec(code, space)
     assert space["search"].best_params_ == {"C": 0.1, "kernel": "linear"}
     assert space["search"].best_score_ > space["search"].estimate_.value
+
+
+DOCS = (Path(__file__).parents[1] / "docs" / "search.md").read_text()
+EXAMPLES = re.findall(r"^### ([^\n]+)\n.*?```python\n(.*?)```\n```\n(.*?)```\n", DOCS, re.M | re.S)
+
+
+@pytest.mark.parametrize(("title", "code", "printed"), EXAMPLES, ids=[title for title, *_ in EXAMPLES])
+def test_examples_of_the_documentation(title, code, printed):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(code, title, "exec"), {})
+    assert out.getvalue() == printed
+
+
+@pytest.mark.parametrize(("title", "code", "printed"), EXAMPLES, ids=[title for title, *_ in EXAMPLES])
+def test_one_line_of_an_example_differs_from_gridsearchcv(title, code, printed):
+    assert len(EXAMPLES) == 3
+    changed = [line for line in code.splitlines() if "# was: " in line]
+    assert len(changed) == 1
+    before = code.replace(changed[0], changed[0].partition("# was: ")[2])
+    before = "\n".join(line for line in before.splitlines() if "estimate_" not in line)  # what only we can say
+    assert "SelectCV" not in before
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(before, title, "exec"), {})

@@ -100,3 +100,22 @@ def test_wrong_input_is_told():
         spaces.regression(np.array(["a", "b"]))
     with pytest.raises(InputError, match="no columns to predict from"):
         spaces.regression(pd.DataFrame(index=range(3)))
+
+
+def test_the_printed_grid_of_the_paper():
+    configs = spaces.tsamardinos2015(np.zeros((20, 3)))
+    assert len(configs) == 1 + 14 * 14 + 3 + 9 + 27
+    kinds = [type(pipeline[-1]).__name__ for pipeline in configs.values()]
+    assert (kinds.count("LogisticRegression"), kinds.count("DecisionTreeClassifier"), kinds.count("SVC")) == (
+        1,
+        196,
+        39,
+    )
+    tree = configs["tree(min_samples_leaf=20, min_samples_split=1)"][-1]
+    assert (tree.min_samples_leaf, tree.min_samples_split) == (20, 2)
+    assert configs.params["svm(kernel='poly', degree=4, gamma=10, C=0.1)"] == {
+        "kernel": "poly",
+        "degree": 4,
+        "gamma": 10,
+        "C": 0.1,
+    }

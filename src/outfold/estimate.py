@@ -454,7 +454,7 @@ def _bbc_notes(scoring: Scoring, result: Corrected, naive: float) -> tuple[Note,
         negative, positive = scoring.oof.target.classes
         notes.append(
             Note(
-                "OF211",
+                "OF213",
                 f"even the best ranks worse than chance; is {negative!s}, not {positive!s}, the positive class?",
             )
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._configs import Configs, check_estimator, compact, short_names, with_params
+from .._configs import Configs, compact, short_names, with_params
 from .._predictions import Predictions
 from .._store import load
 from ..exceptions import CollectError, InputError
@@ -53,9 +53,6 @@ def ask_and_collect(
     score
         The score of one configuration, greater is better.
     """
-    if isinstance(estimator, Mapping):
-        raise InputError("a sampler sets parameters of one estimator; give an estimator and a grid of distributions.")
-    check_estimator(estimator, None)
     study = _Study(sampler, grid)
     found = _Found(estimator)
     with ExitStack() as stack:

@@ -136,6 +136,8 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         with a failed fit is never selected.
     verbose
         Above 0, show a progress line.
+    param_grid
+        GridSearchCV's name for `grid`; give one of them.
 
     Attributes
     ----------
@@ -190,6 +192,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         random_state: Any = 0,
         error_score: Any = np.nan,
         verbose: int = 0,
+        param_grid: Any = None,
     ) -> None:
         self.estimator = estimator
         self.grid = grid
@@ -206,6 +209,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.error_score = error_score
         self.verbose = verbose
+        self.param_grid = param_grid
 
     # -- fitting ----------------------------------------------------------------------------------------
 
@@ -226,7 +230,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         y = _checked_labels(y, self._prototype())
         space = None
         if not is_sampler(self.search):
-            space = make_space(self.estimator, self.grid, self.search, self.n_configs, seed)
+            space = make_space(self.estimator, self._grid, self.search, self.n_configs, seed)
         configs = Configs({"estimator": self.estimator}) if space is None else space.configs
         task = self._task(X, y, groups, fit_params, seed, configs)
         try:
@@ -245,6 +249,12 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_options(self) -> None:
         check_estimator(self._prototype(), None)
+        if self.grid is not None and self.param_grid is not None:
+            raise InputError("grid and param_grid are two names for one thing; give one of them.")
+        if is_sampler(self.search) and isinstance(self.estimator, Mapping):
+            raise InputError(
+                "a sampler sets parameters of one estimator; give an estimator and a grid of distributions."
+            )
         if not is_sampler(self.search) and self.search not in ("grid", "random", "halving"):
             raise InputError(
                 f"search must be 'grid', 'random', 'halving' or an Optuna sampler or study; got {self.search!r}."
@@ -280,7 +290,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         metric = task.metrics[task.scorers.main]
         return ask_and_collect(
             self.estimator,
-            self.grid,
+            self._grid,
             self.search,
             self.n_configs,
             self.store,
@@ -301,11 +311,8 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             response=task.response,
             fit_params=task.fit_params,
             progress="always" if self.verbose > 0 else False,
-            **{
-                k: v
-                for k, v in {"drop": drop, "repeats": self.repeats}.items()
-                if v is not None and k in collect.__code__.co_varnames
-            },  # TEMP
+            drop=drop,
+            repeats=self.repeats,
         )
 
     def _drop_rule(self, task: Task) -> Any:
@@ -453,6 +460,10 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- scikit-learn -----------------------------------------------------------------------------------
 
+    @property
+    def _grid(self) -> Any:
+        return self.param_grid if self.grid is None else self.grid
+
     def _prototype(self) -> Any:
         """The estimator whose kind, methods and metadata requests stand for all configurations."""
         if not isinstance(self.estimator, Mapping):
@@ -478,7 +489,9 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         scorers = read_scoring(self.scoring, self.refit, self._prototype())
         router = MetadataRouter(owner=self).add_self_request(self)
         router.add(estimator=self._prototype(), method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-        to_score = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
+        to_score = MethodMapping().add(caller="score", callee="score")
+        if self.scoring is not None:  # a scorer that was given may ask for what the scores do not use; fit says so
+            to_score.add(caller="fit", callee="score")
         main = scorers.main or next(iter(scorers.scorers))
         if hasattr(scorers.scorers[main], "get_metadata_routing"):
             router.add(scorer=scorers.scorers[main], method_mapping=to_score)
@@ -492,10 +505,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if not _routing():
             return groups, {name: value for name, value in params.items() if name != "groups"}
         routed = process_routing(self, "fit", **params)
-        # The estimator's own score takes whatever its fit takes; only a scorer that was given has asked for it.
-        if self.scoring is not None and any(
-            value is not None for value in routed.get("scorer", {}).get("score", {}).values()
-        ):
+        if any(value is not None for value in routed.get("scorer", {}).get("score", {}).values()):
             raise InputError(
                 "the scorer asks for metadata, but scores are taken of stored predictions without weights. Leave out its "
                 "set_score_request."

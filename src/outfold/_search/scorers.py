@@ -163,7 +163,9 @@ def choose_response(scorers: Scorers, found: Mapping[str, Metric], kind: str, co
                 f"{found[name].name} needs {' or '.join(methods)}, which {lacking!r} does not have. Use a scorer of "
                 "labels such as 'accuracy', or an estimator that has it (CalibratedClassifierCV gives probabilities)."
             )
-        return response
+        # Without a decision_function, probabilities are what scikit-learn ranks by, and they serve more metrics.
+        ranks_by_proba = response == "score" and not any(hasattr(e, "decision_function") for e in configs.values())
+        return "proba" if ranks_by_proba else response
     return "auto" if "any" in needs.values() else "label"
 
 
