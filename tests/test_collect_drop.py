@@ -166,6 +166,22 @@ def test_decisions_are_taken_again_from_the_predictions(data, path, log):
     equal(load(path), whole)
 
 
+def test_the_log_is_kept_through_interruptions(data, path, log):
+    collect(tallies(log), *data, PLAN, drop=True, store=path)
+    before = load(path).provenance["drops"]
+    hopeful = {"logit": LogisticRegression(), **tallies(log), "stop": Interrupted()}
+    with pytest.raises(KeyboardInterrupt):
+        collect(hopeful, *data, PLAN, drop=True, store=path)
+    assert load(path).provenance["drops"] == before
+
+
+class Interrupted(Tally):
+    """Stands in for a person who presses Ctrl-C at once."""
+
+    def fit(self, X, y):
+        raise KeyboardInterrupt
+
+
 def test_configurations_added_later_join_the_race(data, path, log):
     """The same result as when all had been there from the start."""
     bad = {name: model for name, model in tallies(log).items() if "-" in name}
@@ -362,6 +378,24 @@ def test_auto_stores_what_it_returns_and_a_second_call_does_nothing(data, path, 
     assert fits(log) == n
 
 
+def test_an_interrupted_store_shows_the_repeats_begun(data, path, log):
+    """Interrupted in the second repeat of at most 50."""
+
+    def third(oof):
+        if oof.n_repeats == 2:
+            raise KeyboardInterrupt
+        return ()
+
+    with pytest.raises(KeyboardInterrupt):
+        collect(two(), *data, Plan(folds=3), repeats="auto", drop=third, store=path)
+    part = load(path)
+    assert part.n_repeats == 2
+    assert part.plan.repeats == 2
+    assert part.provenance["stopped_after"] is None
+    assert np.sum(part.state == State.DONE) == 2 * 4
+    assert np.isfinite(of.estimate.bbc(part, "roc_auc", n_resamples=20).value)
+
+
 def test_the_cap_and_the_rule_may_change(data, path, log):
     models = two() | {"tally": Tally(log=log)}
 
@@ -489,7 +523,12 @@ def test_kill_between_folds_and_resume(data, path, log, setting, n_jobs, points)
             kills += 1
         process.wait()
     assert kills == len(points)
-    assert load(path).completeness < 1
+    part = load(path)
+    assert part.completeness < 1
+    # Drops stand in the log before their cells do.
+    dropped = {part.configs[j] for j in np.flatnonzero(np.any(part.state == State.DROPPED, axis=(1, 2)))}
+    assert dropped <= {d["config"] for d in part.provenance["drops"]}
+    assert dropped
     subprocess.run(command, env=env, check=True)
     whole = collect(killed_configs(log), *data, rng=3, **SETTINGS[setting])
     equal(load(path), whole)

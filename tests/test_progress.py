@@ -41,6 +41,12 @@ def test_line():
     assert progress.line() == ("collect 1,240/2,360 cells  52%  310/s  3.6 s left  best logit(C=0.1) 0.871 roc_auc")
 
 
+def test_a_cap_is_said_to_be_one():
+    progress, clock = make(io.StringIO(), 100, "always")
+    progress.done, progress.at_most, clock.now = 25, True, 5.0
+    assert progress.line() == "collect 25/100 cells  25%  5.0/s  at most 15 s left"
+
+
 def test_redrawn_at_most_five_times_a_second():
     stream = Terminal()
     progress, clock = make(stream, 100)

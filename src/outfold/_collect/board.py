@@ -120,6 +120,11 @@ class Board:
                 new.append((block, name, repeat, fold, State.DROPPED))
         self._write(new)
 
+    def record(self, **facts: Any) -> None:
+        """Facts for the provenance of the store, at once."""
+        if self.store is not None:
+            self.store.update(**facts)
+
     def _write(self, cells: list[tuple[Any, ...]]) -> None:
         if self.store is not None and cells:
             from .._store import Cell

@@ -75,6 +75,7 @@ class Race:
         self.log += [{**drop._asdict(), **where} for drop in drops]
         names = [drop.config for drop in drops]
         self.out += names
+        self.board.record(drops=self._drops())
         # Later repeats follow when they begin: there may be many of them, and perhaps none comes.
         same = [h for h in self.filling.holdouts if h.repeat == repeat and h.cells[0] > last.cells[0]]
         self._leave_out(names, same)
@@ -143,14 +144,19 @@ class Race:
         """The drops, of configurations of earlier calls too, and how many fits they saved."""
         facts: dict[str, Any] = {}
         if self.of.drop is not None:
-            before = self.board.oof.start.provenance.get("drops", [])
-            facts["drops"] = [drop for drop in before if drop["config"] not in self.of.configs] + self.log
+            facts["drops"] = self._drops()
             begun = self.n_done + (not self.stopped)
             facts["fits_saved"] = int(np.sum(self.board.oof.state[:, :begun] == State.DROPPED))
         if self.of.stop is not None:
             facts["stopped_after"] = self.n_done if self.stopped else None
             facts["stop"] = repr(self.of.stop)
         return facts
+
+    def _drops(self) -> list[dict[str, Any]]:
+        """The log: what was decided now, and what earlier calls decided about configurations not decided on yet."""
+        before = self.board.oof.start.provenance.get("drops", [])
+        decided = set(self.of.configs if self.stopped else self.out)
+        return [drop for drop in before if drop["config"] not in decided] + self.log
 
     def notes(self) -> tuple[Note, ...]:
         """What the user should know about the repeats."""
