@@ -40,16 +40,17 @@ class Row(NamedTuple):
     honest: float
 
 
-def samples(path: Path, draw: int) -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame, np.ndarray]:
+def samples(path: Path, draw: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Samples to tune on and samples kept as the truth; categories as 0-1 columns, which need no labels."""
     frame = pd.read_parquet(path)
     y = (frame["target"] == frame["target"].value_counts().index[-1]).to_numpy().astype(int)
-    X = frame.drop(columns="target")
+    X = pd.get_dummies(frame.drop(columns="target"), dtype=float).to_numpy(dtype=float)
     order = np.random.default_rng(draw).permutation(len(frame))
     tune, rest = order[:N], order[N : N + MOST_HELD_OUT]
-    return X.iloc[tune].reset_index(drop=True), y[tune], X.iloc[rest], y[rest]
+    return X[tune], y[tune], X[rest], y[rest]
 
 
-def auc(model, X: pd.DataFrame, y: np.ndarray) -> float:
+def auc(model, X: np.ndarray, y: np.ndarray) -> float:
     scores = model.decision_function(X) if hasattr(model, "decision_function") else model.predict_proba(X)[:, 1]
     return float(roc_auc_score(y, scores))
 

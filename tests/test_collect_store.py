@@ -236,3 +236,16 @@ def test_kill_at_several_points_and_resume(data, path, log, n_jobs, points):
     whole = collect(configs, *data, Plan(folds=4, repeats=2), rng=5, inner=True)
     equal(load(path), whole)
     assert list(path.parent.glob("run.oof*")) == [path]
+
+
+def test_the_time_of_every_cell_is_kept(tmp_path):
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    path = tmp_path / "run.oof"
+    oof = collect({"a": Tally(), "b": Tally(pause=0.01)}, X, y, Plan(folds=2), store=path)
+    assert oof.seconds.shape == oof.state.shape
+    assert (oof.seconds[1] >= 0.01).all()
+    np.testing.assert_array_equal(load(path).seconds, oof.seconds)
+    again = collect({"a": Tally(), "b": Tally(pause=0.01)}, X, y, Plan(folds=2), store=path)
+    np.testing.assert_array_equal(again.seconds, oof.seconds)
+    np.testing.assert_array_equal(oof.sel(config="b").seconds, oof.seconds[1:])
+    np.testing.assert_array_equal(load(oof.save(tmp_path / "copy.oof")).seconds, oof.seconds)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -143,3 +145,13 @@ def test_html_escapes_what_the_user_typed():
 def test_bad_input_says_what_to_do(arguments, message):
     with pytest.raises(InputError, match=message):
         of.from_arrays(**arguments)
+
+
+def test_predictions_can_be_pickled_and_copied():
+    oof = make_predictions("roc_auc")
+    for again in (pickle.loads(pickle.dumps(oof)), copy.deepcopy(oof)):
+        assert again.fingerprint == oof.fingerprint
+        assert again.data.tobytes() == oof.data.tobytes()
+        assert not again.data.flags.writeable
+        with pytest.raises(TypeError):
+            again.provenance["seed"] = 1

@@ -141,6 +141,13 @@ def test_several_scorers(cancer):
     assert ours.estimate_.metric == "roc_auc"
 
 
+def test_one_scorer_by_name_is_several(cancer):
+    options = {"scoring": {"score": "accuracy"}, "refit": "score", "cv": CV}
+    ours = of.SelectCV(LogisticRegression(), C_GRID, drop=False, **options).fit(*cancer)
+    assert_same_search(ours, GridSearchCV(LogisticRegression(), C_GRID, **options).fit(*cancer))
+    assert ours.score(*cancer) == ours.scorer_["score"](ours, *cancer)
+
+
 def test_several_scorers_need_one_that_selects(cancer):
     search = of.SelectCV(LogisticRegression(), C_GRID, cv=3, scoring=["accuracy", "roc_auc"], drop=False)
     with pytest.raises(InputError, match=r"refit must name the one that selects.*accuracy, roc_auc"):
@@ -289,6 +296,14 @@ def test_folds_and_repeats(noise):
         assert str(search.oof_.plan).startswith(text)
         assert search.n_splits_ == n
         assert f"split{n - 1}_test_score" in search.cv_results_
+
+
+def test_repeats_until_stable(noise):
+    search = of.SelectCV(GaussianNB(), cv=3, repeats="auto", scoring="roc_auc").fit(*noise)
+    n = search.oof_.n_repeats
+    assert 2 <= n <= 50
+    assert search.n_splits_ == 3 * n
+    assert of.stability.Rank(0.9999).holds(search.oof_) or n == 50
 
 
 def test_named_configurations(cancer):
@@ -507,6 +522,8 @@ def test_a_study_is_asked_and_told(optuna, noise):
         assert search.oof_.n_configs < 8  # a linear kernel is one configuration, however often it was suggested
         assert search.cv_results_["param_gamma"].mask.sum() == 1
         assert sign * study.best_value == pytest.approx(search.best_score_)
+    with pytest.raises(InputError, match="a number of repeats"):
+        of.SelectCV(SVC(), space, search=study, repeats="auto").fit(*noise)
     by_names = of.SelectCV({"a": SVC()}, space, search=study)
     with pytest.raises(InputError, match="one estimator"):
         by_names.fit(*noise)

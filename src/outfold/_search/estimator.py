@@ -255,6 +255,8 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 "a sampler sets parameters of one estimator; give an estimator and a grid of distributions."
             )
+        if is_sampler(self.search) and self.repeats == "auto":
+            raise InputError("a sampler is told scores of the same folds; give a number of repeats instead of 'auto'.")
         if not is_sampler(self.search) and self.search not in ("grid", "random", "halving"):
             raise InputError(
                 f"search must be 'grid', 'random', 'halving' or an Optuna sampler or study; got {self.search!r}."

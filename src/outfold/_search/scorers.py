@@ -48,16 +48,14 @@ class Scorers:
         The same as scikit-learn's scorers, for ``score``.
     main
         The one that selects; None where none was named.
+    multimetric
+        Whether several were asked for by name.
     """
 
     given: dict[str, Any]
     scorers: dict[str, Any]
     main: str | None
-
-    @property
-    def multimetric(self) -> bool:
-        """Whether several were asked for by name."""
-        return "score" not in self.given
+    multimetric: bool = False
 
     @property
     def scorer(self) -> Any:
@@ -86,9 +84,7 @@ def read_scoring(scoring: Any, refit: Any, estimator: Any) -> Scorers:
         scoring = {name: name for name in given}
     if not scoring or not all(isinstance(name, str) for name in scoring):
         raise InputError(f"scoring must name every scorer by text, such as {{'auc': 'roc_auc'}}; got {scoring!r}.")
-    if "score" in scoring and len(scoring) > 1:
-        raise InputError("no scorer may be called 'score' among several; give it another name.")
-    return Scorers(dict(scoring), {name: _scorer(s) for name, s in scoring.items()}, _main(refit, scoring))
+    return Scorers(dict(scoring), {name: _scorer(s) for name, s in scoring.items()}, _main(refit, scoring), True)
 
 
 def _main(refit: Any, scoring: Mapping[str, Any]) -> str | None:
