@@ -18,14 +18,14 @@ test: check  ## set up, lint, type-check, run all tests
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 check: $(VENV)/.dev  ## lint, types, direction of imports
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks studies
+	$(BIN)/ruff format --check src tests benchmarks studies
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 format: $(VENV)/.dev  ## put the code into the house format
-	$(BIN)/ruff check --fix src tests benchmarks
-	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks studies
+	$(BIN)/ruff format src tests benchmarks studies
 
 bench: $(VENV)/.dev  ## speed side by side with the plain way, as ratios
 	$(BIN)/python benchmarks/bbc.py
