@@ -2,7 +2,9 @@
 
 For six of the paper's data sets: 600 repeats of two-fold cross-validation of an unpruned tree and of naive Bayes, then 50 random
 orders of the repeats, in each of which the rules of `outfold.stability` are asked after every repeat. The paper's trees are C4.5
-with Laplace-smoothed leaves, ours scikit-learn's with at least two samples a leaf. Usage: python studies/stopping.py [DATA_FOLDER]
+with Laplace-smoothed leaves, ours scikit-learn's with at least two samples a leaf.
+
+Usage: python studies/stopping.py [DATA_FOLDER]
 """
 
 from __future__ import annotations

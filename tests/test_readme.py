@@ -18,13 +18,19 @@ def blocks(language: str) -> list[str]:
     return [text for name, text in fences if name == language]
 
 
-def test_the_session_prints_what_the_readme_shows():
-    session = blocks("python")[0]
+def test_the_session_prints_what_the_readme_shows_and_the_rest_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    session, *further = blocks("python")
     printed = next(text for text in blocks("") if text.startswith("accuracy of the selected"))
-    out = io.StringIO()
+    out, scope = io.StringIO(), {}
     with contextlib.redirect_stdout(out):
-        exec(compile(session, "README.md", "exec"), {})
+        exec(compile(session, "README.md", "exec"), scope)
     assert out.getvalue() == printed
+    for block in further:
+        exec(compile(block, "README.md", "exec"), scope)
+    assert scope["search"].best_score_ > 0.5
+    assert scope["oof"].completeness == 1
+    assert (tmp_path / "run.oof").exists()
 
 
 def test_commands_shown_are_commands_that_exist():
