@@ -31,6 +31,7 @@ bench: $(VENV)/.dev  ## speed side by side with the plain way, as ratios
 	$(BIN)/python benchmarks/bbc.py
 	$(BIN)/python benchmarks/collect.py
 	$(BIN)/python benchmarks/startup.py
+	-$(BIN)/python benchmarks/dropping.py
 
 calibrate: $(VENV)/.dev  ## slow statistical checks
 	$(BIN)/python -m pytest -m calibration tests/calibration
