@@ -138,6 +138,9 @@ def blocks(draw, target, configs, params, response, folds, n_folds, **shared):
         if response != "proba":
             data = rng.choice([data, -data, data * 1e300, data * 1e-310, -0.0 * data])
         data[~done] = np.nan
+    labels = None
+    if response in ("score", "proba") and draw(st.booleans()):
+        labels = np.where(done, rng.integers(0, len(target.classes), shape[:3]), -1)
     train = None
     if draw(st.booleans()):
         train = {(j, k): np.flatnonzero(rng.random(n) < 0.5) for j in range(r) for k in range(n_folds)}
@@ -156,6 +159,7 @@ def blocks(draw, target, configs, params, response, folds, n_folds, **shared):
         messages={(configs[j], int(i), int(k)): draw(TEXT) for j, i, k in failed},
         notes=tuple(Note(f"OF{i}", text) for i, text in enumerate(draw(st.lists(TEXT, max_size=2)))),
         provenance=draw(FACTS),
+        labels=labels,
         **shared,
     )
 

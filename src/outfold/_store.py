@@ -22,13 +22,13 @@ from ._schema import (
     APPLICATION_ID,
     MAIN,
     SCHEMA,
+    blobs_of,
     check_blocks,
     create,
     insert_about,
     insert_block,
     insert_cells,
     insert_configs,
-    number_type,
     read_about,
     read_predictions,
     state_name,
@@ -52,6 +52,7 @@ class Cell(NamedTuple):
     values: NDArray[Any] | None = None
     message: str | None = None
     seconds: float | None = None
+    labels: NDArray[Any] | None = None
 
 
 def save(oof: Predictions, path: str | os.PathLike[str]) -> Path:
@@ -188,12 +189,12 @@ class Store:
             raise InputError(f"{self.path.name} has no block {cell.block!r}; open it with predictions that have one.")
         if cell.config not in self._positions:
             raise InputError(f"{self.path.name} has no configuration {cell.config!r}; open it with one of that name.")
-        blob = None
+        blobs: tuple[Any, ...] = (None, None, None)
         if cell.state == State.DONE:
-            blob = _checked_values(cell, block).astype(number_type(block.response)).tobytes()
+            blobs = blobs_of(_checked_values(cell, block), _checked_labels(cell, block), block.response)
         where = (cell.block, int(cell.repeat), int(cell.fold), self._positions[cell.config])
         seconds = None if cell.seconds is None else float(cell.seconds)
-        return (*where, state_name(cell.state), cell.message, seconds, blob)
+        return (*where, state_name(cell.state), cell.message, seconds, *blobs)
 
     def _read_header(self) -> None:
         self._header = _read(self._db, self.path, cells=False)
@@ -231,6 +232,20 @@ def _checked_values(cell: Cell, block: Predictions) -> NDArray[Any]:
     if block.response == "proba":
         check_probabilities(values[None, None], np.ones((1, 1, len(values)), dtype=bool))
     return values
+
+
+def _checked_labels(cell: Cell, block: Predictions) -> NDArray[Any] | None:
+    """The model's own labels, where they are not the cut."""
+    if cell.labels is None:
+        return None
+    labels, classes = np.asarray(cell.labels), block.target.classes
+    if (
+        classes is None
+        or labels.shape != np.shape(cell.values)[:1]
+        or not np.all((labels >= 0) & (labels < len(classes)))
+    ):
+        raise InputError(f"labels of a cell are class codes, one a sample; {cell.config!r} has others.")
+    return labels
 
 
 # -- is it the same collection? -------------------------------------------------------------------------
@@ -459,5 +474,5 @@ def _texts(path: Path, writing: bool) -> dict[int, str]:
 def _read(db: sqlite3.Connection, path: Path, *, cells: bool = True) -> Predictions:
     try:
         return read_predictions(db, cells=cells)
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, MemoryError, OverflowError, RecursionError, AssertionError) as error:
         raise FileError(f"{path.name} is damaged ({error}); restore it from a copy, or collect again.") from error

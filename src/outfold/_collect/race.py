@@ -97,13 +97,15 @@ class Race:
         folds = np.ascontiguousarray(splits.folds[:, : repeat + 1])
         data = block.data[: repeat + 1][:, mine]
         state = block.state[mine][:, : repeat + 1]
+        labels = None if block.labels is None else block.labels[: repeat + 1][:, mine]
         later = np.flatnonzero(folds[:, repeat] > fold)
         data[repeat][:, later] = -1 if data.dtype.kind == "i" else np.nan
         tail = state[:, repeat, fold + 1 :]
         tail[tail != State.DROPPED] = State.PENDING
         train = None if splits.train is None else {k: v for k, v in splits.train.items() if k[0] <= repeat}
         header = self.of.header
-        return replace(header, data=data, state=state, folds=folds, train=train, blocks={}, messages={}, notes=())
+        known = {"data": data, "state": state, "folds": folds, "train": train, "labels": labels}
+        return replace(header, **known, blocks={}, messages={}, notes=())
 
     # -- stopping ---------------------------------------------------------------------------------------
 

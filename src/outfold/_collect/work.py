@@ -16,7 +16,7 @@ from .._plan import Splits
 from .data import Part, Rows, Samples, borrow
 from .limits import Expired, Watchdog, alarm, limit_worker, listening, quiet
 from .recipes import Recipe
-from .respond import Reader
+from .respond import Answer, Reader
 from .schedule import Holdout
 
 
@@ -54,7 +54,10 @@ class Setting:
 
 
 class Outcome(NamedTuple):
-    """What one fit gave: predictions for every fold it left out, or a message why there are none."""
+    """What one fit gave: predictions for every fold it left out, or a message why there are none.
+
+    `labels` has what ``predict`` gave for every fold where it is not the cut of the predictions.
+    """
 
     holdout: Holdout
     name: str
@@ -62,6 +65,7 @@ class Outcome(NamedTuple):
     message: str
     seconds: float
     warnings: tuple[str, ...]
+    labels: tuple[NDArray[np.intp] | None, ...] | None = None
 
 
 def work(setting: Setting, holdout: Holdout, seed: int, recipes: Sequence[Recipe]) -> list[Outcome]:
@@ -75,18 +79,24 @@ def work(setting: Setting, holdout: Holdout, seed: int, recipes: Sequence[Recipe
 
 def _fit(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> Outcome:
     start = perf_counter()
-    values, message = None, ""
+    answers, message = None, ""
     with listening() as heard:
         try:
-            values = _predict(setting, holdout, seed, recipe)
+            answers = _predict(setting, holdout, seed, recipe)
         except Expired:
             message = expired_message(setting.timeout)
         except Exception as error:
             message = describe(error)
-    return Outcome(holdout, recipe.name, values, message, perf_counter() - start, tuple(heard))
+    values, labels = (None, None) if answers is None else (tuple(a.values for a in answers), _labels(answers))
+    return Outcome(holdout, recipe.name, values, message, perf_counter() - start, tuple(heard), labels)
 
 
-def _predict(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> tuple[NDArray[Any], ...]:
+def _labels(answers: tuple[Answer, ...]) -> tuple[NDArray[np.intp] | None, ...] | None:
+    labels = tuple(answer.labels for answer in answers)
+    return labels if any(own is not None for own in labels) else None
+
+
+def _predict(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> tuple[Answer, ...]:
     # A new worker imports the estimator's library when it makes the first one: before the clock starts.
     model = recipe.make(seed)
     try:
@@ -98,7 +108,7 @@ def _predict(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> t
     return _fit_on(_part(setting, holdout, private=True), setting, holdout, recipe.name, recipe.make(seed))
 
 
-def _fit_on(part: Part, setting: Setting, holdout: Holdout, name: str, model: Any) -> tuple[NDArray[Any], ...]:
+def _fit_on(part: Part, setting: Setting, holdout: Holdout, name: str, model: Any) -> tuple[Answer, ...]:
     if setting.timeout is None:
         return _fit_predict(part, setting.reader, model)
     start = perf_counter()
@@ -109,7 +119,7 @@ def _fit_on(part: Part, setting: Setting, holdout: Holdout, name: str, model: An
     return values
 
 
-def _fit_predict(part: Part, reader: Reader, model: Any) -> tuple[NDArray[Any], ...]:
+def _fit_predict(part: Part, reader: Reader, model: Any) -> tuple[Answer, ...]:
     model.fit(borrow(part.X), part.y, **part.fit_params)
     return tuple(reader(model, borrow(X)) for X in part.tests)
 
