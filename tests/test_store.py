@@ -566,7 +566,7 @@ def test_going_on_keeps_what_is_there(tmp_path):
         ({"data": "d1"}, r"made with other data \(X\)\. Use"),
         ({"labels": "l1"}, r"made with other labels \(y\)\. Use"),
         ({"seed": "1"}, r"made with seed 0 \(now 1\)\. Use"),
-        ({"data": "d1", "plan": "p1"}, r"made with other data \(X\), plan p0 \(now p1\)\. Use"),
+        ({"data": "d1", "plan": "p1"}, r"made with other data \(X\), other plan or splits\. Use"),
         ({"fit_params": "weights"}, r"made with other fit parameters\. Use"),
         ({"response": "score"}, r"made with response proba \(now score\)\. Use"),
     ],

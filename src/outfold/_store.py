@@ -250,7 +250,15 @@ def _checked_labels(cell: Cell, block: Predictions) -> NDArray[Any] | None:
 
 # -- is it the same collection? -------------------------------------------------------------------------
 
-_IDENTITY_WORDS = {"data": "data (X)", "labels": "labels (y)", "fit_params": "fit parameters", "drop": "dropping"}
+_IDENTITY_WORDS = {
+    "data": "data (X)",
+    "labels": "labels (y)",
+    "plan": "plan or splits",
+    "groups": "groups",
+    "samples": "sample names",
+    "fit_params": "fit parameters",
+    "drop": "dropping",
+}
 
 
 def _refuse_mismatch(path: Path, known: Predictions, header: Predictions, identity: Mapping[str, str]) -> None:
@@ -264,10 +272,11 @@ def _refuse_mismatch(path: Path, known: Predictions, header: Predictions, identi
     differ = [_difference(k, before.get(k), identity.get(k)) for k in keys if before.get(k) != identity.get(k)]
     if not differ and known.fingerprint != header.fingerprint:
         differ = ["other labels or splits"]
+    # Other labels or splits of the whole make every block another: say it once.
     differ += [
         f"other splits of the block {name!r}"
         for name, block in header.blocks.items()
-        if name in known.blocks and known.blocks[name].fingerprint != block.fingerprint
+        if not differ and name in known.blocks and known.blocks[name].fingerprint != block.fingerprint
     ]
     old, new = known.provenance.get("specs", {}), header.provenance.get("specs", {})
     changed = [name for name in new if name in old and old[name] != new[name]]

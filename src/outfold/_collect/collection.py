@@ -87,7 +87,10 @@ class Collection:
                 notes = self._notes(facts) + race.notes()
                 if opened is not None:
                     opened.update(notes=notes, **facts)
-            return board.predictions(provenance={**board.oof.start.provenance, **facts}, notes=notes)
+            made = {**board.oof.start.provenance, **facts}
+            made["specs"] = {name: text for name, text in made["specs"].items() if name in self.configs}
+            oof = board.predictions(provenance=made, notes=notes)
+            return oof if oof.configs == tuple(self.configs) else oof.sel(list(self.configs))
 
     def _check_selection(self, metric: MetricLike, rule: RuleLike) -> None:
         """Refuse a metric or rule that cannot select before the work, not after."""
@@ -149,7 +152,9 @@ class Collection:
         identity = {
             "data": str(made["data"]),
             "labels": str(made["labels"]),
-            "plan": f"{self.splits.plan} {fingerprint(self.target, self.splits.folds, self.splits.train)}",
+            "plan": _plan_text(self.splits, self.target),
+            "groups": "" if self.groups is None else digest(self.groups),
+            "samples": "" if self.names is None else digest(self.names),
             "seed": str(self.seed),
             "response": self.reader.response,
             "fit_params": plain_text(dict(sorted(self.samples.fit_params.items()))),
@@ -162,6 +167,12 @@ class Collection:
             return self.splits.notes
         kinds = ", ".join(f"{name} in {n:,}" for name, n in sorted(warned.items()))
         return (*self.splits.notes, Note("OF103", f"fits gave warnings: {kinds} of {fits:,} fits."))
+
+
+def _plan_text(splits: Splits, target: Target) -> str:
+    """What the plan is, the same in every process: its numbers and what it drew, not the text of a splitter."""
+    words = ", ".join(f"{k} {v}" for k, v in splits.plan.to_dict().items() if k != "cv" and v is not None)
+    return f"{words}; {fingerprint(target, splits.folds, splits.train)}"
 
 
 def _plain(value: Any) -> Any:

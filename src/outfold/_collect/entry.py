@@ -74,7 +74,7 @@ def collect(
         Number of workers; None is one, or what ``joblib.parallel_config`` says, which also chooses the backend.
     store
         A file such as ``run.oof`` that finished cells are written to at once. The same call goes on where an
-        earlier one stopped, and adds configurations that are new.
+        earlier one stopped, and adds configurations that are new. What else the file holds stays in it, for `load`.
     response
         ``"auto"`` keeps class probabilities where all configurations have them, else scores, else labels; or one of
         ``"proba"``, ``"score"``, ``"label"``.
@@ -105,8 +105,9 @@ def collect(
     Returns
     -------
     Predictions
-        With failed cells where a configuration raised an exception, took too long or predicted NaN, and dropped cells
-        where it was dropped before (``oof.drop_log`` says when and why).
+        Of these configurations in this order, with failed cells where one raised an exception, took too long, predicted NaN
+        or ended its worker process (with one worker, which is this process, a crash ends all), and dropped cells where it
+        was dropped before (``oof.drop_log`` says when and why). Labels are those of the models' own ``predict``.
 
     Examples
     --------

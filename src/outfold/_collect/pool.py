@@ -98,14 +98,19 @@ class Pool:
 
     def _run_parallel(self, tasks: Iterable[tuple[Any, ...]]) -> Generator[list[Outcome], None, None]:
         from joblib import Parallel, delayed
-        from joblib.externals.loky.process_executor import BrokenProcessPool
+        from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
         parallel = Parallel(return_as="generator_unordered", batch_size=1, **self.options)
         outcomes = parallel(delayed(work)(*task) for task in tasks)
         try:
             yield from outcomes
-        except BrokenProcessPool as error:
+        except TerminatedWorkerError as error:
             raise PoolBroken(str(error)) from error
+        except BrokenProcessPool as error:  # the workers live, but cannot read what they are sent
+            raise CollectError(
+                f"a configuration or X cannot be read by worker processes ({_first_line(error)}). Use n_jobs=1 or "
+                "joblib.parallel_config('threading')."
+            ) from error
         except pickle.PicklingError as error:
             raise CollectError(
                 f"a configuration or X cannot be sent to worker processes ({error}). Use n_jobs=1 or "
@@ -113,3 +118,9 @@ class Pool:
             ) from error
         finally:
             outcomes.close()
+
+
+def _first_line(error: BaseException) -> str:
+    cause = error.__cause__
+    lines = str(cause if cause is not None else error).strip().splitlines()
+    return lines[-1].strip() if lines else type(error).__name__

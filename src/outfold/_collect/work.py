@@ -85,7 +85,9 @@ def _fit(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> Outco
             answers = _predict(setting, holdout, seed, recipe)
         except Expired:
             message = expired_message(setting.timeout)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # also sys.exit() in a fit: one configuration must not end the others
             message = describe(error)
     values, labels = (None, None) if answers is None else (tuple(a.values for a in answers), _labels(answers))
     return Outcome(holdout, recipe.name, values, message, perf_counter() - start, tuple(heard), labels)
@@ -102,7 +104,7 @@ def _predict(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> t
     try:
         return _fit_on(_shared_part(setting, holdout), setting, holdout, recipe.name, model)
     except ValueError as error:
-        if "read-only" not in str(error):
+        if "read-only" not in _said(error):
             raise
     # An estimator that writes into its input gets rows of its own; the others go on sharing theirs.
     return _fit_on(_part(setting, holdout, private=True), setting, holdout, recipe.name, recipe.make(seed))
@@ -125,15 +127,25 @@ def _fit_predict(part: Part, reader: Reader, model: Any) -> tuple[Answer, ...]:
 
 
 def describe(error: BaseException) -> str:
-    """``ExceptionType: first line``."""
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0].strip()}" if lines else type(error).__name__
+    """``ExceptionType: first line``, in characters that every file and terminal takes."""
+    lines = [line for line in _said(error).splitlines() if line.strip()]
+    out = f"{type(error).__name__}: {lines[0].strip()}" if lines else type(error).__name__
+    return out.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # one that cannot even say what it is
+        return ""
 
 
 def expired_message(timeout: float | None) -> str:
     """Why a fit that took too long has no predictions."""
     return f"TimeoutError: no result after {timeout:g} s"
 
+
+CRASHED = "the worker process ended (crash or out of memory)"
 
 # -- rows -----------------------------------------------------------------------------------------------
 
