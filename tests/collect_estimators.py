@@ -168,7 +168,7 @@ class Odd(BaseException):
     """A way out of somebody's own."""
 
 
-class Mute(ValueError):
+class Mute(ValueError):  # noqa: N818
     """Cannot say what is wrong."""
 
     def __str__(self):

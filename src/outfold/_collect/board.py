@@ -66,12 +66,12 @@ class Block:
 
     def snapshot(self) -> Predictions:
         """What is known now, apart from what is filled later."""
-        known = {"data": self.data.copy(), "state": self.state.copy(), "labels": self.labels}
+        known: dict[str, Any] = {"data": self.data.copy(), "state": self.state.copy(), "labels": self.labels}
         return replace(self.start, **known, messages=self.messages, blocks={})
 
     def predictions(self) -> Predictions:
         """What is known at the end; the arrays become the artifact's own."""
-        known = {"data": self.data, "state": self.state, "seconds": self.seconds, "labels": self.labels}
+        known: dict[str, Any] = {"data": self.data, "state": self.state, "seconds": self.seconds, "labels": self.labels}
         return replace(self.start, **known, messages=self.messages)
 
 

@@ -54,6 +54,7 @@ class Collection:
     fresh: Splits | None
     timeout: float | None
     drop: drop.Rule | None = None
+    threads: int = 1
 
     def fill(
         self, store: str | Path | None, retry_failed: bool, progress: Mode, fresh: MetricLike | None, rule: RuleLike
@@ -135,6 +136,7 @@ class Collection:
 
         return {
             "seed": self.seed,
+            "threads": self.threads,
             "data": digest(self.samples.X),
             "labels": digest(self.samples.y),
             "specs": {recipe.name: recipe.text for recipe in self.recipes},

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 # No task fits more configurations than this, so that cells reach the store and the progress line.
 _LARGEST_BATCH = 200
-# Below this many samples OpenMP threads spend more time waiting for each other than working (k-NN: 4 times).
-_SMALL = 10_000
 # Warnings about code, not about the fit.
 _SILENT = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
 
@@ -121,7 +119,7 @@ class Filling:
         with ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory()) if self.of.timeout and pool.killable else None
             setting = self._setting(self.of.splits if splits is None else splits, folder)
-            stack.enter_context(pool.surroundings(self._small))
+            stack.enter_context(pool.surroundings(self.of.threads))
 
             def fill(holdouts: Sequence[Holdout]) -> None:
                 schedule.holdouts = holdouts
@@ -154,10 +152,6 @@ class Filling:
             return
         self._take([Outcome(holdout, recipe.name, None, CRASHED, perf_counter() - start, ())], schedule)
 
-    @property
-    def _small(self) -> bool:
-        return len(self.of.target) < _SMALL
-
     def _setting(self, splits: Splits, folder: str | None) -> Setting:
         from sklearn import get_config
 
@@ -168,7 +162,8 @@ class Filling:
             splits=Splits(replace(splits.plan, cv=None), splits.folds, splits.train),
             reader=self.of.reader,
             own_process=pool.own_process,
-            crowded=pool.n_workers > 1 or (pool.own_process and self._small),
+            limited=not pool.inline,
+            threads=self.of.threads,
             timeout=self.of.timeout,
             folder=folder,
             config=get_config(),

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._notes import Note
 from .._predictions import Predictions, State, cell_mask
-from .limits import one_thread
+from .limits import limit_threads
 from .schedule import CellKey, Holdout
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Race:
         if self.of.drop is None or len(self._running()) < 2:
             return
         (repeat, fold), oof = last.cells[0], self.so_far(last)
-        with one_thread("blas"):  # the same sums whatever the number of workers
+        with limit_threads("blas"):  # the same sums whatever the number of workers
             drops = self.of.drop.test(oof, repeat, fold, self.of.seed)
         n = int(np.sum(np.any(cell_mask(oof.folds, oof.state == State.DONE), axis=(0, 1))))
         where = {"repeat": repeat, "fold": fold, "n_predictions": n}
@@ -104,7 +104,7 @@ class Race:
         tail[tail != State.DROPPED] = State.PENDING
         train = None if splits.train is None else {k: v for k, v in splits.train.items() if k[0] <= repeat}
         header = self.of.header
-        known = {"data": data, "state": state, "folds": folds, "train": train, "labels": labels}
+        known: dict[str, Any] = {"data": data, "state": state, "folds": folds, "train": train, "labels": labels}
         return replace(header, **known, blocks={}, messages={}, notes=())
 
     # -- stopping ---------------------------------------------------------------------------------------

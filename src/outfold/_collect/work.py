@@ -32,8 +32,10 @@ class Setting:
         The data, who is held out when, and how to read predictions.
     own_process
         The worker is a process of its own: it sets its limits itself.
-    crowded
-        The worker may use one OpenMP thread only: others work beside it, or the data are small.
+    limited
+        The worker sets its OpenMP threads itself; else the process it works in has done so.
+    threads
+        OpenMP threads a fit may use.
     timeout
         Seconds a fit may take, or None.
     folder
@@ -47,7 +49,8 @@ class Setting:
     splits: Splits
     reader: Reader
     own_process: bool = False
-    crowded: bool = False
+    limited: bool = False
+    threads: int = 1
     timeout: float | None = None
     folder: str | None = None
     config: Mapping[str, Any] = field(default_factory=dict)
@@ -72,7 +75,8 @@ def work(setting: Setting, holdout: Holdout, seed: int, recipes: Sequence[Recipe
     """Fit every recipe on the training rows of the hold-out; a pure function of its arguments."""
     from sklearn import config_context
 
-    limit_worker(setting.own_process, setting.crowded)
+    if setting.limited:
+        limit_worker(setting.own_process, setting.threads)
     with config_context(**setting.config), quiet() if setting.own_process else nullcontext():
         return [_fit(setting, holdout, seed, recipe) for recipe in recipes]
 
@@ -102,28 +106,28 @@ def _predict(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> t
     # A new worker imports the estimator's library when it makes the first one: before the clock starts.
     model = recipe.make(seed)
     try:
-        return _fit_on(_shared_part(setting, holdout), setting, holdout, recipe.name, model)
+        return _fit_on(_shared_part(setting, holdout), setting, holdout, recipe, model)
     except ValueError as error:
         if "read-only" not in _said(error):
             raise
     # An estimator that writes into its input gets rows of its own; the others go on sharing theirs.
-    return _fit_on(_part(setting, holdout, private=True), setting, holdout, recipe.name, recipe.make(seed))
+    return _fit_on(_part(setting, holdout, private=True), setting, holdout, recipe, recipe.make(seed))
 
 
-def _fit_on(part: Part, setting: Setting, holdout: Holdout, name: str, model: Any) -> tuple[Answer, ...]:
+def _fit_on(part: Part, setting: Setting, holdout: Holdout, recipe: Recipe, model: Any) -> tuple[Answer, ...]:
     if setting.timeout is None:
-        return _fit_predict(part, setting.reader, model)
+        return _fit_predict(part, setting.reader, model, recipe.trusted)
     start = perf_counter()
-    with Watchdog(setting.folder, setting.timeout).guard(holdout, name), alarm(setting.timeout):
-        values = _fit_predict(part, setting.reader, model)
+    with Watchdog(setting.folder, setting.timeout).guard(holdout, recipe.name), alarm(setting.timeout):
+        values = _fit_predict(part, setting.reader, model, recipe.trusted)
     if perf_counter() - start > setting.timeout:  # where no alarm can ring
         raise Expired
     return values
 
 
-def _fit_predict(part: Part, reader: Reader, model: Any) -> tuple[Answer, ...]:
-    model.fit(borrow(part.X), part.y, **part.fit_params)
-    return tuple(reader(model, borrow(X)) for X in part.tests)
+def _fit_predict(part: Part, reader: Reader, model: Any, trusted: bool) -> tuple[Answer, ...]:
+    model.fit(borrow(part.X, trusted), part.y, **part.fit_params)
+    return tuple(reader(model, borrow(X, trusted)) for X in part.tests)
 
 
 def describe(error: BaseException) -> str:
