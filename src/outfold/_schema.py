@@ -166,7 +166,7 @@ def _cell_rows(name: str, oof: Predictions) -> Iterator[tuple[Any, ...]]:
                     blobs: tuple[Any, ...] = (None, None, None)
                     if state == State.DONE:
                         labels = None if oof.labels is None else oof.labels[r, c, held_out]
-                        if cut is not None and np.array_equal(labels, cut[r, c, held_out]):
+                        if labels is not None and cut is not None and np.array_equal(labels, cut[r, c, held_out]):
                             labels = None
                         blobs = blobs_of(values[c], labels, oof.response)
                     seconds = np.nan if oof.seconds is None else float(oof.seconds[c, r, k])
@@ -427,6 +427,8 @@ def _pack(array: NDArray[Any]) -> tuple[dict[str, Any], list[Any]]:
         values = [v if type(v).__name__ in _PYTHON_TYPES else str(v) for v in values]
         types = [type(v).__name__ for v in values]
         how["types"] = types[0] if len(set(types)) == 1 else types
+    elif array.dtype.kind == "S":
+        values = [v.decode("latin-1") for v in array.tolist()]  # every byte is a character of its own
     else:
         values = array.astype(str).tolist()
     return how, [_sql(v) for v in values]
@@ -452,4 +454,6 @@ def _unpack(how: dict[str, Any], values: Iterable[Any]) -> NDArray[Any]:
         values = [np.nan if v is None else v for v in values]
     elif dtype.kind in "iu":
         values = [int(v) for v in values]
+    elif dtype.kind == "S":
+        values = [v.encode("latin-1") for v in values]
     return np.array(values, dtype=dtype)

@@ -74,13 +74,13 @@ def save(oof: Predictions, path: str | os.PathLike[str]) -> Path:
     """
     path = Path(path)
     with _clear_errors(path, writing=True):
-        _create(path, oof, replace_existing=True)
+        _create(_followed(path), oof, replace_existing=True)
     return path
 
 
 def load(path: str | os.PathLike[str]) -> Predictions:
     """Read the predictions of an .oof file; every version of the format so far can be read."""
-    path = Path(path)
+    path = _followed(Path(path))
     with _clear_errors(path), closing(_open_to_read(path)) as db:
         return _read(db, path)
 
@@ -119,7 +119,7 @@ class Store:
         FileError
             The file cannot be read or written, or another process is writing it.
         """
-        path = Path(path)
+        path = _followed(Path(path))
         with _clear_errors(path, writing=True):
             if not path.exists():
                 facts = {**header.provenance, "identity": dict(identity)}
@@ -241,7 +241,7 @@ def _checked_labels(cell: Cell, block: Predictions) -> NDArray[Any] | None:
     labels, classes = np.asarray(cell.labels), block.target.classes
     if (
         classes is None
-        or labels.shape != np.shape(cell.values)[:1]
+        or labels.shape != np.asarray(cell.values).shape[:1]
         or not np.all((labels >= 0) & (labels < len(classes)))
     ):
         raise InputError(f"labels of a cell are class codes, one a sample; {cell.config!r} has others.")
@@ -298,6 +298,11 @@ def _difference(key: str, before: str | None, now: str | None) -> str:
 
 
 # -- the file -------------------------------------------------------------------------------------------
+
+
+def _followed(path: Path) -> Path:
+    """The file a symbolic link stands for: it is written, and its journals lie beside it."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -474,6 +479,9 @@ def _texts(path: Path, writing: bool) -> dict[int, str]:
         sqlite3.SQLITE_PERM: denied,
         sqlite3.SQLITE_FULL: f"{path.name} could not be written, the disk is full; what was written before is kept. "
         "Free some space and go on.",
+        sqlite3.SQLITE_IOERR: f"{path} could not be {'written' if writing else 'read'}: the disk or network drive gave an "
+        "error. Check that it is connected, has space and allows locks, or use a file on a local disk; what was written "
+        "before is kept.",
     }
 
 

@@ -78,7 +78,7 @@ def refuse_masked(**given: Any) -> None:
     for name, values in given.items():
         if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
             raise InputError(
-                f"{name} is a masked array with {int(np.ma.count_masked(values))} masked entries, which cannot be used. "
+                f"{name} is a masked array with {int(np.ma.getmaskarray(values).sum())} masked entries, which cannot be used. "
                 f"Leave out these samples, or fill the entries with {name}.filled(...)."
             )
 

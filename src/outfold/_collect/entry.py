@@ -188,7 +188,7 @@ def _as_plan(plan: Any) -> Plan:
         return plan or Plan()
     if _is_number(plan, Integral):
         return Plan(folds=int(plan))
-    if hasattr(plan, "split") or (isinstance(plan, Iterable) and not isinstance(plan, (str, bytes, Mapping))):
+    if not isinstance(plan, (str, bytes, Mapping)) and (hasattr(plan, "split") or isinstance(plan, Iterable)):
         return Plan.from_cv(plan)
     raise InputError(
         f"plan must be a Plan such as Plan(folds=10), a number of folds, or a scikit-learn splitter; got {plan!r}."
