@@ -317,7 +317,7 @@ def test_an_error_of_the_disk_comes_with_advice(tmp_path, monkeypatch):
         raise error
 
     monkeypatch.setattr(store_module, "_connect", fails)
-    with pytest.raises(FileError, match="the disk or network drive gave an error. Check that it is connected"):
+    with pytest.raises(FileError, match=r"the disk or network drive gave an error. Check that it is connected"):
         save(make_predictions("roc_auc"), tmp_path / "x.oof")
 
 
