@@ -39,13 +39,15 @@ calibrate: $(VENV)/.dev  ## slow statistical checks
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "outfold needs Python 3.11 or newer, this is " + sys.version)'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --upgrade pip
 
+# An environment that was there already may have a pip that knows no dependency groups.
 $(VENV)/.user: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --upgrade 'pip>=25.1'
 	$(PIP) install -e '.[all]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml $(VENV)/.user
+	$(PIP) install --upgrade 'pip>=25.1'
 	$(PIP) install --group dev
 	@touch $@
 

@@ -121,6 +121,23 @@ class Crashes(Tally):
         os._exit(3)
 
 
+class Segfaults(Tally):
+    """Reads memory that is not its own."""
+
+    def fit(self, X, y):
+        ctypes.string_at(0)
+
+
+class CrashesOnce(Tally):
+    """Ends its process at the first fit of all."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        if os.path.getsize(self.log) == 1:
+            os._exit(3)
+        return self
+
+
 class Interrupts(Tally):
     """Stands in for a person who presses Ctrl-C at the third fit."""
 
@@ -134,3 +151,25 @@ class Interrupts(Tally):
 def fits(log):
     """Number of fits in a log."""
     return os.path.getsize(log) if os.path.exists(log) else 0
+
+
+class Exits(Tally):
+    """Leaves by a way that is no Exception."""
+
+    def __init__(self, scale=1.0, log=None, pause=0.0, kind=SystemExit):
+        super().__init__(scale, log, pause)
+        self.kind = kind
+
+    def fit(self, X, y):
+        raise self.kind("bye")
+
+
+class Odd(BaseException):
+    """A way out of somebody's own."""
+
+
+class Mute(ValueError):  # noqa: N818
+    """Cannot say what is wrong."""
+
+    def __str__(self):
+        raise RuntimeError("speechless")

@@ -442,3 +442,99 @@ def test_a_terminal_without_unicode_is_served(oof_file):
     done = process("outfold", "show", oof_file, "--metric", "roc_auc", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"and 5 more" in done.stdout
+
+
+# -- targets as they stand in the file ------------------------------------------------------------------
+
+
+def target_of(tmp_path, cells, **options):
+    path = tmp_path / "t.csv"
+    rows = [f"{i / 7},{cell}" for i, cell in enumerate(cells)]
+    path.write_text("\n".join(["x,y", *rows]) + "\n")
+    notes = []
+    table = _run.read_table(path, "y", say=notes.append, **options)
+    return table, notes
+
+
+def test_words_for_missing_may_be_classes(tmp_path):
+    table, notes = target_of(tmp_path, ["NA", "EU", "None", "nan", "", "EU", "NA"])
+    assert table.y.tolist() == ["NA", "EU", "None", "nan", "EU", "NA"]
+    assert notes == ["left out 1 row without a value of 'y'"]
+    table, notes = target_of(tmp_path, ["None", "nan", "None", "nan"])
+    assert table.y.tolist() == ["None", "nan", "None", "nan"]
+    assert notes == []
+
+
+def test_words_for_missing_among_numbers_are_missing(tmp_path):
+    table, notes = target_of(tmp_path, ["1.5", "NA", "2.5", "", "4"])
+    assert (table.task, table.y.tolist()) == ("regression", [1.5, 2.5, 4.0])
+    assert notes == ["left out 2 rows without a value of 'y'"]
+
+
+@pytest.mark.parametrize("missing", [[], [""]])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_whole_numbers_stay_exact(tmp_path, missing, task):
+    large = 2**53
+    table, _ = target_of(tmp_path, [large, large + 1, *missing, large, large + 1], task=task)
+    assert table.y.dtype.kind == "i"
+    assert table.y.tolist() == [large, large + 1, large, large + 1]
+
+
+# -- help where something is wrong ----------------------------------------------------------------------
+
+
+def test_semicolons_are_recognised(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("sample;label;y\n1;0;0.3\n")
+    for argv in (["run", path, "--target", "y"], ["show", path], ["estimate", path, "--metric", "accuracy"]):
+        code, _, err = call(capsys, *argv)
+        assert code == 2
+        assert "seems to be separated by semicolons; save it with commas." in err
+    path.write_text("sample,label\n1,0\n")
+    assert "semicolons" not in call(capsys, "show", path)[2]
+
+
+def test_run_with_inner_gives_nested_cross_validation_too(capsys, few, table, tmp_path):
+    code, out, err = call(capsys, *run_args(table, tmp_path, "--inner"))
+    assert code == 0, err
+    assert "nested CV" in out
+    code, out, _ = call(capsys, *run_args(table, tmp_path, "--inner", "--format", "json"))
+    facts = json.loads(out)
+    assert facts["nested"]["method"] != facts["method"]
+    assert facts["nested"]["n_samples"] == facts["n_samples"]
+    code, out, _ = call(capsys, *run_args(table, tmp_path, "--inner", "--format", "csv"))
+    assert code == 0
+    assert out.count("\n") == 3
+
+
+def test_errors_speak_of_options(capsys, few, table, tmp_path):
+    code, _, err = call(capsys, *run_args(table, tmp_path, "--inner", "--folds", 2))
+    assert code == 2
+    assert "--inner needs at least 3 folds" in err
+    assert "Use --folds 3 or more" in err
+    code, _, err = call(capsys, *run_args(table, tmp_path, "--timeout", "nan"))
+    assert code == 2
+    assert "--timeout must be a number of seconds above 0" in err
+    call(capsys, *run_args(table, tmp_path))
+    code, _, err = call(capsys, *run_args(table, tmp_path, "--seed", 5))
+    assert code == 1
+    assert "Give another folder with -o, or delete it" in err
+    assert cli._in_options("Use response='value'. Collect with response='proba'.", "estimate") == (
+        "Use --response value. Collect with response='proba'."
+    )
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_output_that_cannot_be_written_is_one_line(oof_file):
+    source = os.path.dirname(os.path.dirname(of.__file__))
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "outfold", "show", oof_file],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=env,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == b"outfold: the output could not be written (No space left on device).\n"

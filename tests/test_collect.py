@@ -1,20 +1,23 @@
 """Collecting: what comes out, in which form, and what is refused."""
 
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from collect_estimators import AddsColumn, Draws, PredictsNaN, Raises, Tally, WritesIntoX, WrongShape
-from outfold._collect import collect
+from outfold._collect import collect, refit
 from outfold._collect.data import digest
 from outfold._collect.recipes import make_recipes, seed_of
 from outfold._configs import grid
@@ -485,3 +488,134 @@ def test_refused(binary, arguments, message):
 def test_svm_with_and_without_probabilities(binary):
     X, y = binary
     assert collect({"svm": SVC()}, X, y, Plan(3)).response == "score"
+
+
+# -- what an argument may be ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"store": 5}, "store must be the name of a file such as 'run.oof', or None; got 5"),
+        ({"timeout": "5"}, "timeout must be a number of seconds above 0, or None for no limit; got '5'"),
+        ({"timeout": np.inf}, "or None for no limit; got inf"),
+        ({"timeout": np.nan}, "or None for no limit; got nan"),
+        ({"timeout": True}, "or None for no limit; got True"),
+        ({"n_jobs": 2.5}, "n_jobs must be None or a whole number other than 0; got 2.5"),
+        ({"n_jobs": "2"}, "n_jobs must be None or a whole number other than 0; got '2'"),
+        ({"threads": 0}, "threads must be a whole number from 1; got 0"),
+        ({"threads": 1.5}, "threads must be a whole number from 1; got 1.5"),
+        ({"task": "ranking"}, "task must be 'classification', 'regression', 'survival' or None; got 'ranking'"),
+        ({"plan": "five"}, "plan must be a Plan such as Plan.folds=10., a number of folds"),
+        ({"plan": 2.5}, "plan must be a Plan"),
+        ({"plan": 1}, "at least 2 folds"),
+        ({"groups": [None] + ["a", "b"] * 29 + ["c"]}, "groups has 1 missing entries, the first at row 0"),
+        ({"groups": [*range(59), np.nan]}, "the first at row 59. Every sample needs a group"),
+        ({"groups": np.array(["2020-01-01"] * 58 + ["NaT"] * 2, dtype="datetime64[s]")}, "groups has 2 missing"),
+    ],
+)
+def test_arguments_of_another_kind(binary, arguments, message):
+    given = {"configs": Tally(), "X": binary[0], "y": binary[1]} | arguments
+    with pytest.raises(InputError, match=message):
+        collect(**given)
+
+
+def test_missing_groups_of_a_frame(binary):
+    pd = pytest.importorskip("pandas")
+    for missing in (pd.NA, pd.NaT):
+        groups = pd.Series([*range(59), missing], dtype=object)
+        with pytest.raises(InputError, match="groups has 1 missing entries, the first at row 59"):
+            collect(Tally(), *binary, Plan(3), groups=groups)
+
+
+@pytest.mark.parametrize("name", ["X", "y", "groups", "samples", "sample_weight"])
+def test_masked_entries_are_no_values(binary, name):
+    X, y = binary
+    given = {"X": X, "y": y, "groups": np.arange(60) // 2, "samples": np.arange(60), "sample_weight": np.ones(60)}
+    masked = np.ma.array(given[name], mask=False)
+    weights = {"sample_weight": given.pop("sample_weight")}
+    whole = {**given, "fit_params": weights, "plan": Plan(3), "configs": LogisticRegression()}
+    right = whole | ({"fit_params": {name: masked}} if name == "sample_weight" else {name: masked})
+    expected = collect(**whole)
+    np.testing.assert_array_equal(collect(**right).data, expected.data)
+    masked[3] = np.ma.masked
+    with pytest.raises(InputError, match=rf"{name} is a masked array with \d masked .* fill the entries with {name}.f"):
+        collect(**right)
+
+
+def test_a_number_or_a_splitter_serves_as_a_plan(binary):
+    expected = collect(Tally(), *binary, Plan(folds=5))
+    np.testing.assert_array_equal(collect(Tally(), *binary, 5).data, expected.data)
+    np.testing.assert_array_equal(collect(Tally(), *binary, np.int64(5)).folds, expected.folds)
+    splitter = KFold(3)
+    expected = collect(Tally(), *binary, Plan.from_cv(splitter))
+    np.testing.assert_array_equal(collect(Tally(), *binary, splitter).data, expected.data)
+    np.testing.assert_array_equal(collect(Tally(), *binary, list(splitter.split(binary[0]))).data, expected.data)
+
+
+def test_task_of_an_estimator_that_does_not_say(binary):
+    class Bare(BaseEstimator):
+        def fit(self, X, y):
+            self.mean_ = X[:, 0].mean()
+            return self
+
+        def predict(self, X):
+            return (X[:, 0] > self.mean_).astype(int)
+
+    X, y = binary
+    assert collect(Bare(), X, y, Plan(3)).response == "value"
+    oof = collect(Bare(), X, y, Plan(3), task="classification")
+    assert oof.response == "label"
+    assert oof.target.task == "binary"
+
+
+def test_refit_takes_the_data_of_the_predictions_only(binary):
+    X, y = binary
+    configs = {"a": LogisticRegression(), "b": LogisticRegression(C=0.1)}
+    oof = collect(configs, X, y, Plan(3))
+    assert refit(oof, configs, X, y, "accuracy").n_features_in_ == X.shape[1]
+    for what, args in {"X": (X + 1, y), "y": (X, 1 - y)}.items():
+        with pytest.raises(InputError, match=f"{what} is not what the predictions came from.*fit a clone"):
+            refit(oof, configs, *args, "accuracy")
+    elsewhere = replace(oof, provenance={})
+    assert refit(elsewhere, configs, X + 1, y, "accuracy").n_features_in_ == X.shape[1]
+
+
+@pytest.mark.parametrize("way", ["array", "values", "cells"])
+def test_writing_into_a_frame_does_not_reach_the_next_fit(binary, way):
+    pd = pytest.importorskip("pandas")
+
+    class Writes(Tally):
+        def fit(self, X, y):
+            if way == "array":
+                X["x0"].array[:] = 0.0
+            elif way == "values":
+                X.values.flags.writeable = True
+                X.values[:] = 0.0
+            else:
+                X.iloc[:, 0] = 0.0
+            return super().fit(np.asarray(X), y)
+
+        def predict_proba(self, X):
+            X["x1"].array[:] = 7.0
+            return super().predict_proba(np.asarray(X))
+
+    X, y = binary
+    frame = pd.DataFrame({f"x{i}": column for i, column in enumerate(X.T)})
+    before = frame.copy()
+    good = LogisticRegression()
+    oof = collect({"writes": Writes(), "good": good, "again": Writes()}, frame, y, Plan(3))
+    np.testing.assert_array_equal(oof.data[0, 1], collect({"good": good}, frame, y, Plan(3)).data[0, 0])
+    np.testing.assert_array_equal(oof.data[0, 0], oof.data[0, 2])
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_who_may_share_a_frame():
+    def trusted(estimator):
+        (recipe,) = make_recipes({"a": estimator}, pickle.dumps)
+        return recipe.trusted
+
+    assert trusted(make_pipeline(StandardScaler(), LogisticRegression()))
+    assert trusted(make_pipeline(FunctionTransformer(np.log1p), LogisticRegression()))
+    assert not trusted(make_pipeline(StandardScaler(), Tally()))
+    assert not trusted(make_pipeline(FunctionTransformer(lambda X: X), LogisticRegression()))

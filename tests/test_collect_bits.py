@@ -3,6 +3,7 @@
 import joblib
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, SGDClassifier
@@ -128,6 +129,36 @@ def test_blas_uses_one_thread_during_fits_only(data):
     assert collect({"looks": Looks()}, *data, Plan(3)).completeness == 1.0
     assert collect({"looks": Looks()}, *data, Plan(3), n_jobs=2).completeness == 1.0
     assert threadpool_info() == before
+
+
+def test_openmp_uses_one_thread_or_as_many_as_asked_for(data):
+    class Looks(Tally):
+        def fit(self, X, y):
+            self.threads_ = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"}
+            return super().fit(X, y)
+
+        def predict_proba(self, X):
+            raise RuntimeError(f"{self.threads_}")
+
+    before = threadpool_info()
+    configs = {"looks": Looks(), "a": Tally()}
+    for options in ({}, {"n_jobs": 2}, {"timeout": 60.0}):
+        for threads in (1, 2):
+            oof = collect(configs, *data, Plan(2), threads=threads, **options)
+            assert set(oof.messages.values()) == {f"RuntimeError: {{{threads}}}"}, options
+            assert oof.provenance["threads"] == threads
+    with joblib.parallel_config("threading", n_jobs=2):
+        oof = collect(configs, *data, Plan(2))
+        assert set(oof.messages.values()) == {"RuntimeError: {1}"}
+    assert set(collect(configs, *data, Plan(2), n_jobs=2).messages.values()) == {"RuntimeError: {1}"}
+    assert threadpool_info() == before
+
+
+def test_many_samples_give_the_same_bits():
+    """Centres of clusters are sums whose order OpenMP threads would change."""
+    X, y = make_classification(12_000, 8, random_state=0)
+    model = make_pipeline(KMeans(20, n_init=1, max_iter=15), LogisticRegression(max_iter=20))
+    same(collect(model, X, y, Plan(2), n_jobs=2), collect(model, X, y, Plan(2)))
 
 
 # -- batches --------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-from collect_estimators import Crashes, Interrupts, Raises, Tally, fits
+from collect_estimators import Crashes, CrashesOnce, Exits, Interrupts, Mute, Odd, Raises, Segfaults, Tally, fits
 from outfold._collect import collect
 from outfold._configs import grid
 from outfold._plan import Plan
@@ -81,11 +81,41 @@ def test_second_call_fits_nothing(data, path, log):
 def test_new_configurations_are_added_and_old_ones_stay(data, path, log):
     collect({"a": Tally(1.0, log)}, *data, PLAN, store=path)
     oof = collect({"b": Tally(2.0, log)}, *data, PLAN, store=path)
-    assert oof.configs == ("a", "b")
-    assert oof.completeness == 1.0
+    assert oof.configs == ("b",)
+    assert set(oof.provenance["specs"]) == {"b"}
+    equal(oof, collect({"b": Tally(2.0)}, *data, PLAN))
     assert fits(log) == 8
-    assert set(oof.provenance["specs"]) == {"a", "b"}
-    equal(oof, collect({"a": Tally(1.0), "b": Tally(2.0)}, *data, PLAN))
+    whole = load(path)
+    assert whole.configs == ("a", "b")
+    assert whole.completeness == 1.0
+    assert set(whole.provenance["specs"]) == {"a", "b"}
+    equal(whole, collect({"a": Tally(1.0), "b": Tally(2.0)}, *data, PLAN))
+
+
+def test_the_result_has_the_order_of_the_call(data, path, log):
+    configs = {name: Tally(scale, log) for name, scale in (("a", 0.5), ("b", 1.0), ("c", 2.0))}
+    collect(configs, *data, PLAN, store=path, inner=True)
+    before = fits(log)
+    turned = {name: configs[name] for name in ("c", "a")}
+    oof = collect(turned, *data, PLAN, store=path, inner=True)
+    assert fits(log) == before
+    equal(oof, collect(turned, *data, PLAN, inner=True))
+    assert load(path).configs == ("a", "b", "c")
+
+
+def test_fresh_selects_among_the_configurations_of_the_call(data, path):
+    """The best of the file may be one that this call does not have."""
+    better, worse = Tally(1.0), Tally(-1.0)
+    collect({"better": better}, *data, PLAN, store=path)
+    oof = collect({"worse": worse}, *data, PLAN, store=path, fresh="accuracy")
+    assert oof.configs == ("worse",)
+    assert oof.blocks["fresh"].completeness == 1.0
+
+
+def test_all_failing_names_a_configuration_of_the_call(data, path):
+    collect({"a": Tally(), "old": Raises()}, *data, PLAN, store=path)
+    with pytest.raises(CollectError, match=r"all 1 configuration failed. .*4 of 4 cells, such as 'new'"):
+        collect({"new": Raises()}, *data, PLAN, store=path)
 
 
 def test_inner_block_can_follow_later(data, path, log):
@@ -123,12 +153,14 @@ def test_failed_cells_are_tried_again_only_on_request(data, path, log, monkeypat
     [
         (lambda a: a | {"X": a["X"] + 1}, r"other data \(X\)"),
         (lambda a: a | {"y": 1 - a["y"]}, r"other labels \(y\)"),
-        (lambda a: a | {"plan": Plan(folds=5)}, "other plan|plan"),
+        (lambda a: a | {"plan": Plan(folds=5)}, "other plan or splits"),
         (lambda a: a | {"rng": 1}, r"seed 0 \(now 1\)"),
         (lambda a: a | {"response": "label"}, r"response proba \(now label\)"),
         (lambda a: a | {"fit_params": {"sample_weight": np.ones(80)}}, "other fit parameters"),
         (lambda a: a | {"configs": {"a": Tally(9.0)}}, "another configuration called 'a'"),
-        (lambda a: a | {"groups": np.arange(80) // 4}, "plan"),
+        (lambda a: a | {"groups": np.arange(80) // 4}, "other groups"),
+        (lambda a: a | {"groups": np.arange(80) // 4, "plan": Plan(folds=4, groups=False)}, "other groups"),
+        (lambda a: a | {"samples": [f"s{i}" for i in range(80)]}, "other sample names"),
     ],
 )
 def test_other_arguments_are_refused(data, path, change, words):
@@ -138,6 +170,29 @@ def test_other_arguments_are_refused(data, path, change, words):
     with pytest.raises(StoreMismatchError, match=f"run.oof was made with .*({words}).*Use another store, or delete it"):
         collect(**change(arguments), store=path)
     equal(load(path), before)
+
+
+def test_a_mismatch_is_said_once_and_without_hashes(data, path):
+    collect(Tally(), *data, PLAN, store=path, inner=True)
+    with pytest.raises(StoreMismatchError) as caught:
+        collect(Tally(), *data, Plan(folds=5), store=path, inner=True)
+    assert str(caught.value).startswith("run.oof was made with other plan or splits. Use another store")
+
+
+def test_a_splitter_without_a_text_of_its_own_can_be_continued(data, path, log):
+    class Halves:
+        def split(self, X, y=None, groups=None):
+            order = np.arange(len(X))
+            yield order[::2], order[1::2]
+            yield order[1::2], order[::2]
+
+        def get_n_splits(self, X=None, y=None, groups=None):
+            return 2
+
+    for _ in range(2):
+        oof = collect(Tally(1.0, log), *data, Plan.from_cv(Halves()), store=path)
+        assert fits(log) == 2
+    assert "0x" not in str(oof.provenance["identity"])
 
 
 def test_read_only_folder(data, tmp_path):
@@ -186,10 +241,56 @@ def test_ctrl_c_without_a_store(data, log):
     assert "Give store='run.oof' to keep what is finished next time" in caught.value.__notes__[0]
 
 
-def test_crash_of_a_worker(data, path):
-    with pytest.raises(CollectError, match="a worker process ended without an answer"):
-        collect({"a": Tally(), "z": Crashes()}, *data, PLAN, store=path, n_jobs=2)
-    assert load(path).configs == ("a", "z")
+@pytest.mark.parametrize("bad", [Crashes(), Segfaults()], ids=["exit", "segfault"])
+def test_crash_of_a_worker_is_a_failed_cell_and_the_rest_goes_on(data, path, bad):
+    configs = grid("tally", Tally(), scale=[0.5, 1.0, 2.0]) | {"z": bad}
+    oof = collect(configs, *data, Plan(folds=2), store=path, n_jobs=2, retry_failed=True)
+    assert np.all(oof.state[:3] == State.DONE)
+    assert np.all(oof.state[3] == State.FAILED)
+    assert set(oof.messages.values()) == {"the worker process ended (crash or out of memory)"}
+    equal(load(path), oof)
+    equal(oof.sel(list(configs)[:3]), collect(grid("tally", Tally(), scale=[0.5, 1.0, 2.0]), *data, Plan(folds=2)))
+
+
+def test_a_fit_that_crashes_once_is_done_at_the_second_try(data, log):
+    oof = collect({"a": CrashesOnce(1.0, log), "b": Tally()}, *data, Plan(folds=2), n_jobs=2)
+    assert oof.completeness == 1.0
+    equal(oof.sel("b"), collect({"b": Tally()}, *data, Plan(folds=2)))
+
+
+def test_all_crashing_is_an_error_that_says_so(data):
+    with pytest.raises(CollectError, match="the worker process ended"):
+        collect({"z": Crashes()}, *data, Plan(folds=2), n_jobs=2)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_leaving_a_fit_in_any_way_is_a_failed_cell(data, path, n_jobs):
+    kinds = {"exit": SystemExit, "generator": GeneratorExit, "odd": Odd}
+    configs = {name: Exits(kind=kind) for name, kind in kinds.items()} | {"a": Tally()}
+    oof = collect(configs, *data, Plan(folds=2), store=path, n_jobs=n_jobs)
+    assert np.all(oof.state[:3] == State.FAILED)
+    assert np.all(oof.state[3] == State.DONE)
+    assert {oof.messages[name, 0, 0] for name in kinds} == {f"{k.__name__}: bye" for k in kinds.values()}
+    equal(load(path), oof)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (Mute("x"), "Mute"),
+        (ValueError("half \ud800 a pair"), "ValueError: half \\ud800 a pair"),
+        (ValueError("a\0b"), "ValueError: a\\x00b"),
+        (ValueError("\n\n"), "ValueError"),
+    ],
+)
+def test_any_message_can_be_kept(data, path, error, message):
+    class Fails(Tally):
+        def fit(self, X, y):
+            raise error
+
+    oof = collect({"bad": Fails(), "a": Tally()}, *data, Plan(folds=2), store=path)
+    assert oof.messages["bad", 0, 0] == message
+    equal(load(path), oof)
 
 
 _SCRIPT = """

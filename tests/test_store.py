@@ -138,6 +138,9 @@ def blocks(draw, target, configs, params, response, folds, n_folds, **shared):
         if response != "proba":
             data = rng.choice([data, -data, data * 1e300, data * 1e-310, -0.0 * data])
         data[~done] = np.nan
+    labels = None
+    if response in ("score", "proba") and draw(st.booleans()):
+        labels = np.where(done, rng.integers(0, len(target.classes), shape[:3]), -1)
     train = None
     if draw(st.booleans()):
         train = {(j, k): np.flatnonzero(rng.random(n) < 0.5) for j in range(r) for k in range(n_folds)}
@@ -156,6 +159,7 @@ def blocks(draw, target, configs, params, response, folds, n_folds, **shared):
         messages={(configs[j], int(i), int(k)): draw(TEXT) for j, i, k in failed},
         notes=tuple(Note(f"OF{i}", text) for i, text in enumerate(draw(st.lists(TEXT, max_size=2)))),
         provenance=draw(FACTS),
+        labels=labels,
         **shared,
     )
 
@@ -270,6 +274,53 @@ def test_text_that_is_no_text_is_refused(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("kind", ["S", object])
+def test_bytes_that_are_no_text(tmp_path, kind):
+    ids = np.array([b"\xff%d" % i for i in range(40)], dtype=kind)
+    oof = make_predictions("roc_auc")
+    classes = np.array([b"\xe9", b"\xff"])
+    oof = replace(oof, samples=ids, groups=ids, target=Target("binary", np.array(oof.target.y), classes))
+    again = load(save(oof, tmp_path / "x.oof"))
+    np.testing.assert_array_equal(again.target.classes, classes)
+    assert again.samples.tolist() == (ids.tolist() if kind == "S" else [str(v) for v in ids])
+
+
+def test_a_dict_that_looks_like_a_tuple_stays_a_dict(tmp_path):
+    looks = [{"__tuple__": 5}, {"__tuple__": [1]}, {"\\__tuple__": (1, 2)}, {"\\\\__tuple__": {"__tuple__": ()}}]
+    oof = replace(make_predictions("roc_auc", c=4), params=tuple({"p": value} for value in looks))
+    again = load(save(oof, tmp_path / "x.oof"))
+    assert [params["p"] for params in again.params] == looks
+    assert repr(again.params) == repr(oof.params)
+
+
+def test_a_link_is_written_through(tmp_path):
+    (tmp_path / "far").mkdir()
+    target, link = tmp_path / "far" / "real.oof", tmp_path / "link.oof"
+    link.symlink_to(target)
+    for oof in (make_predictions("roc_auc"), make_predictions("roc_auc", seed=1)):
+        assert save(oof, link) == link
+        assert link.is_symlink()
+        assert not target.is_symlink()
+        assert_same(load(target), oof)
+        assert_same(load(link), oof)
+    target.unlink()
+    header, identity = collection()
+    with Store.open(link, header, identity):
+        assert link.is_symlink()
+    assert load(target).configs == header.configs
+
+
+def test_an_error_of_the_disk_comes_with_advice(tmp_path, monkeypatch):
+    def fails(*args, **kwargs):
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+        raise error
+
+    monkeypatch.setattr(store_module, "_connect", fails)
+    with pytest.raises(FileError, match=r"the disk or network drive gave an error. Check that it is connected"):
+        save(make_predictions("roc_auc"), tmp_path / "x.oof")
+
+
 # -- older versions -------------------------------------------------------------------------------------
 
 
@@ -370,6 +421,22 @@ def test_damaged_pages(tmp_path):
         "UPDATE cells SET predictions = NULL WHERE fold = 1",
         "UPDATE cells SET repeat = 9",
         "UPDATE folds SET fold_of_sample = x'0000'",
+        "UPDATE folds SET fold_of_sample = x'05000000' || substr(fold_of_sample, 5)",
+        "UPDATE folds SET repeat = -1",
+        "UPDATE cells SET config = -1 WHERE config = 6",
+        "UPDATE cells SET fold = -1 WHERE fold = 4",
+        "UPDATE cells SET predictions = zeroblob(length(predictions)) WHERE config = 2 AND fold = 1",
+        "UPDATE cells SET labels = zeroblob(length(predictions) / 2) WHERE config = 2 AND fold = 1",
+        "UPDATE cells SET checksum = checksum + 1 WHERE config = 2 AND fold = 1",
+        "UPDATE samples SET position = -1 WHERE position = 0",
+        "UPDATE samples SET label = 1 - label WHERE position = 3",
+        "UPDATE configs SET position = 99 WHERE position = 6",
+        "UPDATE about SET value = '1000000000000' WHERE key = 'folds'",
+        "UPDATE about SET value = '1e400' WHERE key = 'folds'",
+        "UPDATE about SET value = '-5' WHERE key = 'folds'",
+        "UPDATE about SET value = '1000000000000' WHERE key = 'outputs'",
+        "UPDATE about SET value = '\"0000\"' WHERE key = 'fingerprint'",
+        "UPDATE configs SET name = CAST(x'fffe' AS TEXT) WHERE position = 1",
     ],
 )
 def test_contents_that_make_no_sense(tmp_path, change):
@@ -562,7 +629,7 @@ def test_going_on_keeps_what_is_there(tmp_path):
         ({"data": "d1"}, r"made with other data \(X\)\. Use"),
         ({"labels": "l1"}, r"made with other labels \(y\)\. Use"),
         ({"seed": "1"}, r"made with seed 0 \(now 1\)\. Use"),
-        ({"data": "d1", "plan": "p1"}, r"made with other data \(X\), plan p0 \(now p1\)\. Use"),
+        ({"data": "d1", "plan": "p1"}, r"made with other data \(X\), other plan or splits\. Use"),
         ({"fit_params": "weights"}, r"made with other fit parameters\. Use"),
         ({"response": "score"}, r"made with response proba \(now score\)\. Use"),
     ],

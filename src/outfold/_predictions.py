@@ -80,6 +80,9 @@ class Predictions:
     seconds
         (C, R, F) how long fitting and predicting took in every cell, NaN where that is not known; None for predictions
         made elsewhere.
+    labels
+        (R, C, N) class codes that the models' own ``predict`` gave, -1 where there is no prediction; None where cutting
+        the scores or probabilities gives the same, as it mostly does.
     """
 
     target: Target
@@ -99,6 +102,7 @@ class Predictions:
     notes: tuple[Note, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
     seconds: NDArray[np.float64] | None = None
+    labels: NDArray[np.intp] | None = None
 
     def __post_init__(self) -> None:
         if not self.params:
@@ -106,8 +110,20 @@ class Predictions:
         if self.samples is None:
             object.__setattr__(self, "samples", np.arange(len(self.target)))
         _check(self)
-        labels = (self.target.y, self.target.event)
-        for array in (self.data, self.folds, self.state, *labels, self.groups, self.samples, self.seconds):
+        if self.labels is not None:
+            object.__setattr__(self, "labels", _own_labels(self, self.labels))
+        arrays = (
+            self.data,
+            self.folds,
+            self.state,
+            self.target.y,
+            self.target.event,
+            self.groups,
+            self.samples,
+            self.seconds,
+            self.labels,
+        )
+        for array in arrays:
             if array is not None:
                 array.setflags(write=False)
         for name in ("blocks", "messages", "provenance"):
@@ -220,6 +236,7 @@ class Predictions:
             data=self.data[:, index],
             state=self.state[index],
             seconds=None if self.seconds is None else self.seconds[index],
+            labels=None if self.labels is None else self.labels[:, index],
             configs=names,
             params=tuple(self.params[i] for i in index),
             blocks={k: b._sel_configs(index) for k, b in self.blocks.items()},
@@ -237,6 +254,7 @@ class Predictions:
             folds=np.ascontiguousarray(self.folds[:, index]),
             state=np.ascontiguousarray(self.state[:, index]),
             seconds=None if self.seconds is None else np.ascontiguousarray(self.seconds[:, index]),
+            labels=None if self.labels is None else self.labels[index],
             plan=replace(self.plan, repeats=len(index))
             if self.plan.kind != "blocked"
             else replace(self.plan, kind="given", repeats=len(index)),
@@ -251,12 +269,21 @@ class Predictions:
         """Predictions as (R, C, N[, K]) in the response a metric needs, or an error that says what to do."""
         if needs in (self.response, "any"):
             return self.data
+        if needs == "label" and self.labels is not None:
+            return self.labels
         convert = _CONVERT.get((self.response, needs))
         if convert is None or (self.response == "score" and needs == "label" and self.threshold is None):
             raise NeedError(
                 f"needs {_MEANING[needs]}; these predictions are {_MEANING[self.response]}. {_advice(needs)}"
             )
         return np.asarray(convert(self))
+
+    def cut(self) -> NDArray[np.intp] | None:
+        """(R, C, N) class codes by the cut of scores or probabilities; None where no cut is known."""
+        by_threshold = self.response == "score" and self.data.ndim == 3
+        if (self.response, "label") not in _CONVERT or (by_threshold and self.threshold is None):
+            return None
+        return _labels_of_scores(self)
 
     # -- scores -----------------------------------------------------------------------------------------
 
@@ -353,12 +380,39 @@ def _advice(needs: str) -> str:
     return f"Give predictions with response='{needs}', or use another metric."
 
 
-def _labels_of_scores(oof: Predictions) -> NDArray[Any]:
-    if oof.data.ndim == 4:
-        return np.asarray(np.argmax(np.nan_to_num(oof.data, nan=-np.inf), axis=-1))
+def _labels_of_scores(oof: Predictions) -> NDArray[np.intp]:
+    return cut_labels(oof.data, oof.data.ndim == 4, 0.5 if oof.threshold is None else oof.threshold)
+
+
+def cut_labels(values: NDArray[Any], several: bool, threshold: float | None) -> NDArray[np.intp]:
+    """Class codes by the cut: the largest of `several` columns, or what lies above the threshold."""
+    if several:
+        return np.asarray(np.argmax(np.nan_to_num(values, nan=-np.inf), axis=-1), dtype=np.intp)
     # predict() of scikit-learn gives the first class on the boundary, hence the strict comparison.
-    cut = 0.5 if oof.threshold is None else oof.threshold
-    return np.asarray(oof.data > cut).astype(np.intp)
+    return np.asarray(values > threshold).astype(np.intp)
+
+
+def _own_labels(oof: Predictions, labels: NDArray[Any]) -> NDArray[np.intp] | None:
+    """The models' own labels, completed by the cut where they are not known; None where they are the cut."""
+    if oof.response not in ("score", "proba") or labels.shape != oof.data.shape[:3]:
+        raise InputError(
+            f"labels go with scores or probabilities and have shape {oof.data.shape[:3]}; these have shape "
+            f"{labels.shape} and go with {_MEANING[oof.response]}."
+        )
+    done = cell_mask(oof.folds, oof.state == State.DONE)
+    unknown = done & (labels < 0)
+    cut = oof.cut()
+    if cut is None and unknown.any():
+        raise InputError("labels of scores without a threshold must be given for every cell that is done.")
+    if cut is not None and not np.any(done & ~unknown & (labels != cut)):
+        return None
+    out = np.where(done, labels, -1).astype(np.intp)
+    if cut is not None:
+        out[unknown] = cut[unknown]
+    assert oof.target.classes is not None
+    if out.max(initial=-1) >= len(oof.target.classes):
+        raise InputError(f"labels must be class codes below {len(oof.target.classes)}; the largest is {out.max()}.")
+    return out
 
 
 # Probabilities serve as scores; labels come from either by the cut or the largest.

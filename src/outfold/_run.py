@@ -30,6 +30,8 @@ Say = Callable[[str], None]
 # More distinct whole numbers than this are an amount, not classes.
 MOST_CLASSES = 20
 
+SEMICOLONS = "The file seems to be separated by semicolons; save it with commas."
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -64,11 +66,14 @@ class Result:
         The .oof file.
     model
         The model's file, or None where it could not be saved.
+    nested
+        The estimate of nested cross-validation, where it was asked for.
     """
 
     estimate: Estimate
     predictions: Path
     model: Path | None
+    nested: Estimate | None = None
 
     def __str__(self) -> str:
         facts = [f"  {'files':<10} {self.predictions} (predictions of all configurations)"]
@@ -77,12 +82,14 @@ class Result:
                 f"  {'':<10} {self.model} (the selected one, fitted on all {self.estimate.n_samples:,} samples)"
             )
         facts.append(f"  {'next':<10} outfold show {self.predictions} --metric {self.estimate.metric}")
-        return "\n".join([str(self.estimate), *facts])
+        nested = [] if self.nested is None else ["", str(self.nested)]
+        return "\n".join([str(self.estimate), *facts, *nested])
 
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form."""
         model = None if self.model is None else str(self.model)
-        return self.estimate.to_dict() | {"predictions": str(self.predictions), "model": model}
+        out = self.estimate.to_dict() | {"predictions": str(self.predictions), "model": model}
+        return out if self.nested is None else out | {"nested": self.nested.to_dict()}
 
 
 def run(
@@ -100,6 +107,7 @@ def run(
     n_jobs: int | None = None,
     seed: int = 0,
     timeout: float | None = None,
+    inner: bool = False,
     configs: Callable[[Any, Kind], Any] | None = None,
     say: Say = lambda text: None,
 ) -> Result:
@@ -125,8 +133,8 @@ def run(
         Columns not to learn from.
     positive
         Which of two classes is the positive one.
-    n_jobs, seed, timeout
-        As in `collect`.
+    n_jobs, seed, timeout, inner
+        As in `collect`; with `inner` nested cross-validation is estimated too.
     configs
         Makes the configurations for the features and the task; `spaces.tabular` by default.
     say
@@ -152,9 +160,11 @@ def run(
         timeout=timeout,
         positive=positive,
         samples=table.samples,
+        inner=inner,
     )
     model = _keep_model(folder, oof, space, table, chosen, say)
-    return Result(estimate.bbc(oof, chosen), folder / "run.oof", model)
+    nested = estimate.nested(oof, chosen) if inner else None
+    return Result(estimate.bbc(oof, chosen), folder / "run.oof", model, nested)
 
 
 def _what_is_done(table: Table, target: str, task: Kind | None, metric: str, asked: str | None) -> str:
@@ -241,7 +251,7 @@ def read_table(
     say: Say = lambda text: None,
 ) -> Table:
     """Features, labels, groups and names in a file, with a note on everything that was left out."""
-    frame = _read(Path(path))
+    frame = _read(Path(path), target)
     roles = {"target": target, "group": group, "id": sample}
     for role, column in [*roles.items(), *(("drop-columns", c) for c in leave_out)]:
         _check_column(frame, column, role)
@@ -258,7 +268,7 @@ def read_table(
     )
 
 
-def _read(path: Path) -> pd.DataFrame:
+def _read(path: Path, target: str) -> pd.DataFrame:
     try:
         import pandas as pd
     except ImportError:
@@ -270,11 +280,29 @@ def _read(path: Path) -> pd.DataFrame:
     try:
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
-        return pd.read_csv(path, low_memory=False)
+        frame = pd.read_csv(path, low_memory=False)
+        if target in frame.columns:
+            frame[target] = _exact_target(path, frame[target])
+        return frame
     except ImportError:
         raise FileError(f"reading {path.name} needs pyarrow; pip install 'outfold[frames]'.") from None
     except Exception as error:
         raise FileError(f"{path.name} could not be read as a table ({_first_line(error)}).") from error
+
+
+def _exact_target(path: Path, values: pd.Series[Any]) -> pd.Series[Any]:
+    """The target as it stands in a .csv file: "NA" may be a class, and whole numbers stay whole where some are missing."""
+    import pandas as pd
+
+    if not values.isna().any():
+        return values
+    if pd.api.types.is_float_dtype(values) and not values.isna().all():
+        try:
+            return pd.read_csv(path, usecols=[values.name], dtype="Int64")[values.name]
+        except ValueError:
+            return values
+    # What stands beside text is text, whatever it reads like; only an empty cell is none.
+    return pd.read_csv(path, usecols=[values.name], dtype=str, keep_default_na=False, na_values=[""])[values.name]
 
 
 def _first_line(error: Exception) -> str:
@@ -287,7 +315,8 @@ def _check_column(frame: pd.DataFrame, column: str | None, role: str) -> None:
     near = get_close_matches(column, map(str, frame.columns), n=1, cutoff=0.6)
     hint = f"did you mean {near[0]!r}? " if near else ""
     shown = ", ".join(map(str, frame.columns[:40])) + (", ..." if frame.shape[1] > 40 else "")
-    raise InputError(f"--{role}: there is no column {column!r}; {hint}The columns are: {shown}.")
+    semicolons = f" {SEMICOLONS}" if frame.shape[1] == 1 and ";" in str(frame.columns[0]) else ""
+    raise InputError(f"--{role}: there is no column {column!r}; {hint}The columns are: {shown}.{semicolons}")
 
 
 def _labelled(frame: pd.DataFrame, target: str, say: Say) -> pd.DataFrame:
@@ -316,9 +345,11 @@ def _labels(values: pd.Series[Any], kind: Kind) -> NDArray[Any]:
     if kind == "regression":
         if not pd.api.types.is_numeric_dtype(values):
             raise InputError(f"the target {values.name!r} holds text, not numbers. Use --task classification.")
-        return values.to_numpy(dtype=float)
+        return values.to_numpy(dtype=np.int64 if pd.api.types.is_integer_dtype(values) else float)
     if pd.api.types.is_bool_dtype(values):
         return values.to_numpy(dtype=bool)
+    if pd.api.types.is_integer_dtype(values):
+        return values.to_numpy(dtype=np.uint64 if str(values.dtype).lower() == "uint64" else np.int64)
     if pd.api.types.is_numeric_dtype(values):
         numbers = values.to_numpy(dtype=float)
         # Whole numbers become floats by a missing label alone, and "1.0" is no name for a class.

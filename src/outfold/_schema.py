@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -26,6 +27,8 @@ from .exceptions import InputError
 APPLICATION_ID = 0x6F6F6631  # "oof1"
 SCHEMA = 1
 MAIN = "oof"
+# More folds than samples make no sense but a few; a damaged number must not ask for all the memory there is.
+_MOST_FOLDS = 1000
 
 _TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -35,7 +38,7 @@ CREATE TABLE folds (block TEXT, repeat INTEGER, fold_of_sample BLOB NOT NULL, PR
 CREATE TABLE train (block TEXT, repeat INTEGER, fold INTEGER, samples BLOB NOT NULL, PRIMARY KEY (block, repeat, fold));
 CREATE TABLE cells (
     block TEXT, repeat INTEGER, fold INTEGER, config INTEGER REFERENCES configs (position),
-    state TEXT NOT NULL, message TEXT, seconds REAL, predictions BLOB,
+    state TEXT NOT NULL, message TEXT, seconds REAL, predictions BLOB, labels BLOB, checksum INTEGER,
     PRIMARY KEY (block, repeat, fold, config)
 );
 """
@@ -49,6 +52,8 @@ train: training samples (positions, int32) of a fold, only where they are not si
 cells: one row for a (block, repeat, fold, config) that is done, dropped or failed; a cell without a row is pending.
 cells.predictions: float64 (int32 class codes for labels), one for each sample held out, in ascending position; where
 there are several outputs (classes) a sample's outputs stand together. All numbers are little-endian.
+cells.labels: int32 class codes that the model's predict gave, only where they are not the cut of the predictions.
+cells.checksum: CRC-32 of predictions followed by labels.
 block: "oof" is the cross-validation itself; others, such as "inner", have folds and cells of their own.
 The other keys of this table are json; those of a further block carry its name and a point in front."""
 
@@ -121,6 +126,7 @@ def insert_block(db: sqlite3.Connection, name: str, oof: Predictions) -> None:
         "threshold": oof.threshold,
         "outputs": oof.data.shape[3] if oof.data.ndim == 4 else None,
         "folds": oof.n_folds,
+        "fingerprint": oof.fingerprint,
         "notes": [[note.code, note.text] for note in oof.notes],
         "provenance": dict(oof.provenance),
     }
@@ -144,25 +150,42 @@ def _insert_folds(db: sqlite3.Connection, name: str, oof: Predictions, repeats: 
 
 def insert_cells(db: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> None:
     """Rows of the table ``cells``; one that is there already is replaced."""
-    db.executemany("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    db.executemany("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def blobs_of(values: NDArray[Any], labels: NDArray[Any] | None, response: str) -> tuple[bytes, bytes | None, int]:
+    """The columns ``predictions``, ``labels`` and ``checksum`` of a done cell."""
+    blob = values.astype(number_type(response)).tobytes()
+    own = None if labels is None else labels.astype("<i4").tobytes()
+    return blob, own, _checksum(blob, own)
+
+
+def _checksum(blob: bytes, labels: bytes | None) -> int:
+    return zlib.crc32(labels or b"", zlib.crc32(blob))
 
 
 def _cell_rows(name: str, oof: Predictions) -> Iterator[tuple[Any, ...]]:
-    dtype = number_type(oof.response)
+    cut = None if oof.labels is None else oof.cut()
     for r in range(oof.n_repeats):
         for k in range(oof.n_folds):
-            values = oof.data[r][:, oof.folds[:, r] == k].astype(dtype)
+            held_out = oof.folds[:, r] == k
+            values = oof.data[r][:, held_out]
             for c, state in enumerate(oof.state[:, r, k].tolist()):
                 message = oof.messages.get((oof.configs[c], r, k))
                 if state != State.PENDING or message is not None:
-                    blob = values[c].tobytes() if state == State.DONE else None
+                    blobs: tuple[Any, ...] = (None, None, None)
+                    if state == State.DONE:
+                        labels = None if oof.labels is None else oof.labels[r, c, held_out]
+                        if labels is not None and cut is not None and np.array_equal(labels, cut[r, c, held_out]):
+                            labels = None
+                        blobs = blobs_of(values[c], labels, oof.response)
                     seconds = np.nan if oof.seconds is None else float(oof.seconds[c, r, k])
                     yield (
                         *(name, r, k, c),
                         state_name(State(state)),
                         message,
                         None if np.isnan(seconds) else seconds,
-                        blob,
+                        *blobs,
                     )
 
 
@@ -197,7 +220,7 @@ def create(db: sqlite3.Connection, oof: Predictions) -> None:
     with transaction(db):
         _insert_samples(db, oof)
         insert_configs(db, 0, oof.configs, oof.params)
-        insert_about(db, {"outfold": _package_version(), "fingerprint": oof.fingerprint, "blocks": list(oof.blocks)})
+        insert_about(db, {"outfold": _package_version(), "blocks": list(oof.blocks)})
         db.execute("INSERT INTO about VALUES ('format', ?)", (_FORMAT,))
         for name, block in {MAIN: oof, **oof.blocks}.items():
             insert_block(db, name, block)
@@ -222,10 +245,13 @@ def read_predictions(db: sqlite3.Connection, *, cells: bool = True) -> Predictio
 
 def _read_shared(db: sqlite3.Connection, about: dict[str, Any]) -> dict[str, Any]:
     """What all blocks have in common: labels, sample names, groups, configurations."""
-    rows = db.execute('SELECT id, label, event, "group" FROM samples ORDER BY position').fetchall()
-    ids, labels, events, groups = zip(*rows, strict=True)
+    rows = db.execute('SELECT position, id, label, event, "group" FROM samples ORDER BY position').fetchall()
+    positions, ids, labels, events, groups = zip(*rows, strict=True)
+    _check_positions("samples", positions)
     types = about["types"]
-    names, params = zip(*db.execute("SELECT name, params FROM configs ORDER BY position"), strict=True)
+    rows = db.execute("SELECT position, name, params FROM configs ORDER BY position").fetchall()
+    positions, names, params = zip(*rows, strict=True)
+    _check_positions("configurations", positions)
     return {
         "target": _read_target(about, labels, events),
         "samples": _unpack(types["id"], ids),
@@ -233,6 +259,11 @@ def _read_shared(db: sqlite3.Connection, about: dict[str, Any]) -> dict[str, Any
         "configs": names,
         "params": tuple(map(_loads, params)),
     }
+
+
+def _check_positions(what: str, positions: Sequence[Any]) -> None:
+    if list(positions) != list(range(len(positions))):
+        raise ValueError(f"{what} are not numbered from 0 on")
 
 
 def _read_target(about: dict[str, Any], labels: tuple[Any, ...], events: tuple[Any, ...]) -> Target:
@@ -248,19 +279,21 @@ def _read_target(about: dict[str, Any], labels: tuple[Any, ...], events: tuple[A
 def _read_block(
     db: sqlite3.Connection, name: str, about: dict[str, Any], shared: dict[str, Any], cells: bool
 ) -> Predictions:
-    columns = db.execute("SELECT fold_of_sample FROM folds WHERE block = ? ORDER BY repeat", (name,))
-    folds = np.stack([np.frombuffer(blob, dtype="<i4") for (blob,) in columns], axis=1).astype(np.int32)
+    folds, n_folds = _read_folds(db, name, about, len(shared["target"]))
     response, outputs = about[_fact(name, "response")], about[_fact(name, "outputs")]
     shape = (folds.shape[1], len(shared["configs"]), len(folds), *([] if outputs is None else [outputs]))
     data = np.full(shape, -1, dtype=np.intp) if response == "label" else np.full(shape, np.nan)
-    state = np.zeros((shape[1], shape[0], about[_fact(name, "folds")]), dtype=np.uint8)
+    state = np.zeros((shape[1], shape[0], n_folds), dtype=np.uint8)
     seconds = np.full(state.shape, np.nan)
-    messages = _read_cells(db, name, shared["configs"], folds, data, state, seconds) if cells else {}
+    into = _Arrays(folds, data, state, seconds)
+    messages = _read_cells(db, name, shared["configs"], into) if cells else {}
     train = {
         (r, k): np.frombuffer(blob, dtype="<i4").astype(np.intp)
         for r, k, blob in db.execute("SELECT repeat, fold, samples FROM train WHERE block = ?", (name,))
     }
-    return Predictions(
+    if any(np.any((rows < 0) | (rows >= len(folds))) for rows in train.values()):
+        raise ValueError("training samples that do not exist")
+    oof = Predictions(
         data=data,
         folds=folds,
         state=state,
@@ -272,39 +305,83 @@ def _read_block(
         notes=tuple(Note(*note) for note in about[_fact(name, "notes")]),
         provenance=about[_fact(name, "provenance")],
         seconds=None if np.isnan(seconds).all() else seconds,
+        labels=into.labels,
         **shared,
     )
+    if oof.fingerprint != about[_fact(name, "fingerprint")]:
+        raise ValueError("labels or folds are not those that were written")
+    return oof
+
+
+def _read_folds(
+    db: sqlite3.Connection, name: str, about: dict[str, Any], n_samples: int
+) -> tuple[NDArray[np.int32], int]:
+    """The folds of a block, and the largest number of them in a repeat."""
+    rows = db.execute("SELECT repeat, fold_of_sample FROM folds WHERE block = ? ORDER BY repeat", (name,)).fetchall()
+    _check_positions("repeats", [r for r, _ in rows])
+    folds = np.stack([np.frombuffer(blob, dtype="<i4") for _, blob in rows], axis=1).astype(np.int32)
+    n_folds, outputs = about[_fact(name, "folds")], about[_fact(name, "outputs")]
+    if len(folds) != n_samples or folds.min() < -1 or not folds.max() < n_folds <= max(n_samples, _MOST_FOLDS):
+        raise ValueError("folds that do not fit the samples")
+    if outputs is not None and outputs != len(about["classes"] or ()):
+        raise ValueError("a number of outputs that does not fit the classes")
+    return folds, int(n_folds)
+
+
+@dataclass
+class _Arrays:
+    """What the cells of a block are read into."""
+
+    folds: NDArray[np.int32]
+    data: NDArray[Any]
+    state: NDArray[np.uint8]
+    seconds: NDArray[np.float64]
+    labels: NDArray[np.intp] | None = None
+
+    def has(self, repeat: Any, fold: Any, config: Any) -> bool:
+        """Whether there is such a cell; a negative number would be taken for one from the end."""
+        n_configs, n_repeats, n_folds = self.state.shape
+        return bool(0 <= repeat < n_repeats and 0 <= fold < n_folds and 0 <= config < n_configs)
+
+    def put_labels(self, repeat: int, config: int, rows: NDArray[np.intp], blob: bytes) -> None:
+        """The labels of a cell that are not the cut of its predictions."""
+        if self.labels is None:
+            self.labels = np.full(self.data.shape[:3], -1, dtype=np.intp)
+        labels = np.frombuffer(blob, dtype="<i4")
+        if labels.min(initial=0) < 0:
+            raise ValueError("labels that are no class codes")
+        self.labels[repeat, config, rows] = labels
 
 
 def _read_cells(
-    db: sqlite3.Connection,
-    name: str,
-    configs: tuple[str, ...],
-    folds: NDArray[np.int32],
-    data: NDArray[Any],
-    state: NDArray[np.uint8],
-    seconds: NDArray[np.float64],
+    db: sqlite3.Connection, name: str, configs: tuple[str, ...], into: _Arrays
 ) -> dict[tuple[str, int, int], str]:
-    """Put the cells of a block into `data`, `state` and `seconds`; give their messages back."""
-    dtype = "<i4" if data.dtype.kind == "i" else "<f8"
+    """Put the cells of a block into the arrays; give their messages back."""
+    dtype = "<i4" if into.data.dtype.kind == "i" else "<f8"
     messages = {}
     query = (
-        "SELECT repeat, fold, config, state, message, seconds, predictions FROM cells "
+        "SELECT repeat, fold, config, state, message, seconds, predictions, labels, checksum FROM cells "
         "WHERE block = ? ORDER BY repeat, fold"
     )
     for (r, k), rows in groupby(db.execute(query, (name,)), key=itemgetter(0, 1)):
         done, blobs = [], []
-        for *_, c, word, message, took, blob in rows:
-            state[c, r, k] = State[word.upper()]
-            seconds[c, r, k] = np.nan if took is None else took
+        held_out = np.flatnonzero(into.folds[:, r] == k) if into.has(r, k, 0) else np.empty(0, dtype=np.intp)
+        for *_, c, word, message, took, blob, labels, checksum in rows:
+            if not into.has(r, k, c):
+                raise ValueError(f"a cell that does not exist: configuration {c}, repeat {r}, fold {k}")
+            into.state[c, r, k] = State[word.upper()]
+            into.seconds[c, r, k] = np.nan if took is None else took
             if message is not None:
                 messages[configs[c], r, k] = message
             if word == "done":
                 done.append(c)
                 blobs.append(blob)
-        held_out = np.flatnonzero(folds[:, r] == k)
+                if _checksum(blob, labels) != checksum:
+                    raise ValueError(f"the predictions of {configs[c]!r} in repeat {r}, fold {k} have changed")
+                if labels is not None:
+                    into.put_labels(r, c, held_out, labels)
         values = np.frombuffer(b"".join(blobs), dtype=dtype)
-        data[r][np.ix_(done, held_out)] = values.reshape(len(done), len(held_out), *data.shape[3:])
+        into.data[r][np.ix_(done, held_out)] = values.reshape(len(done), len(held_out), *into.data.shape[3:])
     return messages
 
 
@@ -318,7 +395,18 @@ def _dumps(value: Any) -> str:
 
 
 def _loads(text: str) -> Any:
-    return json.loads(text, object_hook=lambda d: tuple(d[_TUPLE]) if d.keys() == {_TUPLE} else d)
+    return json.loads(text, object_hook=_unmarked)
+
+
+def _unmarked(found: dict[str, Any]) -> Any:
+    if found.keys() == {_TUPLE}:
+        return tuple(found[_TUPLE])
+    return {k[1:] if k.startswith("\\") and _is_mark(k) else k: v for k, v in found.items()}
+
+
+def _is_mark(key: str) -> bool:
+    """The mark of a tuple, or one that was a key already and got a backslash in front (or several)."""
+    return key.lstrip("\\") == _TUPLE
 
 
 def _plain(value: Any) -> Any:
@@ -332,7 +420,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(v) for v in value]
     if isinstance(value, Mapping) and all(isinstance(k, str) for k in value):
-        return {k: _plain(v) for k, v in value.items()}
+        return {f"\\{k}" if _is_mark(k) else k: _plain(v) for k, v in value.items()}
     return repr(value)
 
 
@@ -349,6 +437,8 @@ def _pack(array: NDArray[Any]) -> tuple[dict[str, Any], list[Any]]:
         values = [v if type(v).__name__ in _PYTHON_TYPES else str(v) for v in values]
         types = [type(v).__name__ for v in values]
         how["types"] = types[0] if len(set(types)) == 1 else types
+    elif array.dtype.kind == "S":
+        values = [v.decode("latin-1") for v in array.tolist()]  # every byte is a character of its own
     else:
         values = array.astype(str).tolist()
     return how, [_sql(v) for v in values]
@@ -374,4 +464,6 @@ def _unpack(how: dict[str, Any], values: Iterable[Any]) -> NDArray[Any]:
         values = [np.nan if v is None else v for v in values]
     elif dtype.kind in "iu":
         values = [int(v) for v in values]
+    elif dtype.kind == "S":
+        values = [v.encode("latin-1") for v in values]
     return np.array(values, dtype=dtype)

@@ -23,6 +23,7 @@ from ._schema import (
     APPLICATION_ID,
     MAIN,
     SCHEMA,
+    blobs_of,
     check_blocks,
     create,
     insert_about,
@@ -30,7 +31,6 @@ from ._schema import (
     insert_cells,
     insert_configs,
     insert_repeats,
-    number_type,
     read_about,
     read_predictions,
     state_name,
@@ -54,6 +54,7 @@ class Cell(NamedTuple):
     values: NDArray[Any] | None = None
     message: str | None = None
     seconds: float | None = None
+    labels: NDArray[Any] | None = None
 
 
 def save(oof: Predictions, path: str | os.PathLike[str]) -> Path:
@@ -75,13 +76,13 @@ def save(oof: Predictions, path: str | os.PathLike[str]) -> Path:
     """
     path = Path(path)
     with _clear_errors(path, writing=True):
-        _create(path, oof, replace_existing=True)
+        _create(_followed(path), oof, replace_existing=True)
     return path
 
 
 def load(path: str | os.PathLike[str]) -> Predictions:
     """Read the predictions of an .oof file; every version of the format so far can be read."""
-    path = Path(path)
+    path = _followed(Path(path))
     with _clear_errors(path), closing(_open_to_read(path)) as db:
         return begun(_read(db, path))
 
@@ -120,7 +121,7 @@ class Store:
         FileError
             The file cannot be read or written, or another process is writing it.
         """
-        path = Path(path)
+        path = _followed(Path(path))
         with _clear_errors(path, writing=True):
             if not path.exists():
                 facts = {**header.provenance, "identity": dict(identity)}
@@ -190,12 +191,12 @@ class Store:
             raise InputError(f"{self.path.name} has no block {cell.block!r}; open it with predictions that have one.")
         if cell.config not in self._positions:
             raise InputError(f"{self.path.name} has no configuration {cell.config!r}; open it with one of that name.")
-        blob = None
+        blobs: tuple[Any, ...] = (None, None, None)
         if cell.state == State.DONE:
-            blob = _checked_values(cell, block).astype(number_type(block.response)).tobytes()
+            blobs = blobs_of(_checked_values(cell, block), _checked_labels(cell, block), block.response)
         where = (cell.block, int(cell.repeat), int(cell.fold), self._positions[cell.config])
         seconds = None if cell.seconds is None else float(cell.seconds)
-        return (*where, state_name(cell.state), cell.message, seconds, blob)
+        return (*where, state_name(cell.state), cell.message, seconds, *blobs)
 
     def _read_header(self) -> None:
         self._header = _read(self._db, self.path, cells=False)
@@ -240,9 +241,31 @@ def _checked_values(cell: Cell, block: Predictions) -> NDArray[Any]:
     return values
 
 
+def _checked_labels(cell: Cell, block: Predictions) -> NDArray[Any] | None:
+    """The model's own labels, where they are not the cut."""
+    if cell.labels is None:
+        return None
+    labels, classes = np.asarray(cell.labels), block.target.classes
+    if (
+        classes is None
+        or labels.shape != np.asarray(cell.values).shape[:1]
+        or not np.all((labels >= 0) & (labels < len(classes)))
+    ):
+        raise InputError(f"labels of a cell are class codes, one a sample; {cell.config!r} has others.")
+    return labels
+
+
 # -- is it the same collection? -------------------------------------------------------------------------
 
-_IDENTITY_WORDS = {"data": "data (X)", "labels": "labels (y)", "fit_params": "fit parameters", "drop": "dropping"}
+_IDENTITY_WORDS = {
+    "data": "data (X)",
+    "labels": "labels (y)",
+    "plan": "plan or splits",
+    "groups": "groups",
+    "samples": "sample names",
+    "fit_params": "fit parameters",
+    "drop": "dropping",
+}
 
 
 def _refuse_mismatch(path: Path, known: Predictions, header: Predictions, identity: Mapping[str, str]) -> None:
@@ -256,10 +279,11 @@ def _refuse_mismatch(path: Path, known: Predictions, header: Predictions, identi
     differ = [_difference(k, before.get(k), identity.get(k)) for k in keys if before.get(k) != identity.get(k)]
     if not differ and not _same_splits(known, header, identity):
         differ = ["other labels or splits"]
+    # Other labels or splits of the whole make every block another: say it once.
     differ += [
         f"other splits of the block {name!r}"
         for name, block in header.blocks.items()
-        if name in known.blocks and known.blocks[name].fingerprint != block.fingerprint
+        if not differ and name in known.blocks and known.blocks[name].fingerprint != block.fingerprint
     ]
     old, new = known.provenance.get("specs", {}), header.provenance.get("specs", {})
     changed = [name for name in new if name in old and old[name] != new[name]]
@@ -290,6 +314,11 @@ def _difference(key: str, before: str | None, now: str | None) -> str:
 
 
 # -- the file -------------------------------------------------------------------------------------------
+
+
+def _followed(path: Path) -> Path:
+    """The file a symbolic link stands for: it is written, and its journals lie beside it."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -466,6 +495,9 @@ def _texts(path: Path, writing: bool) -> dict[int, str]:
         sqlite3.SQLITE_PERM: denied,
         sqlite3.SQLITE_FULL: f"{path.name} could not be written, the disk is full; what was written before is kept. "
         "Free some space and go on.",
+        sqlite3.SQLITE_IOERR: f"{path} could not be {'written' if writing else 'read'}: the disk or network drive gave an "
+        "error. Check that it is connected, has space and allows locks, or use a file on a local disk; what was written "
+        "before is kept.",
     }
 
 
@@ -475,5 +507,5 @@ def _texts(path: Path, writing: bool) -> dict[int, str]:
 def _read(db: sqlite3.Connection, path: Path, *, cells: bool = True) -> Predictions:
     try:
         return read_predictions(db, cells=cells)
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, MemoryError, OverflowError, RecursionError, AssertionError) as error:
         raise FileError(f"{path.name} is damaged ({error}); restore it from a copy, or collect again.") from error

@@ -9,10 +9,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import csv
+import errno
 import inspect
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,6 +25,7 @@ from .exceptions import InputError, OutfoldError
 if TYPE_CHECKING:
     from ._predictions import Predictions
     from ._results import Estimate, Leaderboard
+    from ._run import Result
 
 __all__ = ["main"]
 
@@ -46,24 +49,66 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stop:
         return _say("\n".join(["interrupted", *getattr(stop, "__notes__", ())]), INTERRUPTED)
     except BrokenPipeError:
-        # The reader has gone, such as `head`: nothing is wrong, and Python must not complain while it shuts down.
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader has gone, such as `head`: nothing is wrong.
+        _close_output()
         return FINE
     except Exception as error:
         if args.debug:
             raise
-        return _explain(error)
+        return _explain(error, args.name)
     return FINE
 
 
-def _explain(error: Exception) -> int:
+def _explain(error: Exception, command: str) -> int:
     if isinstance(error, InputError):
-        return _say(f"outfold: error: {error}", WRONG_USAGE)
+        return _say(f"outfold: error: {_in_options(str(error), command)}", WRONG_USAGE)
     if isinstance(error, OutfoldError):
-        return _say(f"outfold: {error}", FAILED)
+        return _say(f"outfold: {_in_options(str(error), command)}", FAILED)
+    if isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+        _close_output()
+        return _say(f"outfold: the output could not be written ({error.strerror}).", FAILED)
     text = str(error).strip().partition("\n")[0]
     return _say(f"outfold: unexpected {type(error).__name__}: {text} (--debug shows where)", FAILED)
+
+
+def _close_output() -> None:
+    """Nothing more can be written to stdout, and Python must not complain while it shuts down."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+# The library's words in its errors, and what they are called on the command line, by command.
+_WORDS = {
+    "run": {
+        r"\bPlan\(folds=(\d+|K)\)": r"--folds \1",
+        r"\binner=True\b": "--inner",
+        r"\bn_jobs=(-?\d+)": r"--jobs \1",
+        r"\bn_jobs\b": "--jobs",
+        r"\btimeout must\b": "--timeout must",
+        r"\bgroups=\.\.\.": "--group COL",
+        r"\bpositive=(\S+)": r"--positive \1",
+        r"\brng must\b": "--seed must",
+        r"\bUse another store, or delete it to start anew\b": "Give another folder with -o, or delete it to start anew",
+    },
+    "estimate": {
+        r"\bn_resamples\b": "--resamples",
+        r"\bconfidence_level\b": "--level",
+        r"(?<!Collect with )\bresponse='(\w+)'": r"--response \1",
+        r"\bstratify=True\b": "--stratify",
+        r"\bpositive=(\S+)": r"--positive \1",
+        r"\binner=True\b": "inner=True (outfold run --inner)",
+    },
+    "show": {
+        r"(?<!Collect with )\bresponse='(\w+)'": r"--response \1",
+        r"\bpositive=(\S+)": r"--positive \1",
+    },
+}
+
+
+def _in_options(text: str, command: str) -> str:
+    for word, option in _WORDS.get(command, {}).items():
+        text = re.sub(word, option, text)
+    return text
 
 
 def _say(text: str, code: int = FINE) -> int:
@@ -98,9 +143,16 @@ def _run(args: argparse.Namespace) -> None:
         n_jobs=args.jobs,
         seed=args.seed,
         timeout=args.timeout,
+        inner=args.inner,
         say=lambda text: print(f"note: {text}", file=sys.stderr, flush=True),
     )
-    _print(args.format, result, result.to_dict, lambda: [_estimate_row(result.to_dict())])
+    _print(args.format, result, result.to_dict, lambda: _run_rows(result))
+
+
+def _run_rows(result: Result) -> list[dict[str, Any]]:
+    facts = result.to_dict()
+    nested, files = facts.pop("nested", None), {k: facts[k] for k in ("predictions", "model")}
+    return [_estimate_row(part) for part in (facts, *([nested | files] if nested else []))]
 
 
 def _show(args: argparse.Namespace) -> None:
@@ -185,7 +237,29 @@ def _load(args: argparse.Namespace) -> Predictions:
         if several in given:
             values = given[several]
             given[several] = values[0] if len(values) == 1 else tuple(values)
-    return read(args.file, **given)
+    try:
+        return read(args.file, **given)
+    except InputError as error:
+        if _has_semicolons(args.file):
+            from ._run import SEMICOLONS
+
+            raise InputError(f"{error} {SEMICOLONS}") from error
+        raise
+
+
+def _has_semicolons(file: str) -> bool:
+    """Whether the first line of a .csv file is separated by semicolons."""
+    import gzip
+
+    if not file.endswith((".csv", ".csv.gz")):
+        return False
+    opener: Any = gzip.open if file.endswith(".gz") else open
+    try:
+        with opener(file, "rt", errors="replace") as lines:
+            header = lines.readline()
+    except OSError:
+        return False
+    return ";" in header and "," not in header
 
 
 def _again(args: argparse.Namespace) -> str:
@@ -289,7 +363,7 @@ def _command(commands: Any, name: str, does: Callable[..., None], summary: str, 
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(command=does)
+    parser.set_defaults(command=does, name=name)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return parser
 
@@ -344,6 +418,7 @@ Load models of people you trust only: look at what get_untrusted_types lists fir
     parser.add_argument("--drop-columns", type=_names, default=[], metavar="A,B", help="columns not to learn from")
     parser.add_argument("--positive", metavar="LABEL", help="the positive one of two classes")
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds a fit may take")
+    parser.add_argument("--inner", action="store_true", help="estimate by nested cross-validation too (more fits)")
     _add_work_options(parser)
     _add_format(parser)
 

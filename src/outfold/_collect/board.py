@@ -22,6 +22,8 @@ class Block:
         self.data, self.state = np.array(start.data), np.array(start.state)
         self.seconds = np.full(start.state.shape, np.nan) if start.seconds is None else np.array(start.seconds)
         self.messages = dict(start.messages)
+        # Made when the first model comes whose labels are not the cut.
+        self.labels = None if start.labels is None else np.array(start.labels)
         self._rows: dict[tuple[int, int], NDArray[np.intp]] = {}
 
     def rows(self, repeat: int, fold: int) -> NDArray[np.intp]:
@@ -40,8 +42,13 @@ class Block:
         values: NDArray[Any] | None,
         message: str,
         seconds: float,
+        labels: NDArray[np.intp] | None = None,
     ) -> None:
         """Fill a cell, with predictions or with the reason why there are none."""
+        if labels is not None and self.labels is None:
+            self.labels = np.full(self.data.shape[:3], -1, dtype=np.intp)
+        if self.labels is not None:
+            self.labels[repeat, config, self.rows(repeat, fold)] = -1 if labels is None else labels
         self.seconds[config, repeat, fold] = seconds
         if values is None:
             self.state[config, repeat, fold] = State.FAILED
@@ -59,11 +66,13 @@ class Block:
 
     def snapshot(self) -> Predictions:
         """What is known now, apart from what is filled later."""
-        return replace(self.start, data=self.data.copy(), state=self.state.copy(), messages=self.messages, blocks={})
+        known: dict[str, Any] = {"data": self.data.copy(), "state": self.state.copy(), "labels": self.labels}
+        return replace(self.start, **known, messages=self.messages, blocks={})
 
     def predictions(self) -> Predictions:
         """What is known at the end; the arrays become the artifact's own."""
-        return replace(self.start, data=self.data, state=self.state, messages=self.messages, seconds=self.seconds)
+        known: dict[str, Any] = {"data": self.data, "state": self.state, "seconds": self.seconds, "labels": self.labels}
+        return replace(self.start, **known, messages=self.messages)
 
 
 class Board:
@@ -98,9 +107,11 @@ class Board:
                 values = None if outcome.values is None else outcome.values[i]
                 state = State.FAILED if values is None else State.DONE
                 seconds = outcome.seconds / len(slots)
-                block.put(outcome.name, self.position[outcome.name], repeat, fold, values, outcome.message, seconds)
+                labels = outcome.labels[i] if outcome.labels else None
+                where = (outcome.name, self.position[outcome.name], repeat, fold)
+                block.put(*where, values, outcome.message, seconds, labels)
                 key = (outcome.holdout.block, outcome.name, repeat, fold)
-                cells.append((*key, state, values, outcome.message or None, seconds))
+                cells.append((*key, state, values, outcome.message or None, seconds, labels))
         self._write(cells)
 
     def forget_drops(self, names: Iterable[str]) -> None:

@@ -55,6 +55,7 @@ class Collection:
     timeout: float | None
     drop: drop.Rule | None = None
     stop: stability.Stop | None = None
+    threads: int = 1
 
     def fill(
         self, store: str | Path | None, retry_failed: bool, progress: Mode, fresh: MetricLike | None, rule: RuleLike
@@ -89,8 +90,10 @@ class Collection:
                 notes = self._notes(facts) + race.notes()
                 if opened is not None:
                     opened.update(notes=notes, **facts)
-            oof = board.predictions(provenance={**board.oof.start.provenance, **facts}, notes=notes)
-            return begun(oof)
+            made = {**board.oof.start.provenance, **facts}
+            made["specs"] = {name: text for name, text in made["specs"].items() if name in self.configs}
+            oof = begun(board.predictions(provenance=made, notes=notes))
+            return oof if oof.configs == tuple(self.configs) else oof.sel(list(self.configs))
 
     def _check_selection(self, metric: MetricLike, rule: RuleLike) -> None:
         """Refuse a metric or rule that cannot select before the work, not after."""
@@ -135,6 +138,7 @@ class Collection:
 
         return {
             "seed": self.seed,
+            "threads": self.threads,
             "data": digest(self.samples.X),
             "labels": digest(self.samples.y),
             "specs": {recipe.name: recipe.text for recipe in self.recipes},
@@ -153,6 +157,8 @@ class Collection:
             "data": str(made["data"]),
             "labels": str(made["labels"]),
             "plan": self._plan_text(),
+            "groups": "" if self.groups is None else digest(self.groups),
+            "samples": "" if self.names is None else digest(self.names),
             "seed": str(self.seed),
             "response": self.reader.response,
             "fit_params": plain_text(dict(sorted(self.samples.fit_params.items()))),
@@ -164,11 +170,15 @@ class Collection:
         return identity
 
     def _plan_text(self) -> str:
-        """The plan and its splits; of the first repeat where it is open how many there will be."""
+        """What the plan is, the same in every process: its numbers and what it drew, not the text of a splitter.
+
+        Of the first repeat only, where it is open how many there will be.
+        """
         plan, folds = self.splits.plan, self.splits.folds
         if self.stop is not None:
             plan, folds = replace(plan, repeats=1), folds[:, :1]
-        return f"{plan} {fingerprint(self.target, folds, self.splits.train)}"
+        words = ", ".join(f"{k} {v}" for k, v in plan.to_dict().items() if k != "cv" and v is not None)
+        return f"{words}; {fingerprint(self.target, folds, self.splits.train)}"
 
     def _notes(self, facts: Mapping[str, Any]) -> tuple[Note, ...]:
         warned, fits = facts["warnings"], facts["n_fits"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +73,31 @@ def as_labels(y: Any) -> NDArray[Any]:
     return labels
 
 
+def refuse_masked(**given: Any) -> None:
+    """Refuse masked arrays with masked entries: what is under the mask would be taken for a value."""
+    for name, values in given.items():
+        if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+            raise InputError(
+                f"{name} is a masked array with {int(np.ma.getmaskarray(values).sum())} masked entries, which cannot be used. "
+                f"Leave out these samples, or fill the entries with {name}.filled(...)."
+            )
+
+
+def refuse_missing_groups(groups: NDArray[Any]) -> None:
+    """Every sample needs a group."""
+    dated = groups.dtype.kind in "mM"
+    missing = np.isnat(groups) if dated else np.array([_is_missing(v) for v in groups.tolist()], dtype=bool)
+    if missing.any():
+        raise InputError(
+            f"groups has {int(missing.sum())} missing entries, the first at row {int(np.argmax(missing))}. "
+            "Every sample needs a group; give those without one a group of their own."
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+
+
 def take(values: Any, rows: Rows) -> Any:
     """Rows of an array, a sparse matrix, a frame, a series or a list, as a copy."""
     if isinstance(values, np.memmap):  # rows of a memory map are in memory; let them not pretend otherwise
@@ -83,11 +109,22 @@ def take(values: Any, rows: Rows) -> Any:
     return _safe_indexing(values, rows)
 
 
-def borrow(values: Any) -> Any:
-    """A frame that a fit may add columns to without the next fit seeing them; anything else as it is."""
+def borrow(values: Any, trusted: bool) -> Any:
+    """A frame that a fit may change without the next fit seeing it; anything else as it is.
+
+    Frames cannot be locked as arrays can, so those who are not `trusted` get a copy. So does everybody before pandas 3,
+    whose frames share memory with the arrays made of them.
+    """
     if hasattr(values, "iloc"):
-        return values.copy(deep=False)
+        return values.copy(deep=not (trusted and _frames_are_safe()))
     return values.clone() if hasattr(values, "clone") else values
+
+
+@lru_cache(maxsize=1)
+def _frames_are_safe() -> bool:
+    import pandas as pd
+
+    return int(pd.__version__.partition(".")[0]) >= 3
 
 
 def has_rows(values: Any, n: int) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -20,10 +22,10 @@ from ..exceptions import InputError
 from ..stability import Stop, as_stop
 from . import blocks
 from .collection import Collection
-from .data import Samples, as_features, as_labels, has_rows
+from .data import Samples, as_features, as_labels, has_rows, refuse_masked, refuse_missing_groups
 from .pool import Pool
 from .recipes import make_recipes
-from .respond import Reader, choose_response, kind_of
+from .respond import Kind, Reader, choose_response, kind_of
 
 # The most repeats where their number is open.
 _CAP = 50
@@ -39,7 +41,7 @@ def collect(
     configs: Any,
     X: Any,
     y: Any,
-    plan: Plan | None = None,
+    plan: Plan | int | Any = None,
     groups: Any = None,
     rng: int | None = 0,
     n_jobs: int | None = None,
@@ -59,6 +61,8 @@ def collect(
     retry_failed: bool = False,
     positive: Any = None,
     samples: Any = None,
+    threads: int = 1,
+    task: Kind | None = None,
 ) -> Predictions:
     """Out-of-fold predictions of every configuration.
 
@@ -75,7 +79,8 @@ def collect(
     y
         Labels, values, or survival records (event, time).
     plan
-        How samples are held out; ``Plan()``, 10 folds, by default.
+        How samples are held out; ``Plan()``, 10 folds, by default. A number of folds, a scikit-learn splitter or an
+        iterable of (train, test) index pairs serves as well.
     groups
         Group labels; the samples of a group are held out together unless the plan says otherwise.
     rng
@@ -84,7 +89,7 @@ def collect(
         Number of workers; None is one, or what ``joblib.parallel_config`` says, which also chooses the backend.
     store
         A file such as ``run.oof`` that finished cells are written to at once. The same call goes on where an
-        earlier one stopped, and adds configurations that are new.
+        earlier one stopped, and adds configurations that are new. What else the file holds stays in it, for `load`.
     response
         ``"auto"`` keeps class probabilities where all configurations have them, else scores, else labels; or one of
         ``"proba"``, ``"score"``, ``"label"``.
@@ -118,12 +123,17 @@ def collect(
         Which of two classes is the positive one; the last in sorted order by default.
     samples
         Names of the samples; 0, 1, ... by default.
+    threads
+        Threads a fit may use in OpenMP; more can change the last bits of some estimators. BLAS always uses one.
+    task
+        ``"classification"``, ``"regression"`` or ``"survival"`` where the estimators do not say what they are.
 
     Returns
     -------
     Predictions
-        With failed cells where a configuration raised an exception, took too long or predicted NaN, and dropped cells
-        where it was dropped before (``oof.drop_log`` says when and why).
+        Of these configurations in this order, with failed cells where one raised an exception, took too long, predicted NaN
+        or ended its worker process (with one worker, which is this process, a crash ends all), and dropped cells where it
+        was dropped before (``oof.drop_log`` says when and why). Labels are those of the models' own ``predict``.
 
     Examples
     --------
@@ -136,22 +146,25 @@ def collect(
     named = as_configs(configs)
     if not named:
         raise InputError("there is no configuration to collect; give a grid, a dict of estimators or an estimator.")
-    if timeout is not None and not timeout > 0:
-        raise InputError(f"timeout must be a number of seconds above 0, or None; got {timeout!r}.")
+    _check_arguments(store, timeout, threads, task)
+    refuse_masked(X=X, y=y, groups=groups, samples=samples)
     dropping = as_rule(drop)
     if dropping is not None and inner:
         raise InputError(
             "drop cannot be combined with inner=True: nested cross-validation selects among all configurations in every "
             "outer fold, so none may be missing. Leave one of them out; bbc needs no inner folds."
         )
-    planned, stopping = _repeated(Plan() if plan is None else plan, repeats, stop, max_repeats)
+    planned, stopping = _repeated(_as_plan(plan), repeats, stop, max_repeats)
     if stopping is not None:
         _check_open_end(dropping, inner, fresh is not None)
     seed = _seed(rng)
-    kind = kind_of(named, y)
+    kind = kind_of(named, y) if task is None else task
     target = encode(y, task=kind, positive=positive)
     features = as_features(X, len(target))
     arguments = _fit_params(fit_params, len(target))
+    if groups is not None:
+        groups = np.array(groups)
+        refuse_missing_groups(groups)
     splits = planned.split(target, groups, seed)
     chosen = choose_response(response, kind, named)
     pool = Pool.configured(n_jobs, timeout)
@@ -164,13 +177,14 @@ def collect(
         reader=Reader.of(chosen, target),
         recipes=make_recipes(named, pool.dumps),
         pool=pool,
-        groups=None if groups is None else np.array(groups),
+        groups=groups,
         names=None if samples is None else np.array(samples),
         inner=blocks.inner_splits(splits, target) if inner else None,
         fresh=None if fresh is None else blocks.fresh_splits(splits, target, groups, seed),
         timeout=timeout,
         drop=dropping,
         stop=stopping,
+        threads=int(threads),
     )
     return collection.fill(store, retry_failed, progress, fresh, rule)
 
@@ -210,6 +224,33 @@ def _check_open_end(rule: Rule | None, inner: bool, fresh: bool) -> None:
         )
 
 
+def _check_arguments(store: Any, timeout: Any, threads: Any, task: Any) -> None:
+    if store is not None and not isinstance(store, (str, os.PathLike)):
+        raise InputError(f"store must be the name of a file such as 'run.oof', or None; got {store!r}.")
+    if timeout is not None and not (_is_number(timeout, Real) and 0 < timeout < np.inf):
+        raise InputError(f"timeout must be a number of seconds above 0, or None for no limit; got {timeout!r}.")
+    if not (_is_number(threads, Integral) and threads >= 1):
+        raise InputError(f"threads must be a whole number from 1; got {threads!r}.")
+    if task is not None and task not in get_args(Kind):
+        raise InputError(f"task must be {', '.join(map(repr, get_args(Kind)))} or None; got {task!r}.")
+
+
+def _is_number(value: Any, kind: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _as_plan(plan: Any) -> Plan:
+    if plan is None or isinstance(plan, Plan):
+        return plan or Plan()
+    if _is_number(plan, Integral):
+        return Plan(folds=int(plan))
+    if not isinstance(plan, (str, bytes, Mapping)) and (hasattr(plan, "split") or isinstance(plan, Iterable)):
+        return Plan.from_cv(plan)
+    raise InputError(
+        f"plan must be a Plan such as Plan(folds=10), a number of folds, or a scikit-learn splitter; got {plan!r}."
+    )
+
+
 def _seed(rng: Any) -> int:
     if rng is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
@@ -225,6 +266,7 @@ def _fit_params(fit_params: Mapping[str, Any] | None, n: int) -> dict[str, Any]:
         return {}
     if not isinstance(fit_params, Mapping):
         raise InputError(f"fit_params must be a dict of arguments of fit; got {type(fit_params).__name__}.")
+    refuse_masked(**{str(name): value for name, value in fit_params.items()})
     for name, value in fit_params.items():
         if name.endswith("sample_weight") and value is not None and not has_rows(value, n):
             given = len(value) if hasattr(value, "__len__") else value

@@ -18,13 +18,13 @@ from .. import _render
 from .._plan import Splits
 from .._predictions import State
 from .._progress import Mode, Progress, quick_score
-from ..exceptions import CollectError, NeedError
+from ..exceptions import CollectError
 from .board import Board
 from .limits import hung
 from .pool import PoolBroken
 from .recipes import Recipe, seed_of
-from .schedule import Holdout, Schedule, paired_holdouts, single_holdouts
-from .work import Outcome, Setting, expired_message
+from .schedule import CellKey, Holdout, Schedule, paired_holdouts, single_holdouts
+from .work import CRASHED, Outcome, Setting, expired_message
 
 if TYPE_CHECKING:
     from ..metrics import MetricLike
@@ -33,10 +33,35 @@ if TYPE_CHECKING:
 
 # No task fits more configurations than this, so that cells reach the store and the progress line.
 _LARGEST_BATCH = 200
-# Below this many samples OpenMP threads spend more time waiting for each other than working (k-NN: 4 times).
-_SMALL = 10_000
 # Warnings about code, not about the fit.
 _SILENT = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
+
+
+Task = tuple[Setting, Holdout, int, Sequence[Recipe]]
+
+
+class _Flight:
+    """The tasks that were handed out and have not come back."""
+
+    def __init__(self) -> None:
+        self._out: dict[tuple[Holdout, str], Task] = {}
+
+    def watch(self, tasks: Iterator[Task]) -> Iterator[Task]:
+        """The tasks as they are handed out."""
+        for task in tasks:
+            self._out[task[1], task[3][0].name] = task
+            yield task
+
+    def landed(self, outcomes: Sequence[Outcome]) -> None:
+        """A task has come back with these."""
+        self._out.pop((outcomes[0].holdout, outcomes[0].name), None)
+
+    def singles(self, settled: set[CellKey]) -> Iterator[Task]:
+        """What is out, one fit a task."""
+        for setting, holdout, seed, recipes in list(self._out.values()):
+            for recipe in recipes:
+                if any((holdout.block, recipe.name, r, k) not in settled for r, k in holdout.cells):
+                    yield setting, holdout, seed, [recipe]
 
 
 class Filling:
@@ -72,13 +97,9 @@ class Filling:
         from ..select import choose
 
         assert self.of.fresh is not None
-        selected = choose(Scoring(self.board.oof.snapshot(), metric, "fold"), rule).name
+        mine = self.board.oof.snapshot().sel(list(self.of.configs))
+        selected = choose(Scoring(mine, metric, "fold"), rule).name
         recipes = [recipe for recipe in self.of.recipes if recipe.name == selected]
-        if not recipes:
-            raise NeedError(
-                f"fresh needs the selected configuration {selected!r}, which the store has but this call does not. "
-                "Add it to the configurations."
-            )
         holdouts = single_holdouts(self.of.fresh, "fresh")
         self.progress.total += sum(("fresh", selected, r, k) not in self.settled for r, k in self.of.fresh.cells)
         with self.workers(recipes, self.of.fresh, self.of.splits.n_repeats) as fill:
@@ -98,29 +119,38 @@ class Filling:
         with ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory()) if self.of.timeout and pool.killable else None
             setting = self._setting(self.of.splits if splits is None else splits, folder)
-            stack.enter_context(pool.surroundings(self._small))
+            stack.enter_context(pool.surroundings(self.of.threads))
 
             def fill(holdouts: Sequence[Holdout]) -> None:
                 schedule.holdouts = holdouts
-                while not self._run(self._tasks(schedule, setting, recipes, first_repeat), schedule, folder):
-                    pass
+                done = False
+                while not done:
+                    flight = _Flight()
+                    tasks = flight.watch(self._tasks(schedule, setting, recipes, first_repeat))
+                    done = self._run(tasks, schedule, flight)
+                    if not done and not self._take_hung(folder, schedule):
+                        for task in flight.singles(self.settled):
+                            self._run_alone(task, schedule, folder)
 
             yield fill
 
-    def _run(self, tasks: Iterator[tuple[Any, ...]], schedule: Schedule, folder: str | None) -> bool:
-        """Do the tasks; False when a worker was ended and what is left has to be done again."""
+    def _run(self, tasks: Iterator[Task], schedule: Schedule, flight: _Flight) -> bool:
+        """Do the tasks; False when a worker process ended and what is left has to be done again."""
         try:
             with closing(self.of.pool.run(tasks)) as answers:
                 for outcomes in answers:
                     self._take(outcomes, schedule)
+                    flight.landed(outcomes)
             return True
-        except PoolBroken as broken:
-            self._after_break(folder, schedule, broken)
+        except PoolBroken:
             return False
 
-    @property
-    def _small(self) -> bool:
-        return len(self.of.target) < _SMALL
+    def _run_alone(self, task: Task, schedule: Schedule, folder: str | None) -> None:
+        """Fit one configuration with nothing beside it: if the process ends again, this fit is the reason."""
+        start, (_, holdout, _, (recipe,)) = perf_counter(), task
+        if self._run(iter([task]), schedule, _Flight()) or self._take_hung(folder, schedule):
+            return
+        self._take([Outcome(holdout, recipe.name, None, CRASHED, perf_counter() - start, ())], schedule)
 
     def _setting(self, splits: Splits, folder: str | None) -> Setting:
         from sklearn import get_config
@@ -132,7 +162,8 @@ class Filling:
             splits=Splits(replace(splits.plan, cv=None), splits.folds, splits.train),
             reader=self.of.reader,
             own_process=pool.own_process,
-            crowded=pool.n_workers > 1 or (pool.own_process and self._small),
+            limited=not pool.inline,
+            threads=self.of.threads,
             timeout=self.of.timeout,
             folder=folder,
             config=get_config(),
@@ -140,7 +171,7 @@ class Filling:
 
     def _tasks(
         self, schedule: Schedule, setting: Setting, recipes: Sequence[Recipe], first_repeat: int
-    ) -> Iterator[tuple[Any, ...]]:
+    ) -> Iterator[Task]:
         for holdout, positions in schedule.batches():
             seed = seed_of(self.of.seed, first_repeat + holdout.repeat, *holdout.left_out)
             yield setting, holdout, seed, [recipes[j] for j in positions]
@@ -158,19 +189,15 @@ class Filling:
                 values = None if outcome.values is None else outcome.values[i]
                 self.progress.add(outcome.name, values, block.rows(r, k))
 
-    def _after_break(self, folder: str | None, schedule: Schedule, broken: Exception) -> None:
-        """Record the fits that hung; the rest is done again by a new pool."""
+    def _take_hung(self, folder: str | None, schedule: Schedule) -> bool:
+        """Record the fits that hung, where processes were ended for that."""
         keys = [] if folder is None else hung(folder)
-        if not keys:
-            raise CollectError(
-                f"a worker process ended without an answer: out of memory, or a crash in compiled code ({broken}). "
-                "Use fewer workers, and store=... to keep what is finished."
-            ) from broken
         for (block, repeat, left_out, cells), name in keys:
             holdout = Holdout(block, repeat, tuple(left_out), tuple((r, k) for r, k in cells))
             assert self.of.timeout is not None
             message = expired_message(self.of.timeout)
             self._take([Outcome(holdout, name, None, message, self.of.timeout, ())], schedule)
+        return bool(keys)
 
     def refuse_if_all_failed(self) -> None:
         """No configuration could be fitted: say what went wrong most often."""
@@ -178,9 +205,10 @@ class Filling:
         mine = [self.board.position[name] for name in self.of.configs]
         if np.any(oof.state[mine] == State.DONE):
             return
-        messages = Counter(oof.messages.values())
+        reasons = {key: text for key, text in oof.messages.items() if key[0] in self.of.configs}
+        messages = Counter(reasons.values())
         (message, n), names = messages.most_common(1)[0], list(self.of.configs)
-        example = next(name for (name, _, _), text in oof.messages.items() if text == message)
+        example = next(name for (name, _, _), text in reasons.items() if text == message)
         raise CollectError(
             f"all {_render.count(len(names), 'configuration')} failed. The most common reason ({n:,} of "
             f"{sum(messages.values()):,} cells, such as {example!r}): {message}"
@@ -198,5 +226,5 @@ class Filling:
         }
         if self.of.inner is not None:
             n, c = self.of.splits.n_folds, len(self.board.position)
-            facts["fits_plain"] = self.of.splits.n_repeats * (n * n * c + n + 1)
+            facts["fits_plain"] = self.of.splits.n_repeats * (n * n * c + n) + 1
         return facts

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from .._configs import as_configs
 from .._predictions import Predictions
 from ..exceptions import InputError
-from .data import as_features, as_labels
-from .limits import one_thread
+from .data import as_features, as_labels, digest
+from .limits import limit_threads
 from .recipes import make_recipes, seed_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def refit(
     oof
         The predictions that the selection is made on.
     configs, X, y
-        What they were collected from.
+        What they were collected from; others are refused.
     metric, rule
         How to select; the same as in the estimate that goes with the model.
     fit_params
@@ -59,8 +59,14 @@ def refit(
     text = oof.provenance.get("specs", {}).get(selected)
     if text is not None and text != recipe.text:
         raise InputError(f"the configuration {selected!r} has other parameters than the one the predictions came from.")
-    features = as_features(X, oof.n_samples)
+    features, labels = as_features(X, oof.n_samples), as_labels(y)
+    for what, values, key in (("X", features, "data"), ("y", labels, "labels")):
+        if oof.provenance.get(key, digest(values)) != digest(values):
+            raise InputError(
+                f"{what} is not what the predictions came from, so the estimate would not be of this model. Give the same "
+                f"{what}; for other data fit a clone of the configuration yourself."
+            )
     model = recipe.make(seed_of(int(oof.provenance.get("seed", 0))))
-    with one_thread("blas"):
-        model.fit(features, as_labels(y), **(fit_params or {}))
+    with limit_threads("blas"), limit_threads("openmp", int(oof.provenance.get("threads", 1))):
+        model.fit(features, labels, **(fit_params or {}))
     return model

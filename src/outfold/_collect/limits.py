@@ -32,30 +32,35 @@ def _thread_pools() -> Any:
     return ThreadpoolController()
 
 
-def one_thread(library: Literal["blas", "openmp"]) -> Any:
-    """Context: this library uses one thread.
+def limit_threads(library: Literal["blas", "openmp"], n: int = 1) -> Any:
+    """Context: this library uses so many threads, by default one.
 
-    BLAS always, so that sums are taken in the same order whatever the number of workers; OpenMP where its threads cost
-    more than they bring.
+    BLAS always one, so that sums are taken in the same order whatever the number of workers; OpenMP as many as the user
+    says, one by default, for the same reason.
     """
-    return _thread_pools().limit(limits=1, user_api=library)
+    return _thread_pools().limit(limits=n, user_api=library)
 
 
 class _Worker(threading.local):
     """What this thread of a worker has set up already."""
 
-    limited: frozenset[str] = frozenset()
+    blas: int | None = None
+    openmp: int | None = None
 
 
 _worker = _Worker()
 
 
-def limit_worker(own_process: bool, crowded: bool) -> None:
-    """Limit this worker for as long as it lives: BLAS where the process is its own, OpenMP where others work beside it."""
-    wanted = frozenset(["blas"] * own_process + ["openmp"] * crowded)
-    for library in wanted - _worker.limited:
-        _thread_pools().limit(limits=1, user_api=library)
-    _worker.limited |= wanted
+def limit_worker(own_process: bool, threads: int) -> None:
+    """Limit this worker until it is told otherwise: BLAS where the process is its own, OpenMP in any case."""
+    if own_process and _worker.blas is None:
+        _thread_pools().limit(limits=1, user_api="blas")
+        _worker.blas = 1
+    if _worker.openmp != threads:
+        if own_process:  # for libraries that are loaded later
+            os.environ["OMP_NUM_THREADS"] = str(threads)
+        _thread_pools().limit(limits=threads, user_api="openmp")
+        _worker.openmp = threads
 
 
 # -- warnings -------------------------------------------------------------------------------------------

@@ -6,10 +6,11 @@ import pickle
 from collections.abc import Generator, Iterable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 from ..exceptions import CollectError, InputError
-from .limits import one_thread, quiet
+from .limits import limit_threads, quiet
 from .work import Outcome, forget_rows, work
 
 # Seconds a task should take: long against the 1-2 ms it costs to hand it out, and longer where many workers ask at once.
@@ -46,10 +47,9 @@ class Pool:
         from joblib import effective_n_jobs
         from joblib.parallel import BACKENDS, get_active_backend
 
-        try:
-            n = int(effective_n_jobs(n_jobs))
-        except (TypeError, ValueError):
-            raise InputError(f"n_jobs must be None or a whole number other than 0; got {n_jobs!r}.") from None
+        if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
+            raise InputError(f"n_jobs must be None or a whole number other than 0; got {n_jobs!r}.")
+        n = int(effective_n_jobs(n_jobs))
         backend = get_active_backend()[0]
         if n > 1 and not getattr(backend, "supports_return_generator", True):
             raise InputError(
@@ -77,20 +77,25 @@ class Pool:
             value = wrap_non_picklable_objects(value, keep_wrapper=False)
         return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
 
-    def surroundings(self, small: bool) -> AbstractContextManager[Any]:
-        """Limits of this process while threads of it do the fits; `small` data are not worth OpenMP threads."""
+    @property
+    def inline(self) -> bool:
+        """The fits are done in the thread that asks for them."""
+        return not self.options
+
+    def surroundings(self, threads: int) -> AbstractContextManager[Any]:
+        """Limits of this process while threads of it do the fits."""
         stack = ExitStack()
         if not self.own_process:
-            stack.enter_context(one_thread("blas"))
-            if small and self.n_workers == 1:
-                stack.enter_context(one_thread("openmp"))
+            stack.enter_context(limit_threads("blas"))
+            if self.inline:
+                stack.enter_context(limit_threads("openmp", threads))
             stack.enter_context(quiet())
             stack.callback(forget_rows)
         return stack
 
     def run(self, tasks: Iterable[tuple[Any, ...]]) -> Generator[list[Outcome], None, None]:
         """Do the tasks in any order; `PoolBroken` when a worker process ended."""
-        if not self.options:
+        if self.inline:
             for task in tasks:
                 yield work(*task)
             return
@@ -98,14 +103,19 @@ class Pool:
 
     def _run_parallel(self, tasks: Iterable[tuple[Any, ...]]) -> Generator[list[Outcome], None, None]:
         from joblib import Parallel, delayed
-        from joblib.externals.loky.process_executor import BrokenProcessPool
+        from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
         parallel = Parallel(return_as="generator_unordered", batch_size=1, **self.options)
         outcomes = parallel(delayed(work)(*task) for task in tasks)
         try:
             yield from outcomes
-        except BrokenProcessPool as error:
+        except TerminatedWorkerError as error:
             raise PoolBroken(str(error)) from error
+        except BrokenProcessPool as error:  # the workers live, but cannot read what they are sent
+            raise CollectError(
+                f"a configuration or X cannot be read by worker processes ({_first_line(error)}). Use n_jobs=1 or "
+                "joblib.parallel_config('threading')."
+            ) from error
         except pickle.PicklingError as error:
             raise CollectError(
                 f"a configuration or X cannot be sent to worker processes ({error}). Use n_jobs=1 or "
@@ -113,3 +123,9 @@ class Pool:
             ) from error
         finally:
             outcomes.close()
+
+
+def _first_line(error: BaseException) -> str:
+    cause = error.__cause__
+    lines = str(cause if cause is not None else error).strip().splitlines()
+    return lines[-1].strip() if lines else type(error).__name__

@@ -16,7 +16,7 @@ import numpy as np
 from .._notes import Note
 from .._predictions import Predictions, State, cell_mask
 from .._scoring import running
-from .limits import one_thread
+from .limits import limit_threads
 from .schedule import CellKey, Holdout
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Race:
         (repeat, fold), oof = last.cells[0], self.so_far(last)
         if len(running(oof)) < 2:
             return
-        with one_thread("blas"):  # the same sums whatever the number of workers
+        with limit_threads("blas"):  # the same sums whatever the number of workers
             drops = self.of.drop.test(oof, repeat, fold, self.of.seed)
         if not drops:
             return
@@ -105,13 +105,15 @@ class Race:
         folds = np.ascontiguousarray(splits.folds[:, : repeat + 1])
         data = block.data[: repeat + 1][:, mine]
         state = block.state[mine][:, : repeat + 1]
+        labels = None if block.labels is None else block.labels[: repeat + 1][:, mine]
         later = np.flatnonzero(folds[:, repeat] > fold)
         data[repeat][:, later] = -1 if data.dtype.kind == "i" else np.nan
         tail = state[:, repeat, fold + 1 :]
         tail[tail != State.DROPPED] = State.PENDING
         train = None if splits.train is None else {k: v for k, v in splits.train.items() if k[0] <= repeat}
         header = self.of.header
-        return replace(header, data=data, state=state, folds=folds, train=train, blocks={}, messages={}, notes=())
+        known: dict[str, Any] = {"data": data, "state": state, "folds": folds, "train": train, "labels": labels}
+        return replace(header, **known, blocks={}, messages={}, notes=())
 
     # -- stopping ---------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,8 @@ class Recipe:
         Pickled (estimator, parts to seed); None where the estimator cannot be pickled or seeded this way.
     estimator
         The clone itself, where `frozen` is None.
+    trusted
+        All parts are scikit-learn's own, which do not write into a frame they are given.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Recipe:
     unseeded: tuple[str, ...]
     frozen: bytes | None
     estimator: Any
+    trusted: bool = False
 
     def make(self, seed: int) -> Any:
         """A fresh estimator, seeded where the user left the seed open."""
@@ -72,7 +75,16 @@ def _recipe(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe:
     unseeded = tuple(p for p, v in params.items() if v is None and (p == _SEED_NAME or p.endswith(f"__{_SEED_NAME}")))
     parts = [params[p.removesuffix(f"__{_SEED_NAME}")] if p != _SEED_NAME else made for p in unseeded]
     frozen = _freeze(made, parts, unseeded, dumps)
-    return Recipe(name, estimator_text(made), unseeded, frozen, made if frozen is None else None)
+    return Recipe(
+        name, estimator_text(made), unseeded, frozen, made if frozen is None else None, _is_trusted(made, params)
+    )
+
+
+def _is_trusted(estimator: Any, params: Mapping[str, Any]) -> bool:
+    """Whether every estimator and function in it comes from scikit-learn, numpy or scipy."""
+    parts = [estimator, *(v for v in params.values() if hasattr(v, "fit") or callable(v))]
+    modules = [getattr(part if hasattr(part, "__qualname__") else type(part), "__module__", "") for part in parts]
+    return all((module or "").partition(".")[0] in ("sklearn", "numpy", "scipy") for module in modules)
 
 
 def _freeze(

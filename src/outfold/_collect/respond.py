@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._predictions import Response
+from .._predictions import Response, cut_labels
 from .._target import Target
 from ..exceptions import InputError
+from .cuts import predicts_by_cut, predicts_largest
 
 Kind = Literal["classification", "regression", "survival"]
 
@@ -63,6 +64,9 @@ def choose_response(asked: str, kind: Kind, configs: Mapping[str, Any]) -> Respo
     return response
 
 
+# Rows nearer than this to the cut are asked for their label.
+_NEAR = 1e-9
+
 _METHODS: dict[str, tuple[str, ...]] = {
     "proba": ("predict_proba",),
     "score": ("decision_function", "predict_proba"),
@@ -76,6 +80,13 @@ def _lacking(response: str, configs: Mapping[str, Any]) -> str | None:
     """The first configuration without a method for this response."""
     methods = _METHODS[response]
     return next((name for name, e in configs.items() if not any(hasattr(e, m) for m in methods)), None)
+
+
+class Answer(NamedTuple):
+    """What a model says of some rows: the response, and its own labels where they are not the cut of it."""
+
+    values: NDArray[Any]
+    labels: NDArray[np.intp] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +107,36 @@ class Reader:
         many = self.classes is not None and len(self.classes) > 2 and self.response in ("proba", "score")
         return len(self.classes) if many and self.classes is not None else None
 
-    def __call__(self, model: Any, X: Any) -> NDArray[Any]:
+    def __call__(self, model: Any, X: Any) -> Answer:
         """Predictions for the rows of X: (n,) or (n, K) numbers, or (n,) class codes."""
+        if self.response not in ("proba", "score"):
+            return Answer(self._values(model, X), None)
+        by_proba = self.response == "proba" or not hasattr(model, "decision_function")
+        if by_proba and predicts_largest(model):
+            # The raw columns say what predict gives, ties and rounding included.
+            raw = np.asarray(model.predict_proba(X), dtype=np.float64)
+            values = self._values(_Said(model, raw), X)
+            own = np.asarray(self._columns(model, raw), dtype=np.intp)[raw.argmax(axis=1)]
+        else:
+            values = self._values(model, X)
+            if predicts_by_cut(model, self.response, len(self._known())) and self._is_clear(values):
+                return Answer(values, None)
+            own = self._label(model, X)
+        return Answer(values, None if np.array_equal(own, self._cut(values)) else own)
+
+    def _cut(self, values: NDArray[Any]) -> NDArray[np.intp]:
+        return cut_labels(values, values.ndim == 2, 0.5 if self.response == "proba" else 0.0)
+
+    def _is_clear(self, values: NDArray[Any]) -> bool:
+        """No row lies so near the cut that rounding could put it on the other side."""
+        if values.ndim == 1:
+            gap = np.abs(values - (0.5 if self.response == "proba" else 0.0))
+        else:
+            top = np.partition(values, -2, axis=1)
+            gap = top[:, -1] - top[:, -2]
+        return bool(gap.min(initial=np.inf) > _NEAR)
+
+    def _values(self, model: Any, X: Any) -> NDArray[Any]:
         values = getattr(self, f"_{self.response}")(model, X)
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             bad = ~np.isfinite(values if values.ndim == 1 else values.sum(axis=1))
@@ -174,6 +213,17 @@ class Reader:
             return [position[c] for c in np.asarray(own).tolist()]
         except (KeyError, TypeError):
             raise BadPrediction(f"the model's classes_ {own!s} are not the classes of y") from None
+
+
+class _Said:
+    """A model that has given its probabilities already."""
+
+    def __init__(self, model: Any, proba: NDArray[np.float64]) -> None:
+        self.classes_ = getattr(model, "classes_", None)
+        self._proba = proba
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        return self._proba
 
 
 def _shaped(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from .._plan import Splits
 from .data import Part, Rows, Samples, borrow
 from .limits import Expired, Watchdog, alarm, limit_worker, listening, quiet
 from .recipes import Recipe
-from .respond import Reader
+from .respond import Answer, Reader
 from .schedule import Holdout
 
 
@@ -32,8 +32,10 @@ class Setting:
         The data, who is held out when, and how to read predictions.
     own_process
         The worker is a process of its own: it sets its limits itself.
-    crowded
-        The worker may use one OpenMP thread only: others work beside it, or the data are small.
+    limited
+        The worker sets its OpenMP threads itself; else the process it works in has done so.
+    threads
+        OpenMP threads a fit may use.
     timeout
         Seconds a fit may take, or None.
     folder
@@ -47,14 +49,18 @@ class Setting:
     splits: Splits
     reader: Reader
     own_process: bool = False
-    crowded: bool = False
+    limited: bool = False
+    threads: int = 1
     timeout: float | None = None
     folder: str | None = None
     config: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Outcome(NamedTuple):
-    """What one fit gave: predictions for every fold it left out, or a message why there are none."""
+    """What one fit gave: predictions for every fold it left out, or a message why there are none.
+
+    `labels` has what ``predict`` gave for every fold where it is not the cut of the predictions.
+    """
 
     holdout: Holdout
     name: str
@@ -62,68 +68,88 @@ class Outcome(NamedTuple):
     message: str
     seconds: float
     warnings: tuple[str, ...]
+    labels: tuple[NDArray[np.intp] | None, ...] | None = None
 
 
 def work(setting: Setting, holdout: Holdout, seed: int, recipes: Sequence[Recipe]) -> list[Outcome]:
     """Fit every recipe on the training rows of the hold-out; a pure function of its arguments."""
     from sklearn import config_context
 
-    limit_worker(setting.own_process, setting.crowded)
+    if setting.limited:
+        limit_worker(setting.own_process, setting.threads)
     with config_context(**setting.config), quiet() if setting.own_process else nullcontext():
         return [_fit(setting, holdout, seed, recipe) for recipe in recipes]
 
 
 def _fit(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> Outcome:
     start = perf_counter()
-    values, message = None, ""
+    answers, message = None, ""
     with listening() as heard:
         try:
-            values = _predict(setting, holdout, seed, recipe)
+            answers = _predict(setting, holdout, seed, recipe)
         except Expired:
             message = expired_message(setting.timeout)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # also sys.exit() in a fit: one configuration must not end the others
             message = describe(error)
-    return Outcome(holdout, recipe.name, values, message, perf_counter() - start, tuple(heard))
+    values, labels = (None, None) if answers is None else (tuple(a.values for a in answers), _labels(answers))
+    return Outcome(holdout, recipe.name, values, message, perf_counter() - start, tuple(heard), labels)
 
 
-def _predict(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> tuple[NDArray[Any], ...]:
+def _labels(answers: tuple[Answer, ...]) -> tuple[NDArray[np.intp] | None, ...] | None:
+    labels = tuple(answer.labels for answer in answers)
+    return labels if any(own is not None for own in labels) else None
+
+
+def _predict(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> tuple[Answer, ...]:
     # A new worker imports the estimator's library when it makes the first one: before the clock starts.
     model = recipe.make(seed)
     try:
-        return _fit_on(_shared_part(setting, holdout), setting, holdout, recipe.name, model)
+        return _fit_on(_shared_part(setting, holdout), setting, holdout, recipe, model)
     except ValueError as error:
-        if "read-only" not in str(error):
+        if "read-only" not in _said(error):
             raise
     # An estimator that writes into its input gets rows of its own; the others go on sharing theirs.
-    return _fit_on(_part(setting, holdout, private=True), setting, holdout, recipe.name, recipe.make(seed))
+    return _fit_on(_part(setting, holdout, private=True), setting, holdout, recipe, recipe.make(seed))
 
 
-def _fit_on(part: Part, setting: Setting, holdout: Holdout, name: str, model: Any) -> tuple[NDArray[Any], ...]:
+def _fit_on(part: Part, setting: Setting, holdout: Holdout, recipe: Recipe, model: Any) -> tuple[Answer, ...]:
     if setting.timeout is None:
-        return _fit_predict(part, setting.reader, model)
+        return _fit_predict(part, setting.reader, model, recipe.trusted)
     start = perf_counter()
-    with Watchdog(setting.folder, setting.timeout).guard(holdout, name), alarm(setting.timeout):
-        values = _fit_predict(part, setting.reader, model)
+    with Watchdog(setting.folder, setting.timeout).guard(holdout, recipe.name), alarm(setting.timeout):
+        values = _fit_predict(part, setting.reader, model, recipe.trusted)
     if perf_counter() - start > setting.timeout:  # where no alarm can ring
         raise Expired
     return values
 
 
-def _fit_predict(part: Part, reader: Reader, model: Any) -> tuple[NDArray[Any], ...]:
-    model.fit(borrow(part.X), part.y, **part.fit_params)
-    return tuple(reader(model, borrow(X)) for X in part.tests)
+def _fit_predict(part: Part, reader: Reader, model: Any, trusted: bool) -> tuple[Answer, ...]:
+    model.fit(borrow(part.X, trusted), part.y, **part.fit_params)
+    return tuple(reader(model, borrow(X, trusted)) for X in part.tests)
 
 
 def describe(error: BaseException) -> str:
-    """``ExceptionType: first line``."""
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0].strip()}" if lines else type(error).__name__
+    """``ExceptionType: first line``, in characters that every file and terminal takes."""
+    lines = [line for line in _said(error).splitlines() if line.strip()]
+    out = f"{type(error).__name__}: {lines[0].strip()}" if lines else type(error).__name__
+    return out.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # one that cannot even say what it is
+        return ""
 
 
 def expired_message(timeout: float | None) -> str:
     """Why a fit that took too long has no predictions."""
     return f"TimeoutError: no result after {timeout:g} s"
 
+
+CRASHED = "the worker process ended (crash or out of memory)"
 
 # -- rows -----------------------------------------------------------------------------------------------
 
