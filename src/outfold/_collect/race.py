@@ -125,7 +125,7 @@ class Race:
         names = [oof.configs[j] for j in running(oof)]
         if not names:
             return True
-        with one_thread("blas"):
+        with limit_threads("blas"):
             enough = self.of.stop.holds(oof, names)
         if not enough:
             self._forecast(oof, names)
