@@ -299,7 +299,7 @@ def _exact_target(path: Path, values: pd.Series[Any]) -> pd.Series[Any]:
     if pd.api.types.is_float_dtype(values) and not values.isna().all():
         try:
             return pd.read_csv(path, usecols=[values.name], dtype="Int64")[values.name]
-        except ValueError:
+        except (TypeError, ValueError):  # not all of them are whole
             return values
     # What stands beside text is text, whatever it reads like; only an empty cell is none.
     return pd.read_csv(path, usecols=[values.name], dtype=str, keep_default_na=False, na_values=[""])[values.name]
