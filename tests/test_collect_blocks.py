@@ -122,6 +122,7 @@ def test_fresh_resumes(data, tmp_path):
     np.testing.assert_array_equal(load(path).blocks["fresh"].data, oof.blocks["fresh"].data)
 
 
+@pytest.mark.parametrize("plan", [Plan.leave_one_out(), Plan.blocked(3), Plan.from_cv(3)])
 def test_fresh_needs_a_plan_that_can_be_drawn_again(data, plan):
     with pytest.raises(NeedError, match="fresh needs a plan that can draw another partition"):
         collect(Tally(), *data, plan, fresh="accuracy")
