@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import ExtraTreeClassifier
 
@@ -138,3 +139,19 @@ def test_nested_needs_three_of_every_class():
     X, y = np.random.default_rng(0).normal(size=(20, 2)), np.array([0] * 18 + [1] * 2)
     with pytest.raises(of.exceptions.InputError, match="at least 3"):
         of.collect(LogisticRegression(), X, y, inner=True)
+
+
+def test_labels_of_the_models_themselves_count(data):
+    X, y = data
+    logit = LogisticRegression()
+    configs = {
+        f"cut at {t}": FixedThresholdClassifier(logit, threshold=t, response_method="predict_proba") for t in (0.2, 0.8)
+    }
+    oof = of.collect(configs, X, y, of.Plan(folds=4), inner=True, response="proba")
+    assert oof.labels is not None
+    result = of.estimate.nested(oof, "accuracy")
+    folds, right = oof.folds[:, 0], []
+    for k, name in enumerate(result.chosen):
+        model = clone(configs[name]).fit(X[folds != k], y[folds != k])
+        right.append(np.mean(model.predict(X[folds == k]) == y[folds == k]))
+    assert result.value == pytest.approx(np.mean(right), abs=1e-12)

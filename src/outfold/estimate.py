@@ -414,12 +414,16 @@ def _inner_notes(scoring: Scoring, searches: list[Scoring]) -> tuple[Note, ...]:
 def _outer_predictions(oof: Predictions, picks: dict[tuple[int, int], int]) -> Predictions:
     """Out-of-fold predictions of the search itself, as if it were one configuration."""
     data = np.array(oof.data[:, :1])
+    labels = None if oof.labels is None else np.full(data.shape[:3], -1, dtype=np.intp)
     state = np.zeros((1, *oof.state.shape[1:]), dtype=np.uint8)
     for (r, k), j in picks.items():
         rows = oof.splits.test_rows(r, k)
         data[r, 0, rows] = oof.data[r, j, rows]
+        if labels is not None and oof.labels is not None:
+            labels[r, 0, rows] = oof.labels[r, j, rows]
         state[0, r, k] = State.DONE
-    return replace(oof, data=data, state=state, configs=("search",), params=({},), blocks={}, messages={}, notes=())
+    one = {"configs": ("search",), "params": ({},), "seconds": None}
+    return replace(oof, data=data, labels=labels, state=state, **one, blocks={}, messages={}, notes=())
 
 
 def _nested_fits(oof: Predictions) -> dict[str, int]:
