@@ -422,8 +422,18 @@ def _outer_predictions(oof: Predictions, picks: dict[tuple[int, int], int]) -> P
         if labels is not None and oof.labels is not None:
             labels[r, 0, rows] = oof.labels[r, j, rows]
         state[0, r, k] = State.DONE
-    one = {"configs": ("search",), "params": ({},), "seconds": None}
-    return replace(oof, data=data, labels=labels, state=state, **one, blocks={}, messages={}, notes=())
+    return replace(
+        oof,
+        data=data,
+        labels=labels,
+        state=state,
+        configs=("search",),
+        params=({},),
+        seconds=None,
+        blocks={},
+        messages={},
+        notes=(),
+    )
 
 
 def _nested_fits(oof: Predictions) -> dict[str, int]:
