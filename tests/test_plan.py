@@ -148,6 +148,7 @@ def test_seed_decides_the_splits():
         (StratifiedKFold(5, shuffle=True), 1, 5),
         (RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0), 3, 4),
         (ShuffleSplit(5, test_size=0.5, random_state=0), 5, 1),
+        (ShuffleSplit(9, test_size=0.1, random_state=0), 9, 1),  # some of these happen not to overlap
         (TimeSeriesSplit(4), 1, 4),
         (LeaveOneGroupOut(), 1, 4),
         (3, 1, 3),

@@ -439,22 +439,37 @@ class _Splitter:
             raise InputError(
                 f"from_cv needs a splitter, a number or pairs of (train, test) positions: {error}"
             ) from None
-        columns: list[NDArray[Any]] = []
-        train: dict[tuple[int, int], NDArray[np.intp]] = {}
-        for train_rows, test_rows in self._pairs(cv, labels):
-            if not columns or np.any(columns[-1][test_rows] != NOT_HELD_OUT):
-                columns.append(np.full(self.n, NOT_HELD_OUT, dtype=np.int32))
+        pairs = self._pairs(cv, labels)
+        for train_rows, test_rows in pairs:
             if np.intersect1d(train_rows, test_rows).size:
                 raise InputError(f"{self.plan.cv_name} puts samples into training and test part of the same split.")
-            fold = int(columns[-1].max()) + 1
-            columns[-1][test_rows] = fold
-            train[len(columns) - 1, fold] = np.sort(train_rows)
-        if not columns:
+        if not pairs:
             raise InputError(f"{self.plan.cv_name} gives no split for {self.n} samples.")
+        columns: list[NDArray[Any]] = []
+        train: dict[tuple[int, int], NDArray[np.intp]] = {}
+        for repeat, members in enumerate(_repeats_of([test for _, test in pairs], self.n)):
+            columns.append(np.full(self.n, NOT_HELD_OUT, dtype=np.int32))
+            for fold, i in enumerate(members):
+                columns[-1][pairs[i][1]] = fold
+                train[repeat, fold] = np.sort(pairs[i][0])
         folds = np.stack(columns, axis=1)
         self.plan = replace(self.plan, folds=int(folds.max()) + 1, repeats=folds.shape[1])
         plain = all(np.array_equal(rows, np.flatnonzero(folds[:, r] != k)) for (r, k), rows in train.items())
         return Splits(self.plan, folds, None if plain else train, tuple(self.notes))
+
+
+def _repeats_of(tests: list[NDArray[np.intp]], n: int) -> list[list[int]]:
+    """Which splits make a repeat: all where no sample is held out twice; whole partitions one after the other; else each."""
+    groups: list[list[int]] = []
+    seen = np.ones(n, dtype=bool)
+    for i, test in enumerate(tests):
+        if np.any(seen[test]):
+            groups.append([])
+            seen = np.zeros(n, dtype=bool)
+        seen[test] = True
+        groups[-1].append(i)
+    partitions = all(sum(len(tests[i]) for i in group) == n for group in groups)
+    return groups if len(groups) == 1 or partitions else [[i] for i in range(len(tests))]
 
 
 def _whole(value: Any) -> bool:
