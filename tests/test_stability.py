@@ -245,3 +245,48 @@ def test_replicability():
     for wrong in ([True], [0.5, 0.2], np.ones((2, 2, 2))):
         with pytest.raises(InputError, match="rejections must be"):
             stability.replicability(wrong)
+
+
+def repeated(folds, repeats=40, gap=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    easy = rng.random(60)
+    correct = (rng.random((60, 2, repeats)) < 0.5 + 0.4 * easy[:, None, None] + gap * np.array([[0], [1]])).astype(
+        float
+    )
+    fold = np.stack([rng.permutation(np.arange(60) % folds) for _ in range(repeats)], axis=1)
+    return of.from_arrays(None, correct, folds=fold, response="pointwise")
+
+
+def test_compare_plans_against_plain_means():
+    ten, five, two = (repeated(k, seed=k) for k in (10, 5, 2))
+    found = of.stability.compare_plans([ten, five, two], "mean")
+    assert found.plans == ("1x10", "2x5", "5x2")
+    scores = two.P.mean(axis=0)  # (C, R)
+    groups = scores.reshape(2, 8, 5).mean(axis=2)
+    assert found.steady[2] == pytest.approx(scores.mean(axis=1), abs=1e-12)
+    assert found.sd[2] == pytest.approx(groups.std(axis=1, ddof=1), abs=1e-12)
+    assert found.low[2] == pytest.approx(groups.min(axis=1), abs=1e-12)
+    winner = int(np.argmax(scores.mean(axis=1)))
+    assert found.agreement[2] == pytest.approx(np.mean(np.argmax(groups, axis=0) == winner))
+    # Five repeats of a pair average more noise away than one does.
+    assert np.all(found.sd[2] < found.sd[0])
+    assert "1x10" in str(found)
+    assert len(found.to_frame()) == 6
+
+
+def test_compare_plans_sees_a_clear_winner_every_time():
+    found = of.stability.compare_plans([repeated(5, gap=0.4)], "mean")
+    assert found.agreement.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: of.stability.compare_plans([], "mean"), "at least one artifact"),
+        (lambda: of.stability.compare_plans([repeated(2, repeats=6)], "mean"), "at least 10 repeats of 2 folds"),
+        (lambda: of.stability.compare_plans([repeated(5), repeated(5).sel(config=0)], "mean"), "same configurations"),
+    ],
+)
+def test_compare_plans_refuses(call, message):
+    with pytest.raises(of.exceptions.InputError, match=message):
+        call()

@@ -16,7 +16,7 @@ from ._convert import from_arrays, from_frame, read
 from ._notes import Note
 from ._plan import Plan, Splits
 from ._predictions import Predictions, State
-from ._results import Estimate, Interval, Leaderboard, Selection, Stability, TiedSet
+from ._results import Estimate, Interval, Leaderboard, PlanComparison, Selection, Stability, TiedSet
 from ._store import load
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ __all__ = [
     "Leaderboard",
     "Note",
     "Plan",
+    "PlanComparison",
     "Predictions",
     "SelectCV",
     "Selection",

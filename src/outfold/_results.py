@@ -442,3 +442,56 @@ class Stability:
             # A metric may be called like a column.
             columns[f"running_{name}" if name != "rank" else name] = getattr(self, name).ravel().tolist()
         return make_frame(columns, backend)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlanComparison:
+    """The usual estimates of several plans beside the steady state of many repeats.
+
+    Attributes
+    ----------
+    plans
+        The canonical estimates, such as ``1x10``.
+    configs
+        The configurations, in the user's order.
+    steady
+        (plans, C) mean score over all repeats.
+    sd, low, high
+        (plans, C) spread and range of the canonical estimate.
+    agreement
+        (plans,) how often a canonical estimate picks the configuration that leads in the steady state.
+    """
+
+    metric: str
+    plans: tuple[str, ...]
+    configs: tuple[str, ...]
+    steady: NDArray[np.float64]
+    sd: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    agreement: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return f"<PlanComparison of {', '.join(self.plans)} by {self.metric}>"
+
+    def __str__(self) -> str:
+        rows = [[*map(str, row[:2]), *map(_render.number, row[2:])] for row in self._rows()]
+        agreed = ", ".join(f"{plan} {share:.0%}" for plan, share in zip(self.plans, self.agreement, strict=True))
+        header = ["plan", "configuration", f"steady {self.metric}", "sd of one estimate", "lowest", "highest"]
+        return f"{_render.table(header, rows, left=(0, 1))}\none estimate picks the steady winner: {agreed}"
+
+    def _repr_html_(self) -> str:
+        rows = [[*map(str, row[:2]), *map(_render.number, row[2:])] for row in self._rows()]
+        return _render.table_html(["plan", "configuration", f"steady {self.metric}", "sd", "lowest", "highest"], rows)
+
+    def _rows(self) -> Iterable[tuple[Any, ...]]:
+        for i, plan in enumerate(self.plans):
+            for j, name in enumerate(self.configs):
+                numbers = (self.steady[i, j], self.sd[i, j], self.low[i, j], self.high[i, j])
+                yield plan, name, *map(float, numbers)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Table with a row for every plan and configuration."""
+        names = ("plan", "config", "steady", "sd", "low", "high")
+        columns = zip(*self._rows(), strict=True)
+        return make_frame({name: list(column) for name, column in zip(names, columns, strict=True)}, backend)

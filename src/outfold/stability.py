@@ -24,13 +24,13 @@ from . import estimate, metrics
 from ._kernels import paths
 from ._kernels.choose import argbest
 from ._predictions import Predictions, State
-from ._results import Stability
+from ._results import PlanComparison, Stability
 from ._scoring import Scoring, bind
 from ._validate import check_count, needs
 from .exceptions import InputError, NeedError
 from .metrics import MetricLike
 
-__all__ = ["KS", "Fixed", "Rank", "Stop", "Width", "replicability", "reproducibility", "trace"]
+__all__ = ["KS", "Fixed", "Rank", "Stop", "Width", "compare_plans", "replicability", "reproducibility", "trace"]
 
 
 class Stop:
@@ -245,6 +245,59 @@ def trace(oof: Predictions, metric: MetricLike) -> Stability:
         rank=paths.running_ranks(scoring.metric.sign * moments.mean),
         leaders=tuple(scoring.names[j] for j in argbest(moments.mean, scoring.metric.greater_is_better)),
     )
+
+
+def compare_plans(plans: Iterable[Predictions], metric: MetricLike, fits: int = 10) -> PlanComparison:
+    """How far the usual estimates, 1x10, 2x5 and 5x2, stray from the steady state of many repeats.
+
+    Every artifact holds many repeats of one plan. Its steady state is the mean over all of them; a canonical estimate is the
+    mean over as many repeats as make `fits` folds, and disjoint groups of repeats give independent draws of it (Raeder, Hoens
+    and Chawla 2010, sect. III and Table I).
+
+    Parameters
+    ----------
+    plans
+        Predictions of the same configurations, each with repeats of another number of folds.
+    metric
+        Name, scikit-learn scorer or callable.
+    fits
+        Folds of a canonical estimate: 10 gives 1x10, 2x5 and 5x2.
+    """
+    plans = list(plans)
+    traces = [(oof.n_folds, trace(oof, metric)) for oof in plans]
+    if not traces:
+        raise InputError("compare_plans needs at least one artifact; got none.")
+    if len({t.configs for _, t in traces}) > 1:
+        raise InputError("compare_plans needs the same configurations in every artifact, in the same order.")
+    estimates = [_canonical(t.scores, folds, fits) for folds, t in traces]
+    sign = metrics.get(metric, plans[0].target.task).sign
+    steady = np.stack([t.scores.mean(axis=0) for _, t in traces])
+    agreement = [
+        float(np.mean(argbest(sign * drawn, True) == argbest(sign * mean[None], True)[0]))
+        for drawn, mean in zip(estimates, steady, strict=True)
+    ]
+    return PlanComparison(
+        metric=traces[0][1].metric,
+        plans=tuple(f"{max(fits // folds, 1)}x{folds}" for folds, _ in traces),
+        configs=traces[0][1].configs,
+        steady=steady,
+        sd=np.stack([drawn.std(axis=0, ddof=1) for drawn in estimates]),
+        low=np.stack([drawn.min(axis=0) for drawn in estimates]),
+        high=np.stack([drawn.max(axis=0) for drawn in estimates]),
+        agreement=np.array(agreement),
+    )
+
+
+def _canonical(scores: NDArray[np.float64], folds: int, fits: int) -> NDArray[np.float64]:
+    """(G, C) means of disjoint groups of as many of the (R, C) repeats as make `fits` folds."""
+    size = max(check_count(fits, "fits", 2) // folds, 1)
+    groups = len(scores) // size
+    if groups < 2:
+        raise NeedError(
+            f"compare_plans needs at least {2 * size} repeats of {folds} folds, to draw the canonical estimate twice; there "
+            f"are {len(scores)}. Collect more repeats."
+        )
+    return np.asarray(scores[: groups * size].reshape(groups, size, -1).mean(axis=1))
 
 
 def reproducibility(
