@@ -123,6 +123,15 @@ def test_text_tells_a_person_what_is_inside():
     assert "<table>" in oof._repr_html_()
 
 
+def test_text_tells_why_cells_failed():
+    oof = make_predictions("accuracy", folds=4)
+    state, data = np.array(oof.state), np.array(oof.data)
+    state[0], data[0, 0] = State.FAILED, np.nan
+    messages = {("config 0", 0, k): "ValueError: bad" if k else "KeyError: 1" for k in range(4)}
+    part = dataclasses.replace(oof, data=data, state=state, messages=messages)
+    assert "ValueError: bad (3 of 4 failed cells)" in str(part)
+
+
 def test_html_escapes_what_the_user_typed():
     oof = of.from_arrays([0, 1], [0.1, 0.9], configs=["<script>alert(1)</script>"], response="proba")
     assert "<script>" not in oof._repr_html_()

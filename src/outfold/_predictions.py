@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
@@ -347,6 +348,12 @@ class Predictions:
         yield "plan", str(self.plan)
         yield "response", _MEANING[self.response]
         yield "cells", _cells_text(self)
+        if self.messages:
+            message, n = Counter(self.messages.values()).most_common(1)[0]
+            yield (
+                "failed",
+                f"{_render.shorten(message, 100)} ({n:,} of {_render.count(len(self.messages), 'failed cell')})",
+            )
         if self.blocks:
             yield "blocks", ", ".join(self.blocks)
         yield "fingerprint", self.fingerprint
