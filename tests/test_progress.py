@@ -105,3 +105,13 @@ def test_collect_shows_it_when_forced(capsys):
     assert "4 failed  best a " in out.err
     collect(Tally(), X, y, Plan(4))
     assert capsys.readouterr().err == ""
+
+
+def test_a_function_is_told_instead():
+    told = []
+    progress = Progress(2, lambda done, total: told.append((done, total)))
+    progress.add("a", None, np.arange(3))
+    progress.add("b", None, np.arange(3))
+    progress.close()
+    assert told == [(1, 2), (2, 2)]
+    assert not progress.shown

@@ -783,3 +783,43 @@ def test_one_line_of_an_example_differs_from_gridsearchcv(title, code, printed):
     assert "SelectCV" not in before
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(before, title, "exec"), {})
+
+
+class Listener:
+    """A callback that counts what it is told."""
+
+    def __init__(self):
+        self.told = []
+
+    def setup(self, estimator, context):
+        self.told.append("setup")
+
+    def teardown(self, estimator, context):
+        self.told.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context, **kwargs):
+        self.told.append(f"{context.task_name} begins")
+
+    def on_fit_task_end(self, estimator, context, **kwargs):
+        self.told.append(f"{context.task_name} ends")
+
+
+def test_callbacks_of_scikit_learn_hear_of_every_cell(noise):
+    pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
+    X, y = noise
+    listener = Listener()
+    search = of.SelectCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3, drop=False).set_callbacks(listener)
+    quiet = of.SelectCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3, drop=False).fit(X, y)
+    assert search.fit(X, y).best_score_ == quiet.best_score_
+    assert listener.told[:2] == ["setup", "fit begins"]
+    assert listener.told.count("cell ends") == 6
+    assert listener.told[-2:] == ["fit ends", "teardown"]
+
+
+def test_callbacks_end_when_the_fit_fails(noise):
+    pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
+    X, y = noise
+    listener = Listener()
+    with pytest.raises(Exception, match="C"):
+        of.SelectCV(LogisticRegression(), {"C": [-1.0]}, cv=3).set_callbacks(listener).fit(X, y)
+    assert listener.told[-1] == "teardown"

@@ -15,7 +15,7 @@ from . import _render
 from ._predictions import Response
 from ._target import Target
 
-Mode = bool | Literal["always"]
+Mode = bool | Literal["always"] | Callable[[int, int], None]
 
 _REDRAW_SECONDS = 0.2
 
@@ -28,7 +28,8 @@ class Progress:
     total
         Cells to do.
     mode
-        True shows the line on a terminal only, ``"always"`` anywhere, False nowhere.
+        True shows the line on a terminal only, ``"always"`` anywhere, False nowhere; a function is called with the
+        cells done and the total instead.
     score
         Scores the predictions of a cell, for the current best; None for no such thing.
     metric
@@ -45,7 +46,8 @@ class Progress:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self.stream = sys.stderr if stream is None else stream
-        self.shown = mode == "always" or (bool(mode) and self.stream.isatty())
+        self._tell = mode if callable(mode) else None
+        self.shown = mode == "always" or (mode is True and self.stream.isatty())
         self.total, self.done, self.failed = total, 0, 0
         self.at_most = False  # the total is a cap, and the work may end earlier
         self._score, self._metric, self._clock = score, metric, clock
@@ -57,6 +59,8 @@ class Progress:
         """A cell is finished, with predictions or without."""
         self.done += 1
         self.failed += values is None
+        if self._tell is not None:
+            self._tell(self.done, self.total)
         if not self.shown:
             return
         if values is not None and self._score is not None:

@@ -96,7 +96,8 @@ def collect(
     fit_params
         Arguments of every ``fit``; arrays with one entry a sample are split like X.
     progress
-        Show a line on the terminal; ``"always"`` also where stderr is not a terminal.
+        Show a line on the terminal; ``"always"`` also where stderr is not a terminal. A function is called with the
+        number of cells done and the total after every cell.
     inner
         Fit what nested cross-validation needs too (block ``inner``): one fit without every two folds.
     fresh

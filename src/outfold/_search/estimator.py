@@ -36,6 +36,7 @@ from ..exceptions import CollectError, InputError
 from ..metrics import Metric
 from . import failures, results
 from .asking import ask_and_collect, is_sampler
+from .callbacks import Announcer, CallbackSupportMixin, with_callbacks
 from .rules import ByFold, Fixed, FromResults, Halving, ask, refuse_incomplete
 from .scorers import Scorers, as_metric, choose_response, read_scoring
 from .space import Space, make_space
@@ -87,7 +88,7 @@ def _delegate(name: str) -> Any:
     return available_if(_has(name))(method)
 
 
-class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """Cross-validated search that says how good the selected configuration is on new samples.
 
     Use it where you used GridSearchCV: it has the same attributes after ``fit``, and ``estimate_`` besides, the
@@ -213,6 +214,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- fitting ----------------------------------------------------------------------------------------
 
+    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, **params: Any) -> SelectCV:
         """Collect the out-of-fold predictions of all configurations, select one, and fit it on all samples.
 
@@ -225,6 +227,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             ``sample_weight``, are split like X. Weights count in the fits, not in the scores.
         """
         self._check_options()
+        announcer = Announcer.of(self, X, y)
         groups, fit_params = self._route(params)
         seed = _as_seed(self.random_state)
         y = _checked_labels(y, self._prototype())
@@ -234,7 +237,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         configs = Configs({"estimator": self.estimator}) if space is None else space.configs
         task = self._task(X, y, groups, fit_params, seed, configs)
         try:
-            space, oof = self._collect(task, space)
+            space, oof = self._collect(task._replace(announcer=announcer), space)
         except CollectError as error:
             if self.error_score == "raise":
                 failures.raise_first(task, configs, str(error))
@@ -245,6 +248,8 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self._forget()
         self.oof_ = replace(oof, notes=(*oof.notes, *self._notes(task)))
         self._take_stock(task, space)
+        if announcer is not None:
+            announcer.end()
         return self
 
     def _check_options(self) -> None:
@@ -312,7 +317,7 @@ class SelectCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             store=store,
             response=task.response,
             fit_params=task.fit_params,
-            progress="always" if self.verbose > 0 else False,
+            progress=task.announcer or ("always" if self.verbose > 0 else False),
             drop=drop,
             repeats=self.repeats,
         )

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from .._plan import Plan
 from .._target import Target
 from ..metrics import Metric
+from .callbacks import Announcer
 from .scorers import Scorers
 
 
@@ -24,3 +25,4 @@ class Task(NamedTuple):
     scorers: Scorers
     response: Any
     metrics: dict[str, Metric]
+    announcer: Announcer | None = None
