@@ -290,3 +290,8 @@ def test_compare_plans_sees_a_clear_winner_every_time():
 def test_compare_plans_refuses(call, message):
     with pytest.raises(of.exceptions.InputError, match=message):
         call()
+
+
+def test_one_repeat_says_nothing_about_reproducibility():
+    with pytest.raises(NeedError, match="at least 2 complete repeats"):
+        of.stability.reproducibility(repeated(5).sel(repeat=0), 0, 1, "mean")

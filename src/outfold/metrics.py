@@ -540,6 +540,13 @@ def _for_target(call: _Call, target: Target, needs: Response) -> _Call:
     return replace(call, options=options)
 
 
+def _wants_first_class(call: _Call, target: Target) -> bool:
+    """Whether a scorer names the first of two classes as the positive one; scores and probabilities are of the second."""
+    if target.task != "binary" or target.classes is None or "pos_label" not in call.options:
+        return False
+    return bool(call.options["pos_label"] == target.classes[0])
+
+
 def _decoded(target: Target, predictions: Array) -> Array:
     """Predictions as the user knows them: class codes become class labels."""
     if target.classes is not None and predictions.dtype.kind in "ui":
@@ -550,6 +557,8 @@ def _decoded(target: Target, predictions: Array) -> Array:
 def _looped(call: _Call, greater_is_better: bool, needs: Response, tasks: frozenset[Task]) -> Metric:
     def kernel(target: Target, predictions: Array) -> Kernel:
         bound = _for_target(call, target, needs)
+        if needs in ("score", "proba") and _wants_first_class(bound, target):
+            predictions = 1.0 - predictions if needs == "proba" else -predictions
         return merged(predictions, lambda p: LoopKernel(bound, target.labels, _decoded(target, p)))
 
     def reference(target: Target, prediction: Array, weights: Array | None = None) -> float:

@@ -323,6 +323,8 @@ def reproducibility(
             raise NeedError("no repeat is complete for both configurations; collect the missing cells first.")
         chosen = metrics.default(scores.target.task) if metric is None else metric
         table = Scoring(pair, chosen).repeat_scores()
+        if len(table) < 2:
+            raise NeedError("reproducibility needs at least 2 complete repeats of both configurations; there is 1.")
         one, other = table[:, 0], table[:, 1]
     else:
         table = np.asarray(scores, dtype=np.float64)

@@ -245,6 +245,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if self.error_score == "raise" and oof.messages:
             failures.raise_first(task, space.configs, "it failed", oof)
         failures.warn(oof)
+        task.scorers.refuse_own_labels(oof)
         self._forget()
         self.oof_ = replace(oof, notes=(*oof.notes, *self._notes(task)))
         self._take_stock(task, space)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import metrics
 from .._configs import Configs
 from .._kernels.loops import LoopKernel
+from .._predictions import Predictions
 from .._target import Target
 from ..exceptions import InputError
 from ..metrics import Metric, MetricLike
@@ -61,6 +62,15 @@ class Scorers:
     def scorer(self) -> Any:
         """What ``scorer_`` is: a dict of scorers, or the only one."""
         return self.scorers if self.multimetric else self.scorers["score"]
+
+    def refuse_own_labels(self, oof: Predictions) -> None:
+        """A plain function sees probabilities or scores cut in the usual way; models with a cut of their own need another."""
+        plain = [name for name, asked in self.given.items() if callable(asked) and not hasattr(asked, "_score_func")]
+        if plain and oof.labels is not None:
+            raise InputError(
+                f"the scorer {plain[0]!r} is a function of (estimator, X, y), and the labels these estimators predict are not "
+                "those of their probabilities. Use a scorer by name, such as 'accuracy', or make_scorer."
+            )
 
     def metrics(self, kind: str, task: Any, response: str | None = None) -> dict[str, Metric]:
         """The metrics for this task; `response` is what plain functions are called with."""
