@@ -295,3 +295,11 @@ def test_compare_plans_refuses(call, message):
 def test_one_repeat_says_nothing_about_reproducibility():
     with pytest.raises(NeedError, match="at least 2 complete repeats"):
         of.stability.reproducibility(repeated(5).sel(repeat=0), 0, 1, "mean")
+
+
+@pytest.mark.parametrize("rule", [stability.Rank(configs=["nobody"]), stability.KS(configs=["nobody"])])
+def test_stop_rules_refuse_configurations_that_are_not_there(rule):
+    with pytest.raises(InputError, match="no configuration 'nobody'"):
+        rule.check(make_predictions("roc_auc"))
+    with pytest.raises(InputError, match="configs must be a list of names"):
+        stability.Rank(configs="config 0").check(make_predictions("roc_auc"))

@@ -49,6 +49,10 @@ class Stop:
 
     def check(self, oof: Predictions) -> None:
         """Refuse predictions for which the rule can never hold, before anything is fitted."""
+        if isinstance(self.configs, str):
+            raise InputError(f"configs must be a list of names; got the text {self.configs!r}.")
+        for name in self.configs or ():
+            oof.config_index(name)  # says which name is nearest where there is no such configuration
 
     def forecast(self, oof: Predictions, configs: Iterable[str] | None = None) -> int | None:
         """How many repeats it will take in all, as far as can be told; None where nothing can."""
@@ -132,7 +136,8 @@ class KS(Stop):
             raise InputError(f"threshold must lie between 0 and 1, such as 0.1; got {self.threshold!r}.")
 
     def check(self, oof: Predictions) -> None:
-        """Refuse metrics that these predictions do not have."""
+        """Refuse metrics and configurations that these predictions do not have."""
+        super().check(oof)
         bind(oof, self._metric(oof))
 
     def _holds(self, oof: Predictions) -> bool:
