@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import subprocess
 import time
 
 import numpy as np
@@ -173,3 +174,14 @@ class Mute(ValueError):  # noqa: N818
 
     def __str__(self):
         raise RuntimeError("speechless")
+
+
+def kill_at(points, command, env, log):
+    """Start the command once for every point, and end it by SIGKILL as soon as that many fits are logged in all."""
+    for point in points:
+        process = subprocess.Popen(command, env=env, start_new_session=True)
+        while fits(log) < point and process.poll() is None:
+            time.sleep(0.005)
+        assert process.poll() is None, f"the work ended before {point} fits"
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

@@ -1,10 +1,8 @@
 """Collecting with dropping: what is hopeless is fitted no more, the same whatever the workers and interruptions."""
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import outfold as of
-from collect_estimators import Raises, Tally, fits
+from collect_estimators import Raises, Tally, fits, kill_at
 from outfold import Plan, State, collect, drop, load, stability
 from outfold.exceptions import InputError, StoreMismatchError
 from test_collect_store import equal
@@ -513,16 +511,7 @@ def test_kill_between_folds_and_resume(data, path, log, setting, n_jobs, points)
     script.write_text(_SCRIPT)
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
     command = [sys.executable, str(script), str(path), log, str(n_jobs), setting]
-    kills = 0
-    for point in points:
-        process = subprocess.Popen(command, env=env, start_new_session=True)
-        while fits(log) < point and process.poll() is None:
-            time.sleep(0.005)
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            kills += 1
-        process.wait()
-    assert kills == len(points)
+    kill_at(points, command, env, log)
     part = load(path)
     assert part.completeness < 1
     # Drops stand in the log before their cells do.

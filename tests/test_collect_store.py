@@ -1,10 +1,8 @@
 """Collecting into a store: cells are written as they finish, and a second call does what is missing."""
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,19 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-from collect_estimators import Crashes, CrashesOnce, Exits, Interrupts, Mute, Odd, Raises, Segfaults, Tally, fits
+from collect_estimators import (
+    Crashes,
+    CrashesOnce,
+    Exits,
+    Interrupts,
+    Mute,
+    Odd,
+    Raises,
+    Segfaults,
+    Tally,
+    fits,
+    kill_at,
+)
 from outfold._collect import collect
 from outfold._configs import grid
 from outfold._plan import Plan
@@ -317,22 +327,13 @@ def test_kill_at_several_points_and_resume(data, path, log, n_jobs, points):
     here = Path(__file__).parent
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(here), *sys.path])}
     command = [sys.executable, str(script), str(path), log, str(n_jobs)]
-    kills = 0
-    for point in points:
-        process = subprocess.Popen(command, env=env, start_new_session=True)
-        while fits(log) < point and process.poll() is None:
-            time.sleep(0.005)
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            kills += 1
-        process.wait()
-    assert kills == len(points)
+    kill_at(points, command, env, log)
     assert 0 < load(path).completeness <= 1
     assert load(path).blocks["inner"].completeness < 1
     subprocess.run(command, env=env, check=True)
     tallies = 3 * (8 + 2 * 6)
     # Every kill loses a batch for each worker at most, some 50 ms or two fits.
-    assert tallies <= fits(log) <= tallies + kills * n_jobs * 4
+    assert tallies <= fits(log) <= tallies + len(points) * n_jobs * 4
     configs = grid("tally", Tally(log=log, pause=0.03), scale=[0.5, 1.0, 2.0]) | {"forest": RandomForestClassifier(3)}
     whole = collect(configs, *data, Plan(folds=4, repeats=2), rng=5, inner=True)
     equal(load(path), whole)
