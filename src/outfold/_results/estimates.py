@@ -1,0 +1,169 @@
+"""How good the selected configuration is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _render
+from .._frames import make_frame
+from .._kernels import intervals
+from .._notes import Note
+from ..exceptions import InputError
+from .interval import Interval
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """The performance of the selected configuration on new samples.
+
+    Attributes
+    ----------
+    value
+        The estimate.
+    interval
+        Its confidence interval, or None where the method gives none.
+    confidence_level
+        Level of the interval.
+    naive
+        The winner's own cross-validation score.
+    selected
+        The configuration that was selected.
+    method
+        Short name of the method, such as ``"bbc"``.
+    metric
+        Name of the metric.
+    notes
+        Caveats, each with the code of its check.
+    draws
+        What the interval comes from, so that another level costs nothing; None where there is none.
+    chosen
+        The configuration selected in every draw, or in every outer fold; None where there is one choice only.
+    """
+
+    value: float
+    interval: Interval | None
+    confidence_level: float
+    naive: float
+    selected: str
+    method: str
+    metric: str
+    greater_is_better: bool
+    n_samples: int
+    n_configs: int
+    plan: str
+    rule: str
+    fingerprint: str
+    description: str
+    reference: str
+    aggregate: str = "pooled"
+    positive: str | None = None
+    n_groups: int | None = None
+    notes: tuple[Note, ...] = ()
+    draws: NDArray[np.float64] | None = None
+    chosen: NDArray[Any] | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def optimism(self) -> float:
+        """How much the winner's own score flatters: positive means it looks better than it is."""
+        return (self.naive - self.value) if self.greater_is_better else (self.value - self.naive)
+
+    def confidence_interval(
+        self, level: float | None = None, method: Literal["percentile", "order"] = "percentile"
+    ) -> Interval:
+        """The interval at another level, or by order statistics as printed in the paper; nothing is drawn again."""
+        if self.draws is None:
+            raise InputError(f"{self.method} gives no interval; use bbc.")
+        level = self.confidence_level if level is None else level
+        if not 0 < level < 1:
+            raise InputError(f"the level must lie between 0 and 1, such as 0.95; got {level!r}.")
+        if method == "percentile":
+            return Interval(*intervals.percentile(self.draws, level))
+        if method == "order":
+            return Interval(*intervals.order_statistics(self.draws, level, self.greater_is_better))
+        raise InputError(f"method must be 'percentile' or 'order'; got {method!r}.")
+
+    def __repr__(self) -> str:
+        ci = "" if self.interval is None else " " + _render.interval(*self.interval, self.confidence_level)
+        return f"<Estimate {self.method} {self.metric} {_render.number(self.value)}{ci}>"
+
+    @property
+    def title(self) -> str:
+        """What is estimated, in words."""
+        subject = {"cv": self.selected, "nested": "the whole search"}.get(self.method, "the selected configuration")
+        return f"{self.metric} of {subject}"
+
+    def __str__(self) -> str:
+        ci = "" if self.interval is None else "   " + _render.interval(*self.interval, self.confidence_level)
+        own = f"  {self._own()}"
+        width = max(len(self.title), len(own) if self._corrects else 0)
+        lines = [f"{self.title:<{width}}   {_render.number(self.value)}{ci}"]
+        if self._corrects:
+            optimism = _render.number(self.optimism, sign=True)
+            lines.append(f"{own:<{width}}   {_render.number(self.naive)}   optimism {optimism}")
+        lines += [f"  {key:<10} {text}" for key, text in self._facts()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        ci = "" if self.interval is None else "   " + _render.interval(*self.interval, self.confidence_level)
+        rows = list(self._facts())
+        if self._corrects:
+            optimism = _render.number(self.optimism, sign=True)
+            rows = [(self._own(), _render.number(self.naive)), ("optimism", optimism), *rows]
+        return _render.facts_html(f"{self.title}: {_render.number(self.value)}{ci}", rows)
+
+    @property
+    def _corrects(self) -> bool:
+        """Whether the winner's own score is another number than the estimate."""
+        return self.method not in ("cv", "cvt")
+
+    def _own(self) -> str:
+        # By fold is what a grid search reports; pooled is one value on all predictions of a repeat.
+        return f"winner's own CV score, {'by fold' if self.aggregate == 'fold' else 'pooled'}"
+
+    def _facts(self) -> Iterable[tuple[str, str]]:
+        if self.method != "cv":
+            yield "selected", f"{self.selected}, {self.rule} over {_render.count(self.n_configs, 'configuration')}"
+        yield "method", f"{self.description} [{self.reference}]"
+        positive = "" if self.positive is None else f", positive class {self.positive}"
+        groups = "" if self.n_groups is None else f" in {_render.count(self.n_groups, 'group')}"
+        yield "data", f"{_render.count(self.n_samples, 'sample')}{groups}, {self.plan}{positive}"
+        for note in self.notes:
+            yield note.code, note.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Json-ready form, without the draws."""
+        return {
+            "metric": self.metric,
+            "value": self.value,
+            "interval": None if self.interval is None else list(self.interval),
+            "confidence_level": self.confidence_level,
+            "naive": self.naive,
+            "optimism": self.optimism,
+            "selected": self.selected,
+            "method": self.method,
+            "rule": self.rule,
+            "n_samples": self.n_samples,
+            "n_configs": self.n_configs,
+            "n_groups": self.n_groups,
+            "positive": self.positive,
+            "aggregate": self.aggregate,
+            "plan": self.plan,
+            "fingerprint": self.fingerprint,
+            "description": self.description,
+            "reference": self.reference,
+            "notes": [{"code": n.code, "text": n.text} for n in self.notes],
+            "details": dict(self.details),
+        }
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """One row with the numbers of the estimate."""
+        low, high = self.interval or (np.nan, np.nan)
+        row = {k: v for k, v in self.to_dict().items() if k not in ("interval", "notes", "details")}
+        row |= {"low": low, "high": high, "notes": " ".join(n.code for n in self.notes)}
+        return make_frame({k: [v] for k, v in row.items()}, backend)
