@@ -19,9 +19,14 @@ def number(value: float | None, sign: bool = False) -> str:
     return f"{value:{plus}.4g}"
 
 
-def interval(low: float, high: float, level: float) -> str:
+def interval(low: float, high: float, level: float, sign: bool = False) -> str:
     """``95% CI [0.8120, 0.9330]``."""
-    return f"{100 * level:g}% CI [{number(low)}, {number(high)}]"
+    return f"{100 * level:g}% CI [{number(low, sign)}, {number(high, sign)}]"
+
+
+def pvalue(value: float) -> str:
+    """Four digits, or the power of ten of a smaller one; never ``0.0000``."""
+    return f"{value:.4f}" if value >= 1e-3 or value == 0 else f"{value:.1e}"
 
 
 def count(n: int, noun: str, plural: str | None = None) -> str:
@@ -82,3 +87,25 @@ def table_html(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     head = "".join(f"<th>{html.escape(str(c))}</th>" for c in header)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(str(c))}</td>" for c in row) + "</tr>" for row in rows)
     return f"<table class='outfold'><tr>{head}</tr>{body}</table>"
+
+
+def table_latex(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """The same as `table`, for LaTeX with booktabs; everything is escaped."""
+    lines = [" & ".join(map(escape_latex, row)) + r" \\" for row in [header, *rows]]
+    columns = "l" * len(header)
+    body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+    return "\n".join([*body, r"\end{tabular}"])
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "…": r"\dots{}",
+    **{c: "\\" + c for c in "&%$#_{}"},
+}
+
+
+def escape_latex(text: Any) -> str:
+    """Text with TeX's special characters made harmless."""
+    return "".join(_LATEX.get(c, c) for c in str(text))

@@ -1,8 +1,26 @@
 """Results: small, immutable, printed without computing."""
 
+from .comparison import Alternative, Comparison, Probabilities, Terms, Wins
+from .comparisons import Comparisons, Omnibus, Outcome
 from .estimates import Estimate
 from .interval import Interval
 from .repeats import PlanComparison, Stability
 from .selection import Leaderboard, Selection, TiedSet
 
-__all__ = ["Estimate", "Interval", "Leaderboard", "PlanComparison", "Selection", "Stability", "TiedSet"]
+__all__ = [
+    "Alternative",
+    "Comparison",
+    "Comparisons",
+    "Estimate",
+    "Interval",
+    "Leaderboard",
+    "Omnibus",
+    "Outcome",
+    "PlanComparison",
+    "Probabilities",
+    "Selection",
+    "Stability",
+    "Terms",
+    "TiedSet",
+    "Wins",
+]
