@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from outfold import metrics
-from outfold._kernels import jit
+from outfold._kernels import jit, threads
 from outfold._target import Target
 
 SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -314,3 +314,37 @@ def test_compiled_sums_beyond_32_bits():
     many = np.tile(y, 600)
     kernel = metrics.get("roc_auc").kernel(Target("binary", many, np.array([0, 1])), many[None].astype(float))
     assert kernel.scores(np.ones((1, len(many)), dtype=np.uint8))[0, 0] == 1.0
+
+
+# ------------------------------------------------------------------------------- threads
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "roc_auc_ovr", "average_precision", "concordance"])
+@pytest.mark.parametrize("most", [2, 3, 7])
+def test_threads_change_no_bit(name, most, monkeypatch):
+    lanes = pytest.importorskip("outfold._kernels.lanes", reason="needs numba", exc_type=ImportError)
+    rng = np.random.default_rng(11)
+    metric = metrics.get(name)
+    target = make_target(min(metric.tasks), 90, 3, rng)
+    kernel = metric.kernel(target, make_predictions(metric, target, 5, rng))
+    weights = make_weights(40, 90, rng)
+    monkeypatch.setattr(threads, "_WORTH", 1)
+    monkeypatch.setattr(lanes, "MAX_THREADS", 1)
+    alone = kernel.scores(weights)
+    monkeypatch.setattr(lanes, "MAX_THREADS", most)
+    np.testing.assert_array_equal(kernel.scores(weights), alone)
+
+
+def test_work_is_shared_out_once_and_errors_come_back(monkeypatch):
+    monkeypatch.setattr(threads, "_WORTH", 1)
+    for n, most in [(1, 4), (5, 2), (7, 3), (3, 8)]:
+        seen = []
+        threads.share_out(lambda part, seen=seen, n=n: seen.extend(range(n)[part]), n, 100, most)
+        assert sorted(seen) == list(range(n))
+
+    def broken(part):
+        if part.start:
+            raise MemoryError("no room")
+
+    with pytest.raises(MemoryError, match="no room"):
+        threads.share_out(broken, 4, 100, 2)

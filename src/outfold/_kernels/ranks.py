@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import jit
 from .base import Array, Floats, mean_ratio, ratio, total
+from .threads import share_out
 
 # Twice a number of pairs of samples is at most (total weight)**2, below 2**31 up to this total.
 INT32_TOTAL = 46_340
@@ -111,9 +112,15 @@ class AucKernel:
     def _compiled_lanes(self, lanes: ModuleType, weights: Array) -> Array:
         counts = lane_counts(weights)
         dtype = sum_type(weights)
-        level, statistic = np.empty((2, counts.shape[1]), dtype=dtype)
         out = np.empty((self.n_configs, counts.shape[1]), dtype=dtype)
-        lanes.auc_lanes(*self._steps, counts, level, statistic, out)
+        steps, starts = self._steps
+
+        def walk(configs: slice) -> None:
+            level, statistic = np.empty((2, counts.shape[1]), dtype=dtype)
+            own = starts[configs.start : configs.stop + 1]
+            lanes.auc_lanes(steps, own, counts, level, statistic, out[configs])
+
+        share_out(walk, self.n_configs, counts.size * self.n_configs, lanes.MAX_THREADS)
         return out[:, : len(weights)]
 
     def _split(self, config: int) -> tuple[Array, Array, Array]:
@@ -181,10 +188,16 @@ class AveragePrecisionKernel:
 
     def _compiled_lanes(self, lanes: ModuleType, weights: Array) -> Floats:
         counts = lane_counts(weights)
-        negatives, positives, recalled = np.empty((3, counts.shape[1]), dtype=sum_type(weights))
-        statistic = np.empty(counts.shape[1])
+        dtype = sum_type(weights)
         out = np.empty((self.n_configs, counts.shape[1]))
-        lanes.precision_lanes(self._walks, counts, negatives, positives, recalled, statistic, out)
+
+        def walk(configs: slice) -> None:
+            negatives, positives, recalled = np.empty((3, counts.shape[1]), dtype=dtype)
+            statistic = np.empty(counts.shape[1])
+            walks = self._walks[configs]
+            lanes.precision_lanes(walks, counts, negatives, positives, recalled, statistic, out[configs])
+
+        share_out(walk, self.n_configs, counts.size * self.n_configs, lanes.MAX_THREADS)
         return out[:, : len(weights)]
 
     def _numpy_lanes(self, weights: Array) -> Floats:
