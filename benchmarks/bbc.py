@@ -11,13 +11,18 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from functools import partial
 
 import numpy as np
 
 import outfold as of
 from outfold import metrics
 
-METRICS = ("accuracy", "roc_auc", "average_precision", "f1", "log_loss", "concordance", "mcc", "brier")
+METRICS = (
+    *("accuracy", "roc_auc", "average_precision", "f1", "log_loss", "concordance", "mcc", "brier"),
+    *("precision", "recall", "f2", "jaccard", "cohen_kappa"),
+    *("r2", "mape", "median_absolute_error", "max_error", "explained_variance"),
+)
 
 
 def predictions(metric: str, n: int, c: int, seed: int = 0) -> of.Predictions:
@@ -26,6 +31,9 @@ def predictions(metric: str, n: int, c: int, seed: int = 0) -> of.Predictions:
         time_ = rng.exponential(10, n)
         y = np.stack([time_, rng.random(n) < 0.7], axis=1)
         return of.from_arrays(y, -time_[:, None] + rng.normal(0, 10, (n, c)), response="risk")
+    if metrics.get(metric).needs == "value":
+        y = rng.lognormal(size=n)
+        return of.from_arrays(y, y[:, None] * rng.lognormal(0, 0.3, (n, c)), response="value")
     y = rng.integers(0, 2, n)
     P = 1 / (1 + np.exp(-(y[:, None] - 0.5 + rng.normal(0, 1.0, (n, c)))))
     return of.from_arrays(y, P, response="proba")
@@ -50,16 +58,8 @@ def plain_function(metric: str):
 
     if metric == "concordance":
         return _plain_concordance
-    names = {
-        "accuracy": "accuracy_score",
-        "f1": "f1_score",
-        "mcc": "matthews_corrcoef",
-        "roc_auc": "roc_auc_score",
-        "average_precision": "average_precision_score",
-        "log_loss": "log_loss",
-        "brier": "brier_score_loss",
-    }
-    return getattr(sk, names[metric])
+    reference = metrics.get(metric).reference
+    return partial(getattr(sk, reference.function), **reference.options)
 
 
 def _plain_concordance(y, risk):
@@ -81,7 +81,7 @@ def best_of(function, times: int) -> float:
 
 def table(n: int, c: int, b: int, pairs: int, times: int) -> None:
     print(f"\nN={n:,} samples, C={c:,} configurations, B={b:,} draws; bbc whole: draw, select, score, interval")
-    print(f"{'metric':<20}{'bbc ms':>10}{'loop s':>10}{'times faster':>15}{'extra MB':>10}")
+    print(f"{'metric':<24}{'bbc ms':>10}{'loop s':>10}{'times faster':>15}{'extra MB':>10}")
     for metric in METRICS:
         oof = predictions(metric, n, c)
         run = lambda m=metric, o=oof: of.estimate.bbc(o, m, n_resamples=b)  # noqa: E731
@@ -95,7 +95,7 @@ def table(n: int, c: int, b: int, pairs: int, times: int) -> None:
         peak = tracemalloc.get_traced_memory()[1] / 1e6
         tracemalloc.stop()
         quick, plain = np.median(fast), np.median(slow)
-        print(f"{metric:<20}{1000 * quick:>10.1f}{plain:>10.0f}{plain / quick:>14,.0f}x{peak:>10.0f}")
+        print(f"{metric:<24}{1000 * quick:>10.1f}{plain:>10.0f}{plain / quick:>14,.0f}x{peak:>10.0f}")
 
 
 COLD = """

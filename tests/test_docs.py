@@ -64,6 +64,21 @@ def test_every_metric_stands_in_the_methods():
         assert re.search(rf"^\| `{name}` \| .*{re.escape(metrics.get(name).description)}", text, re.M), name
 
 
+def test_scorers_of_scikit_learn_stand_in_the_methods():
+    from sklearn.metrics import get_scorer_names
+
+    text = (DOCS / "methods.md").read_text()
+    section = text[text.index("### scikit-learn's scorers") :]
+    looped = {name for name in get_scorer_names() if metrics.get(name).looped}
+    in_a_loop = [
+        line for line in section.splitlines() if line.endswith("|") and ("a loop" in line or "several" in line)
+    ]
+    assert looped == set(re.findall(r"`(\w+)`", " ".join(in_a_loop)))
+    for name in get_scorer_names():
+        stem = re.sub(r"_(macro|weighted|micro|ovr|ovo|ovr_weighted|ovo_weighted)$", "", name)
+        assert f"`{name}`" in section or f"`{stem}`" in section, name
+
+
 def test_recipes_run_as_they_stand(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = (DOCS / "recipes.md").read_text()

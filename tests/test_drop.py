@@ -236,7 +236,7 @@ def test_a_repeat_that_has_begun_counts_for_its_share():
 # -- what a rule is -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threshold", [0.5, 1.0, 0.0, 1.5, -1, np.nan])
+@pytest.mark.parametrize("threshold", [0.5, 1.0, 0.0, 1.5, -1, np.nan, "a", None, True, [0.9]])
 def test_thresholds_that_make_no_sense(threshold):
     with pytest.raises(InputError, match=r"threshold must lie between 0\.5 and 1"):
         drop.Bootstrap(threshold=threshold)
@@ -253,6 +253,15 @@ def test_thresholds_that_make_no_sense(threshold):
         (lambda: drop.Sequential(similarity=0), "similarity must lie between 0 and 1"),
         (lambda: drop.Sequential(alpha=0.5, beta=0.6), "alpha \\+ beta must be below 1"),
         (lambda: drop.Sequential(steps=5), "needs at least 7 folds in all"),
+        (lambda: drop.Bootstrap(n_resamples="many"), "n_resamples must be a whole number of at least 1; got 'many'"),
+        (lambda: drop.Hoeffding(delta="a"), "delta must lie between 0 and 1; got 'a'"),
+        (lambda: drop.Friedman(alpha=None), "alpha must lie between 0 and 1; got None"),
+        (lambda: drop.Sequential(beta="b"), "beta must lie between 0 and 1; got 'b'"),
+        (lambda: drop.Bootstrap().test("oof", 0, 0, 0), r"drop\.Bootstrap needs Predictions, .* got str"),
+        (
+            lambda: drop.as_rule(lambda: ["config 0"]),
+            r"a drop rule is called with \(predictions\); <lambda> takes \(\)",
+        ),
         (lambda: drop.as_rule("bootstrap"), "drop must be a rule such as"),
         (lambda: drop.as_rule(drop.Bootstrap), "drop must be a rule such as"),
     ],

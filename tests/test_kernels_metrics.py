@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from outfold import metrics
-from outfold._kernels import jit
+from outfold._kernels import jit, threads
 from outfold._target import Target
 
 SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -120,7 +120,10 @@ def test_no_weight_is_nan(name, task, path):
         assert kernel.scores(nothing[:0]).shape == (0, 3)
 
 
-NEEDS_TWO_LABELS = ["roc_auc", "roc_auc_ovr", "roc_auc_ovo", "mcc", "r2"]
+NEEDS_TWO_LABELS = [
+    "roc_auc", "roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted", "mcc", "cohen_kappa", "r2",
+    "explained_variance", "d2_absolute_error_score", "d2_log_loss_score", "d2_brier_score",
+]  # fmt: skip
 
 
 @PATHS
@@ -139,7 +142,7 @@ def test_one_label_is_nan(name, label, path):
         assert np.isnan(kernel.paired(weights, np.array([1]))).all()
 
 
-@pytest.mark.parametrize("name", ["f1", "average_precision"])
+@pytest.mark.parametrize("name", ["f1", "f2", "f0.5", "precision", "recall", "jaccard", "average_precision"])
 def test_needs_a_positive(name):
     metric = metrics.get(name)
     target = Target("binary", np.array([0, 0, 1, 1]), np.array([0, 1]))
@@ -149,6 +152,34 @@ def test_needs_a_positive(name):
     undefined, defined = kernel.scores(weights)[:, 0]
     assert np.isnan(undefined)
     assert 0 < defined <= 1
+
+
+def test_specificity_needs_a_negative():
+    target = Target("binary", np.array([0, 0, 1, 1]), np.array([0, 1]))
+    weights = np.array([[0, 0, 2, 1], [3, 1, 0, 0]], dtype=np.uint8)
+    undefined, defined = metrics.get("specificity").kernel(target, np.array([[1, 0, 1, 0]])).scores(weights)[:, 0]
+    assert np.isnan(undefined)
+    assert defined == 0.25
+
+
+def test_nothing_predicted_positive_is_zero():
+    """Undefined by the predictions alone: 0, as scikit-learn takes it."""
+    target = Target("binary", np.array([0, 0, 1, 1]), np.array([0, 1]))
+    for name in ("precision", "f1", "f2", "jaccard", "recall"):
+        kernel = metrics.get(name).kernel(target, np.zeros((1, 4), dtype=int))
+        np.testing.assert_array_equal(kernel.scores(np.ones((1, 4), dtype=int)), [[0.0]])
+
+
+def test_explained_variance_keeps_its_digits():
+    """Errors that are nearly constant on the rows drawn, far from their mean over all rows."""
+    y = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    errors = np.array([1e6, 1e6 + 1e-3, 1e6 + 2e-3, -1e6, -1e6, -1e6])
+    metric, target = metrics.get("explained_variance"), Target("regression", y)
+    weights = np.array([[1, 2, 1, 0, 0, 0], [1, 1, 1, 1, 1, 1]])
+    expected = [metric.reference(target, y - errors, w) for w in weights]
+    kernel = metric.kernel(target, (y - errors)[None])
+    np.testing.assert_allclose(kernel.scores(weights)[:, 0], expected, rtol=1e-9)
+    np.testing.assert_allclose(kernel.paired(weights, np.array([0, 0])), expected, rtol=1e-9)
 
 
 def test_r2_far_from_zero():
@@ -198,7 +229,10 @@ def test_concordance_numpy_chunks(monkeypatch):
 
 # ------------------------------------------------------------------------------- exact ties
 
-EXACT = ["accuracy", "error", "balanced_accuracy", "f1", "f1_macro", "mcc", "roc_auc", "concordance"]
+EXACT = [
+    "accuracy", "error", "balanced_accuracy", "precision", "recall", "specificity", "f1", "f0.5", "f2", "jaccard",
+    "f1_macro", "jaccard_micro", "mcc", "cohen_kappa", "roc_auc", "concordance", "max_error", "median_absolute_error",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -228,7 +262,13 @@ def test_equal_columns_have_equal_scores(name, task):
     np.testing.assert_array_equal(scores[:, :7], scores[:, 7:14][:, ::-1])
 
 
-@pytest.mark.parametrize("name", ["accuracy", "error", "balanced_accuracy", "f1", "f1_macro", "mcc"])
+OF_COUNTS = [
+    "accuracy", "error", "balanced_accuracy", "precision", "recall", "specificity", "f1", "f0.5", "f2", "jaccard",
+    "precision_macro", "recall_macro", "f1_macro", "jaccard_micro", "mcc", "cohen_kappa",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_COUNTS)
 def test_equal_confusion_has_equal_scores(name):
     """Columns that are right on other rows of the same classes tie exactly where all rows weigh the same."""
     rng = np.random.default_rng(9)
@@ -274,3 +314,37 @@ def test_compiled_sums_beyond_32_bits():
     many = np.tile(y, 600)
     kernel = metrics.get("roc_auc").kernel(Target("binary", many, np.array([0, 1])), many[None].astype(float))
     assert kernel.scores(np.ones((1, len(many)), dtype=np.uint8))[0, 0] == 1.0
+
+
+# ------------------------------------------------------------------------------- threads
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "roc_auc_ovr", "average_precision", "concordance"])
+@pytest.mark.parametrize("most", [2, 3, 7])
+def test_threads_change_no_bit(name, most, monkeypatch):
+    lanes = pytest.importorskip("outfold._kernels.lanes", reason="needs numba", exc_type=ImportError)
+    rng = np.random.default_rng(11)
+    metric = metrics.get(name)
+    target = make_target(min(metric.tasks), 90, 3, rng)
+    kernel = metric.kernel(target, make_predictions(metric, target, 5, rng))
+    weights = make_weights(40, 90, rng)
+    monkeypatch.setattr(threads, "_WORTH", 1)
+    monkeypatch.setattr(lanes, "MAX_THREADS", 1)
+    alone = kernel.scores(weights)
+    monkeypatch.setattr(lanes, "MAX_THREADS", most)
+    np.testing.assert_array_equal(kernel.scores(weights), alone)
+
+
+def test_work_is_shared_out_once_and_errors_come_back(monkeypatch):
+    monkeypatch.setattr(threads, "_WORTH", 1)
+    for n, most in [(1, 4), (5, 2), (7, 3), (3, 8)]:
+        seen = []
+        threads.share_out(lambda part, seen=seen, n=n: seen.extend(range(n)[part]), n, 100, most)
+        assert sorted(seen) == list(range(n))
+
+    def broken(part):
+        if part.start:
+            raise MemoryError("no room")
+
+    with pytest.raises(MemoryError, match="no room"):
+        threads.share_out(broken, 4, 100, 2)

@@ -97,7 +97,26 @@ def test_tied_set_works_for_any_metric(metric):
     [
         (lambda o: select.within(5, complexity="typo")(o, "accuracy"), "no configuration has a number for .* 'typo'"),
         (lambda o: select.within(-1, complexity="C"), "loss_percent must be 0 or more"),
-        (lambda o: select.tied_set(o, "accuracy", level=2), "between 0 and 1"),
+        (lambda o: select.within("x", complexity="C"), "loss_percent must be 0 or more; got 'x'"),
+        (lambda o: select.within(np.nan, complexity="C"), "loss_percent must be 0 or more; got nan"),
+        (lambda o: select.within(5, complexity=3), "complexity must be a parameter name, .* got 3"),
+        (lambda o: select.one_standard_error(None), "complexity must be a parameter name, .* got None"),
+        (
+            lambda o: select.one_standard_error(lambda name: 1),
+            r"complexity is called with \(name, parameters\); <lambda> takes \(name\)",
+        ),
+        (
+            lambda o: select.one_standard_error(lambda name, params: "low")(o, "accuracy"),
+            "a number for every configuration; for 'config 0' it gave 'low'",
+        ),
+        (
+            lambda o: select.within(5, dict.fromkeys(o.configs, "low"))(o, "accuracy"),
+            "a number for every configuration; for 'config 0' it gave 'low'",
+        ),
+        (lambda o: select.as_rule(lambda: 0), r"a selection rule is called with \(candidates\); <lambda> takes \(\)"),
+        (lambda o: select.best("x", "accuracy"), "a rule needs Predictions, .* got str"),
+        (lambda o: select.tied_set(o, "accuracy", level=2), "level must lie between 0 and 1"),
+        (lambda o: select.tied_set(o, "accuracy", level="x"), "level must lie between 0 and 1, such as 0.95; got 'x'"),
         (lambda o: select.tied_set(o, "accuracy", n_resamples=5), "n_resamples"),
         (lambda o: select.tied_set("x", "accuracy"), "tied_set needs Predictions"),
     ],

@@ -150,6 +150,24 @@ def test_fixed_counts_complete_repeats():
         (lambda: stability.Rank(0), "threshold must lie between 0 and 1"),
         (lambda: stability.KS(1.0), "threshold must lie between 0 and 1"),
         (lambda: stability.Width(0), "width must be above 0"),
+        (lambda: stability.Rank("x"), "threshold must lie between 0 and 1, such as 0.9999; got 'x'"),
+        (lambda: stability.KS(None), "threshold must lie between 0 and 1, such as 0.1; got None"),
+        (lambda: stability.Width("narrow"), "width must be above 0, such as 0.02; got 'narrow'"),
+        (lambda: stability.Width(np.inf), "width must be above 0"),
+        (lambda: stability.Fixed("x"), "n must be a whole number of at least 1; got 'x'"),
+        (lambda: stability.Rank().holds("oof"), r"stability\.Rank needs Predictions, .* got str"),
+        (
+            lambda: stability.Rank(configs=3).check(make_predictions("roc_auc")),
+            "configs must be a list of names; got 3",
+        ),
+        (lambda: stability.trace("oof", "mean"), "trace needs Predictions, .* got str"),
+        (lambda: stability.compare_plans(3, "mean"), "compare_plans needs a list of predictions, .* got int"),
+        (lambda: stability.compare_plans(["x"], "mean"), "compare_plans needs Predictions, .* got str"),
+        (lambda: stability.reproducibility("x", 0, 1), "predictions or a matrix of scores; got str"),
+        (lambda: stability.reproducibility([[1.0, 2.0]], None, 1), r"columns of the scores, 0\.\.1; got None"),
+        (lambda: stability.reproducibility([[1.0, 2.0]], 0.5, 1), r"columns of the scores, 0\.\.1; got 0\.5"),
+        (lambda: stability.replicability([[True], [True, False]]), "rejections must be True or False"),
+        (lambda: stability.replicability(["yes", "no"]), "rejections must be True or False"),
         (lambda: stability.Fixed(0), "n must be a whole number of at least 1"),
         (lambda: stability.as_stop("rank"), "stop must be a rule"),
     ],
@@ -303,3 +321,26 @@ def test_stop_rules_refuse_configurations_that_are_not_there(rule):
         rule.check(make_predictions("roc_auc"))
     with pytest.raises(InputError, match="configs must be a list of names"):
         stability.Rank(configs="config 0").check(make_predictions("roc_auc"))
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (State.FAILED, r"both configurations; 'config 1' failed\. Name one that was neither dropped nor failed"),
+        (State.DROPPED, r"both configurations; 'config 1' was dropped\. Name one"),
+        (State.PENDING, r"both configurations; there is none\. Collect the missing cells first"),
+    ],
+)
+def test_reproducibility_says_what_is_wrong_with_a_configuration(state, words):
+    oof = repeated(5)
+    states = oof.state.copy()
+    states[1, :, 3] = state
+    with pytest.raises(NeedError, match=words):
+        of.stability.reproducibility(replace(oof, state=states), "config 0", "config 1", "mean")
+
+
+def test_reproducibility_needs_two_configurations_that_exist():
+    with pytest.raises(InputError, match="no configuration 'nobody' among"):
+        of.stability.reproducibility(repeated(5), "config 0", "nobody", "mean")
+    with pytest.raises(InputError, match="a and b must be two configurations; both are 'config 0'"):
+        of.stability.reproducibility(repeated(5), "config 0", 0, "mean")

@@ -248,7 +248,7 @@ def leaderboard(oof: Predictions, metric: MetricLike, aggregate: Aggregate) -> L
     sign = -1.0 if scoring.metric.greater_is_better else 1.0
     order = np.argsort(sign * scores, kind="stable")
     names = scoring.names
-    left_out = {name: _why_not(oof, i) for i, name in enumerate(oof.configs) if i not in set(scoring.candidates)}
+    left_out = {name: why_not(oof, i) for i, name in enumerate(oof.configs) if i not in set(scoring.candidates)}
     return Leaderboard(scoring.metric.name, tuple(names[i] for i in order), scores[order], se[order], left_out)
 
 
@@ -294,7 +294,8 @@ def _notes_on_missing(oof: Predictions, candidates: NDArray[np.intp], cells: lis
     return tuple(notes)
 
 
-def _why_not(oof: Predictions, config: int) -> str:
+def why_not(oof: Predictions, config: int) -> str:
+    """Why a configuration is no candidate: it failed, was dropped, or cells are pending."""
     states = oof.state[config][oof.planned]
     return next((s.name.lower() for s in (State.FAILED, State.DROPPED) if np.any(states == s)), "pending")
 

@@ -25,7 +25,7 @@ from ._kernels import resample, sequential
 from ._kernels.choose import argbest
 from ._predictions import Predictions, State
 from ._scoring import Scoring, bind, running
-from ._validate import check_count
+from ._validate import Needs, check_count, check_takes, is_number
 from .exceptions import InputError
 from .metrics import Metric, MetricLike
 
@@ -70,6 +70,7 @@ class Rule:
         seed
             The seed of the collection; the same predictions and seed give the same drops.
         """
+        Needs().check(oof, f"drop.{type(self).__name__}")
         if len(running(oof)) < 2:
             return []
         return list(self._losers(Scoring(oof, self._metric(oof)), (repeat, fold), seed))
@@ -121,7 +122,7 @@ class Bootstrap(Rule):
     metric: MetricLike | None = None
 
     def __post_init__(self) -> None:
-        if not 0.5 < self.threshold < 1:
+        if not is_number(self.threshold) or not 0.5 < self.threshold < 1:
             raise InputError(f"threshold must lie between 0.5 and 1, such as 0.99; got {self.threshold!r}.")
         check_count(self.min_predictions, "min_predictions", 0)
         check_count(self.n_resamples, "n_resamples", 1)
@@ -321,9 +322,10 @@ class _Custom(Rule):
     def test(self, oof: Predictions, repeat: int, fold: int, seed: int) -> list[Drop]:
         """Ask the function; configurations that are no longer running may be named again."""
         answer = self.function(oof)
-        if isinstance(answer, str) or not isinstance(answer, Iterable):
+        named = list(answer) if isinstance(answer, Iterable) and not isinstance(answer, str) else None
+        if named is None or not all(isinstance(name, str) for name in named):
             raise InputError(f"{self!r} must give the names of the configurations to drop; it gave {answer!r}.")
-        named = list(dict.fromkeys(answer))
+        named = list(dict.fromkeys(named))
         unknown = [name for name in named if name not in oof.configs]
         if unknown:
             raise InputError(f"{self!r} dropped {unknown[0]!r}, which is no configuration.")
@@ -350,6 +352,7 @@ def as_rule(rule: RuleLike) -> Rule | None:
     if isinstance(rule, Rule):
         return rule
     if callable(rule) and not isinstance(rule, type):
+        check_takes(rule, ("predictions",), "a drop rule")
         return _Custom(rule)
     raise InputError(f"drop must be a rule such as drop.Bootstrap(), True, None or a callable; got {rule!r}.")
 
@@ -368,7 +371,7 @@ def _losses(metric: Metric, values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _check_share(value: float, name: str) -> None:
-    if not 0 < value < 1:
+    if not is_number(value) or not 0 < value < 1:
         raise InputError(f"{name} must lie between 0 and 1; got {value!r}.")
 
 

@@ -18,7 +18,7 @@ from ._kernels.choose import argbest, best_pvalues, tied_with_best
 from ._predictions import Predictions
 from ._results import Selection, TiedSet
 from ._scoring import Aggregate, Scoring, sample_bootstrap
-from ._validate import check_count, check_level, needs
+from ._validate import Needs, check_count, check_level, check_takes, is_number, needs
 from .exceptions import InputError
 from .metrics import MetricLike
 
@@ -65,6 +65,7 @@ class Rule:
 
     def __call__(self, oof: Predictions, metric: MetricLike, aggregate: Aggregate = "pooled") -> Selection:
         """The configuration this rule picks on all predictions."""
+        Needs().check(oof, "a rule")
         return choose(Scoring(oof, metric, aggregate), self)
 
     def __repr__(self) -> str:
@@ -84,6 +85,13 @@ class _Simplest(Rule):
     """The simplest configuration that is good enough; a subclass says how good that is."""
 
     def __init__(self, complexity: Complexity) -> None:
+        if callable(complexity):
+            check_takes(complexity, ("name", "parameters"), "complexity")
+        elif not isinstance(complexity, (str, Mapping)):
+            raise InputError(
+                "complexity must be a parameter name, a mapping from configuration to number, or a callable on (name, "
+                f"parameters); got {complexity!r}."
+            )
         self.complexity = complexity
         what = complexity if isinstance(complexity, str) else getattr(complexity, "__name__", "complexity")
         self.name = f"simplest by {what} {self._reach()}"
@@ -218,7 +226,7 @@ def within(loss_percent: float, complexity: Complexity) -> Rule:
     >>> within(2, complexity="max_depth")
     <rule: simplest by max_depth within 2 percent>
     """
-    if not loss_percent >= 0:
+    if not is_number(loss_percent) or loss_percent < 0:
         raise InputError(f"loss_percent must be 0 or more; got {loss_percent!r}.")
     return _Within(loss_percent, complexity)
 
@@ -241,7 +249,7 @@ def tied_set(
     n_resamples, rng
         Number of bootstrap draws of the samples (groups), and their seed.
     """
-    level = check_level(level)
+    level = check_level(level, "level")
     scoring = Scoring(oof, metric)
     sign = scoring.metric.sign
     observed = sign * scoring.scores()[0]
@@ -274,6 +282,7 @@ def as_rule(rule: RuleLike) -> Rule:
     if isinstance(rule, Rule):
         return rule
     if callable(rule):
+        check_takes(rule, ("candidates",), "a selection rule")
         return _Custom(rule)
     raise InputError(f"rule must be select.best, select.one_standard_error(...) or a callable; got {rule!r}.")
 
@@ -311,7 +320,7 @@ _ALIASES = {
 
 def _complexity(key: Any, name: str, params: Mapping[str, Any]) -> float:
     if callable(key):
-        return float(key(name, params))
+        return _as_complexity(key(name, params), name)
     if isinstance(key, str):
         names = _ALIASES.get(key, (key,))
         found = [v for k, v in params.items() if k.rpartition("__")[2] in names]
@@ -323,4 +332,13 @@ def _complexity(key: Any, name: str, params: Mapping[str, Any]) -> float:
         return float(found[0])
     if name not in key:
         raise InputError(f"complexity has no entry for the configuration {name!r}.")
-    return float(key[name])
+    return _as_complexity(key[name], name)
+
+
+def _as_complexity(value: Any, name: str) -> float:
+    """A number, infinity too; None is unlimited, as for parameters."""
+    if value is None:
+        return np.inf
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise InputError(f"complexity must give a number for every configuration; for {name!r} it gave {value!r}.")
+    return float(value)

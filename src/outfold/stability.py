@@ -25,8 +25,8 @@ from ._kernels import paths
 from ._kernels.choose import argbest
 from ._predictions import Predictions, State
 from ._results import PlanComparison, Stability
-from ._scoring import Scoring, bind
-from ._validate import check_count, needs
+from ._scoring import Scoring, bind, why_not
+from ._validate import Needs, check_count, is_number, needs
 from .exceptions import InputError, NeedError
 from .metrics import MetricLike
 
@@ -44,14 +44,16 @@ class Stop:
 
         Repeats that are not complete for them do not count.
         """
+        Needs().check(oof, f"stability.{type(self).__name__}")
         done = self._done(oof, configs)
         return done is not None and self._holds(done)
 
     def check(self, oof: Predictions) -> None:
         """Refuse predictions for which the rule can never hold, before anything is fitted."""
-        if isinstance(self.configs, str):
-            raise InputError(f"configs must be a list of names; got the text {self.configs!r}.")
-        for name in self.configs or ():
+        named = () if self.configs is None else self.configs
+        if isinstance(named, str) or not isinstance(named, Iterable):
+            raise InputError(f"configs must be a list of names; got {self.configs!r}.")
+        for name in named:
             oof.config_index(name)  # says which name is nearest where there is no such configuration
 
     def forecast(self, oof: Predictions, configs: Iterable[str] | None = None) -> int | None:
@@ -91,7 +93,7 @@ class Rank(Stop):
     configs: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.threshold <= 1:
+        if not is_number(self.threshold) or not 0 < self.threshold <= 1:
             raise InputError(f"threshold must lie between 0 and 1, such as 0.9999; got {self.threshold!r}.")
 
     def _holds(self, oof: Predictions) -> bool:
@@ -132,7 +134,7 @@ class KS(Stop):
     configs: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.threshold < 1:
+        if not is_number(self.threshold) or not 0 < self.threshold < 1:
             raise InputError(f"threshold must lie between 0 and 1, such as 0.1; got {self.threshold!r}.")
 
     def check(self, oof: Predictions) -> None:
@@ -166,7 +168,7 @@ class Width(Stop):
     metric: MetricLike | None = None
 
     def __post_init__(self) -> None:
-        if not self.width > 0:
+        if not is_number(self.width) or not self.width > 0:
             raise InputError(f"width must be above 0, such as 0.02; got {self.width!r}.")
 
     def check(self, oof: Predictions) -> None:
@@ -268,7 +270,11 @@ def compare_plans(plans: Iterable[Predictions], metric: MetricLike, fits: int = 
     fits
         Folds of a canonical estimate: 10 gives 1x10, 2x5 and 5x2.
     """
+    if not isinstance(plans, Iterable):
+        raise InputError(f"compare_plans needs a list of predictions, one for each plan; got {type(plans).__name__}.")
     plans = list(plans)
+    for oof in plans:
+        Needs().check(oof, "compare_plans")
     traces = [(oof.n_folds, trace(oof, metric)) for oof in plans]
     if not traces:
         raise InputError("compare_plans needs at least one artifact; got none.")
@@ -323,16 +329,22 @@ def reproducibility(
         The score of a repeat, for predictions; the default metric of the task where None.
     """
     if isinstance(scores, Predictions):
-        pair = _complete(scores.sel(config=[a, b]))
+        asked = _pair(scores, a, b)
+        pair = _complete(asked)
         if pair is None:
-            raise NeedError("no repeat is complete for both configurations; collect the missing cells first.")
+            raise NeedError(f"reproducibility needs complete repeats of both configurations; {_lacking(asked)}")
         chosen = metrics.default(scores.target.task) if metric is None else metric
         table = Scoring(pair, chosen).repeat_scores()
         if len(table) < 2:
             raise NeedError("reproducibility needs at least 2 complete repeats of both configurations; there is 1.")
         one, other = table[:, 0], table[:, 1]
     else:
-        table = np.asarray(scores, dtype=np.float64)
+        try:
+            table = np.asarray(scores, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"reproducibility needs predictions or a matrix of scores; got {type(scores).__name__}."
+            ) from None
         if table.ndim != 2 or not len(table):
             raise InputError(f"scores must have shape (repeats, configurations); got {table.shape}.")
         one, other = (table[:, _column(name, table.shape[1])] for name in (a, b))
@@ -355,7 +367,10 @@ def replicability(rejections: ArrayLike) -> float:
     >>> replicability([True, True, True, False])
     0.5
     """
-    table = np.atleast_2d(np.asarray(rejections))
+    try:
+        table = np.atleast_2d(np.asarray(rejections))
+    except ValueError:  # rows of different lengths
+        table = np.empty(0)
     if table.ndim != 2 or table.shape[1] < 2 or not np.all((table == 0) | (table == 1)):
         raise InputError("rejections must be True or False, at least 2 randomisations for every data set.")
     n, k = table.shape[1], table.sum(axis=1).astype(np.float64)
@@ -371,6 +386,22 @@ def _complete(oof: Predictions) -> Predictions | None:
     return oof.sel(repeat=np.flatnonzero(whole).tolist()) if whole.any() else None
 
 
+def _pair(oof: Predictions, a: str | int, b: str | int) -> Predictions:
+    if oof.config_index(a) == oof.config_index(b):
+        raise InputError(f"a and b must be two configurations; both are {oof.configs[oof.config_index(a)]!r}.")
+    return oof.sel(config=[a, b])
+
+
+def _lacking(oof: Predictions) -> str:
+    """Which configuration has no complete repeat, why, and what to do."""
+    done = np.all((oof.state == State.DONE) | ~oof.planned, axis=2).any(axis=1)
+    lacking = 0 if done.all() else int(np.argmin(done))
+    name, why = oof.configs[lacking], why_not(oof, lacking)
+    if why == "pending":
+        return "there is none. Collect the missing cells first."
+    return f"{name!r} {'failed' if why == 'failed' else 'was dropped'}. Name one that was neither dropped nor failed."
+
+
 def _per_sample(oof: Predictions) -> NDArray[np.float64]:
     """(R, C, N) or (R, C, N K): what is predicted for every sample; of labels, whether it is right. NaN where nothing is."""
     if oof.response == "label":
@@ -380,6 +411,6 @@ def _per_sample(oof: Predictions) -> NDArray[np.float64]:
 
 
 def _column(name: str | int, n: int) -> int:
-    if isinstance(name, str) or not -n <= name < n:
+    if not isinstance(name, (int, np.integer)) or isinstance(name, bool) or not -n <= name < n:
         raise InputError(f"a and b must be columns of the scores, 0..{n - 1}; got {name!r}.")
     return int(name)

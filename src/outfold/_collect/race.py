@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _render
 from .._notes import Note
 from .._predictions import Predictions, State, cell_mask
 from .._scoring import running
@@ -165,5 +166,8 @@ class Race:
         if not self.capped:
             return ()
         return (
-            Note("OF401", f"{self.of.stop!r} did not hold after {self.n_done} repeats, the most that were allowed."),
+            Note(
+                "OF401",
+                f"{self.of.stop!r} did not hold after {_render.count(self.n_done, 'repeat')}, the most that were allowed.",
+            ),
         )

@@ -13,6 +13,9 @@ from typing import Any
 
 import numba
 
+# One where a pool of processes has the other cores, as joblib tells its workers.
+MAX_THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}

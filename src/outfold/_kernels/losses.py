@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,6 +47,40 @@ def squared(y: Array, values: Floats) -> Floats:
 def absolute(y: Array, values: Floats) -> Floats:
     """Absolute error."""
     return np.abs(np.subtract(values, y, dtype=np.float64))
+
+
+def relative(y: Array, values: Floats) -> Floats:
+    """Absolute error as a share of the true value, which is kept off 0 as scikit-learn keeps it."""
+    return absolute(y, values) / np.maximum(np.abs(y), np.finfo(np.float64).eps)
+
+
+def squared_log(y: Array, values: Floats) -> Floats:
+    """Squared error of the logarithms of 1 + value; both must be above -1."""
+    return squared(np.log1p(y), np.log1p(values))
+
+
+def poisson_deviance(y: Array, values: Floats) -> Floats:
+    """Twice the log likelihood a Poisson mean loses against y itself; y from 0, values above 0."""
+    # y log y tends to 0 with y.
+    return 2 * (y * np.log(np.where(y > 0, y, 1.0) / values) - y + values)
+
+
+def gamma_deviance(y: Array, values: Floats) -> Floats:
+    """Twice the log likelihood a gamma mean loses against y itself; both must be above 0."""
+    return 2 * (np.log(values / y) + y / values - 1)
+
+
+def in_top(k: int) -> Callable[[Array, Floats], NDArray[np.int32]]:
+    """1 where the true class is among the k of the highest scores (C, N, K), else 0; of equal ones the later is taken."""
+
+    def hits(y: Array, scores: Floats) -> NDArray[np.int32]:
+        own = np.take_along_axis(scores, np.broadcast_to(y[None, :, None], (*scores.shape[:2], 1)), axis=2)
+        later = np.arange(scores.shape[2]) > y[:, None]
+        ahead = (scores > own) | ((scores == own) & later)
+        found: NDArray[np.int32] = (ahead.sum(axis=2) < k).astype(np.int32)
+        return found
+
+    return hits
 
 
 def given(y: Array, values: Floats) -> Floats:

@@ -1,12 +1,19 @@
-"""Metrics made of weighted moments: the root of a mean, and the share of variance explained."""
+"""Metrics made of weighted moments: roots of means, and how much better than a constant prediction."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Array, Floats, ratio
+from .base import Array, Floats, ratio, total
 from .means import MeanKernel
+
+# Below this share of the mean square a variance by one pass has lost digits, and is taken again by two.
+_CANCELLED = 1e-3
+
+Baseline = Callable[[Array], Floats]
 
 
 class RootMeanKernel:
@@ -25,8 +32,32 @@ class RootMeanKernel:
         return np.sqrt(self._mean.paired(weights, chosen))
 
 
-class R2Kernel:
-    """One minus the mean squared error over the weighted variance of y; NaN unless two values of y differ.
+class SkillKernel:
+    """One minus the mean loss over that of the best constant prediction: R2 and its kin; NaN where that has no loss.
+
+    Parameters
+    ----------
+    values
+        (C, N) losses.
+    baseline
+        (b,) mean loss of the constant under each weighting, exactly 0 where all labels are equal.
+    """
+
+    def __init__(self, values: Floats, baseline: Baseline) -> None:
+        self.n_configs = len(values)
+        self._loss, self._baseline = MeanKernel(values), baseline
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) skill of every configuration under each weighting."""
+        return 1.0 - ratio(self._loss.scores(weights), self._baseline(weights)[:, None])
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) skill of configuration ``chosen[i]`` under ``weights[i]``."""
+        return 1.0 - ratio(self._loss.paired(weights, chosen), self._baseline(weights))
+
+
+class ExplainedVarianceKernel:
+    """One minus the variance of the errors over that of y; NaN unless two values of y differ.
 
     Parameters
     ----------
@@ -38,25 +69,90 @@ class R2Kernel:
 
     def __init__(self, predictions: Floats, y: Floats) -> None:
         self.n_configs = len(predictions)
-        self._error = MeanKernel((predictions - y) ** 2)
-        self._y = y
-        self._order = np.argsort(y)
+        errors = np.subtract(y, predictions, dtype=np.float64)
+        # A constant added to the errors changes nothing; about 0 one pass keeps the digits of the variance.
+        self._errors = errors - errors.mean(axis=1, keepdims=True)
+        self._mean, self._square = MeanKernel(self._errors), MeanKernel(self._errors**2)
+        self._spread = variance(y)
 
     def scores(self, weights: Array) -> Floats:
-        """(b, C) R2 of every configuration under each weighting."""
-        return 1.0 - ratio(self._error.scores(weights), self._variance(weights)[:, None])
+        """(b, C) explained variance of every configuration under each weighting."""
+        square = self._square.scores(weights)
+        left = square - self._mean.scores(weights) ** 2
+        for i, c in zip(*np.nonzero(left < _CANCELLED * square), strict=True):
+            left[i, c] = _two_passes(self._errors[c], weights[i])
+        return 1.0 - ratio(left, self._spread(weights)[:, None])
 
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
-        """(b,) R2 of configuration ``chosen[i]`` under ``weights[i]``."""
-        return 1.0 - ratio(self._error.paired(weights, chosen), self._variance(weights))
+        """(b,) explained variance of configuration ``chosen[i]`` under ``weights[i]``."""
+        square = self._square.paired(weights, chosen)
+        left = square - self._mean.paired(weights, chosen) ** 2
+        for i in np.flatnonzero(left < _CANCELLED * square):
+            left[i] = _two_passes(self._errors[chosen[i]], weights[i])
+        return 1.0 - ratio(left, self._spread(weights))
 
-    def _variance(self, weights: Array) -> Floats:
-        """(b,) variance of y by two passes, stable wherever y is centred; exactly 0 where y is constant."""
+
+def _two_passes(values: Floats, weights: Array) -> float:
+    mean = np.average(values, weights=weights)
+    return float(np.average((values - mean) ** 2, weights=weights))
+
+
+# -- what a constant prediction loses -------------------------------------------------------------------
+
+
+def variance(y: Floats) -> Baseline:
+    """(b,) variance of y by two passes, stable wherever y is centred; exactly 0 where y is constant."""
+    order = np.argsort(y)
+
+    def spread(weights: Array) -> Floats:
         counts = weights.astype(np.float64)
         size = counts.sum(axis=1)
-        mean = ratio(counts @ self._y, size)
-        spread = ratio(np.einsum("bn,bn->b", counts, (self._y - mean[:, None]) ** 2), size)
-        drawn = weights[:, self._order] > 0
-        lowest = self._y[self._order[drawn.argmax(axis=1)]]
-        highest = self._y[self._order[::-1][drawn[:, ::-1].argmax(axis=1)]]
-        return np.where(lowest < highest, spread, 0.0)
+        mean = ratio(counts @ y, size)
+        squares = ratio(np.einsum("bn,bn->b", counts, (y - mean[:, None]) ** 2), size)
+        drawn = weights[:, order] > 0
+        lowest = y[order[drawn.argmax(axis=1)]]
+        highest = y[order[::-1][drawn[:, ::-1].argmax(axis=1)]]
+        return np.where(lowest < highest, squares, 0.0)
+
+    return spread
+
+
+def deviation(y: Floats) -> Baseline:
+    """(b,) mean distance of y from its median."""
+    order = np.argsort(y)
+
+    def distance(weights: Array) -> Floats:
+        running = np.cumsum(weights[:, order], axis=1, dtype=np.int64)
+        middle = np.argmax(2 * running >= running[:, -1:], axis=1)
+        distances = np.abs(y - y[order[middle]][:, None])
+        return ratio(np.einsum("bn,bn->b", weights.astype(np.float64), distances), total(weights))
+
+    return distance
+
+
+def _shares(y: Array, n_classes: int, weights: Array) -> Floats:
+    """(b, K) share of every class."""
+    counts = weights.astype(np.float64) @ (y[:, None] == np.arange(n_classes)).astype(np.float64)
+    return ratio(counts, total(weights)[:, None])
+
+
+def entropy(y: Array, n_classes: int) -> Baseline:
+    """(b,) mean log loss of the shares of the classes."""
+
+    def surprise(weights: Array) -> Floats:
+        p = _shares(y, n_classes, weights)
+        out: Floats = -np.sum(p * np.log(np.where(p > 0, p, 1.0)), axis=1)
+        return out
+
+    return surprise
+
+
+def impurity(y: Array, n_classes: int) -> Baseline:
+    """(b,) mean squared error of the shares of the classes: of the second of two, else summed over classes."""
+
+    def squares(weights: Array) -> Floats:
+        p = _shares(y, n_classes, weights)
+        whole: Floats = np.sum(p * (1 - p), axis=1)
+        return whole / 2 if n_classes == 2 else whole
+
+    return squares

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import jit
 from .base import Array, Floats, mean_ratio, ratio, total
+from .threads import share_out
 
 # Twice a number of pairs of samples is at most (total weight)**2, below 2**31 up to this total.
 INT32_TOTAL = 46_340
@@ -111,9 +112,15 @@ class AucKernel:
     def _compiled_lanes(self, lanes: ModuleType, weights: Array) -> Array:
         counts = lane_counts(weights)
         dtype = sum_type(weights)
-        level, statistic = np.empty((2, counts.shape[1]), dtype=dtype)
         out = np.empty((self.n_configs, counts.shape[1]), dtype=dtype)
-        lanes.auc_lanes(*self._steps, counts, level, statistic, out)
+        steps, starts = self._steps
+
+        def walk(configs: slice) -> None:
+            level, statistic = np.empty((2, counts.shape[1]), dtype=dtype)
+            own = starts[configs.start : configs.stop + 1]
+            lanes.auc_lanes(steps, own, counts, level, statistic, out[configs])
+
+        share_out(walk, self.n_configs, counts.size * self.n_configs, lanes.MAX_THREADS)
         return out[:, : len(weights)]
 
     def _split(self, config: int) -> tuple[Array, Array, Array]:
@@ -181,10 +188,16 @@ class AveragePrecisionKernel:
 
     def _compiled_lanes(self, lanes: ModuleType, weights: Array) -> Floats:
         counts = lane_counts(weights)
-        negatives, positives, recalled = np.empty((3, counts.shape[1]), dtype=sum_type(weights))
-        statistic = np.empty(counts.shape[1])
+        dtype = sum_type(weights)
         out = np.empty((self.n_configs, counts.shape[1]))
-        lanes.precision_lanes(self._walks, counts, negatives, positives, recalled, statistic, out)
+
+        def walk(configs: slice) -> None:
+            negatives, positives, recalled = np.empty((3, counts.shape[1]), dtype=dtype)
+            statistic = np.empty(counts.shape[1])
+            walks = self._walks[configs]
+            lanes.precision_lanes(walks, counts, negatives, positives, recalled, statistic, out[configs])
+
+        share_out(walk, self.n_configs, counts.size * self.n_configs, lanes.MAX_THREADS)
         return out[:, : len(weights)]
 
     def _numpy_lanes(self, weights: Array) -> Floats:
@@ -228,39 +241,55 @@ class MeanAucKernel:
     ----------
     parts
         Kernels of the areas, each with the rows (N,) it is about.
+    shares
+        For a weighted mean the rows (N,) whose total is the weight of each area; otherwise all count the same.
     """
 
-    def __init__(self, parts: Sequence[tuple[AucKernel, NDArray[np.intp] | slice]]) -> None:
+    def __init__(
+        self,
+        parts: Sequence[tuple[AucKernel, NDArray[np.intp] | slice]],
+        shares: Sequence[NDArray[np.intp]] | None = None,
+    ) -> None:
         self.n_configs = parts[0][0].n_configs
-        self._parts = parts
+        self._parts, self._shares = parts, shares
 
     def scores(self, weights: Array) -> Floats:
         """(b, C) mean area of every configuration under each weighting."""
         counts = [kernel.counts(weights[:, rows]) for kernel, rows in self._parts]
-        return self._mean([(twice, pairs[:, None]) for twice, pairs in counts])
+        return self._mean([(twice, pairs[:, None]) for twice, pairs in counts], weights)
 
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
         """(b,) mean area of configuration ``chosen[i]`` under ``weights[i]``."""
-        return self._mean([kernel.paired_counts(weights[:, rows], chosen) for kernel, rows in self._parts])
+        return self._mean([kernel.paired_counts(weights[:, rows], chosen) for kernel, rows in self._parts], weights)
 
-    @staticmethod
-    def _mean(counts: list[tuple[Array, Floats]]) -> Floats:
+    def _mean(self, counts: list[tuple[Array, Floats]], weights: Array) -> Floats:
         twice, pairs = zip(*counts, strict=True)
-        return np.where(np.min(pairs, axis=0) > 0, mean_ratio(twice, pairs), np.nan)
+        if self._shares is None:
+            mean = mean_ratio(twice, pairs)
+        else:
+            sizes = [total(weights[:, rows]).reshape(pairs[0].shape) for rows in self._shares]
+            areas = [size * ratio(*count) for size, count in zip(sizes, counts, strict=True)]
+            mean = ratio(np.sum(areas, axis=0), np.sum(sizes, axis=0))
+        return np.where(np.min(pairs, axis=0) > 0, mean, np.nan)
 
 
-def one_vs_rest(predictions: Floats, y: Array) -> MeanAucKernel:
-    """The mean over classes of the area of the class's score against all others; predictions (C, N, K)."""
-    every = slice(None)
-    return MeanAucKernel(
-        [(AucKernel(np.ascontiguousarray(predictions[:, :, k]), y == k), every) for k in range(predictions.shape[2])]
-    )
+def one_vs_rest(predictions: Floats, y: Array, weighted: bool = False) -> MeanAucKernel:
+    """The mean over classes of the area of the class's score against all others; predictions (C, N, K).
+
+    ``weighted`` counts every class by its number of members.
+    """
+    classes, every = range(predictions.shape[2]), slice(None)
+    parts = [(AucKernel(np.ascontiguousarray(predictions[:, :, k]), y == k), every) for k in classes]
+    return MeanAucKernel(parts, [np.flatnonzero(y == k) for k in classes] if weighted else None)
 
 
-def one_vs_one(predictions: Floats, y: Array) -> MeanAucKernel:
-    """The mean over ordered pairs of classes of the area of the first one's score (Hand and Till 2001, eq. 7)."""
+def one_vs_one(predictions: Floats, y: Array, weighted: bool = False) -> MeanAucKernel:
+    """The mean over ordered pairs of classes of the area of the first one's score (Hand and Till 2001, eq. 7).
+
+    ``weighted`` counts every pair by its number of members.
+    """
     parts = []
     for k, other in permutations(range(predictions.shape[2]), 2):
         rows = np.flatnonzero((y == k) | (y == other))
         parts.append((AucKernel(np.ascontiguousarray(predictions[:, rows, k]), y[rows] == k), rows))
-    return MeanAucKernel(parts)
+    return MeanAucKernel(parts, [rows for _, rows in parts] if weighted else None)

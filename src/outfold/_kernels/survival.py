@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from . import jit
 from .base import Array, Floats, ratio
 from .ranks import lane_counts, sum_type
+from .threads import share_out
 
 # Largest number of (event, sample) pairs that the numpy path holds at once.
 _CHUNK = 2**22
@@ -60,9 +61,14 @@ class ConcordanceKernel:
             return np.array([self._numpy(weights.astype(np.float64), np.abs(r)) for r in ranks])
         counts = lane_counts(weights)
         dtype = sum_type(weights)
-        tree = np.empty((np.abs(ranks).max(initial=0) + 1, counts.shape[1]), dtype=dtype)
+        height = np.abs(ranks).max(initial=0) + 1
         out = np.empty((len(ranks), counts.shape[1]), dtype=dtype)
-        lanes.concordance_lanes(ranks, self._walk, counts, tree, np.empty_like(tree[0]), out)
+
+        def walk(configs: slice) -> None:
+            tree = np.empty((height, counts.shape[1]), dtype=dtype)
+            lanes.concordance_lanes(ranks[configs], self._walk, counts, tree, np.empty_like(tree[0]), out[configs])
+
+        share_out(walk, len(ranks), counts.size * len(ranks), lanes.MAX_THREADS)
         return out[:, : len(weights)]
 
     def _numpy(self, weights: Floats, ranks: Array) -> Floats:

@@ -1,0 +1,29 @@
+"""Configurations shared out to threads, for compiled kernels, which take each by itself and release the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+# Rows times lanes times configurations a thread: below it, starting one costs more than it saves.
+_WORTH = 2**24
+
+
+def share_out(function: Callable[[slice], None], n_configs: int, work: int, most: int) -> None:
+    """Call the function on slices that together are all configurations, in at most so many threads.
+
+    Every configuration is computed alone: the results do not depend on the number of threads.
+    """
+    n = max(min(most, n_configs, work // _WORTH), 1)
+    ends = [n_configs * i // n for i in range(n + 1)]
+    first, *others = (slice(start, stop) for start, stop in pairwise(ends))
+    if not others:
+        return function(first)
+    # Made anew each time: threads kept for later do not survive a fork.
+    with ThreadPoolExecutor(len(others)) as pool:
+        started = [pool.submit(function, part) for part in others]
+        function(first)
+        for future in started:
+            future.result()
+    return None

@@ -1,0 +1,15 @@
+"""Metrics: their names, directions, the response they need, and how they are computed.
+
+``get`` turns a name, a scikit-learn scorer or a function into a ``Metric``; ``names`` lists the built-in ones.
+A metric is a mean of per-sample values (*pointwise*) or defined on a set of samples only. Under the labels of
+a resample it may be undefined, and is then NaN; what hangs on the predictions alone follows scikit-learn.
+"""
+
+from ._builtin import default, names
+from ._calls import make
+from ._definition import EVERY as EVERY
+from ._definition import Metric
+from ._definition import MetricLike as MetricLike
+from ._finding import get
+
+__all__ = ["Metric", "default", "get", "make", "names"]

@@ -1,0 +1,364 @@
+"""The built-in metrics: each with a fast kernel and a plain path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._kernels import confusion, losses, moments, orders, ranks
+from .._kernels.base import Array, Floats, Kernel, Negated, merged
+from .._kernels.means import MeanKernel
+from .._kernels.survival import ConcordanceKernel
+from .._target import Target, Task
+from ..exceptions import InputError
+from . import _reference as plain
+from ._definition import BINARY, CLASSES, MULTICLASS, POINTWISE, REGRESSION, SURVIVAL, Metric
+
+__all__ = ["BY_TASK", "MINUS", "REGISTRY", "SAME", "default", "f_metric", "minus", "named", "names", "of_class"]
+
+# -- parts ----------------------------------------------------------------------------------------------
+
+Loss = Callable[[Array, Array], Array]
+
+
+def _mean_of(loss: Loss) -> dict[str, Any]:
+    """Values and kernel of the mean of a per-sample loss."""
+    return {
+        "values": lambda target, predictions: loss(target.y, predictions),
+        "kernel": lambda target, predictions: MeanKernel(loss(target.y, predictions)),
+    }
+
+
+def _merged(build: Callable[[Target, Array], Kernel]) -> Callable[[Target, Array], Kernel]:
+    """The kernel factory with equal columns evaluated once."""
+    return lambda target, predictions: merged(predictions, lambda columns: build(target, columns))
+
+
+def _within(loss: Loss, name: str, y_above: float, above: float, y_may_equal: bool = False) -> Loss:
+    """The loss, refused for labels and predictions outside the range it is defined on."""
+
+    def checked(y: Array, values: Floats) -> Array:
+        lowest = y.min(initial=np.inf)
+        if lowest < y_above or (lowest == y_above and not y_may_equal):
+            least = "of at least" if y_may_equal else "above"
+            raise InputError(f"{name} needs labels {least} {y_above:g}; the smallest is {lowest:g}. Use mse or mae.")
+        smallest = values.min(initial=np.inf)
+        if smallest <= above:
+            raise InputError(
+                f"{name} needs predictions above {above:g}; the smallest is {smallest:g}. Use mse or mae, or leave out "
+                "the configurations that predict such values."
+            )
+        return loss(y, values)
+
+    return checked
+
+
+def _one_class(name: str, share: confusion.Share, reference: plain.Plain, description: str, *, code: int = 1) -> Metric:
+    """A share of one of two classes."""
+    return Metric(
+        name, True, "label", BINARY,
+        kernel=_merged(lambda t, p: confusion.OneClassKernel(p, t.y, share, code)),
+        reference=reference, bounds=(0, 1), description=description,
+    )  # fmt: skip
+
+
+_AVERAGES: dict[str, tuple[type[confusion.AveragedKernel], str]] = {
+    "macro": (confusion.MacroKernel, "mean {} of the classes present or predicted"),
+    "weighted": (confusion.WeightedKernel, "mean {} of the classes, weighted by their number of samples"),
+    "micro": (confusion.MicroKernel, "{} of all classes taken together"),
+}
+
+
+def _averaged(name: str, share: confusion.Share, function: str, average: str, what: str, **options: Any) -> Metric:
+    """A share of every class, averaged as scikit-learn does."""
+    kernel, description = _AVERAGES[average]
+    return Metric(
+        f"{name}_{average}", True, "label", CLASSES,
+        kernel=_merged(lambda t, p: kernel(p, t.y, plain.n_classes(t), share)),
+        reference=plain.scikit_learn(function, average=average, **options), bounds=(0, 1),
+        description=description.format(what),
+    )  # fmt: skip
+
+
+def f_metric(beta: float, average: str = "binary") -> Metric:
+    """The F score that gives recall beta times the weight of precision."""
+    name = f"f{np.format_float_positional(beta, trim='-')}"
+    share = confusion.fbeta(beta)
+    function = "f1_score" if beta == 1 else "fbeta_score"
+    options: dict[str, Any] = {} if beta == 1 else {"beta": float(beta)}
+    if average != "binary":
+        return _averaged(name, share, function, average, name.upper(), **options)
+    mean = "harmonic mean" if beta == 1 else "weighted harmonic mean"
+    favour = "" if beta == 1 else f", recall counting {name[1:]} times as much"
+    description = f"{mean} of precision and recall of the positive class{favour}"
+    return _one_class(name, share, plain.scikit_learn(function, plain.has_positive, **options), description)
+
+
+def _share(metric: str, function: str, share: confusion.Share, description: str) -> Metric:
+    return _one_class(metric, share, plain.scikit_learn(function, plain.has_positive), description)
+
+
+def _concordance(target: Target, predictions: Array) -> Kernel:
+    assert target.event is not None
+    return ConcordanceKernel(predictions, target.y, target.event)
+
+
+_squared_log = _within(losses.squared_log, "the squared logarithmic error", -1, -1)
+_poisson = _within(losses.poisson_deviance, "the Poisson deviance", 0, 0, y_may_equal=True)
+_gamma = _within(losses.gamma_deviance, "the gamma deviance", 0, 0)
+
+# -- the metrics ----------------------------------------------------------------------------------------
+
+# fmt: off
+_BUILT_IN = (
+    Metric("accuracy", True, "label", CLASSES, **_mean_of(losses.correct),
+           reference=plain.scikit_learn("accuracy_score"), bounds=(0, 1),
+           description="share of samples whose class is predicted"),
+    Metric("balanced_accuracy", True, "label", CLASSES,
+           kernel=_merged(lambda t, p: confusion.BalancedAccuracyKernel(p, t.y, plain.n_classes(t))),
+           reference=plain.scikit_learn("balanced_accuracy_score"), bounds=(0, 1),
+           description="mean recall of the classes present"),
+    Metric("error", False, "label", CLASSES, **_mean_of(losses.wrong),
+           reference=plain.scikit_learn("zero_one_loss"), bounds=(0, 1),
+           description="share of samples whose class is not predicted (0-1 loss)"),
+    _share("precision", "precision_score", confusion.precision, "share of predicted positives that are positive"),
+    _share("recall", "recall_score", confusion.recall, "share of positives that are predicted (sensitivity)"),
+    _one_class("specificity", confusion.recall, plain.scikit_learn("recall_score", plain.has_negative, pos_label=0),
+               "share of negatives that are predicted", code=0),
+    f_metric(1),
+    f_metric(0.5),
+    f_metric(2),
+    _share("jaccard", "jaccard_score", confusion.jaccard,
+           "positives that are predicted, over all that are positive or predicted so"),
+    _averaged("precision", confusion.precision, "precision_score", "macro", "precision"),
+    _averaged("recall", confusion.recall, "recall_score", "macro", "recall"),
+    f_metric(1, "macro"),
+    _averaged("jaccard", confusion.jaccard, "jaccard_score", "macro", "Jaccard index"),
+    _averaged("precision", confusion.precision, "precision_score", "weighted", "precision"),
+    f_metric(1, "weighted"),
+    _averaged("jaccard", confusion.jaccard, "jaccard_score", "weighted", "Jaccard index"),
+    _averaged("jaccard", confusion.jaccard, "jaccard_score", "micro", "Jaccard index"),
+    Metric("mcc", True, "label", CLASSES,
+           kernel=_merged(lambda t, p: confusion.MccKernel(p, t.y, plain.n_classes(t))),
+           reference=plain.scikit_learn("matthews_corrcoef", plain.two_labels), bounds=(-1, 1),
+           description="Matthews correlation of true and predicted classes"),
+    Metric("cohen_kappa", True, "label", CLASSES,
+           kernel=_merged(lambda t, p: confusion.KappaKernel(p, t.y, plain.n_classes(t))),
+           reference=plain.scikit_learn("cohen_kappa_score", plain.two_labels), bounds=(-1, 1),
+           description="agreement of true and predicted classes beyond chance"),
+    Metric("roc_auc", True, "score", BINARY,
+           kernel=_merged(lambda t, p: ranks.AucKernel(p, t.y == 1)),
+           reference=plain.scikit_learn("roc_auc_score", plain.two_labels), bounds=(0, 1),
+           description="area under the ROC curve"),
+    Metric("roc_auc_ovr", True, "score", MULTICLASS,
+           kernel=_merged(lambda t, p: ranks.one_vs_rest(p, t.y)),
+           reference=plain.scikit_learn("roc_auc_score", plain.all_classes, multi_class="ovr"), bounds=(0, 1),
+           description="mean over classes of the area under the ROC curve against the rest"),
+    Metric("roc_auc_ovr_weighted", True, "score", MULTICLASS,
+           kernel=_merged(lambda t, p: ranks.one_vs_rest(p, t.y, weighted=True)),
+           reference=plain.scikit_learn("roc_auc_score", plain.all_classes, multi_class="ovr", average="weighted"),
+           bounds=(0, 1), description="mean over classes, weighted by size, of the area under the ROC curve against the rest"),
+    Metric("roc_auc_ovo", True, "score", MULTICLASS,
+           kernel=_merged(lambda t, p: ranks.one_vs_one(p, t.y)),
+           reference=plain.scikit_learn("roc_auc_score", plain.all_classes, takes_weights=False, multi_class="ovo"),
+           bounds=(0, 1), description="mean over pairs of classes of the area under the ROC curve"),
+    Metric("roc_auc_ovo_weighted", True, "score", MULTICLASS,
+           kernel=_merged(lambda t, p: ranks.one_vs_one(p, t.y, weighted=True)),
+           reference=plain.scikit_learn("roc_auc_score", plain.all_classes, takes_weights=False, multi_class="ovo",
+                                        average="weighted"),
+           bounds=(0, 1), description="mean over pairs of classes, weighted by size, of the area under the ROC curve"),
+    Metric("average_precision", True, "score", BINARY,
+           kernel=_merged(lambda t, p: ranks.AveragePrecisionKernel(p, t.y == 1)),
+           reference=plain.scikit_learn("average_precision_score", plain.has_positive), bounds=(0, 1),
+           description="precision averaged over the recall steps"),
+    Metric("top_k_accuracy", True, "score", MULTICLASS, **_mean_of(losses.in_top(2)),
+           reference=plain.scikit_learn("top_k_accuracy_score", labels=plain.every_class), bounds=(0, 1),
+           description="share of samples whose class is one of the two of the highest score"),
+    Metric("log_loss", False, "proba", CLASSES, **_mean_of(losses.log_loss),
+           reference=plain.scikit_learn("log_loss", labels=plain.every_class), bounds=(0, np.inf),
+           description="mean negative log probability of the true class"),
+    Metric("brier", False, "proba", CLASSES, **_mean_of(losses.brier),
+           reference=plain.scikit_learn("brier_score_loss", labels=plain.positive_or_every_class), bounds=(0, 2),
+           description="mean squared error of the class probabilities"),
+    Metric("d2_log_loss_score", True, "proba", CLASSES,
+           kernel=lambda t, p: moments.SkillKernel(losses.log_loss(t.y, p), moments.entropy(t.y, plain.n_classes(t))),
+           reference=plain.scikit_learn("d2_log_loss_score", plain.two_labels, labels=plain.every_class),
+           bounds=(-np.inf, 1), description="share of the log loss of constant class shares that is saved"),
+    Metric("d2_brier_score", True, "proba", CLASSES,
+           kernel=lambda t, p: moments.SkillKernel(losses.brier(t.y, p), moments.impurity(t.y, plain.n_classes(t))),
+           reference=plain.ScikitLearn(plain.brier_skill, plain.two_labels, "d2_brier_score"),
+           bounds=(-np.inf, 1), description="share of the Brier score of constant class shares that is saved"),
+    Metric("mse", False, "value", REGRESSION, **_mean_of(losses.squared),
+           reference=plain.scikit_learn("mean_squared_error"), bounds=(0, np.inf),
+           description="mean squared error"),
+    Metric("rmse", False, "value", REGRESSION,
+           kernel=lambda t, p: moments.RootMeanKernel(losses.squared(t.y, p)),
+           reference=plain.scikit_learn("root_mean_squared_error"), bounds=(0, np.inf),
+           description="root of the mean squared error"),
+    Metric("mae", False, "value", REGRESSION, **_mean_of(losses.absolute),
+           reference=plain.scikit_learn("mean_absolute_error"), bounds=(0, np.inf),
+           description="mean absolute error"),
+    Metric("mape", False, "value", REGRESSION, **_mean_of(losses.relative),
+           reference=plain.scikit_learn("mean_absolute_percentage_error"), bounds=(0, np.inf),
+           description="mean absolute error as a share of the true value"),
+    Metric("median_absolute_error", False, "value", REGRESSION,
+           kernel=_merged(lambda t, p: orders.MedianKernel(losses.absolute(t.y, p))),
+           reference=plain.scikit_learn("median_absolute_error", takes_weights=False), bounds=(0, np.inf),
+           description="median of the absolute errors"),
+    Metric("max_error", False, "value", REGRESSION,
+           kernel=_merged(lambda t, p: orders.LargestKernel(losses.absolute(t.y, p))),
+           reference=plain.scikit_learn("max_error", takes_weights=False), bounds=(0, np.inf),
+           description="largest absolute error"),
+    Metric("msle", False, "value", REGRESSION, **_mean_of(_squared_log),
+           reference=plain.scikit_learn("mean_squared_log_error"), bounds=(0, np.inf),
+           description="mean squared error of the logarithms of 1 + value"),
+    Metric("rmsle", False, "value", REGRESSION,
+           kernel=lambda t, p: moments.RootMeanKernel(_squared_log(t.y, p)),
+           reference=plain.scikit_learn("root_mean_squared_log_error"), bounds=(0, np.inf),
+           description="root of the mean squared error of the logarithms of 1 + value"),
+    Metric("poisson_deviance", False, "value", REGRESSION, **_mean_of(_poisson),
+           reference=plain.scikit_learn("mean_poisson_deviance"), bounds=(0, np.inf),
+           description="mean Poisson deviance, for counts"),
+    Metric("gamma_deviance", False, "value", REGRESSION, **_mean_of(_gamma),
+           reference=plain.scikit_learn("mean_gamma_deviance"), bounds=(0, np.inf),
+           description="mean gamma deviance, for positive values"),
+    Metric("r2", True, "value", REGRESSION,
+           kernel=lambda t, p: moments.SkillKernel(losses.squared(t.y, p), moments.variance(t.y)),
+           reference=plain.scikit_learn("r2_score", plain.two_labels), bounds=(-np.inf, 1),
+           description="share of the variance explained"),
+    Metric("explained_variance", True, "value", REGRESSION,
+           kernel=_merged(lambda t, p: moments.ExplainedVarianceKernel(p, t.y)),
+           reference=plain.scikit_learn("explained_variance_score", plain.two_labels), bounds=(-np.inf, 1),
+           description="share of the variance explained, a constant error not counted"),
+    Metric("d2_absolute_error_score", True, "value", REGRESSION,
+           kernel=lambda t, p: moments.SkillKernel(losses.absolute(t.y, p), moments.deviation(t.y)),
+           reference=plain.scikit_learn("d2_absolute_error_score", plain.two_labels), bounds=(-np.inf, 1),
+           description="share of the absolute error of the median that is saved"),
+    Metric("concordance", True, "risk", SURVIVAL,
+           kernel=_merged(_concordance), reference=plain.Plain(plain.concordance), bounds=(0, 1),
+           description="share of comparable pairs whose earlier event has the higher risk (Harrell)"),
+    Metric("mean", True, "pointwise", POINTWISE, **_mean_of(losses.given), reference=plain.Plain(plain.mean),
+           description="mean of per-sample scores made elsewhere"),
+)
+# fmt: on
+REGISTRY = {metric.name: metric for metric in _BUILT_IN}
+
+# The scorers of scikit-learn that are a built-in metric under another name, and those that are minus one.
+SAME = {
+    "matthews_corrcoef": "mcc",
+    # One class a sample: every false positive of a class is a false negative of another.
+    "precision_micro": "accuracy",
+    "recall_micro": "accuracy",
+    "recall_weighted": "accuracy",
+    "f1_micro": "accuracy",
+}
+MINUS = {
+    "neg_log_loss": "log_loss",
+    "neg_brier_score": "brier",
+    "neg_mean_squared_error": "mse",
+    "neg_root_mean_squared_error": "rmse",
+    "neg_mean_absolute_error": "mae",
+    "neg_mean_absolute_percentage_error": "mape",
+    "neg_median_absolute_error": "median_absolute_error",
+    "neg_max_error": "max_error",
+    "neg_mean_squared_log_error": "msle",
+    "neg_root_mean_squared_log_error": "rmsle",
+    "neg_mean_poisson_deviance": "poisson_deviance",
+    "neg_mean_gamma_deviance": "gamma_deviance",
+}
+# One question, asked of two classes or of more.
+BY_TASK: dict[tuple[str, Task | None], str] = {
+    ("roc_auc", "multiclass"): "roc_auc_ovr",
+    ("roc_auc_ovr", "binary"): "roc_auc",
+    ("roc_auc_ovr_weighted", "binary"): "roc_auc",
+    ("roc_auc_ovo", "binary"): "roc_auc",
+    ("roc_auc_ovo_weighted", "binary"): "roc_auc",
+}
+
+
+_DEFAULT: dict[Task, str] = {
+    "binary": "roc_auc",
+    "multiclass": "accuracy",
+    "regression": "r2",
+    "survival": "concordance",
+    "pointwise": "mean",
+}
+
+
+def default(task: Task) -> str:
+    """The metric used for a task where none is asked for."""
+    return _DEFAULT[task]
+
+
+def names() -> list[str]:
+    """The built-in metrics by name, in the order of the documentation; besides these there is f with any number."""
+    return list(REGISTRY)
+
+
+_F_NAME = re.compile(r"f(\d+\.?\d*)(?:_(macro|weighted))?")
+
+
+def named(name: str, task: Task | None = None) -> Metric | None:
+    """The built-in metric of this name, ours or scikit-learn's; None where there is none."""
+    name = SAME.get(name, name)
+    name = BY_TASK.get((name, task), name)
+    if name in MINUS:
+        return minus(REGISTRY[MINUS[name]], name)
+    if name in REGISTRY:
+        return REGISTRY[name]
+    found = _F_NAME.fullmatch(name)
+    if found is None or float(found[1]) == 0:
+        return None
+    metric = f_metric(float(found[1]), found[2] or "binary")
+    return REGISTRY.get(metric.name, metric)
+
+
+# -- metrics made of others -----------------------------------------------------------------------------
+
+
+def minus(metric: Metric, name: str) -> Metric:
+    """Minus a loss, as scikit-learn's scorers have it, so that greater is better."""
+    low, high = metric.bounds
+    values = metric.values
+
+    def reference(target: Target, prediction: Array, weights: Array | None = None) -> float:
+        return 0.0 - metric.reference(target, prediction, weights)
+
+    return replace(
+        metric,
+        name=name,
+        greater_is_better=not metric.greater_is_better,
+        kernel=lambda target, predictions: Negated(metric.kernel(target, predictions)),
+        reference=reference,
+        values=None if values is None else lambda target, predictions: 0 - values(target, predictions),
+        bounds=(-high, -low),
+        description=f"minus {metric.name}: {metric.description}",
+    )
+
+
+def of_class(metric: Metric, label: Any) -> Metric:
+    """A metric of the positive class, taken of the class of this label instead."""
+
+    def turned(target: Target, predictions: Array) -> tuple[Target, Array]:
+        assert target.classes is not None
+        if target.classes[1] == label:
+            return target, predictions
+        if target.classes[0] == label:
+            return Target(target.task, 1 - target.y, target.classes[::-1]), 1 - predictions
+        known = " and ".join(map(repr, target.classes.tolist()))
+        raise InputError(f"{metric.name} with pos_label={label!r} needs that class; the classes are {known}.")
+
+    def reference(target: Target, prediction: Array, weights: Array | None = None) -> float:
+        return metric.reference(*turned(target, prediction), weights)
+
+    return replace(
+        metric,
+        name=f"{metric.name}(pos_label={label!r})",
+        kernel=lambda target, predictions: metric.kernel(*turned(target, predictions)),
+        reference=reference,
+        description=f"{metric.name} of the class {label}",
+    )

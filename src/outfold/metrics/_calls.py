@@ -1,0 +1,210 @@
+"""Functions of the user and of scikit-learn as metrics, called once per configuration and resample."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, get_args
+
+import numpy as np
+
+from .._kernels.base import Array, Kernel, merged
+from .._kernels.loops import LoopKernel
+from .._target import Target, Task
+from ..exceptions import InputError
+from ._definition import CLASSES, EVERY, REGRESSION, Metric, Response
+
+__all__ = ["from_scorer", "is_loss", "make", "scorer_response"]
+
+
+def make(
+    function: Callable[..., float],
+    *,
+    name: str | None = None,
+    greater_is_better: bool = True,
+    needs: Response = "any",
+) -> Metric:
+    """The metric computed by a function ``f(y, prediction)``, called once per configuration and resample.
+
+    Parameters
+    ----------
+    function
+        Gets labels and predictions as you know them: class labels, probabilities of the positive class, values.
+        If it has a parameter ``sample_weight`` it gets the counts of a resample there, else repeated rows.
+    name
+        Its name in results; by default the function's own.
+    greater_is_better
+        The direction of the best value.
+    needs
+        The response to call it with; ``any`` is whatever the predictions hold.
+
+    Returns
+    -------
+    Metric
+    """
+    if not callable(function):
+        raise InputError(f"a metric function must be callable; got {type(function).__name__}.")
+    if needs not in get_args(Response):
+        raise InputError(f"needs must be one of {', '.join(get_args(Response))}; got {needs!r}.")
+    return _looped(_Call(function, name or _own_name(function)), greater_is_better, needs, EVERY)
+
+
+def _own_name(function: Any) -> str:
+    inner = function.func if isinstance(function, partial) else function
+    return str(getattr(inner, "__name__", type(inner).__name__))
+
+
+# What scikit-learn's functions raise where the labels of a resample do not define them.
+_UNDEFINED = (
+    "Only one class present in y_true",
+    "Number of classes in y_true not equal",
+    "Number of given labels",
+    "y_true contains only one label",
+    "Weights sum to zero",
+)
+
+
+# scikit-learn's functions that give 0, 1 or a huge number where the labels of a resample leave them undefined.
+_NEED_A_POSITIVE = frozenset(
+    {"average_precision_score", "f1_score", "fbeta_score", "jaccard_score", "precision_score", "recall_score"}
+)
+_NEED_TWO_LABELS = frozenset(
+    {
+        "cohen_kappa_score",
+        "d2_absolute_error_score",
+        "d2_brier_score",
+        "d2_log_loss_score",
+        "d2_pinball_score",
+        "d2_tweedie_score",
+        "explained_variance_score",
+        "matthews_corrcoef",
+        "r2_score",
+        "roc_auc_score",
+    }
+)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A user's or scikit-learn's function, called safely on the rows of a resample."""
+
+    function: Callable[..., Any]
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    sign: int = 1
+
+    @cached_property
+    def parameters(self) -> Collection[str]:
+        """The names of the function's parameters."""
+        try:
+            return inspect.signature(self.function).parameters
+        except (TypeError, ValueError):  # some compiled functions have no signature
+            return ()
+
+    def _undefined(self, labels: Array) -> bool:
+        """Whether these labels leave a function of scikit-learn undefined, whatever is predicted."""
+        if not (getattr(self.function, "__module__", None) or "").startswith("sklearn.metrics"):
+            return False
+        name = getattr(self.function, "__name__", "")
+        if name in _NEED_TWO_LABELS:
+            return bool(np.all(labels == labels[0]))
+        # "macro" of the others is a mean over classes; average precision of two classes has that default and no classes.
+        averaged = self.options.get("average", "binary") != "binary" and name != "average_precision_score"
+        if name not in _NEED_A_POSITIVE or averaged or "pos_label" not in self.options:
+            return False
+        return not np.any(labels == self.options["pos_label"])
+
+    def __call__(self, labels: Array, prediction: Array, counts: Array) -> float:
+        if self._undefined(labels):
+            return np.nan
+        options = dict(self.options)
+        # The one-vs-one area has the parameter and refuses it.
+        if "sample_weight" in self.parameters and options.get("multi_class") != "ovo":
+            options["sample_weight"] = counts.astype(np.float64)
+        elif counts.max() > 1:
+            rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
+            labels, prediction = labels[rows], prediction[rows]
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return self.sign * float(self.function(labels, prediction, **options))
+        except Exception as error:
+            if isinstance(error, ValueError | ZeroDivisionError) and str(error).startswith(_UNDEFINED):
+                return np.nan
+            raise InputError(f"metric {self.name!r} failed: {type(error).__name__}: {error}") from error
+
+
+def _for_target(call: _Call, target: Target, needs: Response) -> _Call:
+    """The call with the class labels it asks for: the positive class is always the second one."""
+    options = dict(call.options)
+    parameters = call.parameters
+    if target.classes is None:
+        return call
+    if target.task == "binary" and "pos_label" in parameters:
+        options.setdefault("pos_label", target.classes[1])
+    if needs in ("score", "proba") and "labels" in parameters:
+        options.setdefault("labels", target.classes)
+    return replace(call, options=options)
+
+
+def _wants_first_class(call: _Call, target: Target) -> bool:
+    """Whether a scorer names the first of two classes as the positive one; scores and probabilities are of the second."""
+    if target.task != "binary" or target.classes is None or "pos_label" not in call.options:
+        return False
+    return bool(call.options["pos_label"] == target.classes[0])
+
+
+def _decoded(target: Target, predictions: Array) -> Array:
+    """Predictions as the user knows them: class codes become class labels."""
+    if target.classes is not None and predictions.dtype.kind in "ui":
+        return np.asarray(target.classes[predictions])
+    return predictions
+
+
+def _looped(call: _Call, greater_is_better: bool, needs: Response, tasks: frozenset[Task]) -> Metric:
+    def kernel(target: Target, predictions: Array) -> Kernel:
+        bound = _for_target(call, target, needs)
+        if needs in ("score", "proba") and _wants_first_class(bound, target):
+            predictions = 1.0 - predictions if needs == "proba" else -predictions
+        return merged(predictions, lambda p: LoopKernel(bound, target.labels, _decoded(target, p)))
+
+    def reference(target: Target, prediction: Array, weights: Array | None = None) -> float:
+        counts = np.ones(len(target), dtype=np.intp) if weights is None else np.asarray(weights)
+        return float(kernel(target, prediction[None]).scores(counts[None])[0, 0])
+
+    description = (inspect.getdoc(call.function) or "").partition("\n")[0].rstrip(".")
+    return Metric(call.name, greater_is_better, needs, tasks, kernel, reference, description=description, looped=True)
+
+
+def is_loss(function: Callable[..., Any]) -> bool:
+    """Whether scikit-learn's naming convention says that lower is better."""
+    module, name = getattr(function, "__module__", "") or "", getattr(function, "__name__", "")
+    return module.startswith("sklearn.") and name.endswith(("_error", "_loss", "_deviance"))
+
+
+def from_scorer(scorer: Any, task: Task | None, name: str | None = None) -> Metric:
+    """The metric of a scikit-learn scorer: its function, options, sign and response."""
+    function = scorer._score_func
+    needs = scorer_response(scorer, task)
+    tasks = {"value": REGRESSION, "any": EVERY}.get(needs, CLASSES)
+    call = _Call(function, name or _own_name(function), scorer._kwargs, scorer._sign)
+    return _looped(call, True, needs, tasks)
+
+
+def scorer_response(scorer: Any, task: Task | None) -> Response:
+    """The response that a scorer asks models for."""
+    method = scorer._response_method
+    methods = [method] if isinstance(method, str) else list(method)
+    if "decision_function" in methods:
+        return "score"
+    if "predict_proba" in methods:
+        return "proba"
+    module = scorer._score_func.__module__ or ""
+    if module.startswith("sklearn.metrics._regression"):
+        return "value"
+    if module.startswith("sklearn.metrics._classification") or task in CLASSES:
+        return "label"
+    return "value" if task == "regression" else "any"

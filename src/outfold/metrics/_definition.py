@@ -1,0 +1,77 @@
+"""What a metric is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from .._kernels.base import Array, Kernel
+from .._target import Target, Task
+
+Response = Literal["label", "score", "proba", "value", "risk", "pointwise", "any"]
+
+BINARY: frozenset[Task] = frozenset({"binary"})
+MULTICLASS: frozenset[Task] = frozenset({"multiclass"})
+CLASSES = BINARY | MULTICLASS
+REGRESSION: frozenset[Task] = frozenset({"regression"})
+SURVIVAL: frozenset[Task] = frozenset({"survival"})
+POINTWISE: frozenset[Task] = frozenset({"pointwise"})
+EVERY: frozenset[Task] = frozenset(get_args(Task))
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """How predictions are scored.
+
+    Attributes
+    ----------
+    name
+        Such as ``roc_auc``.
+    greater_is_better
+        The direction of the best value.
+    needs
+        The response of a configuration that is scored: class ``label`` codes, a ranking ``score``, class
+        probabilities (``proba``), a ``value``, a ``risk``, ``pointwise`` scores as given, or ``any``.
+    tasks
+        The tasks it is defined for.
+    kernel
+        ``kernel(target, predictions)`` of C configurations, (C, N) or (C, N, K) in the needed response.
+    reference
+        ``reference(target, prediction, weights=None)`` of one configuration, by the plain and slow path.
+    values
+        ``values(target, predictions)``, the (C, N) values of which a pointwise metric is the mean (integers
+        where the loss is 0-1); None unless pointwise.
+    bounds
+        Lowest and highest possible value.
+    description
+        What it is, in one line.
+    looped
+        Whether it is a function called once per configuration and resample, and so slow.
+    """
+
+    name: str
+    greater_is_better: bool
+    needs: Response
+    tasks: frozenset[Task]
+    kernel: Callable[[Target, Array], Kernel] = field(repr=False)
+    reference: Callable[..., float] = field(repr=False)
+    values: Callable[[Target, Array], Array] | None = field(default=None, repr=False)
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    description: str = ""
+    looped: bool = False
+
+    @property
+    def pointwise(self) -> bool:
+        """Whether it is a mean of per-sample values."""
+        return self.values is not None
+
+    @property
+    def sign(self) -> int:
+        """1 where greater is better, else -1: ``sign * value`` is always to be maximised."""
+        return 1 if self.greater_is_better else -1
+
+
+MetricLike: TypeAlias = str | Callable[..., Any] | Metric
