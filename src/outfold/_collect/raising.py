@@ -9,6 +9,10 @@ from typing import NoReturn
 from ..exceptions import CollectError
 
 
+class FitFailedError(CollectError):
+    """A fit failed that had to succeed; its exception is the cause."""
+
+
 def as_sent(error: BaseException, own_process: bool) -> BaseException | None:
     """The exception as the caller can have it; None where it cannot be sent from another process."""
     if not own_process:
@@ -23,4 +27,4 @@ def as_sent(error: BaseException, own_process: bool) -> BaseException | None:
 
 def raise_failed(name: str, repeat: int, fold: int, message: str, error: BaseException | None) -> NoReturn:
     """Say which fit failed, with its exception as the cause."""
-    raise CollectError(f"{name!r} failed in repeat {repeat}, fold {fold}: {message}") from error
+    raise FitFailedError(f"{name!r} failed in repeat {repeat}, fold {fold}: {message}") from error

@@ -33,6 +33,7 @@ def ask_and_collect(
     store: Any,
     collect_into: Callable[[Configs, Path], Predictions],
     score: Callable[[Predictions, str], float],
+    raises: bool = False,
 ) -> tuple[Space, Predictions]:
     """Ask for configurations one by one, collect each on all folds into one store, and tell its score.
 
@@ -52,6 +53,8 @@ def ask_and_collect(
         Collects configurations into a store and gives back all that is in it.
     score
         The score of one configuration, greater is better.
+    raises
+        The first suggestion that fails ends the search.
     """
     study = _Study(sampler, grid)
     found = _Found(estimator)
@@ -68,6 +71,8 @@ def ask_and_collect(
             except CollectError as error:  # the failed cells are in the store, with their messages
                 problem = error
                 study.tell(trial, np.nan)
+                if raises:
+                    raise
         oof = load(path)
         if problem is not None and len(found.params) == len({name for name, _, _ in oof.messages}):
             raise problem

@@ -38,7 +38,7 @@ from . import failures, results
 from .asking import ask_and_collect, is_sampler
 from .callbacks import Announcer, CallbackSupportMixin, with_callbacks
 from .rules import ByFold, Fixed, FromResults, Halving, ask, refuse_incomplete
-from .scorers import Scorers, as_metric, choose_response, read_scoring
+from .scorers import Scorers, choose_response, read_scoring
 from .space import Space, make_space
 from .task import Task
 
@@ -57,7 +57,7 @@ class _Judge(NamedTuple):
 
     def metric(self, oof: Predictions) -> Metric:
         """The metric that selects, the first of several where a function does."""
-        found = self.scorers.metrics(self.kind, oof.target.task, self.response)
+        found = self.scorers.metrics(self.kind, oof.target, self.response)
         return found[self.scorers.main or next(iter(found))]
 
 
@@ -239,13 +239,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         try:
             space, oof = self._collect(task._replace(announcer=announcer), space)
         except CollectError as error:
-            if self.error_score == "raise":
-                failures.raise_first(task, configs, str(error))
-            raise InputError(str(error)) from error
-        if self.error_score == "raise" and oof.messages:
-            failures.raise_first(task, space.configs, "it failed", oof)
+            failures.raise_as_sklearn(error)
         failures.warn(oof)
-        task.scorers.refuse_own_labels(oof)
+        task = task.scored_by(task.scorers.expanded(oof, self.refit))
         self._forget()
         self.oof_ = replace(oof, notes=(*oof.notes, *self._notes(task)))
         self._take_stock(task, space)
@@ -282,11 +278,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         scorers = read_scoring(self.scoring, self.refit, self._prototype())
         kind = kind_of(configs, y)
         target = encode(y, task=kind)
-        needed = choose_response(scorers, scorers.metrics(kind, target.task), kind, configs)
+        target = encode(y, task=kind, positive=scorers.positive(target))
+        needed = choose_response(scorers, scorers.metrics(kind, target), kind, configs)
         response = response_of(needed, kind, configs)
-        found = scorers.metrics(kind, target.task, response)
-        plan = _as_plan(self.cv)
-        return Task(X, y, target, kind, plan, groups, fit_params, seed, scorers, response, found)
+        return Task(X, y, target, kind, _as_plan(self.cv), groups, fit_params, seed, scorers, response)
 
     def _collect(self, task: Task, space: Space | None) -> tuple[Space, Predictions]:
         if space is not None:
@@ -304,6 +299,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             self.store,
             lambda configs, store: self._collect_configs(task, configs, store, None),
             lambda oof, name: metric.sign * float(np.mean(results.split_scores(oof.sel(config=name), metric))),
+            raises=self.error_score == "raise",
         )
 
     def _collect_configs(self, task: Task, configs: Configs, store: Any, drop: Any) -> Predictions:
@@ -321,12 +317,14 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             progress=task.announcer or ("always" if self.verbose > 0 else False),
             drop=drop,
             repeats=self.repeats,
+            positive=task.positive,
+            on_error="raise" if self.error_score == "raise" else "keep",
         )
 
     def _drop_rule(self, task: Task) -> Any:
         """The rule, deciding by the metric that selects where it names none."""
         main = task.scorers.main or next(iter(task.metrics))
-        asked = as_metric(task.scorers.given[main], task.kind, task.response)
+        asked = task.scorers.metric(main, task.kind, task.target, task.response)
         # By name where there is one: the rule's text is part of what a store is continued by.
         metric = asked if isinstance(asked, str) else task.metrics[main]
         if self.search == "halving":
@@ -447,12 +445,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if params and not _routing():
             raise InputError(f"score takes {', '.join(params)} only where scikit-learn's metadata routing is enabled.")
         routed = process_routing(self, "score", **params).scorer.score if params else {}
-        scorer = self.scorer_
-        if not self.multimetric_:
-            return float(scorer(self.best_estimator_, X, y, **routed))
-        if self._judge.scorers.main is None:
+        scorers = self._judge.scorers
+        if scorers.main is None:
             raise InputError("several scorers and none of them named by refit: use those of scorer_ yourself.")
-        return float(scorer[self._judge.scorers.main](self.best_estimator_, X, y, **routed))
+        return float(scorers.scorers[scorers.main](self.best_estimator_, X, y, **routed))
 
     @property
     def classes_(self) -> NDArray[Any]:
