@@ -133,10 +133,13 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     random_state
         Seed of folds, draws and of fits whose own random_state is None; a whole number, or None to draw one.
     error_score
-        What failed fits score in ``cv_results_``; ``"raise"`` raises the exception of the first one. A configuration
-        with a failed fit is never selected.
+        What failed fits score in ``cv_results_``; ``"raise"`` raises the exception of the first one as
+        soon as it fails. A configuration with a failed fit is never selected.
     verbose
         Above 0, show a progress line.
+    pre_dispatch, return_train_score
+        Of GridSearchCV. The first has no effect: no more is handed out than the workers need. The second must be False: what
+        models say of samples they were fitted on is not collected.
     param_grid
         GridSearchCV's name for `grid`; give one of them.
 
@@ -193,6 +196,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         random_state: Any = 0,
         error_score: Any = np.nan,
         verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        return_train_score: bool = False,
         param_grid: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -210,6 +215,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         self.random_state = random_state
         self.error_score = error_score
         self.verbose = verbose
+        self.pre_dispatch = pre_dispatch
+        self.return_train_score = return_train_score
         self.param_grid = param_grid
 
     # -- fitting ----------------------------------------------------------------------------------------
@@ -271,6 +278,11 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             )
         if not (isinstance(self.error_score, (int, float)) or self.error_score == "raise"):
             raise InputError(f"error_score must be a number or 'raise'; got {self.error_score!r}.")
+        if self.return_train_score:
+            raise InputError(
+                "return_train_score=True needs predictions of the samples that models were fitted on, which are not collected. "
+                "Leave it out, and use sklearn.model_selection.validation_curve to see training scores."
+            )
         if self.search == "halving" and self.drop is not True:
             raise InputError("search='halving' is a way to drop configurations; leave drop=True, or use search='grid'.")
 

@@ -13,6 +13,10 @@ from .._predictions import Predictions, State
 from ..exceptions import CollectError, InputError
 
 
+class InputTypeError(InputError, TypeError):
+    """All fits failed with a TypeError: X or a parameter is of a type that no configuration takes."""
+
+
 def warn(oof: Predictions) -> None:
     """One FitFailedWarning that counts the failed fits and names the most common reason."""
     from sklearn.exceptions import FitFailedWarning
@@ -35,4 +39,5 @@ def raise_as_sklearn(error: CollectError) -> NoReturn:
     if isinstance(error, FitFailedError) and isinstance(cause, Exception):
         cause.add_note(str(error))
         raise cause
-    raise InputError(str(error)) from error
+    kind = InputTypeError if "): TypeError: " in str(error) else InputError
+    raise kind(str(error)) from error

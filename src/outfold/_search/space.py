@@ -53,6 +53,7 @@ def make_space(estimator: Any, grid: Any, search: str, n_configs: int | None, se
         return _named(estimator, grid, n_configs, seed)
     check_estimator(estimator, None)
     if n_configs is None:
+        _refuse_distributions(grid, search)
         return name_all(estimator, _all_of(grid))
     return name_all(estimator, _some_of(grid, n_configs, seed))
 
@@ -81,6 +82,18 @@ def _all_of(grid: Any) -> list[dict[str, Any]]:
     if not found:
         raise InputError("the grid is empty; give at least one value of every parameter.")
     return found
+
+
+def _refuse_distributions(grid: Any, search: str) -> None:
+    """A distribution has no end of values: some have to be drawn."""
+    parts = [grid] if isinstance(grid, Mapping) else list(grid or ())
+    drawn = next((p for part in parts if isinstance(part, Mapping) for p, v in part.items() if hasattr(v, "rvs")), None)
+    if drawn is not None:
+        instead = "search='random'" if search == "grid" else f"search={search!r}"
+        raise InputError(
+            f"search={search!r} tries all values of the grid, and {drawn!r} is a distribution. Draw from it with {instead} "
+            "and n_configs=20, say, or give a list of values."
+        )
 
 
 def _some_of(grid: Any, n_configs: int, seed: int) -> list[dict[str, Any]]:
