@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _render
 from .._plan import Splits
 from .._predictions import State
 from .._progress import Mode, Progress, quick_score
@@ -217,8 +216,9 @@ class Filling:
         messages = Counter(reasons.values())
         (message, n), names = messages.most_common(1)[0], list(self.of.configs)
         example = next(name for (name, _, _), text in reasons.items() if text == message)
+        which = f"all {len(names):,} configurations" if len(names) > 1 else "the only configuration"
         raise CollectError(
-            f"all {_render.count(len(names), 'configuration')} failed. The most common reason ({n:,} of "
+            f"{which} failed. The most common reason ({n:,} of "
             f"{sum(messages.values()):,} cells, such as {example!r}): {message}"
         )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import is_dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,8 +24,8 @@ from sklearn.utils.validation import check_is_fitted
 from .. import _render, estimate, select
 from .. import drop as dropping
 from .._collect import collect, refit
+from .._collect.respond import Kind, kind_of
 from .._collect.respond import choose_response as response_of
-from .._collect.respond import kind_of
 from .._configs import Configs, check_estimator
 from .._notes import Note
 from .._plan import Plan
@@ -258,6 +259,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     def _check_options(self) -> None:
         check_estimator(self._prototype(), None)
+        _refuse_other_kinds(self._prototype())
         if self.grid is not None and self.param_grid is not None:
             raise InputError("grid and param_grid are two names for one thing; give one of them.")
         if is_sampler(self.search) and isinstance(self.estimator, Mapping):
@@ -276,7 +278,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             raise InputError(
                 f"refit must be True, False, the name of a scorer or a function of cv_results_; got {self.refit!r}."
             )
-        if not (isinstance(self.error_score, (int, float)) or self.error_score == "raise"):
+        if not (isinstance(self.error_score, Real) or self.error_score == "raise"):
             raise InputError(f"error_score must be a number or 'raise'; got {self.error_score!r}.")
         if self.return_train_score:
             raise InputError(
@@ -288,7 +290,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     def _task(self, X: Any, y: Any, groups: Any, fit_params: dict[str, Any], seed: int, configs: Configs) -> Task:
         scorers = read_scoring(self.scoring, self.refit, self._prototype())
-        kind = kind_of(configs, y)
+        # An outlier detector predicts the labels -1 and 1.
+        detects = get_tags(self._prototype()).estimator_type == "outlier_detector"
+        kind: Kind = "classification" if detects else kind_of(configs, y)
         target = encode(y, task=kind)
         target = encode(y, task=kind, positive=scorers.positive(target))
         needed = choose_response(scorers, scorers.metrics(kind, target), kind, configs)
@@ -330,6 +334,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             drop=drop,
             repeats=self.repeats,
             positive=task.positive,
+            task=task.kind,
             on_error="raise" if self.error_score == "raise" else "keep",
         )
 
@@ -539,6 +544,19 @@ def _routing() -> bool:
     return bool(get_config()["enable_metadata_routing"])
 
 
+def _refuse_other_kinds(estimator: Any) -> None:
+    """What has no labels to predict, or wants its X split by columns too."""
+    tags = get_tags(estimator)
+    name = type(estimator).__name__
+    if tags.estimator_type == "clusterer":
+        raise InputError(f"{name} finds clusters and predicts no labels that could be scored; use GridSearchCV for it.")
+    if tags.input_tags.pairwise:
+        raise InputError(
+            f"{name} takes kernels or distances between samples as X, whose columns would have to be held out too. Give "
+            "features and a kernel by name or function, such as kernel='rbf'."
+        )
+
+
 def _as_seed(random_state: Any) -> int:
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
@@ -565,6 +583,11 @@ def _checked_labels(y: Any, estimator: Any) -> Any:
         raise InputError("This SelectCV estimator requires y to be passed, but the target y is None.")
     if getattr(np.asarray(y).dtype, "names", None) is not None:
         return y
+    if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        raise InputError(
+            f"y should be a 1d array, got an array of shape {np.shape(y)}: a search compares predictions of one column. Search "
+            "for every column apart."
+        )
     y = column_or_1d(y, warn=True)
     if len(y) < 2:
         raise InputError(

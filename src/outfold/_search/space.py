@@ -100,6 +100,8 @@ def _some_of(grid: Any, n_configs: int, seed: int) -> list[dict[str, Any]]:
     from sklearn.model_selection import ParameterGrid, ParameterSampler
 
     parts = [{} if grid is None else grid] if grid is None or isinstance(grid, Mapping) else list(grid)
+    if not all(isinstance(part, Mapping) for part in parts):
+        raise InputError(f"the grid must be a dict of values by parameter, or a list of such dicts; got {grid!r}.")
     if not any(hasattr(values, "rvs") for part in parts for values in part.values()):
         _refuse_too_many(n_configs, len(ParameterGrid(parts)))
         return list(ParameterSampler(parts, n_configs, random_state=seed))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from .._collect.respond import Kind
 from .._plan import Plan
 from .._target import Target
 from ..metrics import Metric
@@ -17,7 +18,7 @@ class Task(NamedTuple):
     X: Any
     y: Any
     target: Target
-    kind: str
+    kind: Kind
     plan: Plan
     groups: Any
     fit_params: dict[str, Any]
