@@ -124,7 +124,7 @@ def test_fresh_selects_among_the_configurations_of_the_call(data, path):
 
 def test_all_failing_names_a_configuration_of_the_call(data, path):
     collect({"a": Tally(), "old": Raises()}, *data, PLAN, store=path)
-    with pytest.raises(CollectError, match=r"all 1 configuration failed. .*4 of 4 cells, such as 'new'"):
+    with pytest.raises(CollectError, match=r"the only configuration failed. .*4 of 4 cells, such as 'new'"):
         collect({"new": Raises()}, *data, PLAN, store=path)
 
 

@@ -23,7 +23,6 @@ from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, average_precision_score, f1_score, fbeta_score, make_scorer
 from sklearn.model_selection import (
-    FixedThresholdClassifier,
     GridSearchCV,
     GroupKFold,
     KFold,
@@ -831,21 +830,6 @@ def test_callbacks_end_when_the_fit_fails(noise):
     with pytest.raises(Exception, match="C"):
         of.SelectCV(LogisticRegression(), {"C": [-1.0]}, cv=3).set_callbacks(listener).fit(X, y)
     assert listener.told[-1] == "teardown"
-
-
-def test_a_function_of_the_estimator_is_refused_where_predict_is_not_the_cut(noise):
-    X, y = noise
-    model = FixedThresholdClassifier(LogisticRegression(), response_method="predict_proba")
-    grid = {"threshold": [0.2, 0.5, 0.8]}
-
-    def right(estimator, X, y):
-        return np.mean(estimator.predict(X) == y)
-
-    with pytest.raises(InputError, match="Use a scorer by name, such as 'accuracy', or make_scorer"):
-        of.SelectCV(model, grid, scoring=right, cv=3, drop=False).fit(X, y)
-    ours = of.SelectCV(model, grid, scoring="accuracy", cv=KFold(3), drop=False).fit(X, y)
-    theirs = GridSearchCV(model, grid, scoring="accuracy", cv=KFold(3)).fit(X, y)
-    assert ours.cv_results_["mean_test_score"] == pytest.approx(theirs.cv_results_["mean_test_score"], abs=1e-12)
 
 
 @pytest.mark.parametrize("method", ["predict_proba", ("decision_function", "predict_proba")])

@@ -103,6 +103,11 @@ def check_estimator(estimator: Any, name: Any) -> None:
     if inspect.isclass(estimator):
         raise InputError(f"{where}{estimator.__name__} is a class; give an instance, {estimator.__name__}().")
     lacks = [m for m in ("fit", "predict", "get_params") if not hasattr(estimator, m)]
+    if lacks == ["predict"]:
+        raise InputError(
+            f"{where}{_render.shorten(repr(estimator), 60)} has no predict, and predictions are what is compared. Put it in a "
+            "pipeline that ends with a classifier or regressor."
+        )
     if lacks:
         raise InputError(
             f"{where}{_render.shorten(repr(estimator), 60)} is not a scikit-learn estimator (it has no {lacks[0]}). "

@@ -270,6 +270,8 @@ class Predictions:
         """Predictions as (R, C, N[, K]) in the response a metric needs, or an error that says what to do."""
         if needs in (self.response, "any"):
             return self.data
+        if needs == "model":
+            return _all_answers(self)
         if needs == "label" and self.labels is not None:
             return self.labels
         convert = _CONVERT.get((self.response, needs))
@@ -389,6 +391,14 @@ def _advice(needs: str) -> str:
 
 def _labels_of_scores(oof: Predictions) -> NDArray[np.intp]:
     return cut_labels(oof.data, oof.data.ndim == 4, 0.5 if oof.threshold is None else oof.threshold)
+
+
+def _all_answers(oof: Predictions) -> NDArray[Any]:
+    """(R, C, N, K + 1) the response and, for classes, the codes of the labels in a last column."""
+    if oof.target.classes is None:
+        return oof.data
+    values = oof.data if oof.data.ndim == 4 else oof.data[..., None]
+    return np.concatenate([values, oof.respond("label")[..., None]], axis=-1, dtype=np.float64)
 
 
 def cut_labels(values: NDArray[Any], several: bool, threshold: float | None) -> NDArray[np.intp]:

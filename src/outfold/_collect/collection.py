@@ -56,6 +56,7 @@ class Collection:
     drop: drop.Rule | None = None
     stop: stability.Stop | None = None
     threads: int = 1
+    raises: bool = False
 
     def fill(
         self, store: str | Path | None, retry_failed: bool, progress: Mode, fresh: MetricLike | None, rule: RuleLike

@@ -59,6 +59,7 @@ def collect(
     max_repeats: int | None = None,
     timeout: float | None = None,
     retry_failed: bool = False,
+    on_error: Literal["keep", "raise"] = "keep",
     positive: Any = None,
     samples: Any = None,
     threads: int = 1,
@@ -120,6 +121,9 @@ def collect(
         whatever they hang in; under a threading backend only fits that return are recognised as too long.
     retry_failed
         Fit the failed cells of the store again.
+    on_error
+        ``"keep"`` makes a fit that raises a failed cell and goes on; ``"raise"`` ends at the first one with a `CollectError`
+        whose cause is its exception. What was finished stays in the store.
     positive
         Which of two classes is the positive one; the last in sorted order by default.
     samples
@@ -147,7 +151,7 @@ def collect(
     named = as_configs(configs)
     if not named:
         raise InputError("there is no configuration to collect; give a grid, a dict of estimators or an estimator.")
-    _check_arguments(store, timeout, threads, task)
+    _check_arguments(store, timeout, threads, task, on_error)
     refuse_masked(X=X, y=y, groups=groups, samples=samples)
     dropping = as_rule(drop)
     if dropping is not None and inner:
@@ -186,6 +190,7 @@ def collect(
         drop=dropping,
         stop=stopping,
         threads=int(threads),
+        raises=on_error == "raise",
     )
     return collection.fill(store, retry_failed, progress, fresh, rule)
 
@@ -225,13 +230,15 @@ def _check_open_end(rule: Rule | None, inner: bool, fresh: bool) -> None:
         )
 
 
-def _check_arguments(store: Any, timeout: Any, threads: Any, task: Any) -> None:
+def _check_arguments(store: Any, timeout: Any, threads: Any, task: Any, on_error: Any) -> None:
     if store is not None and not isinstance(store, (str, os.PathLike)):
         raise InputError(f"store must be the name of a file such as 'run.oof', or None; got {store!r}.")
     if timeout is not None and not (_is_number(timeout, Real) and 0 < timeout < np.inf):
         raise InputError(f"timeout must be a number of seconds above 0, or None for no limit; got {timeout!r}.")
     if not (_is_number(threads, Integral) and threads >= 1):
         raise InputError(f"threads must be a whole number from 1; got {threads!r}.")
+    if on_error not in ("keep", "raise"):
+        raise InputError(f"on_error must be 'keep' or 'raise'; got {on_error!r}.")
     if task is not None and task not in get_args(Kind):
         raise InputError(f"task must be {', '.join(map(repr, get_args(Kind)))} or None; got {task!r}.")
 

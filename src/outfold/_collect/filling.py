@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _render
 from .._plan import Splits
 from .._predictions import State
 from .._progress import Mode, Progress, quick_score
@@ -22,6 +21,7 @@ from ..exceptions import CollectError
 from .board import Board
 from .limits import hung
 from .pool import PoolBroken
+from .raising import raise_failed
 from .recipes import Recipe, seed_of
 from .schedule import CellKey, Holdout, Schedule, paired_holdouts, single_holdouts
 from .work import CRASHED, Outcome, Setting, expired_message
@@ -72,7 +72,8 @@ class Filling:
         self.holdouts = single_holdouts(collection.splits)
         if collection.inner is not None:
             self.holdouts += paired_holdouts(collection.splits)
-        self.settled = board.settled(retry_failed)
+        # To raise the exception of a cell that failed before, it has to be met again.
+        self.settled = board.settled(retry_failed or collection.raises)
         self.n_fits, self.warned = 0, Counter[str]()
         self.start = perf_counter()
         found = quick_score(collection.target, collection.reader.response)
@@ -167,6 +168,7 @@ class Filling:
             timeout=self.of.timeout,
             folder=folder,
             config=get_config(),
+            raises=self.of.raises,
         )
 
     def _tasks(
@@ -177,6 +179,9 @@ class Filling:
             yield setting, holdout, seed, [recipes[j] for j in positions]
 
     def _take(self, outcomes: Sequence[Outcome], schedule: Schedule) -> None:
+        failed = next((o for o in outcomes if o.values is None), None) if self.of.raises else None
+        if failed is not None:  # not put on the board, so that the same call meets it again
+            outcomes = [outcome for outcome in outcomes if outcome.values is not None]
         self.board.put(outcomes)
         for outcome in outcomes:
             holdout = outcome.holdout
@@ -188,6 +193,8 @@ class Filling:
                 self.settled.add((holdout.block, outcome.name, r, k))
                 values = None if outcome.values is None else outcome.values[i]
                 self.progress.add(outcome.name, values, block.rows(r, k))
+        if failed is not None:
+            raise_failed(failed.name, *failed.holdout.cells[0], failed.message, failed.error)
 
     def _take_hung(self, folder: str | None, schedule: Schedule) -> bool:
         """Record the fits that hung, where processes were ended for that."""
@@ -209,8 +216,9 @@ class Filling:
         messages = Counter(reasons.values())
         (message, n), names = messages.most_common(1)[0], list(self.of.configs)
         example = next(name for (name, _, _), text in reasons.items() if text == message)
+        which = f"all {len(names):,} configurations" if len(names) > 1 else "the only configuration"
         raise CollectError(
-            f"all {_render.count(len(names), 'configuration')} failed. The most common reason ({n:,} of "
+            f"{which} failed. The most common reason ({n:,} of "
             f"{sum(messages.values()):,} cells, such as {example!r}): {message}"
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Generator, Iterable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
@@ -108,7 +109,8 @@ class Pool:
         parallel = Parallel(return_as="generator_unordered", batch_size=1, **self.options)
         outcomes = parallel(delayed(work)(*task) for task in tasks)
         try:
-            yield from outcomes
+            for found in outcomes:  # noqa: UP028  (`yield from` would close them before we do)
+                yield found
         except TerminatedWorkerError as error:
             raise PoolBroken(str(error)) from error
         except BrokenProcessPool as error:  # the workers live, but cannot read what they are sent
@@ -122,7 +124,9 @@ class Pool:
                 "joblib.parallel_config('threading')."
             ) from error
         finally:
-            outcomes.close()
+            with warnings.catch_warnings():  # joblib warns of tasks left undone, which is what closing early means
+                warnings.simplefilter("ignore")
+                outcomes.close()
 
 
 def _first_line(error: BaseException) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .._plan import Splits
 from .data import Part, Rows, Samples, borrow
 from .limits import Expired, Watchdog, alarm, limit_worker, listening, quiet
+from .raising import as_sent
 from .recipes import Recipe
 from .respond import Answer, Reader
 from .schedule import Holdout
@@ -42,6 +43,8 @@ class Setting:
         Where watchdogs leave records, or None where a process must not be ended.
     config
         The settings of scikit-learn where the collection was started, which workers do not share by themselves.
+    raises
+        The first failed fit ends the collection: its exception is kept, and what comes after it is left.
     """
 
     token: str
@@ -54,12 +57,14 @@ class Setting:
     timeout: float | None = None
     folder: str | None = None
     config: Mapping[str, Any] = field(default_factory=dict)
+    raises: bool = False
 
 
 class Outcome(NamedTuple):
     """What one fit gave: predictions for every fold it left out, or a message why there are none.
 
-    `labels` has what ``predict`` gave for every fold where it is not the cut of the predictions.
+    `labels` has what ``predict`` gave for every fold where it is not the cut of the predictions; `error` the exception,
+    where the collection is to raise it.
     """
 
     holdout: Holdout
@@ -69,6 +74,7 @@ class Outcome(NamedTuple):
     seconds: float
     warnings: tuple[str, ...]
     labels: tuple[NDArray[np.intp] | None, ...] | None = None
+    error: BaseException | None = None
 
 
 def work(setting: Setting, holdout: Holdout, seed: int, recipes: Sequence[Recipe]) -> list[Outcome]:
@@ -78,12 +84,17 @@ def work(setting: Setting, holdout: Holdout, seed: int, recipes: Sequence[Recipe
     if setting.limited:
         limit_worker(setting.own_process, setting.threads)
     with config_context(**setting.config), quiet() if setting.own_process else nullcontext():
-        return [_fit(setting, holdout, seed, recipe) for recipe in recipes]
+        outcomes = []
+        for recipe in recipes:
+            outcomes.append(_fit(setting, holdout, seed, recipe))
+            if setting.raises and outcomes[-1].values is None:
+                break
+        return outcomes
 
 
 def _fit(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> Outcome:
     start = perf_counter()
-    answers, message = None, ""
+    answers, message, caught = None, "", None
     with listening() as heard:
         try:
             answers = _predict(setting, holdout, seed, recipe)
@@ -93,8 +104,9 @@ def _fit(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> Outco
             raise
         except BaseException as error:  # also sys.exit() in a fit: one configuration must not end the others
             message = describe(error)
+            caught = as_sent(error, setting.own_process) if setting.raises else None
     values, labels = (None, None) if answers is None else (tuple(a.values for a in answers), _labels(answers))
-    return Outcome(holdout, recipe.name, values, message, perf_counter() - start, tuple(heard), labels)
+    return Outcome(holdout, recipe.name, values, message, perf_counter() - start, tuple(heard), labels, caught)
 
 
 def _labels(answers: tuple[Answer, ...]) -> tuple[NDArray[np.intp] | None, ...] | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _render
 from .._configs import Configs, compact, short_names, with_params
 from .._predictions import Predictions
 from .._store import load
@@ -33,6 +34,7 @@ def ask_and_collect(
     store: Any,
     collect_into: Callable[[Configs, Path], Predictions],
     score: Callable[[Predictions, str], float],
+    raises: bool = False,
 ) -> tuple[Space, Predictions]:
     """Ask for configurations one by one, collect each on all folds into one store, and tell its score.
 
@@ -52,6 +54,8 @@ def ask_and_collect(
         Collects configurations into a store and gives back all that is in it.
     score
         The score of one configuration, greater is better.
+    raises
+        The first suggestion that fails ends the search.
     """
     study = _Study(sampler, grid)
     found = _Found(estimator)
@@ -68,6 +72,8 @@ def ask_and_collect(
             except CollectError as error:  # the failed cells are in the store, with their messages
                 problem = error
                 study.tell(trial, np.nan)
+                if raises:
+                    raise
         oof = load(path)
         if problem is not None and len(found.params) == len({name for name, _, _ in oof.messages}):
             raise problem
@@ -84,6 +90,8 @@ class _Study:
                 "with an Optuna sampler the grid holds Optuna distributions by parameter, or is a function of a trial "
                 f"that returns parameters; got {type(grid).__name__}."
             )
+        if isinstance(grid, Mapping):
+            _refuse_other_distributions(grid, optuna.distributions.BaseDistribution)
         self.grid = grid
         if hasattr(sampler, "ask"):
             self.study = sampler
@@ -107,6 +115,18 @@ class _Study:
             self.study.tell(trial, state=self.failed)
         else:
             self.study.tell(trial, self.sign * score)
+
+
+def _refuse_other_distributions(grid: Mapping[str, Any], kind: type) -> None:
+    """Lists and distributions of scipy are what the other searches take."""
+    wrong = next((name for name, values in grid.items() if not isinstance(values, kind)), None)
+    if wrong is None:
+        return
+    what = "a distribution of scipy" if hasattr(grid[wrong], "rvs") else _render.shorten(repr(grid[wrong]), 60)
+    raise InputError(
+        f"with an Optuna sampler the grid holds Optuna distributions; {wrong!r} is {what}. Give FloatDistribution(low, high, "
+        "log=True), IntDistribution(low, high) or CategoricalDistribution(values) of optuna.distributions."
+    )
 
 
 class _Found:

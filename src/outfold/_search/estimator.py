@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import is_dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,8 +24,8 @@ from sklearn.utils.validation import check_is_fitted
 from .. import _render, estimate, select
 from .. import drop as dropping
 from .._collect import collect, refit
+from .._collect.respond import Kind, kind_of
 from .._collect.respond import choose_response as response_of
-from .._collect.respond import kind_of
 from .._configs import Configs, check_estimator
 from .._notes import Note
 from .._plan import Plan
@@ -38,7 +39,7 @@ from . import failures, results
 from .asking import ask_and_collect, is_sampler
 from .callbacks import Announcer, CallbackSupportMixin, with_callbacks
 from .rules import ByFold, Fixed, FromResults, Halving, ask, refuse_incomplete
-from .scorers import Scorers, as_metric, choose_response, read_scoring
+from .scorers import Scorers, choose_response, read_scoring
 from .space import Space, make_space
 from .task import Task
 
@@ -57,7 +58,7 @@ class _Judge(NamedTuple):
 
     def metric(self, oof: Predictions) -> Metric:
         """The metric that selects, the first of several where a function does."""
-        found = self.scorers.metrics(self.kind, oof.target.task, self.response)
+        found = self.scorers.metrics(self.kind, oof.target, self.response)
         return found[self.scorers.main or next(iter(found))]
 
 
@@ -133,10 +134,13 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     random_state
         Seed of folds, draws and of fits whose own random_state is None; a whole number, or None to draw one.
     error_score
-        What failed fits score in ``cv_results_``; ``"raise"`` raises the exception of the first one. A configuration
-        with a failed fit is never selected.
+        What failed fits score in ``cv_results_``; ``"raise"`` raises the exception of the first one as
+        soon as it fails. A configuration with a failed fit is never selected.
     verbose
         Above 0, show a progress line.
+    pre_dispatch, return_train_score
+        Of GridSearchCV. The first has no effect: no more is handed out than the workers need. The second must be False: what
+        models say of samples they were fitted on is not collected.
     param_grid
         GridSearchCV's name for `grid`; give one of them.
 
@@ -193,6 +197,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         random_state: Any = 0,
         error_score: Any = np.nan,
         verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        return_train_score: bool = False,
         param_grid: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -210,6 +216,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         self.random_state = random_state
         self.error_score = error_score
         self.verbose = verbose
+        self.pre_dispatch = pre_dispatch
+        self.return_train_score = return_train_score
         self.param_grid = param_grid
 
     # -- fitting ----------------------------------------------------------------------------------------
@@ -239,13 +247,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         try:
             space, oof = self._collect(task._replace(announcer=announcer), space)
         except CollectError as error:
-            if self.error_score == "raise":
-                failures.raise_first(task, configs, str(error))
-            raise InputError(str(error)) from error
-        if self.error_score == "raise" and oof.messages:
-            failures.raise_first(task, space.configs, "it failed", oof)
+            failures.raise_as_sklearn(error)
         failures.warn(oof)
-        task.scorers.refuse_own_labels(oof)
+        task = task.scored_by(task.scorers.expanded(oof, self.refit))
         self._forget()
         self.oof_ = replace(oof, notes=(*oof.notes, *self._notes(task)))
         self._take_stock(task, space)
@@ -255,6 +259,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     def _check_options(self) -> None:
         check_estimator(self._prototype(), None)
+        _refuse_other_kinds(self._prototype())
         if self.grid is not None and self.param_grid is not None:
             raise InputError("grid and param_grid are two names for one thing; give one of them.")
         if is_sampler(self.search) and isinstance(self.estimator, Mapping):
@@ -273,20 +278,26 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             raise InputError(
                 f"refit must be True, False, the name of a scorer or a function of cv_results_; got {self.refit!r}."
             )
-        if not (isinstance(self.error_score, (int, float)) or self.error_score == "raise"):
+        if not (isinstance(self.error_score, Real) or self.error_score == "raise"):
             raise InputError(f"error_score must be a number or 'raise'; got {self.error_score!r}.")
+        if self.return_train_score:
+            raise InputError(
+                "return_train_score=True needs predictions of the samples that models were fitted on, which are not collected. "
+                "Leave it out, and use sklearn.model_selection.validation_curve to see training scores."
+            )
         if self.search == "halving" and self.drop is not True:
             raise InputError("search='halving' is a way to drop configurations; leave drop=True, or use search='grid'.")
 
     def _task(self, X: Any, y: Any, groups: Any, fit_params: dict[str, Any], seed: int, configs: Configs) -> Task:
         scorers = read_scoring(self.scoring, self.refit, self._prototype())
-        kind = kind_of(configs, y)
+        # An outlier detector predicts the labels -1 and 1.
+        detects = get_tags(self._prototype()).estimator_type == "outlier_detector"
+        kind: Kind = "classification" if detects else kind_of(configs, y)
         target = encode(y, task=kind)
-        needed = choose_response(scorers, scorers.metrics(kind, target.task), kind, configs)
+        target = encode(y, task=kind, positive=scorers.positive(target))
+        needed = choose_response(scorers, scorers.metrics(kind, target), kind, configs)
         response = response_of(needed, kind, configs)
-        found = scorers.metrics(kind, target.task, response)
-        plan = _as_plan(self.cv)
-        return Task(X, y, target, kind, plan, groups, fit_params, seed, scorers, response, found)
+        return Task(X, y, target, kind, _as_plan(self.cv), groups, fit_params, seed, scorers, response)
 
     def _collect(self, task: Task, space: Space | None) -> tuple[Space, Predictions]:
         if space is not None:
@@ -304,6 +315,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             self.store,
             lambda configs, store: self._collect_configs(task, configs, store, None),
             lambda oof, name: metric.sign * float(np.mean(results.split_scores(oof.sel(config=name), metric))),
+            raises=self.error_score == "raise",
         )
 
     def _collect_configs(self, task: Task, configs: Configs, store: Any, drop: Any) -> Predictions:
@@ -321,12 +333,15 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             progress=task.announcer or ("always" if self.verbose > 0 else False),
             drop=drop,
             repeats=self.repeats,
+            positive=task.positive,
+            task=task.kind,
+            on_error="raise" if self.error_score == "raise" else "keep",
         )
 
     def _drop_rule(self, task: Task) -> Any:
         """The rule, deciding by the metric that selects where it names none."""
         main = task.scorers.main or next(iter(task.metrics))
-        asked = as_metric(task.scorers.given[main], task.kind, task.response)
+        asked = task.scorers.metric(main, task.kind, task.target, task.response)
         # By name where there is one: the rule's text is part of what a store is continued by.
         metric = asked if isinstance(asked, str) else task.metrics[main]
         if self.search == "halving":
@@ -447,12 +462,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if params and not _routing():
             raise InputError(f"score takes {', '.join(params)} only where scikit-learn's metadata routing is enabled.")
         routed = process_routing(self, "score", **params).scorer.score if params else {}
-        scorer = self.scorer_
-        if not self.multimetric_:
-            return float(scorer(self.best_estimator_, X, y, **routed))
-        if self._judge.scorers.main is None:
+        scorers = self._judge.scorers
+        if scorers.main is None:
             raise InputError("several scorers and none of them named by refit: use those of scorer_ yourself.")
-        return float(scorer[self._judge.scorers.main](self.best_estimator_, X, y, **routed))
+        return float(scorers.scorers[scorers.main](self.best_estimator_, X, y, **routed))
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -531,6 +544,19 @@ def _routing() -> bool:
     return bool(get_config()["enable_metadata_routing"])
 
 
+def _refuse_other_kinds(estimator: Any) -> None:
+    """What has no labels to predict, or wants its X split by columns too."""
+    tags = get_tags(estimator)
+    name = type(estimator).__name__
+    if tags.estimator_type == "clusterer":
+        raise InputError(f"{name} finds clusters and predicts no labels that could be scored; use GridSearchCV for it.")
+    if tags.input_tags.pairwise:
+        raise InputError(
+            f"{name} takes kernels or distances between samples as X, whose columns would have to be held out too. Give "
+            "features and a kernel by name or function, such as kernel='rbf'."
+        )
+
+
 def _as_seed(random_state: Any) -> int:
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
@@ -557,6 +583,11 @@ def _checked_labels(y: Any, estimator: Any) -> Any:
         raise InputError("This SelectCV estimator requires y to be passed, but the target y is None.")
     if getattr(np.asarray(y).dtype, "names", None) is not None:
         return y
+    if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        raise InputError(
+            f"y should be a 1d array, got an array of shape {np.shape(y)}: a search compares predictions of one column. Search "
+            "for every column apart."
+        )
     y = column_or_1d(y, warn=True)
     if len(y) < 2:
         raise InputError(

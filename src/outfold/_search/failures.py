@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from collections import Counter
+from typing import NoReturn
 
 import numpy as np
 
-from .._collect.data import Samples, as_features, as_labels
-from .._collect.recipes import make_recipes, seed_of
-from .._collect.respond import Reader
-from .._configs import Configs
+from .._collect.raising import FitFailedError
 from .._predictions import Predictions, State
-from ..exceptions import InputError
-from .task import Task
+from ..exceptions import CollectError, InputError
+
+
+class InputTypeError(InputError, TypeError):
+    """All fits failed with a TypeError: X or a parameter is of a type that no configuration takes."""
 
 
 def warn(oof: Predictions) -> None:
@@ -33,29 +33,11 @@ def warn(oof: Predictions) -> None:
         )
 
 
-def raise_first(task: Task, configs: Configs, message: str, oof: Predictions | None = None) -> None:
-    """Fit the first failed cell once more in this process, where its exception can be seen.
-
-    Parameters
-    ----------
-    task, configs
-        What was collected.
-    message
-        What to say should the fit succeed this time.
-    oof
-        The predictions; None where all configurations failed.
-    """
-    if oof is None:
-        splits = task.plan.split(task.target, task.groups, task.seed)
-        name, (repeat, fold) = next(iter(configs)), splits.cells[0]
-    else:
-        splits = oof.splits
-        name, repeat, fold = min(oof.messages, key=lambda cell: (oof.configs.index(cell[0]), *cell[1:]))
-        message = oof.messages[name, repeat, fold]
-    (recipe,) = make_recipes({name: configs[name]}, pickle.dumps)
-    samples = Samples(as_features(task.X, len(task.target)), as_labels(task.y), task.fit_params)
-    part = samples.part(splits.train_rows(repeat, fold), (splits.test_rows(repeat, fold),), private=True)
-    model = recipe.make(seed_of(task.seed, repeat, fold))
-    model.fit(part.X, part.y, **part.fit_params)
-    Reader.of(task.response, task.target)(model, part.tests[0])
-    raise InputError(f"{name!r} failed in repeat {repeat}, fold {fold}: {message}")
+def raise_as_sklearn(error: CollectError) -> NoReturn:
+    """The exception of the fit that failed, as GridSearchCV raises it, and which fit that was; else an InputError."""
+    cause = error.__cause__
+    if isinstance(error, FitFailedError) and isinstance(cause, Exception):
+        cause.add_note(str(error))
+        raise cause
+    kind = InputTypeError if "): TypeError: " in str(error) else InputError
+    raise kind(str(error)) from error

@@ -58,7 +58,7 @@ class FromResults(Rule):
 
     def pick(self, scoring: Scoring, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
         """What the function picks on the scores under every weighting; -1 where it picks no candidate."""
-        metrics = self.scorers.metrics(self.kind, scoring.oof.target.task, self.response)
+        metrics = self.scorers.metrics(self.kind, scoring.oof.target, self.response)
         scored = {name: Scoring(scoring.oof, metric).fold_scores(weights) for name, metric in metrics.items()}
         fixed = results.time_columns(scoring.oof) | results.param_columns(self.params)
         position = {int(j): i for i, j in enumerate(scoring.candidates)}

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .. import metrics
 from .._configs import Configs
-from .._kernels.loops import LoopKernel
 from .._predictions import Predictions
 from .._target import Target
 from ..exceptions import InputError
 from ..metrics import Metric, MetricLike
+from .matching import fast_name, positive_class, response_methods, with_positive
+from .standin import OneScore, Replayed
 
 # GridSearchCV without `scoring` takes the estimator's own score: these, for nearly all estimators.
 _OWN_SCORE = {"classification": "accuracy", "regression": "r2", "survival": "concordance"}
@@ -29,12 +27,6 @@ _SCIKIT_NAMES = {
     "mae": "neg_mean_absolute_error",
     "error": "accuracy",
 }
-# Scorers of scikit-learn that are fast metrics here.
-_FAST = (
-    *("accuracy", "balanced_accuracy", "f1", "f1_macro", "matthews_corrcoef", "roc_auc", "roc_auc_ovr", "roc_auc_ovo"),
-    *("average_precision", "neg_log_loss", "neg_brier_score", "r2", "neg_mean_squared_error"),
-    *("neg_root_mean_squared_error", "neg_mean_absolute_error"),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,30 +43,60 @@ class Scorers:
         The one that selects; None where none was named.
     multimetric
         Whether several were asked for by name.
+    whole
+        The function that returns all of them, where it is one.
     """
 
     given: dict[str, Any]
     scorers: dict[str, Any]
     main: str | None
     multimetric: bool = False
+    whole: Any = None
 
     @property
     def scorer(self) -> Any:
         """What ``scorer_`` is: a dict of scorers, or the only one."""
+        if self.whole is not None:
+            return self.whole
         return self.scorers if self.multimetric else self.scorers["score"]
 
-    def refuse_own_labels(self, oof: Predictions) -> None:
-        """A plain function sees probabilities or scores cut in the usual way; models with a cut of their own need another."""
-        plain = [name for name, asked in self.given.items() if callable(asked) and not hasattr(asked, "_score_func")]
-        if plain and oof.labels is not None:
-            raise InputError(
-                f"the scorer {plain[0]!r} is a function of (estimator, X, y), and the labels these estimators predict are not "
-                "those of their probabilities. Use a scorer by name, such as 'accuracy', or make_scorer."
-            )
+    def positive(self, target: Target) -> Any:
+        """The label that the scorer which selects takes as positive, or the first that takes one; None for none."""
+        first = [] if self.main is None else [self.main]
+        found = [positive_class(self.scorers[name], target) for name in (*first, *self.scorers)]
+        position = next((p for p in found if p is not None), None)
+        return None if position is None or target.classes is None else target.classes[position]
 
-    def metrics(self, kind: str, task: Any, response: str | None = None) -> dict[str, Metric]:
-        """The metrics for this task; `response` is what plain functions are called with."""
-        return {name: metrics.get(as_metric(asked, kind, response), task) for name, asked in self.given.items()}
+    def metrics(self, kind: str, target: Target, response: str | None = None) -> dict[str, Metric]:
+        """The metrics for these labels; `response` is what plain functions are called with."""
+        return {name: metrics.get(self.metric(name, kind, target, response), target.task) for name in self.given}
+
+    def metric(self, name: str, kind: str, target: Target, response: str | None = None) -> MetricLike:
+        """One scorer as a metric of stored predictions: by name where a fast one is the same."""
+        asked, scorer = self.given[name], self.scorers[name]
+        if asked is None:
+            return _OWN_SCORE[kind]
+        if not hasattr(scorer, "_score_func"):
+            return asked if isinstance(asked, str) else Replayed(scorer, response or "any").metric()
+        fast = asked if isinstance(asked, str) else fast_name(scorer)
+        if fast == "average_precision" and target.task == "multiclass":
+            return scorer  # type: ignore[no-any-return]
+        position = positive_class(scorer, target)
+        if position == 0 and target.classes is not None:  # another scorer's positive class is the last
+            return with_positive(scorer, target.classes[0])  # type: ignore[no-any-return]
+        return scorer if fast is None else fast
+
+    def expanded(self, oof: Predictions, refit: Any) -> Scorers:
+        """With one scorer for each score of a function that returns several of them."""
+        function = self.given.get("score")
+        if self.multimetric or not callable(function) or hasattr(function, "_score_func"):
+            return self
+        function = function.function if isinstance(function, OneScore) else function
+        keys = Replayed(function, oof.response).keys(oof)
+        if keys is None:
+            return self
+        parts = {key: OneScore(function, key) for key in keys}
+        return Scorers(dict(parts), dict(parts), _main(refit, parts), True, function)
 
 
 def read_scoring(scoring: Any, refit: Any, estimator: Any) -> Scorers:
@@ -82,9 +104,15 @@ def read_scoring(scoring: Any, refit: Any, estimator: Any) -> Scorers:
     from sklearn.metrics import check_scoring
 
     if scoring is None:
+        _refuse_other_score(estimator)
         return Scorers({"score": None}, {"score": check_scoring(estimator)}, "score")
+    if isinstance(getattr(scoring, "_scorers", None), Mapping):  # what check_scoring makes of several names
+        scoring = dict(scoring._scorers)
     if isinstance(scoring, str) or callable(scoring):
-        return Scorers({"score": scoring}, {"score": _scorer(scoring)}, "score")
+        scorer = _scorer(scoring)
+        if isinstance(refit, str) and callable(scoring) and not hasattr(scoring, "_score_func"):
+            scorer = scoring = OneScore(scoring, refit)
+        return Scorers({"score": scoring}, {"score": scorer}, "score")
     if not isinstance(scoring, Mapping):
         given = list(scoring) if isinstance(scoring, (Sequence, set, frozenset)) else []
         if not given or not all(isinstance(name, str) for name in given) or len(set(given)) < len(given):
@@ -95,6 +123,21 @@ def read_scoring(scoring: Any, refit: Any, estimator: Any) -> Scorers:
     if not scoring or not all(isinstance(name, str) for name in scoring):
         raise InputError(f"scoring must name every scorer by text, such as {{'auc': 'roc_auc'}}; got {scoring!r}.")
     return Scorers(dict(scoring), {name: _scorer(s) for name, s in scoring.items()}, _main(refit, scoring), True)
+
+
+def _refuse_other_score(estimator: Any) -> None:
+    """Generalised linear models score themselves by their deviance, which is not the R2 it would be taken for."""
+    from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
+
+    while hasattr(estimator, "steps"):
+        estimator = estimator.steps[-1][1]
+    powers = ((PoissonRegressor, 1), (GammaRegressor, 2), (TweedieRegressor, getattr(estimator, "power", 0)))
+    power = next((power for kind, power in powers if isinstance(estimator, kind)), None)
+    if power is not None:
+        raise InputError(
+            f"{type(estimator).__name__}'s own score is the share of deviance explained, not R2; say what selects, such as "
+            f"scoring=make_scorer(d2_tweedie_score, power={power})."
+        )
 
 
 def _main(refit: Any, scoring: Mapping[str, Any]) -> str | None:
@@ -135,25 +178,6 @@ def _own_score(estimator: Any, X: Any, y: Any) -> float:
 # -- metrics --------------------------------------------------------------------------------------------
 
 
-def as_metric(asked: Any, kind: str, response: str | None = None) -> MetricLike:
-    """A scorer as a metric of stored predictions: by name where a fast one is the same."""
-    if asked is None:
-        return _OWN_SCORE[kind]
-    if isinstance(asked, str):
-        return asked
-    if not hasattr(asked, "_score_func"):
-        return _Replayed(asked, response or "any").metric()
-    return next((name for name in _FAST if _same(asked, name)), asked)
-
-
-def _same(scorer: Any, name: str) -> bool:
-    from sklearn.metrics import get_scorer
-
-    other = get_scorer(name)
-    parts = ("_score_func", "_kwargs", "_sign", "_response_method")
-    return all(getattr(scorer, part, None) == getattr(other, part) for part in parts)
-
-
 def choose_response(scorers: Scorers, found: Mapping[str, Metric], kind: str, configs: Configs) -> str:
     """The least that all metrics can be taken of, read off models the way scikit-learn's scorers do."""
     if kind != "classification":
@@ -172,100 +196,14 @@ def choose_response(scorers: Scorers, found: Mapping[str, Metric], kind: str, co
         # Without a decision_function, probabilities are what scikit-learn ranks by, and they serve more metrics.
         ranks_by_proba = response == "score" and not any(hasattr(e, "decision_function") for e in configs.values())
         return "proba" if ranks_by_proba else response
-    return "auto" if "any" in needs.values() else "label"
+    return "auto" if {"any", "model"} & set(needs.values()) else "label"
 
 
 _METHODS = {"proba": ("predict_proba",), "score": ("decision_function", "predict_proba")}
 
 
 def _need(scorer: Any, metric: Metric) -> str:
-    method = getattr(scorer, "_response_method", None)
     # One-against-rest areas rank decision values as well as probabilities; scikit-learn's scorer takes the latter.
-    return "proba" if metric.needs == "score" and method == "predict_proba" else metric.needs
-
-
-# -- functions of (estimator, X, y) ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Replayed:
-    """A scorer that is a plain function of (estimator, X, y), called with stored predictions instead of a model."""
-
-    function: Callable[..., Any]
-    response: str
-
-    @property
-    def name(self) -> str:
-        return str(getattr(self.function, "__name__", type(self.function).__name__))
-
-    def metric(self) -> Metric:
-        def kernel(target: Target, predictions: NDArray[Any]) -> LoopKernel:
-            def call(labels: NDArray[Any], prediction: NDArray[Any], counts: NDArray[Any]) -> float:
-                rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
-                return self(Replay(prediction[rows], target.classes, self.response), labels[rows])
-
-            return LoopKernel(call, target.labels, predictions)
-
-        def reference(target: Target, prediction: NDArray[Any], weights: NDArray[Any] | None = None) -> float:
-            counts = np.ones(len(target), dtype=np.intp) if weights is None else np.asarray(weights)
-            return float(kernel(target, prediction[None]).scores(counts[None])[0, 0])
-
-        return Metric(self.name, True, "any", metrics.EVERY, kernel, reference, looped=True)
-
-    def __call__(self, model: Replay, labels: NDArray[Any]) -> float:
-        try:
-            value = self.function(model, Unseen(len(labels)), labels)
-        except Exception as error:
-            raise InputError(
-                f"the scorer {self.name} cannot score stored predictions: {type(error).__name__}: {error}. "
-                "Make it a function of labels and predictions, with sklearn.metrics.make_scorer."
-            ) from error
-        if isinstance(value, Mapping):
-            raise InputError(f"the scorer {self.name} returns several scores; give scoring a dict of scorers instead.")
-        return float(value)
-
-
-@dataclass(frozen=True, eq=False)
-class Replay:
-    """Stands in for a fitted model in a scorer: answers with the predictions it made for the held-out rows."""
-
-    stored: NDArray[Any]
-    classes_: NDArray[Any] | None
-    response: str
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The labels or values."""
-        if self.classes_ is None:
-            return self.stored
-        if self.response == "label":
-            codes = self.stored
-        elif self.stored.ndim == 2:
-            codes = self.stored.argmax(axis=1)
-        else:
-            codes = self.stored > (0.5 if self.response == "proba" else 0.0)
-        return np.asarray(self.classes_[np.asarray(codes, dtype=np.intp)])
-
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """The class probabilities, where they were stored."""
-        if self.response != "proba":
-            raise AttributeError("predict_proba: some configurations have none, so none were stored")
-        return self.stored if self.stored.ndim == 2 else np.stack([1 - self.stored, self.stored], axis=1)
-
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """The scores, where they were stored."""
-        if self.response != "score":
-            raise AttributeError("decision_function: probabilities or labels were stored instead; use predict_proba")
-        return self.stored
-
-
-class Unseen:
-    """Stands in for X in a scorer, which may pass it on to the model and count its rows, and nothing else."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-
-    def __len__(self) -> int:
-        return self.n
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"X is not kept with the predictions (asked for {name})")
+    if metric.needs == "score" and response_methods(scorer)[0] == "predict_proba":
+        return "proba"
+    return metric.needs

@@ -53,6 +53,7 @@ def make_space(estimator: Any, grid: Any, search: str, n_configs: int | None, se
         return _named(estimator, grid, n_configs, seed)
     check_estimator(estimator, None)
     if n_configs is None:
+        _refuse_distributions(grid, search)
         return name_all(estimator, _all_of(grid))
     return name_all(estimator, _some_of(grid, n_configs, seed))
 
@@ -83,10 +84,24 @@ def _all_of(grid: Any) -> list[dict[str, Any]]:
     return found
 
 
+def _refuse_distributions(grid: Any, search: str) -> None:
+    """A distribution has no end of values: some have to be drawn."""
+    parts = [grid] if isinstance(grid, Mapping) else list(grid or ())
+    drawn = next((p for part in parts if isinstance(part, Mapping) for p, v in part.items() if hasattr(v, "rvs")), None)
+    if drawn is not None:
+        instead = "search='random'" if search == "grid" else f"search={search!r}"
+        raise InputError(
+            f"search={search!r} tries all values of the grid, and {drawn!r} is a distribution. Draw from it with {instead} "
+            "and n_configs=20, say, or give a list of values."
+        )
+
+
 def _some_of(grid: Any, n_configs: int, seed: int) -> list[dict[str, Any]]:
     from sklearn.model_selection import ParameterGrid, ParameterSampler
 
     parts = [{} if grid is None else grid] if grid is None or isinstance(grid, Mapping) else list(grid)
+    if not all(isinstance(part, Mapping) for part in parts):
+        raise InputError(f"the grid must be a dict of values by parameter, or a list of such dicts; got {grid!r}.")
     if not any(hasattr(values, "rvs") for part in parts for values in part.values()):
         _refuse_too_many(n_configs, len(ParameterGrid(parts)))
         return list(ParameterSampler(parts, n_configs, random_state=seed))

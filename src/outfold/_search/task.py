@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from .._collect.respond import Kind
 from .._plan import Plan
 from .._target import Target
 from ..metrics import Metric
@@ -17,12 +18,26 @@ class Task(NamedTuple):
     X: Any
     y: Any
     target: Target
-    kind: str
+    kind: Kind
     plan: Plan
     groups: Any
     fit_params: dict[str, Any]
     seed: int
     scorers: Scorers
     response: Any
-    metrics: dict[str, Metric]
     announcer: Announcer | None = None
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """The scorers as metrics of stored predictions."""
+        return self.scorers.metrics(self.kind, self.target, self.response)
+
+    @property
+    def positive(self) -> Any:
+        """The positive one of two classes."""
+        classes = self.target.classes
+        return classes[-1] if classes is not None and len(classes) == 2 else None
+
+    def scored_by(self, scorers: Scorers) -> Task:
+        """The same, with other scorers."""
+        return self._replace(scorers=scorers)

@@ -11,7 +11,7 @@ import numpy as np
 from .._kernels.base import Array, Kernel
 from .._target import Target, Task
 
-Response = Literal["label", "score", "proba", "value", "risk", "pointwise", "any"]
+Response = Literal["label", "score", "proba", "value", "risk", "pointwise", "any", "model"]
 
 BINARY: frozenset[Task] = frozenset({"binary"})
 MULTICLASS: frozenset[Task] = frozenset({"multiclass"})
@@ -34,7 +34,8 @@ class Metric:
         The direction of the best value.
     needs
         The response of a configuration that is scored: class ``label`` codes, a ranking ``score``, class
-        probabilities (``proba``), a ``value``, a ``risk``, ``pointwise`` scores as given, or ``any``.
+        probabilities (``proba``), a ``value``, a ``risk``, ``pointwise`` scores as given, ``any``, or all that a
+        ``model`` would answer: the response and the labels (see `Predictions.respond`).
     tasks
         The tasks it is defined for.
     kernel

@@ -1,0 +1,318 @@
+"""What users of GridSearchCV do, done with SelectCV: their data, splitters, arguments and mistakes."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+import sklearn
+from joblib import parallel_config
+from scipy.stats import loguniform
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import make_classification
+from sklearn.decomposition import PCA
+from sklearn.ensemble import IsolationForest, VotingClassifier
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupShuffleSplit,
+    HalvingGridSearchCV,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    PredefinedSplit,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    TimeSeriesSplit,
+    cross_validate,
+)
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC, OneClassSVM
+from sklearn.utils.estimator_checks import check_dtype_object
+
+import outfold as of
+from collect_estimators import Raises, Tally, fits
+from outfold.exceptions import InputError
+
+GRID = {"C": [0.01, 1.0]}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(80, 6, flip_y=0.2, random_state=0)
+
+
+def searched(X, y, estimator=None, grid=None, cv=None, **options):
+    """Mean scores of SelectCV and of GridSearchCV."""
+    estimator = LogisticRegression() if estimator is None else estimator
+    grid = GRID if grid is None else grid
+    cv = KFold(3) if cv is None else cv
+    fit = {name: options.pop(name) for name in ("groups", "sample_weight") if name in options}
+    ours = of.SelectCV(estimator, grid, cv=cv, drop=False, **options).fit(X, y, **fit)
+    theirs = GridSearchCV(estimator, grid, cv=cv, **options).fit(X, y, **fit)
+    assert ours.best_params_ == theirs.best_params_
+    return ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"]
+
+
+# -- data -----------------------------------------------------------------------------------------------
+
+SAMPLES = {
+    "pandas": lambda X: pd.DataFrame(X, columns=list("abcdef"), index=np.arange(80)[::-1]),
+    "polars": lambda X: pl.DataFrame(X, schema=list("abcdef")),
+    "lists": lambda X: X.tolist(),
+    "csr": sp.csr_matrix,
+    "csc array": sp.csc_array,
+    "single precision": lambda X: X.astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples_of_every_kind(data, name):
+    X, y = data
+    found, expected = searched(SAMPLES[name](X), y)
+    np.testing.assert_allclose(found, expected)
+
+
+LABELS = {
+    "series": lambda y: pd.Series(y, index=np.arange(80)[::-1]),
+    "category": lambda y: pd.Series(y).map({0: "n", 1: "p"}).astype("category"),
+    "string": lambda y: pd.Series(y).map({0: "n", 1: "p"}).astype("string"),
+    "polars": pl.Series,
+    "list": lambda y: y.tolist(),
+    "bool": lambda y: y == 1,
+    "text": lambda y: np.array(["a", "b"])[y],
+}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_labels_of_every_kind(data, name):
+    X, y = data
+    found, expected = searched(X, LABELS[name](y))
+    np.testing.assert_allclose(found, expected)
+
+
+def test_labels_of_one_column_warn_as_in_scikit_learn(data):
+    X, y = data
+    with pytest.warns(sklearn.exceptions.DataConversionWarning):
+        of.SelectCV(LogisticRegression(), GRID, cv=3).fit(X, y[:, None])
+
+
+def test_columns_by_name(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(kind=np.array(list("xyz"))[np.arange(80) % 3])
+    prepare = make_column_transformer((StandardScaler(), ["a", "b"]), (OneHotEncoder(), ["kind"]))
+    model = make_pipeline(prepare, LogisticRegression())
+    found, expected = searched(frame, y, model, {"logisticregression__C": [0.01, 1.0]})
+    np.testing.assert_allclose(found, expected)
+    with sklearn.config_context(transform_output="pandas"):
+        model = make_pipeline(StandardScaler(), LogisticRegression())
+        search = of.SelectCV(model, {"logisticregression__C": [0.01, 1.0]}, cv=3, n_jobs=2)
+        assert not search.fit(frame[list("abcdef")], y).oof_.messages
+
+
+DETECTORS = {
+    "forest": (IsolationForest(n_estimators=5, random_state=0), {"max_samples": [0.5, 1.0]}),
+    "neighbours": (LocalOutlierFactor(novelty=True), {"n_neighbors": [3, 5]}),
+    "svm": (OneClassSVM(), {"nu": [0.1, 0.5]}),
+}
+
+
+@pytest.mark.parametrize("scoring", ["f1", "roc_auc", "accuracy"])
+@pytest.mark.parametrize("name", DETECTORS)
+def test_outlier_detectors_predict_labels(data, name, scoring):
+    X, y = data
+    found, expected = searched(X, np.where(y == 1, 1, -1), *DETECTORS[name], scoring=scoring)
+    np.testing.assert_allclose(found, expected)
+
+
+# -- splits ---------------------------------------------------------------------------------------------
+
+GROUPS = np.arange(80) // 4
+SPLITS = {
+    "in order": KFold(4),
+    "shuffled": ShuffleSplit(3, random_state=0),
+    "repeated": RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0),
+    "in time": TimeSeriesSplit(3),
+    "one by one": LeaveOneOut(),
+    "given": PredefinedSplit(np.arange(80) % 3),
+    "hold-out": PredefinedSplit(np.where(np.arange(80) % 3, -1, 0)),
+    "pairs": list(KFold(3).split(np.zeros(80))),
+    "groups": LeaveOneGroupOut(),
+    "some groups": GroupShuffleSplit(3, random_state=0),
+    "groups and classes": StratifiedGroupKFold(3),
+}
+
+
+@pytest.mark.parametrize("name", SPLITS)
+def test_splitters(data, name):
+    fit = {"groups": pd.Series(GROUPS).astype(str)} if "groups" in name else {}
+    found, expected = searched(*data, cv=SPLITS[name], **fit)
+    np.testing.assert_allclose(found, expected)
+
+
+def test_a_generator_of_pairs(data):
+    X, y = data
+    search = of.SelectCV(LogisticRegression(), GRID, cv=KFold(3).split(X), drop=False).fit(X, y)
+    theirs = GridSearchCV(LogisticRegression(), GRID, cv=KFold(3)).fit(X, y)
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+
+
+def test_halving_starts_where_that_of_scikit_learn_does(data):
+    grid = {"C": [1e-4, 1e-3, 0.01, 0.1]}
+    ours = of.SelectCV(LogisticRegression(), grid, search="halving", cv=5).fit(*data)
+    theirs = HalvingGridSearchCV(LogisticRegression(), grid, cv=5, factor=2, random_state=0).fit(*data)
+    assert (ours.cv_results_["state"] == "done").sum() == 1
+    assert theirs.n_remaining_candidates_ <= 2
+    assert {p["C"] for p in theirs.cv_results_["params"]} == {p["C"] for p in ours.cv_results_["params"]}
+
+
+# -- in other estimators --------------------------------------------------------------------------------
+
+
+def test_inside_other_estimators(data):
+    X, y = data
+    search = of.SelectCV(LogisticRegression(), GRID, cv=3)
+    assert make_pipeline(StandardScaler(), search).fit(X, y).score(X, y) > 0.7
+    assert VotingClassifier([("a", search), ("b", SVC())]).fit(X, y).score(X, y) > 0.7
+    found = cross_validate(search, X, y, cv=3, scoring=["roc_auc"], return_estimator=True, return_train_score=True)
+    assert all(0.5 < model.estimate_.value < 1 for model in found["estimator"])
+    assert np.isfinite(found["train_roc_auc"]).all()
+    outer = GridSearchCV(search, {"estimator__fit_intercept": [True, False]}, cv=2).fit(X, y)
+    assert outer.best_estimator_.best_params_["C"] in GRID["C"]
+    both = of.SelectCV(search, {"estimator__fit_intercept": [True, False]}, cv=2).fit(X, y)
+    assert both.best_estimator_.best_params_["C"] in GRID["C"]
+
+
+def test_copies_and_settings(data):
+    X, y = data
+    search = of.SelectCV(LogisticRegression(), GRID, cv=3).fit(X, y)
+    again = pickle.loads(pickle.dumps(search))
+    np.testing.assert_array_equal(again.predict(X), search.predict(X))
+    assert again.estimate_.value == search.estimate_.value
+    assert not hasattr(clone(search), "oof_")
+    assert clone(search).get_params()["grid"] == GRID
+    changed = clone(search).set_params(estimator__fit_intercept=False, grid={"C": [5.0]}).fit(X, y)
+    assert changed.best_params_ == {"C": 5.0}
+    assert changed.best_estimator_.intercept_.tolist() == [0.0]
+    for made in (search, of.SelectCV({"a": SVC()}, cv=3), of.SelectCV({"a": SVC()}, cv=3).fit(X, y)):
+        assert "SelectCV" in repr(made)
+        assert "sk-top-container" in made._repr_html_()
+
+
+@pytest.mark.parametrize("n_jobs", [-1, -2])
+def test_workers_counted_from_the_end(data, n_jobs):
+    with parallel_config("threading"):
+        found, expected = searched(*data, n_jobs=n_jobs)
+    np.testing.assert_allclose(found, expected)
+
+
+# -- arguments ------------------------------------------------------------------------------------------
+
+
+def test_weights_in_every_container(data):
+    X, y = data
+    weights = np.where(y == 1, 5.0, 1.0)
+    expected = of.SelectCV(LogisticRegression(), GRID, cv=3, drop=False).fit(X, y, sample_weight=weights)
+    for given in (weights.tolist(), pd.Series(weights, index=np.arange(80)[::-1])):
+        found = of.SelectCV(LogisticRegression(), GRID, cv=3, drop=False).fit(X, y, sample_weight=given)
+        assert found.oof_.data.tobytes() == expected.oof_.data.tobytes()
+    none = of.SelectCV(LogisticRegression(), GRID, cv=3, drop=False).fit(X, y, sample_weight=None)
+    assert none.oof_.data.tobytes() != expected.oof_.data.tobytes()
+
+
+def test_arguments_of_gridsearchcv_without_effect(data):
+    plain = of.SelectCV(LogisticRegression(), GRID, cv=3).fit(*data)
+    search = of.SelectCV(LogisticRegression(), GRID, cv=3, pre_dispatch="n_jobs", return_train_score=False).fit(*data)
+    assert search.best_score_ == plain.best_score_
+    theirs = set(GridSearchCV(LogisticRegression(), GRID).get_params(deep=False))
+    assert theirs <= set(search.get_params(deep=False))
+    with pytest.raises(InputError, match=r"return_train_score=True needs.*validation_curve"):
+        clone(search).set_params(return_train_score=True).fit(*data)
+
+
+@pytest.mark.parametrize("value", [np.float32(0.5), np.int64(0), 1])
+def test_error_score_is_any_number(data, value):
+    configs = {"good": Tally(), "bad": Raises()}
+    with pytest.warns(sklearn.exceptions.FitFailedWarning):
+        search = of.SelectCV(configs, cv=3, error_score=value, drop=False).fit(*data)
+    assert search.cv_results_["mean_test_score"][1] == value
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_first_failed_fit_is_raised_at_once(data, tmp_path, n_jobs):
+    X, y = data
+    log, store = tmp_path / "log", tmp_path / "run.oof"
+    configs = {"good": Tally(log=str(log)), "bad": Raises(), "late": Tally(scale=2.0, log=str(log))}
+    search = of.SelectCV(configs, cv=10, error_score="raise", drop=False, store=store, n_jobs=n_jobs)
+    with pytest.raises(RuntimeError, match="no luck today") as caught:
+        search.fit(X, y)
+    assert any("'bad' failed in repeat 0, fold" in note for note in caught.value.__notes__)
+    n = fits(log)
+    assert n < 20  # all would be 10 each
+    assert n_jobs == 2 or n == 1  # fold by fold, in the order of the configurations
+    search.set_params(estimator={k: v for k, v in configs.items() if k != "bad"}, n_jobs=1).fit(X, y)
+    lost = fits(log) - (20 + 1)  # each once, and the winner once more on all samples
+    assert lost == 0 if n_jobs == 1 else lost <= 4  # what was in flight
+
+
+def test_a_type_error_stays_one():
+    check_dtype_object("SelectCV", of.SelectCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2))
+
+
+REFUSED = {
+    "no predict": (PCA(), {"n_components": [1, 2]}, {}, r"PCA\(\) has no predict.*pipeline that ends with"),
+    "clusters": (KMeans(), {"n_clusters": [1, 2]}, {}, "KMeans finds clusters"),
+    "kernel": (SVC(kernel="precomputed"), GRID, {}, "SVC takes kernels or distances between samples"),
+    "distribution": (SVC(), {"C": loguniform(1, 2)}, {}, "'C' is a distribution. Draw from it with search='random'"),
+    "halving": (SVC(), {"C": loguniform(1, 2)}, {"search": "halving"}, "search='halving' and n_configs"),
+    "no dict": (SVC(), ["C"], {"search": "random", "n_configs": 1}, "the grid must be a dict"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_searched(data, name):
+    estimator, grid, options, message = REFUSED[name]
+    with pytest.raises(InputError, match=message):
+        of.SelectCV(estimator, grid, cv=3, **options).fit(*data)
+
+
+def test_outputs_of_several_columns(data):
+    X, _ = data
+    with pytest.raises(InputError, match=r"shape \(80, 2\).*Search for every column apart"):
+        of.SelectCV(Ridge(), {"alpha": [1.0]}, cv=3).fit(X, X[:, :2])
+
+
+@pytest.mark.parametrize("values", [loguniform(1, 2), [1.0, 2.0]])
+def test_a_sampler_wants_distributions_of_its_own(data, values):
+    optuna = pytest.importorskip("optuna")
+    with pytest.raises(InputError, match=r"holds Optuna distributions; 'C' is .*FloatDistribution"):
+        of.SelectCV(LogisticRegression(), {"C": values}, search=optuna.samplers.RandomSampler(), cv=3).fit(*data)
+
+
+def test_a_suggestion_that_fails_is_raised(data):
+    optuna = pytest.importorskip("optuna")
+    grid = {"solver": optuna.distributions.CategoricalDistribution(["nonsense"])}
+    sampler = optuna.samplers.RandomSampler(seed=0)
+    with pytest.raises(ValueError, match="'solver' parameter"):
+        of.SelectCV(LogisticRegression(), grid, search=sampler, cv=3, error_score="raise").fit(*data)
+
+
+def test_metadata_routing_of_scorers(data):
+    X, y = data
+    weights = np.where(y == 1, 5.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = LogisticRegression().set_fit_request(sample_weight=True)
+        own = of.SelectCV(model, GRID, cv=3, scoring=lambda e, X, y: e.score(X, y)).fit(X, y, sample_weight=weights)
+        assert not own.oof_.messages
+        with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="sample_weight"):
+            of.SelectCV(LogisticRegression(), GRID, cv=3).fit(X, y, sample_weight=weights)
