@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._notes import Note
-from ._plan import fingerprint
+from ._plan import Splits, fingerprint
 from ._predictions import AUTO, Predictions, State, begun, check_probabilities
 from ._schema import (
     APPLICATION_ID,
@@ -161,6 +161,13 @@ class Store:
                 facts["notes"] = [[note.code, note.text] for note in notes]
             insert_about(db, facts)
 
+    def grow(self, splits: Splits) -> None:
+        """Add the repeats of these splits that the main block does not have yet."""
+        marked = fingerprint(self._header.target, splits.folds, splits.train)
+        with self._transaction() as db:
+            insert_repeats(db, splits, marked, self._folds[MAIN].shape[1])
+        self._folds[MAIN] = splits.folds
+
     def predictions(self) -> Predictions:
         """What is in the file now."""
         with _clear_errors(self.path):
@@ -193,7 +200,8 @@ class Store:
             raise InputError(f"{self.path.name} has no configuration {cell.config!r}; open it with one of that name.")
         blobs: tuple[Any, ...] = (None, None, None)
         if cell.state == State.DONE:
-            blobs = blobs_of(_checked_values(cell, block), _checked_labels(cell, block), block.response)
+            values = _checked_values(cell, block, self._n_held_out(cell))
+            blobs = blobs_of(values, _checked_labels(cell, block), block.response)
         where = (cell.block, int(cell.repeat), int(cell.fold), self._positions[cell.config])
         seconds = None if cell.seconds is None else float(cell.seconds)
         return (*where, state_name(cell.state), cell.message, seconds, *blobs)
@@ -201,16 +209,21 @@ class Store:
     def _read_header(self) -> None:
         self._header = _read(self._db, self.path, cells=False)
         self._positions = {name: i for i, name in enumerate(self._header.configs)}
+        self._folds = {MAIN: self._header.folds} | {name: b.folds for name, b in self._header.blocks.items()}
+        self._sizes: dict[tuple[str, int], NDArray[np.intp]] = {}
+
+    def _n_held_out(self, cell: Cell) -> int:
+        """How many samples a cell holds out; counted once for all folds of a repeat."""
+        key = (cell.block, cell.repeat)
+        if key not in self._sizes:
+            self._sizes[key] = np.bincount(self._folds[cell.block][:, cell.repeat] + 1)[1:]
+        sizes = self._sizes[key]
+        return int(sizes[cell.fold]) if 0 <= cell.fold < len(sizes) else 0
 
     def _extend(self, header: Predictions) -> None:
-        """Add the configurations, blocks and repeats that the file does not have yet."""
+        """Add the configurations and blocks that the file does not have yet."""
         known = self._header
-        if header.n_repeats > known.n_repeats:
-            with self._transaction() as db:
-                insert_repeats(db, header, known.n_repeats)
-            self._read_header()
-            known = self._header
-        new = [i for i, name in enumerate(header.configs) if name not in known.configs]
+        new = [i for i, name in enumerate(header.configs) if name not in self._positions]
         blocks = {name: block for name, block in header.blocks.items() if name not in known.blocks}
         if not new and not blocks:
             return
@@ -224,10 +237,10 @@ class Store:
         self._read_header()
 
 
-def _checked_values(cell: Cell, block: Predictions) -> NDArray[Any]:
-    """The predictions of a done cell, unless the file could not be loaded with them."""
+def _checked_values(cell: Cell, block: Predictions, n: int) -> NDArray[Any]:
+    """The predictions of a done cell that holds out `n` samples, unless the file could not be loaded with them."""
     values, where = np.asarray(cell.values), f"{cell.config!r} in repeat {cell.repeat}, fold {cell.fold}"
-    shape = (int(np.sum(block.folds[:, cell.repeat] == cell.fold)), *block.data.shape[3:])
+    shape = (n, *block.data.shape[3:])
     if cell.values is None or values.shape != shape:
         raise InputError(f"a done cell needs predictions of shape {shape}; {where} has {values.shape}.")
     if block.response == "label" and block.target.classes is not None:

@@ -25,10 +25,12 @@ from .collection import Collection
 from .data import Samples, as_features, as_labels, has_rows, refuse_masked, refuse_missing_groups
 from .pool import Pool
 from .recipes import make_recipes
+from .repeats import Repeats
 from .respond import Kind, Reader, choose_response, kind_of
 
 # The most repeats where their number is open.
 _CAP = 50
+OnError = Literal["record", "raise"]
 
 if TYPE_CHECKING:
     from ..drop import Rule
@@ -63,12 +65,14 @@ def collect(
     samples: Any = None,
     threads: int = 1,
     task: Kind | None = None,
+    on_error: OnError = "record",
 ) -> Predictions:
     """Out-of-fold predictions of every configuration.
 
     The result depends on the data, the plan and the seed alone: not on the number of workers, the backend, the order of
     the work, the other configurations, or an interruption. What a configuration's estimator leaves open as
-    ``random_state=None`` gets a seed that is the same for all configurations in a fold, so that comparisons are paired.
+    ``random_state=None`` gets a seed that is the same for all configurations in a fold, so that comparisons are paired;
+    so do the global generators of numpy and Python while it is fitted, except in threads of one process.
 
     Parameters
     ----------
@@ -128,6 +132,10 @@ def collect(
         Threads a fit may use in OpenMP; more can change the last bits of some estimators. BLAS always uses one.
     task
         ``"classification"``, ``"regression"`` or ``"survival"`` where the estimators do not say what they are.
+    on_error
+        ``"record"`` makes a fit that fails a failed cell and goes on; ``"raise"`` ends the collection at the first one with
+        a `CollectError` whose ``__cause__`` is the exception of the fit. The store keeps what was finished before, and the
+        next call with ``"raise"`` fits the failed cell again.
 
     Returns
     -------
@@ -147,7 +155,7 @@ def collect(
     named = as_configs(configs)
     if not named:
         raise InputError("there is no configuration to collect; give a grid, a dict of estimators or an estimator.")
-    _check_arguments(store, timeout, threads, task)
+    _check_arguments(store, timeout, threads, task, on_error)
     refuse_masked(X=X, y=y, groups=groups, samples=samples)
     dropping = as_rule(drop)
     if dropping is not None and inner:
@@ -155,7 +163,7 @@ def collect(
             "drop cannot be combined with inner=True: nested cross-validation selects among all configurations in every "
             "outer fold, so none may be missing. Leave one of them out; bbc needs no inner folds."
         )
-    planned, stopping = _repeated(_as_plan(plan), repeats, stop, max_repeats)
+    planned, stopping, cap = _repeated(_as_plan(plan), repeats, stop, max_repeats)
     if stopping is not None:
         _check_open_end(dropping, inner, fresh is not None)
     seed = _seed(rng)
@@ -166,7 +174,8 @@ def collect(
     if groups is not None:
         groups = np.array(groups)
         refuse_missing_groups(groups)
-    splits = planned.split(target, groups, seed)
+    more = None if stopping is None else Repeats(planned, target, groups, seed, cap)
+    splits = planned.split(target, groups, seed) if more is None else more.first(1)
     chosen = choose_response(response, kind, named)
     pool = Pool.configured(n_jobs, timeout)
     collection = Collection(
@@ -185,13 +194,15 @@ def collect(
         timeout=timeout,
         drop=dropping,
         stop=stopping,
+        repeats=more,
         threads=int(threads),
+        raising=on_error == "raise",
     )
     return collection.fill(store, retry_failed, progress, fresh, rule)
 
 
-def _repeated(plan: Plan, repeats: Any, stop: Any, cap: Any) -> tuple[Plan, Stop | None]:
-    """The plan with all repeats that may come, and the rule that ends them where their number is open."""
+def _repeated(plan: Plan, repeats: Any, stop: Any, cap: Any) -> tuple[Plan, Stop | None, int]:
+    """The plan with its repeats; where their number is open, the rule that ends them and the most that may come."""
     if repeats != AUTO:
         for name, value in (("stop", stop), ("max_repeats", cap)):
             if value is not None:
@@ -199,7 +210,7 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, cap: Any) -> tuple[Plan, Stop
                     f"{name} needs repeats='auto'; got repeats={repeats!r}. Give both, or leave {name} out."
                 )
         if repeats is None:
-            return plan, None
+            return plan, None, plan.repeats
         if not isinstance(repeats, (int, np.integer)) or isinstance(repeats, bool) or repeats < 1:
             raise InputError(f"repeats must be a whole number from 1, 'auto' or None; got {repeats!r}.")
     if plan.kind not in ("kfold", "holdout"):
@@ -208,8 +219,8 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, cap: Any) -> tuple[Plan, Stop
             "repeats out."
         )
     if repeats != AUTO:
-        return replace(plan, repeats=int(repeats)), None
-    return replace(plan, repeats=check_count(_CAP if cap is None else cap, "max_repeats", 1)), as_stop(stop)
+        return replace(plan, repeats=int(repeats)), None, int(repeats)
+    return replace(plan, repeats=1), as_stop(stop), check_count(_CAP if cap is None else cap, "max_repeats", 1)
 
 
 def _check_open_end(rule: Rule | None, inner: bool, fresh: bool) -> None:
@@ -225,7 +236,7 @@ def _check_open_end(rule: Rule | None, inner: bool, fresh: bool) -> None:
         )
 
 
-def _check_arguments(store: Any, timeout: Any, threads: Any, task: Any) -> None:
+def _check_arguments(store: Any, timeout: Any, threads: Any, task: Any, on_error: Any) -> None:
     if store is not None and not isinstance(store, (str, os.PathLike)):
         raise InputError(f"store must be the name of a file such as 'run.oof', or None; got {store!r}.")
     if timeout is not None and not (_is_number(timeout, Real) and 0 < timeout < np.inf):
@@ -234,6 +245,8 @@ def _check_arguments(store: Any, timeout: Any, threads: Any, task: Any) -> None:
         raise InputError(f"threads must be a whole number from 1; got {threads!r}.")
     if task is not None and task not in get_args(Kind):
         raise InputError(f"task must be {', '.join(map(repr, get_args(Kind)))} or None; got {task!r}.")
+    if on_error not in get_args(OnError):
+        raise InputError(f"on_error must be {' or '.join(map(repr, get_args(OnError)))}; got {on_error!r}.")
 
 
 def _is_number(value: Any, kind: Any) -> bool:
