@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._mismatch import refuse_mismatch
 from ._notes import Note
 from ._plan import Splits, fingerprint
-from ._predictions import AUTO, Predictions, State, begun, check_probabilities
+from ._predictions import Predictions, State, begun, check_probabilities
 from ._schema import (
     APPLICATION_ID,
     MAIN,
@@ -36,7 +37,7 @@ from ._schema import (
     state_name,
     transaction,
 )
-from .exceptions import FileError, InputError, OutfoldError, StoreMismatchError
+from .exceptions import FileError, InputError, OutfoldError
 
 # Long enough for a file that is just being closed, short enough to be told that it is in use.
 _LOCK_SECONDS = 1.0
@@ -129,7 +130,7 @@ class Store:
             db = _open_to_write(path)
             try:
                 store = cls(path, db)
-                _refuse_mismatch(path, store._header, header, identity)
+                refuse_mismatch(path.name, store._header, header, identity)
                 store._extend(header)
             except BaseException:
                 db.close()
@@ -266,64 +267,6 @@ def _checked_labels(cell: Cell, block: Predictions) -> NDArray[Any] | None:
     ):
         raise InputError(f"labels of a cell are class codes, one a sample; {cell.config!r} has others.")
     return labels
-
-
-# -- is it the same collection? -------------------------------------------------------------------------
-
-_IDENTITY_WORDS = {
-    "data": "data (X)",
-    "labels": "labels (y)",
-    "plan": "plan or splits",
-    "groups": "groups",
-    "samples": "sample names",
-    "fit_params": "fit parameters",
-    "drop": "dropping",
-}
-
-
-def _refuse_mismatch(path: Path, known: Predictions, header: Predictions, identity: Mapping[str, str]) -> None:
-    before = known.provenance.get("identity")
-    if before is None:
-        raise StoreMismatchError(
-            f"{path.name} was not made by collecting, so it cannot be continued. Use another store."
-        )
-    before, identity = {"response": known.response, **before}, {"response": header.response, **identity}
-    keys = [*identity, *(k for k in before if k not in identity)]
-    differ = [_difference(k, before.get(k), identity.get(k)) for k in keys if before.get(k) != identity.get(k)]
-    if not differ and not _same_splits(known, header, identity):
-        differ = ["other labels or splits"]
-    # Other labels or splits of the whole make every block another: say it once.
-    differ += [
-        f"other splits of the block {name!r}"
-        for name, block in header.blocks.items()
-        if not differ and name in known.blocks and known.blocks[name].fingerprint != block.fingerprint
-    ]
-    old, new = known.provenance.get("specs", {}), header.provenance.get("specs", {})
-    changed = [name for name in new if name in old and old[name] != new[name]]
-    if changed:
-        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-        differ.append(f"another configuration called {changed[0]!r}{more}")
-    if differ:
-        raise StoreMismatchError(
-            f"{path.name} was made with {', '.join(differ)}. Use another store, or delete it to start anew."
-        )
-
-
-def _same_splits(known: Predictions, header: Predictions, identity: Mapping[str, str]) -> bool:
-    if identity.get("repeats") != AUTO:
-        return known.fingerprint == header.fingerprint
-    # The cap may be another one; the repeats that both have must be the same.
-    n = min(known.n_repeats, header.n_repeats)
-    one, other = (fingerprint(oof.target, oof.folds[:, :n]) for oof in (known, header))
-    return one == other
-
-
-def _difference(key: str, before: str | None, now: str | None) -> str:
-    word = _IDENTITY_WORDS.get(key, key.replace("_", " "))
-    # Hashes and long texts tell a person nothing; a seed or a response does.
-    if key in _IDENTITY_WORDS or before is None or now is None or max(len(before), len(now)) > 40:
-        return f"other {word}"
-    return f"{word} {before} (now {now})"
 
 
 # -- the file -------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@
     │   └── NeedError               the method needs another plan, response, block or more cells
     ├── FileError (OSError)         an .oof, .csv or .parquet file that cannot be read or written
     │   └── StoreMismatchError      the store belongs to other data, labels, plan or configurations
-    └── CollectError (RuntimeError) no configuration could be fitted
+    └── CollectError (RuntimeError) no configuration could be fitted, or one that had to be
 """
 
 
@@ -32,4 +32,4 @@ class StoreMismatchError(FileError):
 
 
 class CollectError(OutfoldError, RuntimeError):
-    """No configuration could be fitted."""
+    """No configuration could be fitted, or one could not that had to be."""

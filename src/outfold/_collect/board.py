@@ -161,8 +161,8 @@ class Board:
         n = min(self.oof.n_repeats, splits.n_repeats)
         if not np.array_equal(self.oof.folds[:, :n], splits.folds[:, :n]):
             raise StoreMismatchError(
-                f"{'the store' if self.store is None else self.store.path.name} was made with other splits of the "
-                f"{n} repeats it has. Use another store, or delete it to start anew."
+                f"{self.store.path.name} was made with other splits of the same plan. Use another store, or delete it to "
+                "start anew."
             )
         if splits.n_repeats > n:
             if self.store is not None:

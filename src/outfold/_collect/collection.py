@@ -57,7 +57,7 @@ class Collection:
     stop: stability.Stop | None = None
     repeats: Repeats | None = None
     threads: int = 1
-    raising: bool = False
+    raises: bool = False
 
     def fill(
         self, store: str | Path | None, retry_failed: bool, progress: Mode, fresh: MetricLike | None, rule: RuleLike

@@ -30,7 +30,6 @@ from .respond import Kind, Reader, choose_response, kind_of
 
 # The most repeats where their number is open.
 _CAP = 50
-OnError = Literal["record", "raise"]
 
 if TYPE_CHECKING:
     from ..drop import Rule
@@ -61,11 +60,11 @@ def collect(
     max_repeats: int | None = None,
     timeout: float | None = None,
     retry_failed: bool = False,
+    on_error: Literal["keep", "raise"] = "keep",
     positive: Any = None,
     samples: Any = None,
     threads: int = 1,
     task: Kind | None = None,
-    on_error: OnError = "record",
 ) -> Predictions:
     """Out-of-fold predictions of every configuration.
 
@@ -124,6 +123,9 @@ def collect(
         whatever they hang in; under a threading backend only fits that return are recognised as too long.
     retry_failed
         Fit the failed cells of the store again.
+    on_error
+        ``"keep"`` makes a fit that raises a failed cell and goes on; ``"raise"`` ends at the first one with a `CollectError`
+        whose cause is its exception. What was finished stays in the store.
     positive
         Which of two classes is the positive one; the last in sorted order by default.
     samples
@@ -132,10 +134,6 @@ def collect(
         Threads a fit may use in OpenMP; more can change the last bits of some estimators. BLAS always uses one.
     task
         ``"classification"``, ``"regression"`` or ``"survival"`` where the estimators do not say what they are.
-    on_error
-        ``"record"`` makes a fit that fails a failed cell and goes on; ``"raise"`` ends the collection at the first one with
-        a `CollectError` whose ``__cause__`` is the exception of the fit. The store keeps what was finished before, and the
-        next call with ``"raise"`` fits the failed cell again.
 
     Returns
     -------
@@ -196,7 +194,7 @@ def collect(
         stop=stopping,
         repeats=more,
         threads=int(threads),
-        raising=on_error == "raise",
+        raises=on_error == "raise",
     )
     return collection.fill(store, retry_failed, progress, fresh, rule)
 
@@ -243,10 +241,10 @@ def _check_arguments(store: Any, timeout: Any, threads: Any, task: Any, on_error
         raise InputError(f"timeout must be a number of seconds above 0, or None for no limit; got {timeout!r}.")
     if not (_is_number(threads, Integral) and threads >= 1):
         raise InputError(f"threads must be a whole number from 1; got {threads!r}.")
+    if on_error not in ("keep", "raise"):
+        raise InputError(f"on_error must be 'keep' or 'raise'; got {on_error!r}.")
     if task is not None and task not in get_args(Kind):
         raise InputError(f"task must be {', '.join(map(repr, get_args(Kind)))} or None; got {task!r}.")
-    if on_error not in get_args(OnError):
-        raise InputError(f"on_error must be {' or '.join(map(repr, get_args(OnError)))}; got {on_error!r}.")
 
 
 def _is_number(value: Any, kind: Any) -> bool:

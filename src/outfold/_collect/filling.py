@@ -21,6 +21,7 @@ from ..exceptions import CollectError
 from .board import Board
 from .limits import hung
 from .pool import PoolBroken
+from .raising import raise_failed
 from .recipes import Recipe, seed_of
 from .schedule import CellKey, Holdout, Schedule, one_repeat, paired_holdouts, single_holdouts
 from .work import CRASHED, Outcome, Setting, expired_message
@@ -78,8 +79,8 @@ class Filling:
         self.holdouts = single_holdouts(collection.splits)
         if collection.inner is not None:
             self.holdouts += paired_holdouts(collection.splits)
-        # A failed fit that is to end the collection has to be seen again.
-        self.settled = board.settled(retry_failed or collection.raising)
+        # To raise the exception of a cell that failed before, it has to be met again.
+        self.settled = board.settled(retry_failed or collection.raises)
         self.n_fits, self.warned = 0, Counter[str]()
         self.start = perf_counter()
         found = quick_score(collection.target, collection.reader.response)
@@ -192,7 +193,7 @@ class Filling:
             config=get_config(),
             shared_process=not (pool.own_process or pool.inline),
             patience=_PATIENCE * pool.task_seconds,
-            raising=self.of.raising,
+            raises=self.of.raises,
         )
 
     def _tasks(
@@ -206,6 +207,9 @@ class Filling:
             yield self._setting, holdout, part, seed, [recipes[j] for j in positions]
 
     def _take(self, outcomes: Sequence[Outcome], schedule: Schedule) -> None:
+        failed = next((o for o in outcomes if o.values is None), None) if self.of.raises else None
+        if failed is not None:  # not put on the board, so that the same call meets it again
+            outcomes = [outcome for outcome in outcomes if outcome.values is not None]
         self.board.put(outcomes)
         for outcome in outcomes:
             holdout = outcome.holdout
@@ -217,8 +221,8 @@ class Filling:
                 self.settled.add((holdout.block, outcome.name, r, k))
                 values = None if outcome.values is None else outcome.values[i]
                 self.progress.add(outcome.name, values, block.rows(r, k))
-            if self.of.raising and outcome.values is None:
-                raise CollectError(_failure(outcome)) from outcome.error
+        if failed is not None:
+            raise_failed(failed.name, *failed.holdout.cells[0], failed.message, failed.error)
 
     def _take_hung(self, schedule: Schedule) -> bool:
         """Record the fits that hung, where processes were ended for that."""
@@ -259,8 +263,3 @@ class Filling:
             n, c = self.of.splits.n_folds, len(self.board.position)
             facts["fits_plain"] = self.of.splits.n_repeats * (n * n * c + n) + 1
         return facts
-
-
-def _failure(outcome: Outcome) -> str:
-    where = ", ".join(f"fold {k}" for k in outcome.holdout.left_out)
-    return f"{outcome.name!r} failed in repeat {outcome.holdout.repeat}, {where}: {outcome.message}"

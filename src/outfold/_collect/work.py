@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
 import threading
-import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 from .._plan import Splits
 from .data import Part, Samples, borrow
 from .limits import Expired, Watchdog, alarm, limit_worker, listening, own_random_state, quiet
+from .raising import as_sent
 from .recipes import Recipe
 from .respond import Answer, Reader
 from .schedule import Holdout
@@ -48,8 +47,8 @@ class Setting:
         Other fits go on in this process at the same time, so that its global random numbers are not ours.
     patience
         Seconds after which a task gives back what is finished, whatever is left of its batch.
-    raising
-        The first failed fit ends the collection: give its exception back, and fit nothing after it.
+    raises
+        The first failed fit ends the collection: its exception is kept, and what comes after it is left.
     """
 
     token: str
@@ -63,14 +62,14 @@ class Setting:
     config: Mapping[str, Any] = field(default_factory=dict)
     shared_process: bool = False
     patience: float = np.inf
-    raising: bool = False
+    raises: bool = False
 
 
 class Outcome(NamedTuple):
     """What one fit gave: predictions for every fold it left out, or a message why there are none.
 
     `labels` has what ``predict`` gave for every fold where it is not the cut of the predictions; `error` the exception,
-    where it was asked for.
+    where the collection is to raise it.
     """
 
     holdout: Holdout
@@ -104,14 +103,14 @@ def work(setting: Setting, holdout: Holdout, splits: Splits, seed: int, recipes:
             if seed_globals is not None:
                 seed_globals(seed)
             outcomes.append(_fit(setting, holdout, splits, seed, recipe))
-            if perf_counter() - start > setting.patience or (setting.raising and outcomes[-1].values is None):
+            if perf_counter() - start > setting.patience or (setting.raises and outcomes[-1].values is None):
                 break
     return outcomes
 
 
 def _fit(setting: Setting, holdout: Holdout, splits: Splits, seed: int, recipe: Recipe) -> Outcome:
     start = perf_counter()
-    answers, message, raised = None, "", None
+    answers, message, caught = None, "", None
     with listening() as heard:
         try:
             answers = _predict(setting, holdout, splits, seed, recipe)
@@ -121,20 +120,9 @@ def _fit(setting: Setting, holdout: Holdout, splits: Splits, seed: int, recipe: 
             raise
         except BaseException as error:  # also sys.exit() in a fit: one configuration must not end the others
             message = describe(error)
-            raised = _sendable(error, setting.own_process) if setting.raising else None
+            caught = as_sent(error, setting.own_process) if setting.raises else None
     values, labels = (None, None) if answers is None else (tuple(a.values for a in answers), _labels(answers))
-    return Outcome(holdout, recipe.name, values, message, perf_counter() - start, tuple(heard), labels, raised)
-
-
-def _sendable(error: BaseException, own_process: bool) -> BaseException | None:
-    """The exception, with a note of where it was raised as far as that would be lost; None where it cannot be sent."""
-    if not own_process:
-        return error
-    try:
-        error.add_note("Raised in a worker process:\n" + "".join(traceback.format_exception(error)))
-        return pickle.loads(pickle.dumps(error)) and error
-    except Exception:  # whatever a foreign class does when it is pickled
-        return None
+    return Outcome(holdout, recipe.name, values, message, perf_counter() - start, tuple(heard), labels, caught)
 
 
 def _labels(answers: tuple[Answer, ...]) -> tuple[NDArray[np.intp] | None, ...] | None:
