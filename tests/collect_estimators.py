@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import random
 import signal
 import subprocess
 import time
@@ -147,6 +148,28 @@ class Interrupts(Tally):
         if os.path.getsize(self.log) == 3:
             raise KeyboardInterrupt
         return self
+
+
+class FrameTally(Tally):
+    """One for tables, as the command line has them."""
+
+    def fit(self, X, y):
+        return super().fit(np.asarray(X), y)
+
+    def predict_proba(self, X):
+        return super().predict_proba(np.asarray(X))
+
+
+class DrawsGlobally(Tally):
+    """Has no random_state and draws from the global generators, in fit as in predict_proba."""
+
+    def fit(self, X, y):
+        self.drawn_ = np.random.random() + random.random()  # noqa: NPY002
+        return super().fit(X, y)
+
+    def predict_proba(self, X):
+        p = (self.drawn_ + np.random.random(len(X)) + random.random()) / 4  # noqa: NPY002
+        return np.stack([1 - p, p], axis=1)
 
 
 def fits(log):

@@ -2,14 +2,19 @@ import csv
 import io
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import outfold as of
+from collect_estimators import fits
 from outfold import _run, cli
 from outfold.exceptions import InputError
 from outfold.learners import spaces
@@ -258,12 +263,55 @@ def test_run_goes_on_where_it_was_stopped(capsys, few, table, tmp_path, monkeypa
         stopping.setattr(DecisionTreeClassifier, "fit", stop)
         code, out, err = call(capsys, *run_args(table, tmp_path))
     assert (code, out) == (130, "")
-    assert "interrupted" in err
-    assert "goes on from there" in err
+    assert re.fullmatch(
+        rf"interrupted; \d+ of \d+ cells are in {tmp_path}/out/run.oof; the same command goes on\.",
+        err.splitlines()[-1],
+    )
     code, resumed, _ = call(capsys, *run_args(table, tmp_path))
     assert code == 0
     _, whole, _ = call(capsys, *run_args(table, tmp_path / "other"))
     assert resumed.splitlines()[:5] == whole.splitlines()[:5]
+
+
+_SLOW_SCRIPT = """
+import sys
+from collect_estimators import FrameTally
+from outfold import cli
+from outfold.learners import spaces
+
+log, *argv = sys.argv[1:]
+spaces.tabular = lambda X, task: {f"tally {i}": FrameTally(i + 1.0, log, 0.05) for i in range(6)}
+sys.exit(cli.main(argv))
+"""
+
+
+@pytest.mark.parametrize(("jobs", "moment"), [(1, 4), (2, 0), (2, 1), (2, 5)])
+def test_ctrl_c_in_a_terminal_is_one_line(tmp_path, jobs, moment):
+    """A terminal sends it to the workers too, also to those that are just starting."""
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"x": rng.normal(size=60), "y": np.arange(60) % 2}).to_csv(tmp_path / "train.csv", index=False)
+    (tmp_path / "script.py").write_text(_SLOW_SCRIPT)
+    log, store = str(tmp_path / "log"), tmp_path / "out" / "run.oof"
+    command = [sys.executable, tmp_path / "script.py", log, "run", tmp_path / "train.csv", "--target", "y"]
+    command += ["-o", tmp_path / "out", "--folds", 5, "--jobs", jobs]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    options = {"env": env, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([str(part) for part in command], **options, start_new_session=True)
+    while not (store.exists() and fits(log) >= moment) and process.poll() is None:
+        time.sleep(0.005)
+    time.sleep(0.15)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    note, line = err.splitlines()
+    assert note.startswith("note: classification of 'y'")
+    found = re.fullmatch(rf"interrupted; (\d+) of 30 cells are in {store}; the same command goes on\.", line)
+    n = int(found[1])
+    assert np.sum(of.load(store).state == of.State.DONE) == n < 30
+    before = fits(log)
+    again = subprocess.run([str(part) for part in command], **options, check=True)
+    assert "roc_auc of the selected configuration" in again.stdout
+    assert fits(log) - before == 30 - n + 1  # and one on all samples
 
 
 def test_run_with_another_metric_keeps_the_predictions(capsys, few, table, tmp_path):
@@ -518,7 +566,7 @@ def test_errors_speak_of_options(capsys, few, table, tmp_path):
     call(capsys, *run_args(table, tmp_path))
     code, _, err = call(capsys, *run_args(table, tmp_path, "--seed", 5))
     assert code == 1
-    assert "Give another folder with -o, or delete it" in err
+    assert "give another folder with -o, or delete it" in err
     assert cli._in_options("Use response='value'. Collect with response='proba'.", "estimate") == (
         "Use --response value. Collect with response='proba'."
     )

@@ -1,5 +1,7 @@
 """The same bits whatever the number of workers, the backend, the batches or the order of the work."""
 
+import random
+
 import joblib
 import numpy as np
 import pytest
@@ -12,8 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info
 
-from collect_estimators import Raises, Tally
-from outfold._collect import collect
+from collect_estimators import DrawsGlobally, Raises, Tally
+from outfold._collect import collect, refit
 from outfold._collect.schedule import Batch, Schedule, paired_holdouts, single_holdouts
 from outfold._configs import grid
 from outfold._plan import Plan
@@ -63,6 +65,62 @@ def test_processes(data, sequential, n_jobs):
 def test_threads(data, sequential, n_jobs):
     with joblib.parallel_config("threading", n_jobs=n_jobs):
         same(collect(randomised(), *data, PLAN, rng=3, inner=True), sequential)
+
+
+def globally():
+    """Estimators without a random_state that draw all the same, from the generators everybody shares."""
+    return grid("draws", DrawsGlobally(), scale=[1.0, 2.0]) | {"tally": Tally()}
+
+
+@pytest.fixture
+def global_states():
+    """The states of the global generators now; the test begins with known ones."""
+    before = np.random.get_state(), random.getstate()  # noqa: NPY002
+    np.random.seed(7)  # noqa: NPY002
+    random.seed(7)
+    yield lambda: (np.random.get_state()[1].tolist(), np.random.get_state()[2], random.getstate())  # noqa: NPY002
+    np.random.set_state(before[0])  # noqa: NPY002
+    random.setstate(before[1])
+
+
+def test_global_generators_are_seeded_by_fold_and_given_back(data, global_states):
+    before = global_states()
+    one = collect(globally(), *data, PLAN, rng=3, inner=True)
+    assert global_states() == before
+    np.random.seed(8)  # noqa: NPY002
+    random.seed(8)
+    same(collect(globally(), *data, PLAN, rng=3, inner=True), one)
+    same(collect(globally(), *data, PLAN, rng=3, inner=True, n_jobs=2), one)
+    # The same draws for all configurations of a fold, others in another fold or for another seed.
+    np.testing.assert_array_equal(one.data[:, 0], one.data[:, 1])
+    means = [one.data[r, 0][one.folds[:, r] == k].mean() for r, k in one.splits.cells]
+    assert len(set(means)) == len(means)
+    assert np.all(collect(globally(), *data, PLAN, rng=4).data[:, :2] != one.data[:, :2])
+    np.testing.assert_array_equal(one.data[:, 2], collect({"tally": Tally()}, *data, PLAN, rng=3).data[:, 0])
+
+
+def test_global_generators_are_left_alone_by_threads(data, global_states):
+    """Where several fits draw at the same time, no seed could make them repeatable."""
+    before = global_states()
+    with joblib.parallel_config("threading", n_jobs=2):
+        assert collect({"tally": Tally()}, *data, PLAN).completeness == 1.0
+    assert global_states() == before
+
+
+def test_refit_seeds_the_global_generators_too(data, global_states):
+    oof, before = collect(globally(), *data, PLAN, rng=3), global_states()
+    models = [refit(oof.sel(["draws(scale=1)"]), globally(), *data, "roc_auc") for _ in range(2)]
+    assert models[0].drawn_ == models[1].drawn_
+    assert global_states() == before
+
+
+def test_another_global_generator_of_numpy_is_left_alone(data):
+    before = np.random.get_bit_generator()
+    try:
+        np.random.set_bit_generator(np.random.PCG64(1))
+        assert collect(globally(), *data, PLAN).completeness == 1.0
+    finally:
+        np.random.set_bit_generator(before)
 
 
 def test_order_of_configurations(data, sequential):

@@ -1,10 +1,14 @@
 """Collecting with dropping: what is hopeless is fitted no more, the same whatever the workers and interruptions."""
 
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
@@ -12,8 +16,10 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import outfold as of
-from collect_estimators import Raises, Tally, fits, kill_at
+from collect_estimators import Crashes, Raises, Tally, fits, kill_at
 from outfold import Plan, State, collect, drop, load, stability
+from outfold._collect.filling import Filling
+from outfold._store import Store
 from outfold.exceptions import InputError, StoreMismatchError
 from test_collect_store import equal
 
@@ -194,8 +200,8 @@ def test_configurations_added_later_join_the_race(data, path, log):
 
 def test_a_store_is_continued_by_the_same_rule_only(data, path):
     collect(tallies(None), *data, PLAN, drop=True, store=path)
-    for other in (None, drop.Bootstrap(threshold=0.9)):
-        with pytest.raises(StoreMismatchError, match="other dropping"):
+    for other, words in ((None, r"dropping \(now none\)"), (drop.Bootstrap(threshold=0.9), "other dropping")):
+        with pytest.raises(StoreMismatchError, match=rf"made with {words}\. To go on"):
             collect(tallies(None), *data, PLAN, drop=other, store=path)
 
 
@@ -411,8 +417,90 @@ def test_the_cap_and_the_rule_may_change(data, path, log):
     assert fits(log) == 3 * 8
     equal(back, high.sel(repeat=range(3)))
     equal(load(path), back)
-    with pytest.raises(StoreMismatchError, match="other repeats"):
+    with pytest.raises(StoreMismatchError, match=r"made with repeats='auto' \(now a fixed number of repeats\)\. To go"):
         collect(models, *data, Plan(folds=3, repeats=4), store=path)
+
+
+def repeats_in(path):
+    """How many repeats have their folds in a file, whether begun or not."""
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute("SELECT count(*) FROM folds WHERE block = 'oof'").fetchone()[0]
+
+
+def test_only_repeats_that_begin_take_room(data, path):
+    """Room for all that are allowed would be 20 terabytes."""
+    arguments = {"plan": Plan(folds=3), "repeats": "auto", "stop": stability.Fixed(5), "max_repeats": 10**10}
+    oof = collect(two(), *data, **arguments, store=path)
+    equal(oof, collect(two(), *data, Plan(folds=3, repeats=5)))
+    equal(oof, load(path))
+    assert repeats_in(path) == 5
+
+
+@pytest.mark.parametrize("drops", [None, RULE], ids=["all", "drop"])
+def test_files_with_room_up_to_the_cap_go_on(data, path, drops):
+    """As they were written before repeats were added one by one."""
+    arguments = {"plan": Plan(folds=3), "repeats": "auto", "drop": drops}
+    low = collect(configs(), *data, **arguments, stop=stability.Fixed(2), store=path)
+    header = low.sel(repeat=[0])
+    with Store.open(path, header, low.provenance["identity"]) as store:
+        store.grow(Plan(folds=3, repeats=50).split(header.target))
+    assert repeats_in(path) == 50
+    equal(load(path), low)
+    high = collect(configs(), *data, **arguments, stop=stability.Fixed(4), store=path)
+    equal(high, collect(configs(), *data, **arguments, stop=stability.Fixed(4)))
+    equal(load(path), high)
+
+
+def test_a_store_with_other_splits_of_later_repeats_is_refused(data, path):
+    arguments = {"plan": Plan(folds=3), "repeats": "auto"}
+    low = collect(two(), *data, **arguments, stop=stability.Fixed(1), store=path)
+    with Store.open(path, low, low.provenance["identity"]) as store:
+        first, other = (Plan(folds=3, repeats=2).split(low.target, rng=rng) for rng in (0, 1))
+        store.grow(replace(first, folds=np.stack([first.folds[:, 0], other.folds[:, 1]], axis=1)))
+    with pytest.raises(StoreMismatchError, match=r"run.oof was made with other splits of the same plan\."):
+        collect(two(), *data, **arguments, stop=stability.Fixed(2), store=path)
+
+
+def test_ended_between_a_new_repeat_and_its_first_fold(data, path, monkeypatch):
+    arguments = {"plan": Plan(folds=3), "repeats": "auto", "stop": stability.Fixed(3), "store": path}
+    with monkeypatch.context() as patch:
+        fill = Filling.fill
+
+        def stop_in_the_second(self, holdouts, splits):
+            if holdouts[0].repeat == 1:
+                raise KeyboardInterrupt
+            fill(self, holdouts, splits)
+
+        patch.setattr(Filling, "fill", stop_in_the_second)
+        with pytest.raises(KeyboardInterrupt) as caught:
+            collect(two(), *data, **arguments)
+    assert caught.value.__notes__ == [f"6 of 18 cells are in {path}; the same call goes on."]
+    assert repeats_in(path) == 2
+    assert load(path).n_repeats == 1
+    equal(collect(two(), *data, **arguments), collect(two(), *data, Plan(folds=3, repeats=3)))
+
+
+@pytest.mark.parametrize("drops", [None, lambda oof: ()], ids=["auto", "race"])
+def test_one_pool_serves_the_whole_collection(data, drops, monkeypatch):
+    made = []
+
+    class Counted(joblib.Parallel):
+        def __init__(self, *args, **kwargs):
+            made.append(self)
+            super().__init__(*args, **kwargs)
+
+    monkeypatch.setattr(joblib, "Parallel", Counted)
+    oof = collect(two(), *data, Plan(folds=3), repeats="auto", stop=stability.Fixed(3), drop=drops, n_jobs=2)
+    assert len(made) == 1
+    equal(oof, collect(two(), *data, Plan(folds=3, repeats=3)))
+
+
+def test_a_race_goes_on_after_a_crash(data, path):
+    models = two() | {"crash": Crashes()}
+    oof = collect(models, *data, Plan(folds=3), drop=lambda oof: (), n_jobs=2, store=path)
+    assert np.all(oof.state[-1] == State.FAILED)
+    equal(oof.sel(list(two())), collect(two(), *data, Plan(folds=3)))
+    equal(oof, load(path))
 
 
 def test_auto_with_dropping(data, path):
@@ -504,7 +592,7 @@ SETTINGS = {
 
 @pytest.mark.parametrize(
     ("setting", "n_jobs", "points"),
-    [("fixed", 1, (4, 12, 18, 24)), ("fixed", 2, (10, 22)), ("auto", 1, (6, 16, 22))],
+    [("fixed", 1, (4, 12, 18, 24)), ("fixed", 2, (10, 22)), ("auto", 1, (6, 16, 22)), ("auto", 2, (10, 22))],
 )
 def test_kill_between_folds_and_resume(data, path, log, setting, n_jobs, points):
     script = path.parent / "script.py"

@@ -10,6 +10,8 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from collect_estimators import (
     Crashes,
@@ -162,31 +164,80 @@ def test_failed_cells_are_tried_again_only_on_request(data, path, log, monkeypat
     ("change", "words"),
     [
         (lambda a: a | {"X": a["X"] + 1}, r"other data \(X\)"),
-        (lambda a: a | {"y": 1 - a["y"]}, r"other labels \(y\)"),
-        (lambda a: a | {"plan": Plan(folds=5)}, "other plan or splits"),
+        (lambda a: a | {"y": 1 - a["y"]}, r"other labels \(y\) in 80 of 80 samples"),
+        (lambda a: a | {"y": swapped(a["y"])}, r"other labels \(y\) in 2 of 80 samples"),
+        (lambda a: a | {"y": a["y"].astype(float)}, r"labels \(y\) of another type"),
+        (lambda a: a | {"positive": 0}, r"the positive class 1 \(now 0\)"),
+        (lambda a: a | {"X": a["X"][:60], "y": a["y"][:60]}, r"80 samples \(now 60\)"),
+        (lambda a: a | {"plan": Plan(folds=5)}, r"another plan: folds 4 \(now 5\)"),
+        (lambda a: a | {"plan": Plan(folds=4, repeats=2)}, r"another plan: repeats 1 \(now 2\)"),
         (lambda a: a | {"rng": 1}, r"seed 0 \(now 1\)"),
+        (lambda a: a | {"rng": 1, "X": a["X"] + 1}, r"other data \(X\), seed 0 \(now 1\)"),
         (lambda a: a | {"response": "label"}, r"response proba \(now label\)"),
-        (lambda a: a | {"fit_params": {"sample_weight": np.ones(80)}}, "other fit parameters"),
-        (lambda a: a | {"configs": {"a": Tally(9.0)}}, "another configuration called 'a'"),
-        (lambda a: a | {"groups": np.arange(80) // 4}, "other groups"),
-        (lambda a: a | {"groups": np.arange(80) // 4, "plan": Plan(folds=4, groups=False)}, "other groups"),
-        (lambda a: a | {"samples": [f"s{i}" for i in range(80)]}, "other sample names"),
+        (lambda a: a | {"fit_params": {"sample_weight": np.ones(80)}}, r"no fit parameters \(now given\)"),
+        (
+            lambda a: a | {"configs": {"a": Tally(9.0)}},
+            r"another configuration called 'a' with scale=1.0 \(now 9.0\)",
+        ),
+        (lambda a: a | {"configs": {"a": LogisticRegression()}}, "another configuration called 'a'"),
+        (
+            lambda a: a | {"groups": np.arange(80) // 4},
+            r"another plan: groups False \(now True\), no groups \(now given\)",
+        ),
+        (
+            lambda a: a | {"groups": np.arange(80) // 4, "plan": Plan(folds=4, groups=False)},
+            r"no groups \(now given\)",
+        ),
+        (lambda a: a | {"samples": [f"s{i}" for i in range(80)]}, r"no sample names \(now given\)"),
     ],
 )
 def test_other_arguments_are_refused(data, path, change, words):
+    """It is said what differs, and nothing else."""
     arguments = {"configs": {"a": Tally()}, "X": data[0], "y": data[1], "plan": PLAN, "rng": 0}
     collect(**arguments, store=path)
     before = load(path)
-    with pytest.raises(StoreMismatchError, match=f"run.oof was made with .*({words}).*Use another store, or delete it"):
+    with pytest.raises(
+        StoreMismatchError,
+        match=f"^run.oof was made with {words}. To go on, give what it was made with; else use another store, or delete it",
+    ):
         collect(**change(arguments), store=path)
     equal(load(path), before)
+
+
+def swapped(y):
+    """Labels of two samples changed places, so that the classes keep their sizes."""
+    out, (zero, one) = y.copy(), (np.argmin(y), np.argmax(y))
+    out[[zero, one]] = y[[one, zero]]
+    return out
+
+
+def test_a_parameter_deep_in_a_pipeline_is_named(data, path):
+    def configs(c):
+        return {"logit": make_pipeline(StandardScaler(), LogisticRegression(C=c)), "a": Tally(c)}
+
+    collect(configs(1.0), *data, PLAN, store=path)
+    with pytest.raises(
+        StoreMismatchError, match=r"another configuration called 'logit' with C=1.0 \(now 0.5\) and 1 more\."
+    ):
+        collect(configs(0.5), *data, PLAN, store=path)
+
+
+def test_what_is_gone_is_named_too(data, path):
+    arguments = {
+        "groups": np.arange(80) // 4,
+        "plan": Plan(folds=4, groups=False),
+        "samples": [f"s{i}" for i in range(80)],
+    }
+    collect(LogisticRegression(), *data, **arguments, fit_params={"sample_weight": np.ones(80)}, store=path)
+    with pytest.raises(StoreMismatchError, match=r"made with groups \(now none\), fit parameters \(now none\)\."):
+        collect(LogisticRegression(), *data, arguments["plan"], samples=arguments["samples"], store=path)
 
 
 def test_a_mismatch_is_said_once_and_without_hashes(data, path):
     collect(Tally(), *data, PLAN, store=path, inner=True)
     with pytest.raises(StoreMismatchError) as caught:
         collect(Tally(), *data, Plan(folds=5), store=path, inner=True)
-    assert str(caught.value).startswith("run.oof was made with other plan or splits. Use another store")
+    assert str(caught.value).startswith("run.oof was made with another plan: folds 4 (now 5). To go on, give")
 
 
 def test_a_splitter_without_a_text_of_its_own_can_be_continued(data, path, log):
@@ -236,8 +287,8 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(data, path, log):
     with pytest.raises(KeyboardInterrupt) as caught:
         collect(configs, *data, PLAN, store=path)
     (note,) = caught.value.__notes__
-    assert note.endswith("were added to " + str(path) + "; the same call goes on from there.")
     kept = int(np.sum(load(path).state == State.DONE))
+    assert note == f"{kept} of 8 cells are in {path}; the same call goes on."
     assert 1 <= kept < 8
     before = fits(log)
     oof = collect(configs, *data, PLAN, store=path)
@@ -338,6 +389,33 @@ def test_kill_at_several_points_and_resume(data, path, log, n_jobs, points):
     whole = collect(configs, *data, Plan(folds=4, repeats=2), rng=5, inner=True)
     equal(load(path), whole)
     assert list(path.parent.glob("run.oof*")) == [path]
+
+
+_SLOW_SCRIPT = """
+import sys
+from collect_estimators import Tally
+from sklearn.datasets import make_classification
+from outfold import Plan, collect
+
+path, log, n_jobs = sys.argv[1:]
+X, y = make_classification(80, 6, random_state=2)
+configs = {f"quick {i}": Tally(i + 1.0) for i in range(40)}
+configs |= {f"slow {i}": Tally(i + 1.0, log, 0.4) for i in range(12)}
+collect(configs, X, y, Plan(folds=2), store=path, n_jobs=int(n_jobs))
+"""
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_slow_fits_are_written_one_by_one_even_if_they_were_expected_to_be_quick(path, log, n_jobs):
+    """Forty quick ones go first, so that the slow ones are handed out in large batches."""
+    script = path.parent / "script.py"
+    script.write_text(_SLOW_SCRIPT)
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    kill_at([8], [sys.executable, str(script), str(path), log, str(n_jobs)], env, log)
+    part = load(path)
+    slow = [j for j, name in enumerate(part.configs) if name.startswith("slow")]
+    # A fit is logged when it begins; each worker may have one going on, and one that was not written yet.
+    assert np.sum(part.state[slow] == State.DONE) >= 8 - 2 * n_jobs
 
 
 def test_the_time_of_every_cell_is_kept(tmp_path):

@@ -626,19 +626,19 @@ def test_going_on_keeps_what_is_there(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
-        ({"data": "d1"}, r"made with other data \(X\)\. Use"),
-        ({"labels": "l1"}, r"made with other labels \(y\)\. Use"),
-        ({"seed": "1"}, r"made with seed 0 \(now 1\)\. Use"),
-        ({"data": "d1", "plan": "p1"}, r"made with other data \(X\), other plan or splits\. Use"),
-        ({"fit_params": "weights"}, r"made with other fit parameters\. Use"),
-        ({"response": "score"}, r"made with response proba \(now score\)\. Use"),
+        ({"data": "d1"}, r"made with other data \(X\)\."),
+        ({"labels": "l1"}, r"made with labels \(y\) of another type\."),
+        ({"seed": "1"}, r"made with seed 0 \(now 1\)\."),
+        ({"data": "d1", "plan": "p1"}, r"made with other data \(X\), other plan or splits\."),
+        ({"fit_params": "weights"}, r"made with no fit parameters \(now given\)\."),
+        ({"response": "score"}, r"made with response proba \(now score\)\."),
     ],
 )
 def test_another_identity_is_refused(tmp_path, changed, text):
     header, identity = collection()
     Store.open(tmp_path / "x.oof", header, identity).close()
     before = (tmp_path / "x.oof").read_bytes()
-    with pytest.raises(StoreMismatchError, match=rf"^x.oof was {text} another store, or delete it to start anew\.$"):
+    with pytest.raises(StoreMismatchError, match=rf"^x.oof was {text} To go on, .* or delete it to start anew\.$"):
         Store.open(tmp_path / "x.oof", header, identity | changed)
     assert_same(load(tmp_path / "x.oof"), replace(header, provenance={**header.provenance, "identity": identity}))
     assert len((tmp_path / "x.oof").read_bytes()) == len(before)
@@ -653,7 +653,9 @@ def test_other_splits_configurations_and_origin_are_refused(tmp_path):
     with pytest.raises(StoreMismatchError, match=r"made with other splits of the block 'fresh'\."):
         Store.open(path, replace(header, blocks={"fresh": collection(seed=1)[0]}), identity)
     specs = header.provenance["specs"] | {"config 2": "another", "config 3": "another"}
-    with pytest.raises(StoreMismatchError, match=r"made with another configuration called 'config 2' and 1 more\."):
+    with pytest.raises(
+        StoreMismatchError, match=r"called 'config 2' with spec of config 2 \(now another\) and 1 more\."
+    ):
         Store.open(path, replace(header, provenance={"specs": specs}), identity)
     saved = save(make_predictions("roc_auc"), tmp_path / "saved.oof")
     with pytest.raises(StoreMismatchError, match=r"^saved.oof was not made by collecting, so it cannot be continued"):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._notes import Note
-from ._plan import Plan
+from ._plan import Plan, Splits
 from ._predictions import Predictions, State
 from ._target import Target
 from .exceptions import InputError
@@ -131,20 +131,20 @@ def insert_block(db: sqlite3.Connection, name: str, oof: Predictions) -> None:
         "provenance": dict(oof.provenance),
     }
     insert_about(db, {_fact(name, key): value for key, value in facts.items()})
-    _insert_folds(db, name, oof, range(oof.n_repeats))
+    _insert_folds(db, name, oof.folds, range(oof.n_repeats))
     for (r, k), rows in (oof.train or {}).items():
         db.execute("INSERT INTO train VALUES (?, ?, ?, ?)", (name, int(r), int(k), rows.astype("<i4").tobytes()))
     insert_cells(db, _cell_rows(name, oof))
 
 
-def insert_repeats(db: sqlite3.Connection, oof: Predictions, start: int) -> None:
+def insert_repeats(db: sqlite3.Connection, splits: Splits, fingerprint: str, start: int) -> None:
     """The repeats of the main block from `start` on, after those that are there."""
-    insert_about(db, {"plan": oof.plan.to_dict(), "fingerprint": oof.fingerprint})
-    _insert_folds(db, MAIN, oof, range(start, oof.n_repeats))
+    insert_about(db, {"plan": splits.plan.to_dict(), "fingerprint": fingerprint})
+    _insert_folds(db, MAIN, splits.folds, range(start, splits.n_repeats))
 
 
-def _insert_folds(db: sqlite3.Connection, name: str, oof: Predictions, repeats: Iterable[int]) -> None:
-    rows = [(name, r, oof.folds[:, r].astype("<i4").tobytes()) for r in repeats]
+def _insert_folds(db: sqlite3.Connection, name: str, folds: NDArray[np.int32], repeats: Iterable[int]) -> None:
+    rows = [(name, r, folds[:, r].astype("<i4").tobytes()) for r in repeats]
     db.executemany("INSERT INTO folds VALUES (?, ?, ?)", rows)
 
 

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._mismatch import refuse_mismatch
 from ._notes import Note
-from ._plan import fingerprint
-from ._predictions import AUTO, Predictions, State, begun, check_probabilities
+from ._plan import Splits, fingerprint
+from ._predictions import Predictions, State, begun, check_probabilities
 from ._schema import (
     APPLICATION_ID,
     MAIN,
@@ -36,7 +37,7 @@ from ._schema import (
     state_name,
     transaction,
 )
-from .exceptions import FileError, InputError, OutfoldError, StoreMismatchError
+from .exceptions import FileError, InputError, OutfoldError
 
 # Long enough for a file that is just being closed, short enough to be told that it is in use.
 _LOCK_SECONDS = 1.0
@@ -129,7 +130,7 @@ class Store:
             db = _open_to_write(path)
             try:
                 store = cls(path, db)
-                _refuse_mismatch(path, store._header, header, identity)
+                refuse_mismatch(path.name, store._header, header, identity)
                 store._extend(header)
             except BaseException:
                 db.close()
@@ -160,6 +161,13 @@ class Store:
             if notes is not None:
                 facts["notes"] = [[note.code, note.text] for note in notes]
             insert_about(db, facts)
+
+    def grow(self, splits: Splits) -> None:
+        """Add the repeats of these splits that the main block does not have yet."""
+        marked = fingerprint(self._header.target, splits.folds, splits.train)
+        with self._transaction() as db:
+            insert_repeats(db, splits, marked, self._folds[MAIN].shape[1])
+        self._folds[MAIN] = splits.folds
 
     def predictions(self) -> Predictions:
         """What is in the file now."""
@@ -193,7 +201,8 @@ class Store:
             raise InputError(f"{self.path.name} has no configuration {cell.config!r}; open it with one of that name.")
         blobs: tuple[Any, ...] = (None, None, None)
         if cell.state == State.DONE:
-            blobs = blobs_of(_checked_values(cell, block), _checked_labels(cell, block), block.response)
+            values = _checked_values(cell, block, self._n_held_out(cell))
+            blobs = blobs_of(values, _checked_labels(cell, block), block.response)
         where = (cell.block, int(cell.repeat), int(cell.fold), self._positions[cell.config])
         seconds = None if cell.seconds is None else float(cell.seconds)
         return (*where, state_name(cell.state), cell.message, seconds, *blobs)
@@ -201,16 +210,21 @@ class Store:
     def _read_header(self) -> None:
         self._header = _read(self._db, self.path, cells=False)
         self._positions = {name: i for i, name in enumerate(self._header.configs)}
+        self._folds = {MAIN: self._header.folds} | {name: b.folds for name, b in self._header.blocks.items()}
+        self._sizes: dict[tuple[str, int], NDArray[np.intp]] = {}
+
+    def _n_held_out(self, cell: Cell) -> int:
+        """How many samples a cell holds out; counted once for all folds of a repeat."""
+        key = (cell.block, cell.repeat)
+        if key not in self._sizes:
+            self._sizes[key] = np.bincount(self._folds[cell.block][:, cell.repeat] + 1)[1:]
+        sizes = self._sizes[key]
+        return int(sizes[cell.fold]) if 0 <= cell.fold < len(sizes) else 0
 
     def _extend(self, header: Predictions) -> None:
-        """Add the configurations, blocks and repeats that the file does not have yet."""
+        """Add the configurations and blocks that the file does not have yet."""
         known = self._header
-        if header.n_repeats > known.n_repeats:
-            with self._transaction() as db:
-                insert_repeats(db, header, known.n_repeats)
-            self._read_header()
-            known = self._header
-        new = [i for i, name in enumerate(header.configs) if name not in known.configs]
+        new = [i for i, name in enumerate(header.configs) if name not in self._positions]
         blocks = {name: block for name, block in header.blocks.items() if name not in known.blocks}
         if not new and not blocks:
             return
@@ -224,10 +238,10 @@ class Store:
         self._read_header()
 
 
-def _checked_values(cell: Cell, block: Predictions) -> NDArray[Any]:
-    """The predictions of a done cell, unless the file could not be loaded with them."""
+def _checked_values(cell: Cell, block: Predictions, n: int) -> NDArray[Any]:
+    """The predictions of a done cell that holds out `n` samples, unless the file could not be loaded with them."""
     values, where = np.asarray(cell.values), f"{cell.config!r} in repeat {cell.repeat}, fold {cell.fold}"
-    shape = (int(np.sum(block.folds[:, cell.repeat] == cell.fold)), *block.data.shape[3:])
+    shape = (n, *block.data.shape[3:])
     if cell.values is None or values.shape != shape:
         raise InputError(f"a done cell needs predictions of shape {shape}; {where} has {values.shape}.")
     if block.response == "label" and block.target.classes is not None:
@@ -253,64 +267,6 @@ def _checked_labels(cell: Cell, block: Predictions) -> NDArray[Any] | None:
     ):
         raise InputError(f"labels of a cell are class codes, one a sample; {cell.config!r} has others.")
     return labels
-
-
-# -- is it the same collection? -------------------------------------------------------------------------
-
-_IDENTITY_WORDS = {
-    "data": "data (X)",
-    "labels": "labels (y)",
-    "plan": "plan or splits",
-    "groups": "groups",
-    "samples": "sample names",
-    "fit_params": "fit parameters",
-    "drop": "dropping",
-}
-
-
-def _refuse_mismatch(path: Path, known: Predictions, header: Predictions, identity: Mapping[str, str]) -> None:
-    before = known.provenance.get("identity")
-    if before is None:
-        raise StoreMismatchError(
-            f"{path.name} was not made by collecting, so it cannot be continued. Use another store."
-        )
-    before, identity = {"response": known.response, **before}, {"response": header.response, **identity}
-    keys = [*identity, *(k for k in before if k not in identity)]
-    differ = [_difference(k, before.get(k), identity.get(k)) for k in keys if before.get(k) != identity.get(k)]
-    if not differ and not _same_splits(known, header, identity):
-        differ = ["other labels or splits"]
-    # Other labels or splits of the whole make every block another: say it once.
-    differ += [
-        f"other splits of the block {name!r}"
-        for name, block in header.blocks.items()
-        if not differ and name in known.blocks and known.blocks[name].fingerprint != block.fingerprint
-    ]
-    old, new = known.provenance.get("specs", {}), header.provenance.get("specs", {})
-    changed = [name for name in new if name in old and old[name] != new[name]]
-    if changed:
-        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-        differ.append(f"another configuration called {changed[0]!r}{more}")
-    if differ:
-        raise StoreMismatchError(
-            f"{path.name} was made with {', '.join(differ)}. Use another store, or delete it to start anew."
-        )
-
-
-def _same_splits(known: Predictions, header: Predictions, identity: Mapping[str, str]) -> bool:
-    if identity.get("repeats") != AUTO:
-        return known.fingerprint == header.fingerprint
-    # The cap may be another one; the repeats that both have must be the same.
-    n = min(known.n_repeats, header.n_repeats)
-    one, other = (fingerprint(oof.target, oof.folds[:, :n]) for oof in (known, header))
-    return one == other
-
-
-def _difference(key: str, before: str | None, now: str | None) -> str:
-    word = _IDENTITY_WORDS.get(key, key.replace("_", " "))
-    # Hashes and long texts tell a person nothing; a seed or a response does.
-    if key in _IDENTITY_WORDS or before is None or now is None or max(len(before), len(now)) > 40:
-        return f"other {word}"
-    return f"{word} {before} (now {now})"
 
 
 # -- the file -------------------------------------------------------------------------------------------

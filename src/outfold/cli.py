@@ -47,7 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         args.command(args)
         sys.stdout.flush()
     except KeyboardInterrupt as stop:
-        return _say("\n".join(["interrupted", *getattr(stop, "__notes__", ())]), INTERRUPTED)
+        text = "; ".join(["interrupted", *getattr(stop, "__notes__", ())])
+        return _say(_in_options(text, args.name), INTERRUPTED)
     except BrokenPipeError:
         # The reader has gone, such as `head`: nothing is wrong.
         _close_output()
@@ -88,7 +89,8 @@ _WORDS = {
         r"\bgroups=\.\.\.": "--group COL",
         r"\bpositive=(\S+)": r"--positive \1",
         r"\brng must\b": "--seed must",
-        r"\bUse another store, or delete it to start anew\b": "Give another folder with -o, or delete it to start anew",
+        r"\buse another store, or delete it to start anew\b": "give another folder with -o, or delete it to start anew",
+        r"\bthe same call goes on\b": "the same command goes on",
     },
     "estimate": {
         r"\bn_resamples\b": "--resamples",

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._plan import Splits
 from .._predictions import Predictions, State
+from ..exceptions import StoreMismatchError
 from .schedule import CellKey
 from .work import Outcome
 
@@ -19,6 +21,7 @@ class Block:
 
     def __init__(self, start: Predictions) -> None:
         self.start = start
+        self.folds, self.plan = start.folds, start.plan
         self.data, self.state = np.array(start.data), np.array(start.state)
         self.seconds = np.full(start.state.shape, np.nan) if start.seconds is None else np.array(start.seconds)
         self.messages = dict(start.messages)
@@ -30,8 +33,25 @@ class Block:
         """Samples of a cell, in ascending order."""
         key = (repeat, fold)
         if key not in self._rows:
-            self._rows[key] = np.flatnonzero(self.start.folds[:, repeat] == fold)
+            self._rows[key] = np.flatnonzero(self.folds[:, repeat] == fold)
         return self._rows[key]
+
+    @property
+    def n_repeats(self) -> int:
+        """Number of repeats there is room for."""
+        return int(self.folds.shape[1])
+
+    def grow(self, splits: Splits) -> None:
+        """Room for the repeats of these splits that are new."""
+        data, n = self.data, splits.n_repeats - self.n_repeats
+        self.folds, self.plan = splits.folds, splits.plan
+        empty = -1 if data.dtype.kind == "i" else np.nan
+        self.data = np.concatenate([data, np.full((n, *data.shape[1:]), empty, dtype=data.dtype)])
+        c, _, k = self.state.shape
+        self.state = np.concatenate([self.state, np.full((c, n, k), State.PENDING, dtype=np.uint8)], axis=1)
+        self.seconds = np.concatenate([self.seconds, np.full((c, n, k), np.nan)], axis=1)
+        if self.labels is not None:
+            self.labels = np.concatenate([self.labels, np.full((n, *data.shape[1:3]), -1, dtype=np.intp)])
 
     def put(
         self,
@@ -67,12 +87,16 @@ class Block:
     def snapshot(self) -> Predictions:
         """What is known now, apart from what is filled later."""
         known: dict[str, Any] = {"data": self.data.copy(), "state": self.state.copy(), "labels": self.labels}
-        return replace(self.start, **known, messages=self.messages, blocks={})
+        return replace(self.start, **known, **self._splits, messages=self.messages, blocks={})
 
     def predictions(self) -> Predictions:
         """What is known at the end; the arrays become the artifact's own."""
         known: dict[str, Any] = {"data": self.data, "state": self.state, "seconds": self.seconds, "labels": self.labels}
-        return replace(self.start, **known, messages=self.messages)
+        return replace(self.start, **known, **self._splits, messages=self.messages)
+
+    @property
+    def _splits(self) -> dict[str, Any]:
+        return {"folds": self.folds, "plan": self.plan}
 
 
 class Board:
@@ -127,9 +151,23 @@ class Board:
         for block, name, repeat, fold in sorted(keys):
             config = self.position[name]
             self.blocks[block].drop(config, repeat, fold)
-            if self.blocks[block].start.state[config, repeat, fold] != State.DROPPED:
+            start = self.blocks[block].start
+            if repeat >= start.n_repeats or start.state[config, repeat, fold] != State.DROPPED:
                 new.append((block, name, repeat, fold, State.DROPPED))
         self._write(new)
+
+    def grow(self, splits: Splits) -> None:
+        """Room for the repeats of these splits, here and in the store; those there are must be the same."""
+        n = min(self.oof.n_repeats, splits.n_repeats)
+        if not np.array_equal(self.oof.folds[:, :n], splits.folds[:, :n]):
+            raise StoreMismatchError(
+                f"{self.store.path.name} was made with other splits of the same plan. Use another store, or delete it to "
+                "start anew."
+            )
+        if splits.n_repeats > n:
+            if self.store is not None:
+                self.store.grow(splits)
+            self.oof.grow(splits)
 
     def record(self, **facts: Any) -> None:
         """Facts for the provenance of the store, at once."""

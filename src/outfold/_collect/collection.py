@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _render
 from .._configs import Configs
 from .._notes import Note
 from .._plan import Splits, fingerprint
 from .._predictions import AUTO, Predictions, begun
-from .._progress import Mode, Progress
+from .._progress import Mode
 from .._target import Target
 from . import blocks
 from .board import Board
@@ -28,6 +27,7 @@ from .filling import Filling
 from .pool import Pool
 from .race import Race
 from .recipes import Recipe
+from .repeats import Repeats
 from .respond import Reader
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class Collection:
     timeout: float | None
     drop: drop.Rule | None = None
     stop: stability.Stop | None = None
+    repeats: Repeats | None = None
     threads: int = 1
     raises: bool = False
 
@@ -76,15 +77,16 @@ class Collection:
             race = Race(self, filling)
             stack.callback(filling.progress.close)
             try:
-                if self.drop is None and self.stop is None:
-                    filling.fill(filling.holdouts)
-                else:
-                    race.run()
-                filling.refuse_if_all_failed()
-                if fresh is not None:
-                    filling.fill_fresh(fresh, rule)
+                with filling:
+                    if self.drop is None and self.stop is None:
+                        filling.fill(filling.holdouts, self.splits)
+                    else:
+                        race.run()
+                    filling.refuse_if_all_failed()
+                    if fresh is not None:
+                        filling.fill_fresh(fresh, rule)
             except KeyboardInterrupt as stop:
-                stop.add_note(_how_to_go_on(store, filling.progress))
+                stop.add_note(_how_to_go_on(store, filling.so_far()))
                 raise
             finally:
                 facts = filling.facts() | race.facts()
@@ -171,13 +173,8 @@ class Collection:
         return identity
 
     def _plan_text(self) -> str:
-        """What the plan is, the same in every process: its numbers and what it drew, not the text of a splitter.
-
-        Of the first repeat only, where it is open how many there will be.
-        """
+        """What the plan is, the same in every process: its numbers and what it drew, not the text of a splitter."""
         plan, folds = self.splits.plan, self.splits.folds
-        if self.stop is not None:
-            plan, folds = replace(plan, repeats=1), folds[:, :1]
         words = ", ".join(f"{k} {v}" for k, v in plan.to_dict().items() if k != "cv" and v is not None)
         return f"{words}; {fingerprint(self.target, folds, self.splits.train)}"
 
@@ -196,8 +193,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (int, float, str, bool, type(None))) else plain_text(value)
 
 
-def _how_to_go_on(store: str | Path | None, progress: Progress) -> str:
-    done = _render.count(progress.done, "cell")
+def _how_to_go_on(store: str | Path | None, so_far: str) -> str:
     if store is None:
-        return f"Stopped after {done} of {progress.total:,}. Give store='run.oof' to keep what is finished next time."
-    return f"Stopped. {done} of {progress.total:,} were added to {store}; the same call goes on from there."
+        return f"{so_far} were done. Give store='run.oof' to keep what is finished next time."
+    return f"{so_far} are in {store}; the same call goes on."

@@ -25,6 +25,7 @@ from .collection import Collection
 from .data import Samples, as_features, as_labels, has_rows, refuse_masked, refuse_missing_groups
 from .pool import Pool
 from .recipes import make_recipes
+from .repeats import Repeats
 from .respond import Kind, Reader, choose_response, kind_of
 
 # The most repeats where their number is open.
@@ -69,7 +70,8 @@ def collect(
 
     The result depends on the data, the plan and the seed alone: not on the number of workers, the backend, the order of
     the work, the other configurations, or an interruption. What a configuration's estimator leaves open as
-    ``random_state=None`` gets a seed that is the same for all configurations in a fold, so that comparisons are paired.
+    ``random_state=None`` gets a seed that is the same for all configurations in a fold, so that comparisons are paired;
+    so do the global generators of numpy and Python while it is fitted, except in threads of one process.
 
     Parameters
     ----------
@@ -159,7 +161,7 @@ def collect(
             "drop cannot be combined with inner=True: nested cross-validation selects among all configurations in every "
             "outer fold, so none may be missing. Leave one of them out; bbc needs no inner folds."
         )
-    planned, stopping = _repeated(_as_plan(plan), repeats, stop, max_repeats)
+    planned, stopping, cap = _repeated(_as_plan(plan), repeats, stop, max_repeats)
     if stopping is not None:
         _check_open_end(dropping, inner, fresh is not None)
     seed = _seed(rng)
@@ -170,7 +172,8 @@ def collect(
     if groups is not None:
         groups = np.array(groups)
         refuse_missing_groups(groups)
-    splits = planned.split(target, groups, seed)
+    more = None if stopping is None else Repeats(planned, target, groups, seed, cap)
+    splits = planned.split(target, groups, seed) if more is None else more.first(1)
     chosen = choose_response(response, kind, named)
     pool = Pool.configured(n_jobs, timeout)
     collection = Collection(
@@ -189,14 +192,15 @@ def collect(
         timeout=timeout,
         drop=dropping,
         stop=stopping,
+        repeats=more,
         threads=int(threads),
         raises=on_error == "raise",
     )
     return collection.fill(store, retry_failed, progress, fresh, rule)
 
 
-def _repeated(plan: Plan, repeats: Any, stop: Any, cap: Any) -> tuple[Plan, Stop | None]:
-    """The plan with all repeats that may come, and the rule that ends them where their number is open."""
+def _repeated(plan: Plan, repeats: Any, stop: Any, cap: Any) -> tuple[Plan, Stop | None, int]:
+    """The plan with its repeats; where their number is open, the rule that ends them and the most that may come."""
     if repeats != AUTO:
         for name, value in (("stop", stop), ("max_repeats", cap)):
             if value is not None:
@@ -204,7 +208,7 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, cap: Any) -> tuple[Plan, Stop
                     f"{name} needs repeats='auto'; got repeats={repeats!r}. Give both, or leave {name} out."
                 )
         if repeats is None:
-            return plan, None
+            return plan, None, plan.repeats
         if not isinstance(repeats, (int, np.integer)) or isinstance(repeats, bool) or repeats < 1:
             raise InputError(f"repeats must be a whole number from 1, 'auto' or None; got {repeats!r}.")
     if plan.kind not in ("kfold", "holdout"):
@@ -213,8 +217,8 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, cap: Any) -> tuple[Plan, Stop
             "repeats out."
         )
     if repeats != AUTO:
-        return replace(plan, repeats=int(repeats)), None
-    return replace(plan, repeats=check_count(_CAP if cap is None else cap, "max_repeats", 1)), as_stop(stop)
+        return replace(plan, repeats=int(repeats)), None, int(repeats)
+    return replace(plan, repeats=1), as_stop(stop), check_count(_CAP if cap is None else cap, "max_repeats", 1)
 
 
 def _check_open_end(rule: Rule | None, inner: bool, fresh: bool) -> None:

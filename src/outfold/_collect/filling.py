@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _render
 from .._plan import Splits
 from .._predictions import State
 from .._progress import Mode, Progress, quick_score
@@ -23,7 +23,7 @@ from .limits import hung
 from .pool import PoolBroken
 from .raising import raise_failed
 from .recipes import Recipe, seed_of
-from .schedule import CellKey, Holdout, Schedule, paired_holdouts, single_holdouts
+from .schedule import CellKey, Holdout, Schedule, one_repeat, paired_holdouts, single_holdouts
 from .work import CRASHED, Outcome, Setting, expired_message
 
 if TYPE_CHECKING:
@@ -33,39 +33,46 @@ if TYPE_CHECKING:
 
 # No task fits more configurations than this, so that cells reach the store and the progress line.
 _LARGEST_BATCH = 200
+# A task that takes so many times longer than it should gives back what it has, and the rest is handed out again.
+_PATIENCE = 3.0
 # Warnings about code, not about the fit.
 _SILENT = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
 
 
-Task = tuple[Setting, Holdout, int, Sequence[Recipe]]
+Task = tuple[Setting, Holdout, Splits, int, Sequence[Recipe]]
 
 
 class _Flight:
-    """The tasks that were handed out and have not come back."""
+    """The tasks that were handed out and have not come back.
+
+    `left` is True where a task came back with a part of its batch.
+    """
 
     def __init__(self) -> None:
         self._out: dict[tuple[Holdout, str], Task] = {}
+        self.left = False
 
     def watch(self, tasks: Iterator[Task]) -> Iterator[Task]:
         """The tasks as they are handed out."""
         for task in tasks:
-            self._out[task[1], task[3][0].name] = task
+            self._out[task[1], task[-1][0].name] = task
             yield task
 
     def landed(self, outcomes: Sequence[Outcome]) -> None:
         """A task has come back with these."""
-        self._out.pop((outcomes[0].holdout, outcomes[0].name), None)
+        task = self._out.pop((outcomes[0].holdout, outcomes[0].name))
+        self.left |= len(outcomes) < len(task[-1])
 
     def singles(self, settled: set[CellKey]) -> Iterator[Task]:
         """What is out, one fit a task."""
-        for setting, holdout, seed, recipes in list(self._out.values()):
+        for setting, holdout, splits, seed, recipes in list(self._out.values()):
             for recipe in recipes:
                 if any((holdout.block, recipe.name, r, k) not in settled for r, k in holdout.cells):
-                    yield setting, holdout, seed, [recipe]
+                    yield setting, holdout, splits, seed, [recipe]
 
 
 class Filling:
-    """The work of one collection while it goes on."""
+    """The work of one collection while it goes on; a context manager, which has the workers."""
 
     def __init__(self, collection: Collection, board: Board, retry_failed: bool, progress: Mode) -> None:
         self.of, self.board = collection, board
@@ -77,20 +84,45 @@ class Filling:
         self.n_fits, self.warned = 0, Counter[str]()
         self.start = perf_counter()
         found = quick_score(collection.target, collection.reader.response)
-        self.progress = Progress(self._open_cells(), progress, found and found[1], found[0] if found else "")
+        n_open = sum(self.count_open(h.block, h.cells, collection.configs) for h in self.holdouts)
+        self.progress = Progress(n_open, progress, found and found[1], found[0] if found else "")
+        self._before = self.n_settled
+        self._schedule = self._schedule_of(collection.recipes)
+        self._folder: str | None = None
 
-    def _open_cells(self) -> int:
-        return sum(
-            (h.block, name, r, k) not in self.settled
-            for h in self.holdouts
-            for r, k in h.cells
-            for name in self.of.configs
-        )
+    def __enter__(self) -> Filling:
+        pool = self.of.pool
+        self._stack = ExitStack()
+        with ExitStack() as stack:
+            if self.of.timeout and pool.killable:
+                self._folder = stack.enter_context(tempfile.TemporaryDirectory())
+            stack.enter_context(pool.surroundings(self.of.threads))
+            self._workers = stack.enter_context(pool.open())
+            self._setting = self._make_setting()
+            self._stack = stack.pop_all()
+        return self
 
-    def fill(self, holdouts: Sequence[Holdout]) -> None:
-        """Fit all configurations on what these hold-outs of the plan lack."""
-        with self.workers() as fill:
-            fill(holdouts)
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def n_settled(self) -> int:
+        """Cells of these configurations that nothing is left to do for."""
+        return sum(name in self.of.configs for _, name, _, _ in self.settled)
+
+    def so_far(self) -> str:
+        """``12 of 40 cells``, what earlier calls on the same store did included."""
+        done = self._before + self.progress.done
+        return f"{done:,} of {_render.count(max(self._before + self.progress.total, done), 'cell')}"
+
+    def count_open(self, block: str, cells: Iterable[tuple[int, int]], names: Iterable[str]) -> int:
+        """How many of these cells are still to be done for these configurations."""
+        names = list(names)
+        return sum((block, name, r, k) not in self.settled for r, k in cells for name in names)
+
+    def fill(self, holdouts: Sequence[Holdout], splits: Splits) -> None:
+        """Fit all configurations on what these hold-outs of the plan lack; what fits take is learnt from call to call."""
+        self._fill(holdouts, splits, self.of.recipes, self._schedule, 0)
 
     def fill_fresh(self, metric: MetricLike, rule: RuleLike) -> None:
         """Cross-validate the selected configuration on the new partition."""
@@ -102,81 +134,77 @@ class Filling:
         selected = choose(Scoring(mine, metric, "fold"), rule).name
         recipes = [recipe for recipe in self.of.recipes if recipe.name == selected]
         holdouts = single_holdouts(self.of.fresh, "fresh")
-        self.progress.total += sum(("fresh", selected, r, k) not in self.settled for r, k in self.of.fresh.cells)
-        with self.workers(recipes, self.of.fresh, self.of.splits.n_repeats) as fill:
-            fill(holdouts)
+        self.progress.total += self.count_open("fresh", self.of.fresh.cells, [selected])
+        self._fill(holdouts, self.of.fresh, recipes, self._schedule_of(recipes), self.of.splits.n_repeats)
 
-    @contextmanager
-    def workers(
-        self, recipes: list[Recipe] | None = None, splits: Splits | None = None, first_repeat: int = 0
-    ) -> Iterator[Callable[[Sequence[Holdout]], None]]:
-        """Context: a function that fits the configurations on what some hold-outs lack.
+    def _schedule_of(self, recipes: Sequence[Recipe]) -> Schedule:
+        return Schedule([], [r.name for r in recipes], self.settled, self.of.pool.task_seconds, _LARGEST_BATCH)
 
-        It may be called often; what was learnt about the time a fit takes stays. By default all configurations and the
-        splits of the plan.
-        """
-        pool, recipes = self.of.pool, self.of.recipes if recipes is None else recipes
-        schedule = Schedule([], [r.name for r in recipes], self.settled, pool.task_seconds, _LARGEST_BATCH)
-        with ExitStack() as stack:
-            folder = stack.enter_context(tempfile.TemporaryDirectory()) if self.of.timeout and pool.killable else None
-            setting = self._setting(self.of.splits if splits is None else splits, folder)
-            stack.enter_context(pool.surroundings(self.of.threads))
+    def _fill(
+        self,
+        holdouts: Sequence[Holdout],
+        splits: Splits,
+        recipes: Sequence[Recipe],
+        schedule: Schedule,
+        first_repeat: int,
+    ) -> None:
+        schedule.holdouts = holdouts
+        left = True
+        while left:
+            flight = _Flight()
+            try:
+                self._run(flight.watch(self._tasks(schedule, splits, recipes, first_repeat)), schedule, flight)
+                left = flight.left
+            except PoolBroken:
+                if not self._take_hung(schedule):
+                    for task in flight.singles(self.settled):
+                        self._run_alone(task, schedule)
 
-            def fill(holdouts: Sequence[Holdout]) -> None:
-                schedule.holdouts = holdouts
-                done = False
-                while not done:
-                    flight = _Flight()
-                    tasks = flight.watch(self._tasks(schedule, setting, recipes, first_repeat))
-                    done = self._run(tasks, schedule, flight)
-                    if not done and not self._take_hung(folder, schedule):
-                        for task in flight.singles(self.settled):
-                            self._run_alone(task, schedule, folder)
+    def _run(self, tasks: Iterator[Task], schedule: Schedule, flight: _Flight) -> None:
+        """Do the tasks; `PoolBroken` when a worker process ended and what is left has to be done again."""
+        with closing(self._workers.run(tasks)) as answers:
+            for outcomes in answers:
+                self._take(outcomes, schedule)
+                flight.landed(outcomes)
 
-            yield fill
-
-    def _run(self, tasks: Iterator[Task], schedule: Schedule, flight: _Flight) -> bool:
-        """Do the tasks; False when a worker process ended and what is left has to be done again."""
-        try:
-            with closing(self.of.pool.run(tasks)) as answers:
-                for outcomes in answers:
-                    self._take(outcomes, schedule)
-                    flight.landed(outcomes)
-            return True
-        except PoolBroken:
-            return False
-
-    def _run_alone(self, task: Task, schedule: Schedule, folder: str | None) -> None:
+    def _run_alone(self, task: Task, schedule: Schedule) -> None:
         """Fit one configuration with nothing beside it: if the process ends again, this fit is the reason."""
-        start, (_, holdout, _, (recipe,)) = perf_counter(), task
-        if self._run(iter([task]), schedule, _Flight()) or self._take_hung(folder, schedule):
-            return
-        self._take([Outcome(holdout, recipe.name, None, CRASHED, perf_counter() - start, ())], schedule)
+        start, (_, holdout, *_, (recipe,)) = perf_counter(), task
+        flight = _Flight()
+        try:
+            self._run(flight.watch(iter([task])), schedule, flight)
+        except PoolBroken:
+            if not self._take_hung(schedule):
+                self._take([Outcome(holdout, recipe.name, None, CRASHED, perf_counter() - start, ())], schedule)
 
-    def _setting(self, splits: Splits, folder: str | None) -> Setting:
+    def _make_setting(self) -> Setting:
         from sklearn import get_config
 
         pool = self.of.pool
         return Setting(
             token=os.urandom(8).hex(),
             samples=self.of.samples,
-            splits=Splits(replace(splits.plan, cv=None), splits.folds, splits.train),
             reader=self.of.reader,
             own_process=pool.own_process,
             limited=not pool.inline,
             threads=self.of.threads,
             timeout=self.of.timeout,
-            folder=folder,
+            folder=self._folder,
             config=get_config(),
+            shared_process=not (pool.own_process or pool.inline),
+            patience=_PATIENCE * pool.task_seconds,
             raises=self.of.raises,
         )
 
     def _tasks(
-        self, schedule: Schedule, setting: Setting, recipes: Sequence[Recipe], first_repeat: int
+        self, schedule: Schedule, splits: Splits, recipes: Sequence[Recipe], first_repeat: int
     ) -> Iterator[Task]:
+        repeat, part = -1, splits
         for holdout, positions in schedule.batches():
-            seed = seed_of(self.of.seed, first_repeat + holdout.repeat, *holdout.left_out)
-            yield setting, holdout, seed, [recipes[j] for j in positions]
+            if holdout.repeat != repeat:
+                repeat, part = holdout.repeat, one_repeat(splits, holdout.repeat)
+            seed = seed_of(self.of.seed, first_repeat + repeat, *holdout.left_out)
+            yield self._setting, holdout, part, seed, [recipes[j] for j in positions]
 
     def _take(self, outcomes: Sequence[Outcome], schedule: Schedule) -> None:
         failed = next((o for o in outcomes if o.values is None), None) if self.of.raises else None
@@ -196,9 +224,9 @@ class Filling:
         if failed is not None:
             raise_failed(failed.name, *failed.holdout.cells[0], failed.message, failed.error)
 
-    def _take_hung(self, folder: str | None, schedule: Schedule) -> bool:
+    def _take_hung(self, schedule: Schedule) -> bool:
         """Record the fits that hung, where processes were ended for that."""
-        keys = [] if folder is None else hung(folder)
+        keys = [] if self._folder is None else hung(self._folder)
         for (block, repeat, left_out, cells), name in keys:
             holdout = Holdout(block, repeat, tuple(left_out), tuple((r, k) for r, k in cells))
             assert self.of.timeout is not None

@@ -10,7 +10,7 @@ from .._configs import as_configs
 from .._predictions import Predictions
 from ..exceptions import InputError
 from .data import as_features, as_labels, digest
-from .limits import limit_threads
+from .limits import limit_threads, own_random_state
 from .recipes import make_recipes, seed_of
 
 if TYPE_CHECKING:
@@ -66,7 +66,10 @@ def refit(
                 f"{what} is not what the predictions came from, so the estimate would not be of this model. Give the same "
                 f"{what}; for other data fit a clone of the configuration yourself."
             )
-    model = recipe.make(seed_of(int(oof.provenance.get("seed", 0))))
-    with limit_threads("blas"), limit_threads("openmp", int(oof.provenance.get("threads", 1))):
+    seed = seed_of(int(oof.provenance.get("seed", 0)))
+    limits = limit_threads("blas"), limit_threads("openmp", int(oof.provenance.get("threads", 1)))
+    with limits[0], limits[1], own_random_state() as seed_globals:
+        seed_globals(seed)
+        model = recipe.make(seed)
         model.fit(features, labels, **(fit_params or {}))
     return model

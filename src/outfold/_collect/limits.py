@@ -1,4 +1,4 @@
-"""Limits of a fit: threads of numerical libraries, warnings, and time."""
+"""Limits of a fit: threads of numerical libraries, Ctrl-C, global random numbers, warnings, and time."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import contextlib
 import faulthandler
 import json
 import os
+import random
 import signal
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, Literal, TextIO
+
+import numpy as np
 
 # After the alarm a fit gets this long to stop by itself before its process is ended.
 _GRACE = 1.0
@@ -56,11 +59,62 @@ def limit_worker(own_process: bool, threads: int) -> None:
     if own_process and _worker.blas is None:
         _thread_pools().limit(limits=1, user_api="blas")
         _worker.blas = 1
+        _leave_interrupts()
     if _worker.openmp != threads:
         if own_process:  # for libraries that are loaded later
             os.environ["OMP_NUM_THREADS"] = str(threads)
         _thread_pools().limit(limits=threads, user_api="openmp")
         _worker.openmp = threads
+
+
+# -- Ctrl-C ---------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def hold_interrupts() -> Iterator[None]:
+    """Ctrl-C waits until the end of this block; processes that are started in it never hear of it.
+
+    A terminal sends it to all processes at once. The one that asked for the work ends the others; were they to end by
+    themselves, each would print where it was.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _leave_interrupts() -> None:
+    """Leave Ctrl-C to the process that asked for the work, in a worker that somebody else had started."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+# -- random numbers -------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def own_random_state() -> Iterator[Callable[[int], None]]:
+    """Context: a function that seeds the global generators of numpy and Python, whose states come back at the end.
+
+    For estimators that draw from them because they have no ``random_state``.
+    """
+    ours, pythons = np.random.get_state(legacy=False), random.getstate()  # noqa: NPY002
+    can_seed = ours["bit_generator"] == "MT19937"  # somebody may have put another one in its place
+
+    def seed(number: int) -> None:
+        if can_seed:
+            np.random.seed(number)  # noqa: NPY002
+        random.seed(number)
+
+    try:
+        yield seed
+    finally:
+        np.random.set_state(ours)  # noqa: NPY002
+        random.setstate(pythons)
 
 
 # -- warnings -------------------------------------------------------------------------------------------

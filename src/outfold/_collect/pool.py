@@ -8,10 +8,11 @@ from collections.abc import Generator, Iterable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from numbers import Integral
+from types import TracebackType
 from typing import Any
 
 from ..exceptions import CollectError, InputError
-from .limits import limit_threads, quiet
+from .limits import hold_interrupts, limit_threads, quiet
 from .work import Outcome, forget_rows, work
 
 # Seconds a task should take: long against the 1-2 ms it costs to hand it out, and longer where many workers ask at once.
@@ -25,7 +26,7 @@ class PoolBroken(Exception):  # noqa: N818
 
 @dataclass(frozen=True)
 class Pool:
-    """Workers for one collection.
+    """What workers a collection has.
 
     Attributes
     ----------
@@ -94,23 +95,46 @@ class Pool:
             stack.callback(forget_rows)
         return stack
 
+    def open(self) -> Workers:
+        """Workers for a whole collection; a context manager."""
+        return Workers(self)
+
+
+class Workers:
+    """Workers that stay from one call of `run` to the next, so that joblib maps a large X into them once."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self._parallel: Any = None
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._dismiss()
+
     def run(self, tasks: Iterable[tuple[Any, ...]]) -> Generator[list[Outcome], None, None]:
-        """Do the tasks in any order; `PoolBroken` when a worker process ended."""
-        if self.inline:
+        """Do the tasks in any order; `PoolBroken` when a worker process ended. After that others take their place."""
+        if self.pool.inline:
             for task in tasks:
                 yield work(*task)
             return
-        yield from self._run_parallel(tasks)
+        try:
+            yield from self._run_parallel(tasks)
+        except BaseException:
+            self._dismiss()
+            raise
 
     def _run_parallel(self, tasks: Iterable[tuple[Any, ...]]) -> Generator[list[Outcome], None, None]:
-        from joblib import Parallel, delayed
+        from joblib import delayed
         from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
-        parallel = Parallel(return_as="generator_unordered", batch_size=1, **self.options)
-        outcomes = parallel(delayed(work)(*task) for task in tasks)
+        outcomes: Any = None
         try:
-            for found in outcomes:  # noqa: UP028  (`yield from` would close them before we do)
-                yield found
+            with hold_interrupts():  # worker processes that are started now leave Ctrl-C to this one
+                outcomes = self._started()(delayed(work)(*task) for task in tasks)
+            for outcome in outcomes:  # noqa: UP028  (`yield from` would close it out of the reach of `finally`)
+                yield outcome
         except TerminatedWorkerError as error:
             raise PoolBroken(str(error)) from error
         except BrokenProcessPool as error:  # the workers live, but cannot read what they are sent
@@ -124,9 +148,23 @@ class Pool:
                 "joblib.parallel_config('threading')."
             ) from error
         finally:
-            with warnings.catch_warnings():  # joblib warns of tasks left undone, which is what closing early means
-                warnings.simplefilter("ignore")
-                outcomes.close()
+            if outcomes is not None:
+                with warnings.catch_warnings():  # whoever stops early knows that tasks are lost
+                    warnings.simplefilter("ignore")
+                    outcomes.close()
+
+    def _started(self) -> Any:
+        if self._parallel is None:
+            from joblib import Parallel
+
+            parallel = Parallel(return_as="generator_unordered", batch_size=1, **self.pool.options)
+            self._parallel = parallel.__enter__()
+        return self._parallel
+
+    def _dismiss(self) -> None:
+        parallel, self._parallel = self._parallel, None
+        if parallel is not None:
+            parallel.__exit__(None, None, None)
 
 
 def _first_line(error: BaseException) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from .._notes import Note
 from .._predictions import Predictions, State, cell_mask
 from .._scoring import running
 from .limits import limit_threads
-from .schedule import CellKey, Holdout
+from .schedule import Holdout, single_holdouts
 
 if TYPE_CHECKING:
     from .collection import Collection
@@ -34,29 +33,37 @@ class Race:
         self.out: list[str] = []
         self.n_done = 0
         self.stopped, self.capped = False, False
-        self._end = collection.splits.n_repeats
+        self.splits, self.holdouts = collection.splits, list[Holdout]()
+        self._cap = self.splits.n_repeats if collection.repeats is None else collection.repeats.cap
+        self._end = self._cap
 
     def run(self) -> None:
         """Fit, ask, drop; repeat by repeat."""
-        by_repeat = [list(part) for _, part in groupby(self.filling.holdouts, key=lambda h: h.repeat)]
         self._forecast(self.of.header)
-        with self.filling.workers() as fill:
-            for holdouts in by_repeat:
-                self._leave_out(self.out, holdouts)
-                for part in [[h] for h in holdouts] if self.of.drop is not None else [holdouts]:
-                    fill(part)
-                    if part[-1] is not holdouts[-1]:
-                        self._ask(part[-1])
-                self.n_done += 1
-                if self._enough(holdouts[-1]):
-                    break
-                # After the last fold of all there is nothing left to save.
-                if holdouts is not by_repeat[-1]:
-                    self._ask(holdouts[-1])
-            else:
-                self.capped = self.of.stop is not None
+        for repeat in range(self._cap):
+            self._begin(repeat)
+            for part in [[h] for h in self.holdouts] if self.of.drop is not None else [self.holdouts]:
+                self.filling.fill(part, self.splits)
+                if part[-1] is not self.holdouts[-1]:
+                    self._ask(part[-1])
+            self.n_done += 1
+            if self._enough(self.holdouts[-1]):
+                break
+            # After the last fold of all there is nothing left to save.
+            if self.n_done < self._cap:
+                self._ask(self.holdouts[-1])
+        else:
+            self.capped = self.of.stop is not None
         self.stopped = True
         self.filling.progress.total = self.filling.progress.done
+
+    def _begin(self, repeat: int) -> None:
+        """Make room for a repeat where its number was open, and leave out of it what was dropped before."""
+        if self.of.repeats is not None:
+            self.splits = self.of.repeats.first(repeat + 1)
+            self.board.grow(self.splits)
+        self.holdouts = [h for h in single_holdouts(self.splits) if h.repeat == repeat]
+        self._leave_out(self.out, self.holdouts)
 
     # -- dropping ---------------------------------------------------------------------------------------
 
@@ -78,30 +85,32 @@ class Race:
         self.out += names
         self.board.record(drops=self._drops())
         # Later repeats follow when they begin: there may be many of them, and perhaps none comes.
-        same = [h for h in self.filling.holdouts if h.repeat == repeat and h.cells[0] > last.cells[0]]
-        self._leave_out(names, same)
-        self._count()
+        self._leave_out(names, [h for h in self.holdouts if h.cells[0] > last.cells[0]])
+        self._count(last)
 
     def _leave_out(self, names: Sequence[str], holdouts: Sequence[Holdout]) -> None:
         """Mark the cells of these configurations as dropped; nothing fits them from now on."""
-        self.filling.settled |= self._open(names, holdouts)
-        self.board.drop(("oof", name, *cell) for name in names for holdout in holdouts for cell in holdout.cells)
+        keys = [("oof", name, *cell) for name in names for holdout in holdouts for cell in holdout.cells]
+        self.filling.settled.update(keys)
+        self.board.drop(keys)
 
-    def _open(self, names: Sequence[str], holdouts: Sequence[Holdout]) -> set[CellKey]:
-        """Cells of these configurations that are not settled yet."""
-        keys = {("oof", name, *cell) for name in names for holdout in holdouts for cell in holdout.cells}
-        return keys - self.filling.settled
-
-    def _count(self) -> None:
-        """Tell the progress line how much is left, as far as is known now."""
-        names = [name for name in self.of.configs if name not in self.out]
-        holdouts = [holdout for holdout in self.filling.holdouts if holdout.repeat < self._end]
-        self.filling.progress.total = self.filling.progress.done + len(self._open(names, holdouts))
+    def _count(self, last: Holdout | None = None) -> None:
+        """Tell the progress line how much is left after this fold, as far as is known now."""
+        out = set(self.out)
+        names = [name for name in self.of.configs if name not in out]
+        cells, foreseen = self.of.splits.cells, 0
+        if self.of.repeats is not None:
+            n, n_folds = min(self.board.oof.n_repeats, self._end), self.of.splits.n_folds
+            cells = [(r, k) for r in range(n) for k in range(n_folds)]
+            foreseen = (self._end - n) * n_folds * len(names)
+        later = cells if last is None else [cell for cell in cells if cell > last.cells[0]]
+        progress = self.filling.progress
+        progress.total = progress.done + self.filling.count_open("oof", later, names) + foreseen
 
     def so_far(self, last: Holdout) -> Predictions:
         """The predictions of this call as they were when this fold was finished."""
         repeat, fold = last.cells[0]
-        block, splits = self.board.oof, self.of.splits
+        block, splits = self.board.oof, self.splits
         mine = [self.board.position[name] for name in self.of.configs]
         folds = np.ascontiguousarray(splits.folds[:, : repeat + 1])
         data = block.data[: repeat + 1][:, mine]
@@ -113,8 +122,9 @@ class Race:
         tail[tail != State.DROPPED] = State.PENDING
         train = None if splits.train is None else {k: v for k, v in splits.train.items() if k[0] <= repeat}
         header = self.of.header
+        plan = header.plan if self.of.repeats is None else replace(header.plan, repeats=self._cap)
         known: dict[str, Any] = {"data": data, "state": state, "folds": folds, "train": train, "labels": labels}
-        return replace(header, **known, blocks={}, messages={}, notes=())
+        return replace(header, **known, plan=plan, blocks={}, messages={}, notes=())
 
     # -- stopping ---------------------------------------------------------------------------------------
 
@@ -129,17 +139,17 @@ class Race:
         with limit_threads("blas"):
             enough = self.of.stop.holds(oof, names)
         if not enough:
-            self._forecast(oof, names)
+            self._forecast(oof, names, last)
         return enough
 
-    def _forecast(self, oof: Predictions, names: Sequence[str] | None = None) -> None:
+    def _forecast(self, oof: Predictions, names: Sequence[str] | None = None, last: Holdout | None = None) -> None:
         """The work goes on to the repeat the rule foresees, or at most to the cap."""
         if self.of.stop is None:
             return
-        foreseen, cap = self.of.stop.forecast(oof, names), self.of.splits.n_repeats
-        self._end = cap if foreseen is None else min(max(foreseen, self.n_done + 1), cap)
+        foreseen = self.of.stop.forecast(oof, names)
+        self._end = self._cap if foreseen is None else min(max(foreseen, self.n_done + 1), self._cap)
         self.filling.progress.at_most = foreseen is None
-        self._count()
+        self._count(last)
 
     # -- what to record ---------------------------------------------------------------------------------
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+import numpy as np
 
 from .._plan import Splits
 
@@ -42,6 +44,13 @@ def paired_holdouts(splits: Splits) -> list[Holdout]:
         for i in range(n)
         for k in range(i + 1, n)
     ]
+
+
+def one_repeat(splits: Splits, repeat: int) -> Splits:
+    """The splits of a repeat as those of a plan with no other: all that a fit in it has to know."""
+    train = splits.train and {(0, k): rows for (r, k), rows in splits.train.items() if r == repeat}
+    plan = replace(splits.plan, repeats=1, cv=None)
+    return Splits(plan, np.ascontiguousarray(splits.folds[:, repeat : repeat + 1]), train)
 
 
 class Batch(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._plan import Splits
-from .data import Part, Rows, Samples, borrow
-from .limits import Expired, Watchdog, alarm, limit_worker, listening, quiet
+from .data import Part, Samples, borrow
+from .limits import Expired, Watchdog, alarm, limit_worker, listening, own_random_state, quiet
 from .raising import as_sent
 from .recipes import Recipe
 from .respond import Answer, Reader
@@ -29,8 +29,8 @@ class Setting:
     ----------
     token
         Tells collections apart in a worker that outlives one.
-    samples, splits, reader
-        The data, who is held out when, and how to read predictions.
+    samples, reader
+        The data, and how to read predictions.
     own_process
         The worker is a process of its own: it sets its limits itself.
     limited
@@ -43,13 +43,16 @@ class Setting:
         Where watchdogs leave records, or None where a process must not be ended.
     config
         The settings of scikit-learn where the collection was started, which workers do not share by themselves.
+    shared_process
+        Other fits go on in this process at the same time, so that its global random numbers are not ours.
+    patience
+        Seconds after which a task gives back what is finished, whatever is left of its batch.
     raises
         The first failed fit ends the collection: its exception is kept, and what comes after it is left.
     """
 
     token: str
     samples: Samples
-    splits: Splits
     reader: Reader
     own_process: bool = False
     limited: bool = False
@@ -57,6 +60,8 @@ class Setting:
     timeout: float | None = None
     folder: str | None = None
     config: Mapping[str, Any] = field(default_factory=dict)
+    shared_process: bool = False
+    patience: float = np.inf
     raises: bool = False
 
 
@@ -77,27 +82,38 @@ class Outcome(NamedTuple):
     error: BaseException | None = None
 
 
-def work(setting: Setting, holdout: Holdout, seed: int, recipes: Sequence[Recipe]) -> list[Outcome]:
-    """Fit every recipe on the training rows of the hold-out; a pure function of its arguments."""
+def work(setting: Setting, holdout: Holdout, splits: Splits, seed: int, recipes: Sequence[Recipe]) -> list[Outcome]:
+    """Fit the recipes on the training rows of the hold-out; a pure function of its arguments.
+
+    `splits` are those of the hold-out's repeat alone. What takes much longer than expected is given back in part: the
+    first outcomes, at least one.
+    """
     from sklearn import config_context
 
     if setting.limited:
         limit_worker(setting.own_process, setting.threads)
-    with config_context(**setting.config), quiet() if setting.own_process else nullcontext():
-        outcomes = []
+    outcomes: list[Outcome] = []
+    start = perf_counter()
+    with ExitStack() as stack:
+        stack.enter_context(config_context(**setting.config))
+        if setting.own_process:
+            stack.enter_context(quiet())
+        seed_globals = None if setting.shared_process else stack.enter_context(own_random_state())
         for recipe in recipes:
-            outcomes.append(_fit(setting, holdout, seed, recipe))
-            if setting.raises and outcomes[-1].values is None:
+            if seed_globals is not None:
+                seed_globals(seed)
+            outcomes.append(_fit(setting, holdout, splits, seed, recipe))
+            if perf_counter() - start > setting.patience or (setting.raises and outcomes[-1].values is None):
                 break
-        return outcomes
+    return outcomes
 
 
-def _fit(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> Outcome:
+def _fit(setting: Setting, holdout: Holdout, splits: Splits, seed: int, recipe: Recipe) -> Outcome:
     start = perf_counter()
     answers, message, caught = None, "", None
     with listening() as heard:
         try:
-            answers = _predict(setting, holdout, seed, recipe)
+            answers = _predict(setting, holdout, splits, seed, recipe)
         except Expired:
             message = expired_message(setting.timeout)
         except KeyboardInterrupt:
@@ -114,16 +130,16 @@ def _labels(answers: tuple[Answer, ...]) -> tuple[NDArray[np.intp] | None, ...] 
     return labels if any(own is not None for own in labels) else None
 
 
-def _predict(setting: Setting, holdout: Holdout, seed: int, recipe: Recipe) -> tuple[Answer, ...]:
+def _predict(setting: Setting, holdout: Holdout, splits: Splits, seed: int, recipe: Recipe) -> tuple[Answer, ...]:
     # A new worker imports the estimator's library when it makes the first one: before the clock starts.
     model = recipe.make(seed)
     try:
-        return _fit_on(_shared_part(setting, holdout), setting, holdout, recipe, model)
+        return _fit_on(_shared_part(setting, holdout, splits), setting, holdout, recipe, model)
     except ValueError as error:
         if "read-only" not in _said(error):
             raise
     # An estimator that writes into its input gets rows of its own; the others go on sharing theirs.
-    return _fit_on(_part(setting, holdout, private=True), setting, holdout, recipe, recipe.make(seed))
+    return _fit_on(_part(setting, holdout, splits, private=True), setting, holdout, recipe, recipe.make(seed))
 
 
 def _fit_on(part: Part, setting: Setting, holdout: Holdout, recipe: Recipe, model: Any) -> tuple[Answer, ...]:
@@ -181,19 +197,14 @@ def forget_rows() -> None:
     _last.key = _last.part = None
 
 
-def _shared_part(setting: Setting, holdout: Holdout) -> Part:
+def _shared_part(setting: Setting, holdout: Holdout, splits: Splits) -> Part:
     if _last.key != (setting.token, holdout) or _last.part is None:
         _last.part = None  # free the old rows before taking the new ones
-        _last.part = _part(setting, holdout)
+        _last.part = _part(setting, holdout, splits)
         _last.key = (setting.token, holdout)
     return _last.part
 
 
-def _part(setting: Setting, holdout: Holdout, private: bool = False) -> Part:
-    splits, r = setting.splits, holdout.repeat
-    train = splits.train_rows(r, *holdout.left_out)
-    return setting.samples.part(train, tuple(_held_out(splits, r, k) for k in holdout.folds), private)
-
-
-def _held_out(splits: Splits, repeat: int, fold: int) -> Rows:
-    return np.asarray(splits.test_rows(repeat, fold))
+def _part(setting: Setting, holdout: Holdout, splits: Splits, private: bool = False) -> Part:
+    tests = tuple(splits.test_rows(0, k) for k in holdout.folds)
+    return setting.samples.part(splits.train_rows(0, *holdout.left_out), tests, private)
