@@ -9,13 +9,16 @@ from .tails import Tails, normal_quantile
 
 # |a| is at most 1/6, so that the denominators are below this only further out than draws reach.
 _SMALL = 1e-2
+# Differences that should be equal, or 0, differ by about this share of the numbers they come from.
+ROUNDING = 1e-12
 
 
 def bias_of(draws: Floats, observed: Floats) -> Floats:
     """(P,) z0: the normal quantile of the share of the (B, P) draws below what was observed, ties one half."""
     from scipy.special import ndtri
 
-    share = (np.mean(draws < observed, axis=0) + np.mean(draws <= observed, axis=0)) / 2
+    slack = ROUNDING * np.max(np.abs(draws), axis=0, initial=0.0)
+    share = (np.mean(draws < observed - slack, axis=0) + np.mean(draws <= observed + slack, axis=0)) / 2
     b = len(draws)
     # All draws on one side: as far out as the number of draws can tell.
     z0: Floats = ndtri(np.clip(share, 1 / (b + 1), b / (b + 1)))
@@ -55,7 +58,8 @@ def ends(ordered: Floats, shares: Floats) -> Floats:
     right = np.minimum(left + 1, b - 1)
     columns, part = np.arange(p), position - left
     low, high = ordered[left, columns], ordered[right, columns]
-    return low + part * (high - low)
+    out: Floats = low + part * (high - low)
+    return out
 
 
 def interval_and_tails(ordered: Floats, level: float, z0: Floats, a: Floats) -> tuple[Floats, Tails]:
@@ -73,4 +77,5 @@ def _share_at_zero(ordered: Floats) -> Floats:
     columns = np.arange(p)
     below, above = ordered[np.maximum(k, 1) - 1, columns], ordered[np.minimum(k, b - 1), columns]
     part = np.where(inside, ratio(-below, above - below), 0.0)
-    return np.clip((k + np.nan_to_num(part)) / (b + 1), 1 / (b + 1), b / (b + 1))
+    share: Floats = np.clip((k + np.nan_to_num(part)) / (b + 1), 1 / (b + 1), b / (b + 1))
+    return share

@@ -30,7 +30,9 @@ def _not_above(ordered: Floats, values: Floats) -> Floats:
 
 def area_variances(positives: Floats, negatives: Floats) -> Floats:
     """(P,) variance of the means of placements, or of differences of placements, (P, m) and (P, n)."""
-    out: Floats = positives.var(axis=1, ddof=1) / positives.shape[1] + negatives.var(axis=1, ddof=1) / negatives.shape[1]
+    out: Floats = (
+        positives.var(axis=1, ddof=1) / positives.shape[1] + negatives.var(axis=1, ddof=1) / negatives.shape[1]
+    )
     return out
 
 

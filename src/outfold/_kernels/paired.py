@@ -15,8 +15,8 @@ McNemar = Literal["plain", "edwards", "exact", "midp"]
 
 def only_one_right(hits: Array, pairs: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(P,) samples only the first of a pair has right, and samples only the second has, of 0-1 hits (C, N)."""
-    single = hits.astype(np.float32 if hits.shape[1] < EXACT32 else np.float64)
-    both = np.rint(single @ single.T).astype(np.int64)
+    single: Array = hits.astype(np.float32 if hits.shape[1] < EXACT32 else np.float64)
+    both = np.rint(np.dot(single, single.T)).astype(np.int64)
     right = np.diag(both)
     first, second = pairs.T
     return right[first] - both[first, second], right[second] - both[first, second]
@@ -29,17 +29,18 @@ def mcnemar_statistic(b: Array, c: Array, method: McNemar) -> Floats:
     apart = np.abs(b - c).astype(np.float64)
     if method == "edwards":
         apart = np.maximum(apart - 1, 0)  # as R has it; without the maximum, b = c would give p < 1
-    return apart**2 / np.maximum(b + c, 1)
+    statistic: Floats = apart**2 / np.maximum(b + c, 1)
+    return statistic
 
 
 def mcnemar_tails(b: Array, c: Array, method: McNemar) -> Tails:
     """Tails of McNemar's test: b samples only the first has right, c only the second; 1 where there is none."""
-    if method == "plain":
-        return normal_tails((b - c) / np.sqrt(np.maximum(b + c, 1)))
-    if method == "edwards":
-        root = np.sqrt(np.maximum(b + c, 1))
-        return Tails(normal_tails((b - c - 1) / root).greater, normal_tails((c - b - 1) / root).greater)
-    return Tails(_at_most(c, b + c, method), _at_most(b, b + c, method))
+    if method in ("exact", "midp"):
+        tails = Tails(_at_most(c, b + c, method), _at_most(b, b + c, method))
+    else:
+        root, correction = np.sqrt(np.maximum(b + c, 1)), float(method == "edwards")
+        tails = Tails(*(normal_tails((apart - correction) / root).greater for apart in (b - c, c - b)))
+    return Tails(*(np.where(b + c > 0, tail, 1.0) for tail in tails))
 
 
 def _at_most(k: Array, m: Array, method: McNemar) -> Floats:
@@ -142,8 +143,8 @@ def _restricted(x1: Array, x2: Array, n1: int, n2: int, d: Floats) -> Floats:
     p = np.copysign(np.sqrt(np.maximum((l2 / (3 * n)) ** 2 - l1 / (3 * n), 0.0)), q)
     cosine = np.clip(ratio(q, p**3), -1.0, 1.0)
     angle = (np.pi + np.arccos(np.nan_to_num(cosine))) / 3
-    root = 2 * p * np.cos(angle) - l2 / (3 * n)
-    return np.clip(root, np.maximum(0.0, -d), np.minimum(1.0, 1 - d))
+    root: Floats = np.clip(2 * p * np.cos(angle) - l2 / (3 * n), np.maximum(0.0, -d), np.minimum(1.0, 1 - d))
+    return root
 
 
 # ---------------------------------------------------------------------------------- all at once

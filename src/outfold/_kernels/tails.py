@@ -22,7 +22,8 @@ class Tails(NamedTuple):
     @property
     def two_sided(self) -> Floats:
         """Twice the smaller tail, at most 1."""
-        return np.minimum(1.0, 2 * np.minimum(self.greater, self.less))
+        p: Floats = np.minimum(1.0, 2 * np.minimum(self.greater, self.less))
+        return p
 
 
 def normal_tails(z: Floats) -> Tails:
