@@ -9,6 +9,7 @@ import pytest
 
 import outfold
 from outfold import estimate, metrics
+from outfold.compare import _areas, _proportions
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -20,7 +21,7 @@ def names_under(heading: str) -> set[str]:
     return set(re.findall(r"^\| `(\w+)`", section, re.M))
 
 
-@pytest.mark.parametrize("module", ["drop", "estimate", "select", "metrics", "simulate", "stability"])
+@pytest.mark.parametrize("module", ["compare", "drop", "estimate", "select", "metrics", "simulate", "stability"])
 def test_api_page_equals_the_public_names_of_modules(module):
     assert names_under(f"outfold.{module}") == set(getattr(outfold, module).__all__)
 
@@ -34,6 +35,7 @@ def test_every_public_name_has_a_docstring():
     for name in outfold.__all__:
         assert getattr(outfold, name).__doc__, name
     for module in (
+        outfold.compare,
         outfold.drop,
         outfold.estimate,
         outfold.select,
@@ -50,6 +52,13 @@ def test_needs_stand_on_the_api_page():
     for name in estimate.__all__:
         line = next(line for line in text.splitlines() if line.startswith(f"| `{name}` |"))
         assert line.endswith(f"| {getattr(estimate, name).needs} |"), name
+
+
+def test_needs_of_tests_stand_on_the_api_page():
+    text = (DOCS / "api.md").read_text()
+    for test in (_proportions.MCNEMAR, _proportions.Z_PROPORTIONS, _areas.DELONG):
+        line = next(line for line in text.splitlines() if line.startswith(f"| `{test.name}` |"))
+        assert line.endswith(f"| {test.needs} |"), test.name
 
 
 def test_every_code_in_use_has_an_entry():

@@ -9,7 +9,7 @@ Plan(3 x 5-fold)
 
 from typing import TYPE_CHECKING, Any
 
-from . import drop, estimate, exceptions, metrics, select, simulate, stability
+from . import compare, drop, estimate, exceptions, metrics, select, simulate, stability
 from ._collect import collect, refit
 from ._configs import Configs, grid
 from ._convert import from_arrays, from_frame, read
@@ -40,6 +40,7 @@ __all__ = [
     "State",
     "TiedSet",
     "collect",
+    "compare",
     "drop",
     "estimate",
     "exceptions",
