@@ -6,6 +6,7 @@ from .estimates import Estimate
 from .interval import Interval
 from .repeats import PlanComparison, Stability
 from .selection import Leaderboard, Selection, TiedSet
+from .sequential import SequentialComparison
 
 __all__ = [
     "Alternative",
@@ -19,6 +20,7 @@ __all__ = [
     "PlanComparison",
     "Probabilities",
     "Selection",
+    "SequentialComparison",
     "Stability",
     "Terms",
     "TiedSet",
