@@ -148,7 +148,7 @@ def test_repeats_speak_of_this_data_set_only():
     oof = make_predictions("roc_auc", n=60, r=8)
     found = e_process(oof, 0, 1, "roc_auc", over="repeats")
     assert found.n == 8
-    assert "OF311" in {n.code for n in found.notes}
+    assert "OF315" in {n.code for n in found.notes}
     board = oof.leaderboard("roc_auc")
     own = dict(zip(board.configs, board.scores, strict=True))
     assert found.difference == pytest.approx(own["config 0"] - own["config 1"])

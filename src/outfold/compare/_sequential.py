@@ -213,7 +213,7 @@ def _by_repeat(contest: Contest) -> tuple[NDArray[np.float64], str, tuple[Note, 
             "Collect with Plan(repeats=...), or use over='samples'."
         )
     note = Note(
-        "OF311",
+        "OF315",
         "repeats say how this data set would be judged over all partitions; they say nothing on new samples.",
     )
     return differences, "repeats", (note,)

@@ -1,0 +1,40 @@
+"""The tests of a pair by name."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from ..exceptions import InputError
+from . import _bayes, _one_set, _resampling
+from ._design import PairTest
+
+TestLike: TypeAlias = str | Callable[..., Any]
+
+TESTS: Mapping[str, PairTest] = {
+    test.name: test
+    for module in (_one_set, _resampling, _bayes)
+    for test in vars(module).values()
+    if isinstance(test, PairTest)
+}
+
+
+def find(test: TestLike) -> PairTest:
+    """The test of that name, or of that function of `outfold.compare`."""
+    name = test if isinstance(test, str) else getattr(test, "__name__", repr(test))
+    if name in TESTS:
+        return TESTS[name]
+    near = difflib.get_close_matches(name, TESTS, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"the tests of a pair are {', '.join(sorted(TESTS))}."
+    raise InputError(f"no test of a pair is called {name!r}; {hint}")
+
+
+def check_options(test: PairTest, options: Mapping[str, Any]) -> None:
+    """Refuse options that the test does not have."""
+    known = list(inspect.signature(test.compute).parameters)[3:]
+    for option in options:
+        if option not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise InputError(f"{option!r} is no option of {test.name}; {has}.")
