@@ -9,14 +9,15 @@ Plan(3 x 5-fold)
 
 from typing import TYPE_CHECKING, Any
 
-from . import drop, estimate, exceptions, metrics, select, simulate, stability
+from . import compare, drop, estimate, exceptions, metrics, select, simulate, stability
 from ._collect import collect, refit
 from ._configs import Configs, grid
 from ._convert import from_arrays, from_frame, read
+from ._fold_scores import FoldScores, from_scores
 from ._notes import Note
 from ._plan import Plan, Splits
 from ._predictions import Predictions, State
-from ._results import Estimate, Interval, Leaderboard, PlanComparison, Selection, Stability, TiedSet
+from ._results import Comparison, Estimate, Interval, Leaderboard, PlanComparison, Selection, Stability, TiedSet
 from ._store import load
 
 if TYPE_CHECKING:
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Comparison",
     "Configs",
     "Estimate",
+    "FoldScores",
     "Interval",
     "Leaderboard",
     "Note",
@@ -40,11 +43,13 @@ __all__ = [
     "State",
     "TiedSet",
     "collect",
+    "compare",
     "drop",
     "estimate",
     "exceptions",
     "from_arrays",
     "from_frame",
+    "from_scores",
     "grid",
     "load",
     "metrics",
