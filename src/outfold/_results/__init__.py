@@ -4,6 +4,7 @@ from .comparison import Alternative, Comparison, Probabilities, Terms, Wins
 from .comparisons import Comparisons, Omnibus, Outcome
 from .estimates import Estimate
 from .interval import Interval
+from .power import Power
 from .repeats import PlanComparison, Stability
 from .selection import Leaderboard, Selection, TiedSet
 from .sequential import SequentialComparison
@@ -18,6 +19,7 @@ __all__ = [
     "Omnibus",
     "Outcome",
     "PlanComparison",
+    "Power",
     "Probabilities",
     "Selection",
     "SequentialComparison",

@@ -17,7 +17,7 @@ from ..metrics import MetricLike
 from ._auto import choose, situation_of
 from ._contest import Contest, Source
 from ._design import PairTest, Question, all_pairs, compare_pairs, pairs_against
-from ._one_set import cochran_q
+from ._proportions import cochran_q
 from ._registry import TestLike, check_options, find
 
 Adjust = Literal["holm", "bonferroni", "bh", "none"]
@@ -74,8 +74,7 @@ def pairs(
     if adjust not in _ADJUST:
         raise InputError(f"adjust must be 'holm', 'bonferroni', 'bh' or 'none'; got {adjust!r}.")
     question = Question(alternative, confidence_level, rope)
-    contest = Contest(source, metric, _with_control(source, configs, control))
-    chosen, reason = choose(contest, question) if test == "auto" else (find(test), "")
+    contest, chosen, reason = find_contest(source, metric, _with_control(source, configs, control), test, question)
     check_options(chosen, options)
     position = None if control is None else contest.configs.index(source.configs[source.config_index(control)])
     n = len(contest.configs)
@@ -91,6 +90,17 @@ def pairs(
         reason=" ".join(part for part in (reason, about) if part),
         notes=(*found.notes, *_notes(found, adjust)),
     )
+
+
+def find_contest(
+    source: Source, metric: MetricLike | None, configs: Sequence[str | int] | None, test: TestLike, question: Question
+) -> tuple[Contest, PairTest, str]:
+    """Who takes part, in which test, and why in that one."""
+    if test == "auto":
+        contest = Contest(source, metric, configs)
+        return contest, *choose(contest, question)
+    named = find(test)
+    return named.contest(source, metric, configs), named, ""
 
 
 def _with_control(

@@ -5,20 +5,25 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any, TypeAlias
 
 from ..exceptions import InputError
-from . import _bayes, _one_set, _resampling
+from . import _areas, _bayes, _proportions, _resampled_sets, _resampling
 from ._design import PairTest
 
 TestLike: TypeAlias = str | Callable[..., Any]
 
-TESTS: Mapping[str, PairTest] = {
-    test.name: test
-    for module in (_one_set, _resampling, _bayes)
-    for test in vars(module).values()
-    if isinstance(test, PairTest)
-}
+
+def _tests(*modules: ModuleType) -> dict[str, PairTest]:
+    found = (value for module in modules for value in vars(module).values())
+    return {test.name: test for test in found if isinstance(test, PairTest)}
+
+
+_OF_FOLDS = _tests(_resampling, _bayes)
+TESTS: Mapping[str, PairTest] = _tests(_proportions, _areas, _resampled_sets) | _OF_FOLDS
+# Tests that know the scores of folds only; the others read predictions.
+BY_FOLDS = frozenset(_OF_FOLDS)
 
 
 def find(test: TestLike) -> PairTest:
