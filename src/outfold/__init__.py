@@ -9,14 +9,14 @@ Plan(3 x 5-fold)
 
 from typing import TYPE_CHECKING, Any
 
-from . import drop, estimate, exceptions, metrics, select, simulate, stability
+from . import drop, estimate, exceptions, metrics, plot, rank, select, simulate, stability
 from ._collect import collect, refit
 from ._configs import Configs, grid
 from ._convert import from_arrays, from_frame, read
 from ._notes import Note
 from ._plan import Plan, Splits
 from ._predictions import Predictions, State
-from ._results import Estimate, Interval, Leaderboard, PlanComparison, Selection, Stability, TiedSet
+from ._results import Estimate, Interval, Leaderboard, PlanComparison, Ranking, Selection, Stability, TiedSet
 from ._store import load
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ __all__ = [
     "Plan",
     "PlanComparison",
     "Predictions",
+    "Ranking",
     "SelectCV",
     "Selection",
     "Splits",
@@ -48,6 +49,8 @@ __all__ = [
     "grid",
     "load",
     "metrics",
+    "plot",
+    "rank",
     "read",
     "refit",
     "select",

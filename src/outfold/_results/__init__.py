@@ -4,6 +4,7 @@ from .comparison import Alternative, Comparison, Probabilities, Terms, Wins
 from .comparisons import Comparisons, Omnibus, Outcome
 from .estimates import Estimate
 from .interval import Interval
+from .ranking import OmnibusTest, Ranking, RankPair
 from .repeats import PlanComparison, Stability
 from .selection import Leaderboard, Selection, TiedSet
 
@@ -15,9 +16,12 @@ __all__ = [
     "Interval",
     "Leaderboard",
     "Omnibus",
+    "OmnibusTest",
     "Outcome",
     "PlanComparison",
     "Probabilities",
+    "RankPair",
+    "Ranking",
     "Selection",
     "Stability",
     "Terms",
