@@ -42,7 +42,7 @@ def _settled(values: Floats, slack: float) -> Floats:
 
 
 def friedman_chi2(found: Ranks, ties: bool) -> float:
-    """Friedman's statistic, divided by the spread the ranks have (`ties`) or would have without ties (Demsar 2006, sect. 3.2.2)."""
+    """Friedman's statistic, over the spread that the ranks have (`ties`) or would have without ties."""
     if ties:
         return found.statistic
     k = len(found.sums)
@@ -80,7 +80,7 @@ def nemenyi_pvalues(z: Floats, k: int) -> Floats:
     """p values of the largest of all differences of k mean ranks: the studentized range at sqrt(2) z, infinite df."""
     from scipy.stats import studentized_range
 
-    return np.clip(studentized_range.sf(np.sqrt(2) * np.abs(z), k, np.inf), 0.0, 1.0)
+    return np.asarray(np.clip(studentized_range.sf(np.sqrt(2) * np.abs(z), k, np.inf), 0.0, 1.0))
 
 
 def nemenyi_quantile(alpha: float, k: int) -> float:
@@ -157,8 +157,8 @@ class SignedRanks(NamedTuple):
 def signed_ranks(difference: Floats, zero_method: ZeroMethod) -> SignedRanks:
     """Wilcoxon's rank sums; zeros are left out (wilcox), ranked and then left out (pratt), or shared by both sides (zsplit).
 
-    The sum of positive ranks has mean sum(r) / 2 and variance sum(r^2) / 4 over the ranks that may change their sign, ties or not;
-    zsplit counts the zeros' ranks among them.
+    The sum of positive ranks has mean sum(r) / 2 and variance sum(r^2) / 4 over the ranks that may change their sign, ties
+    or not; zsplit counts the zeros' ranks among them.
     """
     from scipy.stats import rankdata
 
@@ -263,6 +263,6 @@ def signed_rank_posterior(
 
 
 def winner_shares(shares: Floats) -> Floats:
-    """(3,) in which share of the (draws, 3) each of the three is the largest; draws in which several are count for all in parts."""
+    """(3,) in which share of the (draws, 3) each of the three is the largest; where several are, they share the draw."""
     largest = shares == shares.max(axis=1, keepdims=True)
     return np.asarray(np.mean(largest / largest.sum(axis=1, keepdims=True), axis=0))

@@ -212,7 +212,7 @@ class Ranking:
         yield "all equal?", str(self.omnibus)
         if self.pairs:
             yield "different", self._different()
-            yield from (("alike", ", ".join(group)) for group in self.groups)
+            yield from (("undecided", ", ".join(group)) for group in self.groups)
             if self.cd is not None:
                 yield "CD", f"{_render.number(self.cd)}, the least difference of two mean ranks that counts"
         yield "method", f"{self.description} [{self.reference}]"

@@ -1,7 +1,7 @@
 """Which algorithm is better over many data sets?
 
-One score of every algorithm on every data set goes in: a data frame, a dict of columns, a matrix, or one `Predictions` a data set.
-Data sets are independent of each other, unlike the folds of one data set, which share training samples.
+One score of every algorithm on every data set goes in: a data frame, a dict of columns, a matrix, or one `Predictions` a
+data set. Data sets are independent of each other, unlike the folds of one data set, which share training samples.
 
 | question | function |
 | --- | --- |

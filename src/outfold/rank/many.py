@@ -50,9 +50,9 @@ def friedman(
     Parameters
     ----------
     scores
-        One score of every algorithm on every data set: a data frame with a row a data set and a column an algorithm (names of the
-        data sets in the first column of text, or in the index), a dict of such columns, a matrix, or a list or dict of Predictions,
-        one a data set, with the same configurations.
+        One score of every algorithm on every data set: a data frame with a row a data set and a column an algorithm (names
+        of the data sets in the first column of text, or in the index), a dict of such columns, a matrix, or a list or dict of
+        Predictions, one a data set, with the same configurations.
     method
         ``iman_davenport`` or ``chi2``.
     ties
@@ -114,8 +114,8 @@ def nemenyi(
 ) -> Ranking:
     """Which pairs of algorithms differ, by one critical difference of mean ranks for all of them (Nemenyi 1963).
 
-    CD = q_alpha sqrt(k (k + 1) / (6 N)), q_alpha the studentized range over sqrt(2) (Demsar 2006, sect. 3.2.2). p values are adjusted
-    for all pairs by the same distribution. `holm` finds more and has no critical difference.
+    CD = q_alpha sqrt(k (k + 1) / (6 N)), q_alpha the studentized range over sqrt(2) (Demsar 2006, sect. 3.2.2). p values are
+    adjusted for all pairs by the same distribution.
 
     Parameters
     ----------
@@ -163,8 +163,8 @@ def bonferroni_dunn(
 ) -> Ranking:
     """Which algorithms differ from a control, by one critical difference of mean ranks (Dunn 1961).
 
-    CD = z sqrt(k (k + 1) / (6 N)), z the normal quantile at alpha / (2 (k - 1)). p values are multiplied by k - 1. `holm` with the same
-    control finds at least as much.
+    CD = z sqrt(k (k + 1) / (6 N)), z the normal quantile at alpha / (2 (k - 1)). p values are multiplied by k - 1. `holm` with
+    the same control finds at least as much.
 
     Parameters
     ----------

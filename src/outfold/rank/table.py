@@ -57,7 +57,8 @@ class Table:
             return self.algorithms.index(str(algorithm))
         near = get_close_matches(str(algorithm), self.algorithms, n=1, cutoff=0)
         raise InputError(
-            f"no algorithm {algorithm!r} among {_render.count(len(self.algorithms), 'algorithm')}; the nearest name is {near[0]!r}."
+            f"no algorithm {algorithm!r} among {_render.count(len(self.algorithms), 'algorithm')}; "
+            f"the nearest name is {near[0]!r}."
         )
 
 
@@ -229,7 +230,8 @@ def _refuse_numbered(columns: Mapping[str, Sequence[Any]]) -> None:
         and any(isinstance(v, (float, np.floating)) for name in others for v in columns[name])
     ):
         raise InputError(
-            f"the column {first!r} seems to number the data sets; say datasets={first!r}, or name the columns to compare: algorithms=."
+            f"the column {first!r} seems to number the data sets; say datasets={first!r}, or name the columns "
+            "to compare: algorithms=."
         )
 
 

@@ -39,19 +39,19 @@ def wilcoxon(
 ) -> Comparison:
     """The median difference of two algorithms over data sets, by Wilcoxon's signed rank test (1945).
 
-    The difference is the Hodges-Lehmann estimate, the median of the means of all pairs of differences; its interval holds the values that
-    the test would not reject. Differences that are equal but for rounding are tied.
+    The difference is the Hodges-Lehmann estimate, the median of the means of all pairs of differences; its interval holds the
+    values that the exact test would not reject. Differences that are equal but for rounding are tied.
 
     Parameters
     ----------
     a, b
         Two algorithms, by name or position.
     zero_method
-        Data sets without a difference are left out (``wilcox``), ranked and then left out (``pratt``), or ranked and shared by both
-        sides (``zsplit``).
+        Data sets without a difference are left out (``wilcox``), ranked and then left out (``pratt``), or ranked and shared
+        by both sides (``zsplit``).
     method
-        ``exact`` counts all signs the ranks could have had, ties and zeros as they are; ``asymptotic`` is the normal approximation
-        with the correction for ties; ``auto`` is exact up to 50 data sets.
+        ``exact`` counts all signs the ranks could have had, ties and zeros as they are; ``asymptotic`` is the normal
+        approximation with the correction for ties; ``auto`` is exact up to 50 data sets.
     correction
         Continuity correction of the normal approximation.
     confidence_level
@@ -110,8 +110,8 @@ def sign(
     a, b
         Two algorithms, by name or position.
     ties
-        Data sets without a difference are ``split`` between the two, one of an odd number left out (Demsar 2006, sect. 3.1.4), or all
-        left out (``drop``, the textbook test).
+        Data sets without a difference are ``split`` between the two, one of an odd number left out (Demsar 2006, sect. 3.1.4),
+        or all left out (``drop``, the textbook test).
     confidence_level
         Of the interval and, as 1 - alpha, of the decision.
     scores, greater_is_better, metric, algorithms, datasets, missing
@@ -160,9 +160,9 @@ def signed_rank_bayes(
 ) -> Comparison:
     """How probable it is that one of two algorithms is better over data sets, or that they are practically equivalent.
 
-    The Bayesian signed rank test (Benavoli et al. 2017): the weights of the data sets are drawn from a Dirichlet distribution, and in
-    every draw the mean of two differences lies most often above the region of practical equivalence, within it, or below it; the
-    probabilities are the shares of draws. ``details["expected"]`` holds the mean share of pairs instead.
+    The Bayesian signed rank test (Benavoli et al. 2017): weights of the data sets are drawn from a Dirichlet distribution, and
+    in every draw the mean of two differences lies most often above the region of practical equivalence, within it, or below
+    it; the probabilities are the shares of draws. ``details["expected"]`` holds the mean share of pairs instead.
 
     Parameters
     ----------
