@@ -20,7 +20,7 @@ def names_under(heading: str) -> set[str]:
     return set(re.findall(r"^\| `(\w+)`", section, re.M))
 
 
-@pytest.mark.parametrize("module", ["drop", "estimate", "select", "metrics", "simulate", "stability"])
+@pytest.mark.parametrize("module", ["drop", "estimate", "select", "metrics", "plot", "rank", "simulate", "stability"])
 def test_api_page_equals_the_public_names_of_modules(module):
     assert names_under(f"outfold.{module}") == set(getattr(outfold, module).__all__)
 
@@ -38,6 +38,8 @@ def test_every_public_name_has_a_docstring():
         outfold.estimate,
         outfold.select,
         outfold.metrics,
+        outfold.plot,
+        outfold.rank,
         outfold.simulate,
         outfold.stability,
     ):

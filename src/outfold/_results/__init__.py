@@ -5,6 +5,7 @@ from .comparisons import Comparisons, Omnibus, Outcome
 from .estimates import Estimate
 from .interval import Interval
 from .power import Power
+from .ranking import OmnibusTest, Ranking, RankPair
 from .repeats import PlanComparison, Stability
 from .selection import Leaderboard, Selection, TiedSet
 from .sequential import SequentialComparison
@@ -17,10 +18,13 @@ __all__ = [
     "Interval",
     "Leaderboard",
     "Omnibus",
+    "OmnibusTest",
     "Outcome",
     "PlanComparison",
     "Power",
     "Probabilities",
+    "RankPair",
+    "Ranking",
     "Selection",
     "SequentialComparison",
     "Stability",
