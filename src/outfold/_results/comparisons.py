@@ -50,6 +50,7 @@ class Omnibus:
     df: tuple[float, ...]
     pvalue: float
     confidence_level: float = 0.95
+    greater_is_better: bool = True
     plan: str | None = None
     n_samples: int | None = None
     notes: tuple[Note, ...] = ()
@@ -83,7 +84,7 @@ class Omnibus:
 
     def _facts(self) -> Iterable[tuple[str, str]]:
         yield "test", self.summary()
-        best = np.argsort(-self.scores, kind="stable")[:5]
+        best = np.argsort(-self.scores if self.greater_is_better else self.scores, kind="stable")[:5]
         shown = ", ".join(f"{self.configs[i]} {_render.number(float(self.scores[i]))}" for i in best)
         yield "scores", shown + (" …" if len(self.configs) > len(best) else "")
         plan = "" if self.plan is None else f", {self.plan}"

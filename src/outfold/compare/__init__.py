@@ -1,6 +1,12 @@
 """Is A really better than B? The right test for every design, with its effect, its interval and its reasons."""
 
+from ._areas import delong
+from ._auto import auto
 from ._bayes import t_bayes
+from ._many import pairs
+from ._power import detectable, power
+from ._proportions import cochran_q, f_looney, mcnemar, z_proportions
+from ._resampled_sets import bootstrap, permutation
 from ._resampling import (
     f_5x2cv,
     t_5x2cv,
@@ -11,9 +17,22 @@ from ._resampling import (
     t_kfold,
     t_resampled,
 )
+from ._sequential import EProcess, e_process
 
 __all__ = [
+    "EProcess",
+    "auto",
+    "bootstrap",
+    "cochran_q",
+    "delong",
+    "detectable",
+    "e_process",
     "f_5x2cv",
+    "f_looney",
+    "mcnemar",
+    "pairs",
+    "permutation",
+    "power",
     "t_5x2cv",
     "t_bayes",
     "t_blocked_3x2",
@@ -22,4 +41,5 @@ __all__ = [
     "t_corrected_kfold",
     "t_kfold",
     "t_resampled",
+    "z_proportions",
 ]

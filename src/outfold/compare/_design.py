@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import metrics
 from .._notes import Note
+from .._predictions import Predictions
 from .._results import Alternative, Comparison, Comparisons, Outcome, Terms
 from .._validate import check_level
 from ..exceptions import InputError
@@ -88,6 +90,8 @@ class PairTest:
         What it needs, in words, for the docs.
     compute
         ``compute(contest, pairs, question, **options)`` with pairs (P, 2) of positions; checks what it needs.
+    metric
+        The metric where none is asked for and it fits the task; that of the task otherwise.
     """
 
     name: str
@@ -96,6 +100,18 @@ class PairTest:
     statistic_name: str
     needs: str
     compute: Compute
+    metric: str | None = None
+
+    def contest(self, source: Source, metric: MetricLike | None, configs: Sequence[str | int] | None = None) -> Contest:
+        """Who takes part, by the metric asked for or else by that of the test or of the task."""
+        return Contest(source, default_metric(source, metric, self.metric), configs)
+
+
+def default_metric(source: Source, metric: MetricLike | None, own: str | None) -> MetricLike | None:
+    """The metric asked for; the test's own where none is and it fits the task; else None, which is that of the task."""
+    if metric is None and own is not None and isinstance(source, Predictions):
+        return own if source.target.task in metrics.get(own).tasks else None
+    return metric
 
 
 def compare_pair(
@@ -108,7 +124,7 @@ def compare_pair(
     **options: Any,
 ) -> Comparison:
     """The test of one pair."""
-    contest = Contest(source, metric, (a, b))
+    contest = test.contest(source, metric, (a, b))
     return compare_pairs(test, contest, np.array([[0, 1]]), question, **options)[0]
 
 

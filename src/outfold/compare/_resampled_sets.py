@@ -1,0 +1,452 @@
+"""Any metric on the same samples: the paired bootstrap, and swapping the two models sample by sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels import bca, flips
+from .._kernels.base import Kernel
+from .._kernels.resample import block_size, blocks
+from .._kernels.tails import Tails
+from .._notes import Note
+from .._results import Alternative, Comparison, Outcome
+from .._scoring import Scoring, bind, sample_bootstrap
+from .._validate import check_count
+from ..exceptions import InputError
+from ..metrics import MetricLike
+from ._contest import Contest, Source
+from ._design import Answer, PairTest, Question, compare_pair
+from ._one_set import notes_on_pooling, notes_without_variance, pvalues, standardised
+
+# Units left out one by one for the acceleration; more are left out in as many parts.
+_JACKKNIFE = 2000
+# Fewer draws than this say little about a tail.
+_LEAST = 100
+# Pairs times draws held at once.
+_AT_ONCE = 1 << 24
+_FEW_GROUPS = 20
+
+BootstrapMethod = Literal["bca", "percentile"]
+
+
+# ---------------------------------------------------------------------------------- bootstrap
+
+
+def _bootstrap(
+    contest: Contest,
+    pairs: NDArray[np.intp],
+    question: Question,
+    *,
+    n_resamples: int = 10_000,
+    method: str = "bca",
+    stratify: bool = False,
+    rng: int = 0,
+) -> Answer:
+    contest.predictions("bootstrap")
+    if method not in ("bca", "percentile"):
+        raise InputError(f"method must be 'bca' or 'percentile'; got {method!r}.")
+    n_resamples = check_count(n_resamples, "n_resamples", _LEAST)
+    if (n_resamples + 1) * (1 - question.confidence_level) / 2 < 1:
+        raise InputError(
+            f"n_resamples={n_resamples} draws have no {question.confidence_level:g} interval; "
+            f"at least {int(2 / (1 - question.confidence_level)) + 1:,} are needed."
+        )
+    scoring = contest.scoring
+    observed = defined_scores(scoring)
+    draws = np.concatenate([scoring.scores(w) for w in sample_bootstrap(scoring, stratify, rng).blocks(n_resamples)])
+    kept = draws[~np.isnan(draws).any(axis=1)]
+    if len(kept) < _LEAST:
+        raise InputError(f"{scoring.metric.name} is undefined on nearly all draws of these samples; try stratify=True.")
+    jackknife = _jackknife(scoring) if method == "bca" else None
+    difference = _observed(observed, pairs)
+    tails, interval, spread = _inverted(contest.sign, kept, jackknife, difference, pairs, question.confidence_level)
+    undefined = (spread == 0) & (difference != 0)
+    p = np.where(undefined, np.nan, pvalues(question, tails))
+    interval[undefined] = np.nan
+    outcome = Outcome(
+        difference=difference,
+        pvalue=p,
+        interval=interval,
+        standardised=standardised(difference, spread * np.sqrt(_n_units(scoring))),
+        notes=notes_without_variance(difference, spread),
+        **sample_wins(contest, pairs),
+    )
+    words = "BCa" if method == "bca" else "percentile"
+    return Answer(
+        outcome,
+        observed,
+        (*_notes_on_draws(len(draws) - len(kept), len(draws)), *notes_on_units(scoring), *_pooled(contest)),
+        description=f"paired bootstrap, {words} interval and its dual p, {n_resamples:,} draws of {_unit_words(scoring)}",
+    )
+
+
+def _inverted(
+    sign: int,
+    draws: NDArray[np.float64],
+    jackknife: NDArray[np.float64] | None,
+    difference: NDArray[np.float64],
+    pairs: NDArray[np.intp],
+    level: float,
+) -> tuple[Tails, NDArray[np.float64], NDArray[np.float64]]:
+    """Tails of "the first is better", intervals and standard deviations of the draws, some pairs at a time."""
+    n, scale = len(pairs), float(np.abs(draws).max())
+    greater, less, spread, interval = np.empty(n), np.empty(n), np.empty(n), np.empty((n, 2))
+    for part in blocks(n, max(1, _AT_ONCE // len(draws))):
+        z0 = a = np.zeros(part.stop - part.start)
+        values = _differences(draws, pairs[part])
+        values[np.abs(values) <= bca.ROUNDING * scale] = 0.0
+        if jackknife is not None:
+            z0 = bca.bias_of(values, difference[part])
+            a = bca.acceleration_of(_differences(jackknife, pairs[part]))
+        values.sort(axis=0)
+        same = values[-1] - values[0] <= bca.ROUNDING * scale
+        spread[part] = np.where(same, 0.0, values.std(axis=0, ddof=1))
+        interval[part], tails = bca.interval_and_tails(values, level, z0, a)
+        up, down = tails if sign > 0 else tails[::-1]
+        # Without any variance there is nothing to tell: 1, or undefined where the difference is not 0.
+        greater[part], less[part] = np.where(same, 1.0, up), np.where(same, 1.0, down)
+    return Tails(greater, less), interval, spread
+
+
+def _jackknife(scoring: Scoring) -> NDArray[np.float64]:
+    """(units, C) scores without each unit, or without each of 2,000 parts of the units."""
+    units = _units(scoring)
+    n_units = int(units.max()) + 1
+    part_of = units if n_units <= _JACKKNIFE else (units * _JACKKNIFE) // n_units
+    n_parts = int(part_of.max()) + 1
+    scores = []
+    for part in blocks(n_parts, block_size(len(units))):
+        left_out = np.arange(part.start, part.stop)
+        scores.append(scoring.scores((part_of[None, :] != left_out[:, None]).astype(np.uint8)))
+    return np.concatenate(scores)
+
+
+def _differences(scores: NDArray[np.float64], pairs: NDArray[np.intp]) -> NDArray[np.float64]:
+    return scores[:, pairs[:, 0]] - scores[:, pairs[:, 1]]
+
+
+def _observed(scores: NDArray[np.float64], pairs: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(P,) differences, 0 where only rounding is left."""
+    out: NDArray[np.float64] = _differences(scores[None], pairs)[0]
+    out[np.abs(out) <= bca.ROUNDING * np.abs(scores).max()] = 0.0
+    return out
+
+
+def _notes_on_draws(n_undefined: int, n: int) -> Iterable[Note]:
+    if n_undefined:
+        yield Note(
+            "OF201",
+            f"{n_undefined:,} draws ({n_undefined / n:.1%}) could not be scored and were left out: a class was missing.",
+        )
+
+
+BOOTSTRAP = PairTest(
+    name="bootstrap",
+    description="paired bootstrap",
+    reference="Efron 1987",
+    statistic_name="",
+    needs="any predictions",
+    compute=_bootstrap,
+)
+
+
+def bootstrap(
+    source: Source,
+    a: str | int,
+    b: str | int,
+    metric: MetricLike | None = None,
+    *,
+    n_resamples: int = 10_000,
+    method: BootstrapMethod = "bca",
+    stratify: bool = False,
+    rng: int = 0,
+    alternative: Alternative = "two-sided",
+    confidence_level: float = 0.95,
+    rope: float | None = None,
+) -> Comparison:
+    """Difference of any metric of two models on the same samples, by drawing samples with replacement.
+
+    A drawn sample brings the predictions of both models and of all repeats; groups are drawn whole. The p value is the
+    smallest one minus the level at which the interval leaves out 0, so that the two never disagree; it cannot fall below what the
+    number of draws can tell.
+
+    Parameters
+    ----------
+    source
+        Predictions; on several folds they are taken as one test set (OF308).
+    a, b
+        The configurations.
+    metric
+        Any metric; by default that of the task.
+    n_resamples, rng
+        Number of draws, and their seed.
+    method
+        ``bca``, corrected for bias and acceleration (Efron 1987), or ``percentile``.
+    stratify
+        Whether to draw within classes, so that every draw has all of them.
+    alternative, confidence_level, rope
+        As for `mcnemar`.
+    """
+    question = Question(alternative, confidence_level, rope)
+    options = {"n_resamples": n_resamples, "method": method, "stratify": stratify, "rng": rng}
+    return compare_pair(BOOTSTRAP, source, a, b, metric, question, **options)
+
+
+# ---------------------------------------------------------------------------------- permutation
+
+
+def _permutation(
+    contest: Contest, pairs: NDArray[np.intp], question: Question, *, n_resamples: int = 10_000, rng: int = 0
+) -> Answer:
+    contest.predictions("permutation")
+    n_resamples, rng = check_count(n_resamples, "n_resamples", _LEAST), check_count(rng, "rng", 0)
+    scoring = contest.scoring
+    observed = defined_scores(scoring)
+    difference = _observed(observed, pairs)
+    if scoring.metric.pointwise:
+        tails, interval, exact = _flipped_means(scoring, pairs, n_resamples, rng, question.confidence_level)
+        how = "interval of the shifts not rejected"
+    else:
+        tails, exact = _swapped(scoring, pairs, difference, n_resamples, rng)
+        interval = _percentile_interval(scoring, pairs, n_resamples, rng, question.confidence_level)
+        how = "percentile bootstrap interval"
+    outcome = Outcome(
+        difference=difference,
+        pvalue=pvalues(question, tails if contest.sign > 0 else Tails(tails.less, tails.greater)),
+        interval=interval,
+        details={"exact": exact},
+        **sample_effects(contest, pairs),
+    )
+    drawn = "all swaps" if exact.all() else f"{n_resamples:,} random swaps, all of them where there are fewer"
+    return Answer(
+        outcome,
+        observed,
+        (*notes_on_units(scoring), *_pooled(contest)),
+        description=f"permutation of the two models by {_unit_words(scoring, 1)}, {drawn}; {how}",
+    )
+
+
+def _percentile_interval(
+    scoring: Scoring, pairs: NDArray[np.intp], n_resamples: int, rng: int, level: float
+) -> NDArray[np.float64]:
+    draws = np.concatenate([scoring.scores(w) for w in sample_bootstrap(scoring, False, rng).blocks(n_resamples)])
+    draws = draws[~np.isnan(draws).any(axis=1)]
+    if len(draws) < _LEAST:
+        return np.full((len(pairs), 2), np.nan)
+    ordered, zeros = np.sort(_differences(draws, pairs), axis=0), np.zeros(len(pairs))
+    return bca.interval_and_tails(ordered, level, zeros, zeros)[0]
+
+
+def _flipped_means(
+    scoring: Scoring, pairs: NDArray[np.intp], n_resamples: int, rng: int, level: float
+) -> tuple[Tails, NDArray[np.float64], NDArray[np.bool_]]:
+    parts, shares = _contributions(scoring)
+    n = len(pairs)
+    greater, less, interval, exact = np.empty(n), np.empty(n), np.empty((n, 2)), np.empty(n, dtype=bool)
+    for part in blocks(n, max(1, _AT_ONCE // max(n_resamples, parts.shape[1]))):
+        first, second = pairs[part].T
+        means = flips.SwappedMeans(parts[first] - parts[second], shares, n_resamples, rng)
+        (greater[part], less[part]), interval[part] = means.test(level)
+        exact[part] = means.exact
+    return Tails(greater, less), interval, exact
+
+
+def _contributions(scoring: Scoring) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(C, U) what every unit adds to a mean metric, and (U,) the share of the predictions a unit has."""
+    values, counts = _sample_values(scoring)
+    units = _units(scoring)
+    n_units = int(units.max()) + 1
+    if n_units == len(units):
+        return values, counts
+    by_unit = [np.bincount(units, row, n_units) for row in values]
+    return np.array(by_unit, dtype=np.float64), np.asarray(np.bincount(units, counts, n_units), dtype=np.float64)
+
+
+def _sample_values(scoring: Scoring) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(C, N) what every sample adds to a mean metric, and (N,) its share, averaged over repeats."""
+    oof = scoring.oof
+    metric, data = bind(oof, scoring.metric)
+    assert metric.values is not None
+    total, shares = np.zeros((oof.n_configs, oof.n_samples)), np.zeros(oof.n_samples)
+    for r in range(oof.n_repeats):
+        rows = np.flatnonzero(oof.folds[:, r] >= 0)
+        n = len(rows) * oof.n_repeats
+        total[:, rows] += metric.values(oof.target.take(rows), data[r][:, rows]) / n
+        shares[rows] += 1 / n
+    return total[:, scoring.rows], shares[scoring.rows]
+
+
+def _swapped(
+    scoring: Scoring, pairs: NDArray[np.intp], difference: NDArray[np.float64], n_resamples: int, rng: int
+) -> tuple[Tails, NDArray[np.bool_]]:
+    """Tails where the metric is one of a whole set: the two models' answers side by side, one of each sample counts."""
+    units = _units(scoring)
+    n_units = int(units.max()) + 1
+    data = bind(scoring.oof, scoring.metric)[1]
+    greater, less, exact = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs), dtype=bool)
+    for i, (first, second) in enumerate(pairs):
+        told = _told_apart(data, scoring, first, second, units)
+        exact[i] = flips.enumerable(len(told), n_resamples)
+        kernels = _side_by_side(scoring, data, first, second)
+        found = []
+        for masks in _masks(n_units, told, bool(exact[i]), n_resamples, rng):
+            found.append(_score_of(kernels, masks[:, units]))
+        scale = max(abs(float(difference[i])), 1.0)
+        tails = flips.swapped_tails(float(difference[i]), np.concatenate(found), scale, bool(exact[i]))
+        greater[i], less[i] = tails.greater[0], tails.less[0]
+    return Tails(greater, less), exact
+
+
+def _told_apart(
+    data: NDArray[np.float64], scoring: Scoring, first: int, second: int, units: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Units in which the two models do not predict the same."""
+    rows = scoring.rows
+    unequal = data[:, first][:, rows] != data[:, second][:, rows]
+    unequal = unequal.reshape(*unequal.shape[:2], -1).any(axis=(0, 2))
+    return np.unique(units[unequal])
+
+
+def _masks(
+    n_units: int, told: NDArray[np.intp], exact: bool, n_resamples: int, rng: int
+) -> Iterable[NDArray[np.uint8]]:
+    if not exact:
+        yield from flips.swaps(n_units, n_resamples, rng)
+        return
+    every = flips.all_swaps(len(told))
+    for part in blocks(len(every), block_size(n_units)):
+        masks = np.zeros((part.stop - part.start, n_units), dtype=np.uint8)
+        masks[:, told] = every[part]
+        yield masks
+
+
+def _side_by_side(
+    scoring: Scoring, data: NDArray[np.float64], first: int, second: int
+) -> list[tuple[Kernel, NDArray[np.intp]]]:
+    """A kernel a repeat on 2 N rows, the answers of the one model and then of the other, with its columns among the rows."""
+    oof = scoring.oof
+    out = []
+    for r in range(oof.n_repeats):
+        columns = np.flatnonzero(oof.folds[scoring.rows, r] >= 0)
+        rows = scoring.rows[columns]
+        both = np.concatenate([data[r, first][rows], data[r, second][rows]])
+        out.append((scoring.metric.kernel(oof.target.take(np.concatenate([rows, rows])), both[None]), columns))
+    return out
+
+
+def _score_of(kernels: list[tuple[Kernel, NDArray[np.intp]]], masks: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """(b,) the difference under swaps (b, N), mean over repeats."""
+    total = np.zeros(len(masks))
+    for kernel, columns in kernels:
+        swapped = masks[:, columns]
+        kept = 1 - swapped
+        total += kernel.scores(np.concatenate([kept, swapped], axis=1))[:, 0]
+        total -= kernel.scores(np.concatenate([swapped, kept], axis=1))[:, 0]
+    return total / len(kernels)
+
+
+PERMUTATION = PairTest(
+    name="permutation",
+    description="permutation test",
+    reference="Fisher 1935; Hartigan 1969",
+    statistic_name="",
+    needs="any predictions",
+    compute=_permutation,
+)
+
+
+def permutation(
+    source: Source,
+    a: str | int,
+    b: str | int,
+    metric: MetricLike | None = None,
+    *,
+    n_resamples: int = 10_000,
+    rng: int = 0,
+    alternative: Alternative = "two-sided",
+    confidence_level: float = 0.95,
+    rope: float | None = None,
+) -> Comparison:
+    """Difference of any metric of two models on the same samples, against what swapping the two at random gives.
+
+    Under the null hypothesis it does not matter which of the two predictions of a sample came from which model. They are
+    swapped with probability 1/2, for all repeats of a sample and for whole groups at once; all 2^k swaps are taken where the k
+    units on which the models differ are few. p = (1 + count) / (1 + draws), two-sided twice the smaller tail, never 0.
+
+    For a metric that is a mean, the interval holds all shifts that the same swaps do not reject, and so leaves out 0 exactly
+    where p is at most one minus the level. For other metrics it is a percentile bootstrap interval.
+
+    Parameters
+    ----------
+    source, a, b, metric
+        As for `bootstrap`.
+    n_resamples, rng
+        Number of random swaps, and their seed.
+    alternative, confidence_level, rope
+        As for `mcnemar`.
+    """
+    question = Question(alternative, confidence_level, rope)
+    return compare_pair(PERMUTATION, source, a, b, metric, question, n_resamples=n_resamples, rng=rng)
+
+
+# ---------------------------------------------------------------------------------- shared
+
+
+def defined_scores(scoring: Scoring) -> NDArray[np.float64]:
+    """(C,) the metric of everyone, or an error where it is undefined."""
+    observed: NDArray[np.float64] = scoring.scores()[0]
+    if np.isnan(observed).any():
+        raise InputError(f"{scoring.metric.name} is undefined on these samples. Use another metric or more samples.")
+    return observed
+
+
+def sample_effects(contest: Contest, pairs: NDArray[np.intp]) -> dict[str, Any]:
+    """Standardised difference and wins over samples, of a mean; nothing for a metric of a whole set."""
+    if not contest.scoring.metric.pointwise:
+        return {}
+    values, shares = _sample_values(contest.scoring)
+    scaled = values / shares
+    means = [scaled[i] - scaled[j] for i, j in pairs]
+    difference = np.array([np.sum(d * shares) for d in means])
+    spread = np.array([0.0 if np.ptp(d) == 0 else d.std(ddof=1) for d in means])
+    return {"standardised": standardised(difference, spread), **sample_wins(contest, pairs)}
+
+
+def sample_wins(contest: Contest, pairs: NDArray[np.intp]) -> dict[str, Any]:
+    """Samples on which the first is better, equal and worse, for a mean."""
+    if not contest.scoring.metric.pointwise:
+        return {}
+    values = contest.sign * _sample_values(contest.scoring)[0]
+    better = np.array([np.sum(values[i] > values[j]) for i, j in pairs])
+    worse = np.array([np.sum(values[i] < values[j]) for i, j in pairs])
+    return {"wins": np.stack([better, values.shape[1] - better - worse, worse], axis=1), "unit": "sample"}
+
+
+def notes_on_units(scoring: Scoring) -> Iterable[Note]:
+    """A caveat where few groups are all there is to draw."""
+    codes = scoring.group_codes()
+    if codes is not None and int(codes.max()) + 1 < _FEW_GROUPS:
+        yield Note("OF212", f"only {int(codes.max()) + 1} groups to draw from; the interval is rough.")
+
+
+def _pooled(contest: Contest) -> tuple[Note, ...]:
+    return notes_on_pooling(contest, ranked=contest.scoring.metric.needs == "score")
+
+
+def _units(scoring: Scoring) -> NDArray[np.intp]:
+    """(N,) the unit of every row that counts: its group, or itself."""
+    codes = scoring.group_codes()
+    return np.arange(len(scoring.rows)) if codes is None else codes
+
+
+def _n_units(scoring: Scoring) -> int:
+    return int(_units(scoring).max()) + 1
+
+
+def _unit_words(scoring: Scoring, n: int = 2) -> str:
+    noun = "sample" if scoring.group_codes() is None else "group"
+    return noun if n == 1 else noun + "s"
