@@ -82,7 +82,19 @@ class Power:
 
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form."""
-        names = ("test", "metric", "a", "b", "n", "n_simulations", "reach", "alternative", "confidence_level", "alpha", "plan")
+        names = (
+            "test",
+            "metric",
+            "a",
+            "b",
+            "n",
+            "n_simulations",
+            "reach",
+            "alternative",
+            "confidence_level",
+            "alpha",
+            "plan",
+        )
         return {k: getattr(self, k) for k in names} | {
             "difference": np.asarray(self.difference).tolist(),
             "power": np.asarray(self.power).tolist(),

@@ -39,6 +39,8 @@ class Situation:
         Whether the metric is defined in every fold.
     directed
         Whether the question is one-sided.
+    complete
+        Whether every sample has a prediction in every repeat.
     """
 
     layout: Layout
@@ -50,6 +52,7 @@ class Situation:
     predictions: bool = True
     defined: bool = True
     directed: bool = False
+    complete: bool = True
 
     @property
     def pointwise(self) -> bool:
@@ -90,8 +93,8 @@ DECISIONS: tuple[Decision, ...] = (
         "one test set, groups of samples",
         "any",
         "permutation",
-        "samples of a group are not independent, so that whole groups are swapped; McNemar's and DeLong's tests would take "
-        "every sample for a witness of its own",
+        "samples of a group are not independent, so that whole groups are swapped; McNemar's test would take every sample for "
+        "a witness of its own",
         lambda s: _one(s) and s.grouped,
     ),
     Decision(
@@ -102,11 +105,11 @@ DECISIONS: tuple[Decision, ...] = (
         lambda s: _one(s) and s.kind == "right or wrong" and s.repeats == 1,
     ),
     Decision(
-        "one test set",
+        "one test set, all samples of the artifact",
         "roc_auc",
         "delong",
         "the two areas rest on the same samples, and DeLong's covariance accounts for that",
-        lambda s: _one(s) and s.kind == "area",
+        lambda s: _one(s) and s.kind == "area" and s.complete,
     ),
     Decision(
         "one test set",
@@ -202,6 +205,7 @@ def situation_of(contest: Contest, question: Question) -> Situation:
         predictions=contest.oof is not None,
         defined=not np.isnan(folds.values[:, planned]).any(),
         directed=question.alternative != "two-sided",
+        complete=contest.oof is None or bool(np.all(contest.oof.folds >= 0)),
     )
 
 
@@ -224,7 +228,9 @@ def choose(contest: Contest, question: Question) -> tuple[PairTest, str]:
     row = decide(situation)
     if not row.test:
         raise NeedError(f"auto finds no valid test of {contest.metric_name} for {contest.plan}: {row.why}")
-    return TESTS[row.test], f"{row.test} was chosen for {_design(contest, situation)} by {contest.metric_name}: {row.why}."
+    return TESTS[
+        row.test
+    ], f"{row.test} was chosen for {_design(contest, situation)} by {contest.metric_name}: {row.why}."
 
 
 def _design(contest: Contest, situation: Situation) -> str:

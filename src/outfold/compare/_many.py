@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -22,12 +22,13 @@ from ._registry import TestLike, check_options, find
 
 Adjust = Literal["holm", "bonferroni", "bh", "none"]
 
-_ADJUST = {
+_ADJUST: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "holm": multiple.holm,
     "bonferroni": multiple.bonferroni,
     "bh": multiple.benjamini_hochberg,
     "none": lambda p: p,
 }
+ADJUSTMENTS = tuple(_ADJUST)
 # From so many pairs on, p values that are not adjusted deserve a word.
 _MANY = 3
 

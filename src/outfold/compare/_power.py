@@ -234,7 +234,7 @@ class _Simulator:
         for r, k in self.cells:
             values[:, r, k] = self._cell(drawn, kept, r, k)
         planned = folds.n_test > 0
-        whole = ~np.isnan(values[:, planned]).any(axis=1)
+        whole = np.asarray(~np.isnan(values[:, planned]).any(axis=1))
         whole = whole[0::2] & whole[1::2]
         out = np.full(len(drawn), np.nan)
         for at in [np.flatnonzero(whole), *np.flatnonzero(~whole)[:, None]]:
@@ -244,7 +244,9 @@ class _Simulator:
                 out[at] = self._ask(Contest(replace(folds, configs=names, values=values[own]), None))
         return out
 
-    def _cell(self, drawn: list[NDArray[np.intp]], kept: list[NDArray[np.bool_]], r: int, k: int) -> NDArray[np.float64]:
+    def _cell(
+        self, drawn: list[NDArray[np.intp]], kept: list[NDArray[np.bool_]], r: int, k: int
+    ) -> NDArray[np.float64]:
         """(2S,) scores of one fold, those of the first and of the second in turn."""
         inside = [np.flatnonzero(self.oof.folds[rows, r] == k) for rows in drawn]
         if self.metric.pointwise:
@@ -367,7 +369,9 @@ def power(
         Options of the test, such as ``n_resamples`` of those that resample themselves.
     """
     size = _Size(
-        None if n is None else check_count(n, "n", 2), check_count(n_simulations, "n_simulations", 10), check_count(rng, "rng", 0)
+        None if n is None else check_count(n, "n", 2),
+        check_count(n_simulations, "n_simulations", 10),
+        check_count(rng, "rng", 0),
     )
     question = Question(alternative, confidence_level)
     simulator = _simulator(test, source, (a, b), metric, question, options, size)
@@ -405,7 +409,9 @@ def detectable(
     if not (isinstance(power, (int, float, np.number)) and 1 - confidence_level < power < 1):
         raise InputError(f"power must lie between alpha and 1, such as 0.8; got {power!r}.")
     size = _Size(
-        None if n is None else check_count(n, "n", 2), check_count(n_simulations, "n_simulations", 10), check_count(rng, "rng", 0)
+        None if n is None else check_count(n, "n", 2),
+        check_count(n_simulations, "n_simulations", 10),
+        check_count(rng, "rng", 0),
     )
     question = Question(alternative, confidence_level)
     simulator = _simulator(test, source, (a, b), metric, question, options, size)

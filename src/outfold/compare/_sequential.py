@@ -15,6 +15,7 @@ from .._validate import check_level
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
 from ._contest import Contest, Source
+from ._one_set import notes_on_pooling
 from ._units import group_means, sample_values
 
 Bounds = tuple[float, float]
@@ -190,7 +191,7 @@ def _by_sample(contest: Contest) -> tuple[NDArray[np.float64], str, tuple[Note, 
     values = sample_values(contest, "e_process(over='samples')")
     differences = values[0] - values[1]
     held = np.flatnonzero(np.isfinite(differences))
-    notes = () if oof.n_folds <= 1 else (_pooled_note(),)
+    notes = notes_on_pooling(contest)
     codes = oof.group_codes
     if codes is None:
         return differences[held], "samples", notes
@@ -217,13 +218,6 @@ def _by_repeat(contest: Contest) -> tuple[NDArray[np.float64], str, tuple[Note, 
         "repeats say how this data set would be judged over all partitions; they say nothing on new samples.",
     )
     return differences, "repeats", (note,)
-
-
-def _pooled_note() -> Note:
-    return Note(
-        "OF308",
-        "predictions of all folds are taken as one test set, made by one model; the variance of training is left out.",
-    )
 
 
 def _bounds(contest: Contest, given: Bounds | None, over: str) -> Bounds:
