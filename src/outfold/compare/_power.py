@@ -43,9 +43,9 @@ class _Units:
     members
         Positions of the samples of every unit.
     toward
-        (U,) whether the unit, as it is, speaks for the first.
+        (U,) whether the unit, as it is, says that the first is better.
     reach
-        The expected difference when all units speak for the first.
+        The size of the expected difference when all units say so.
     """
 
     members: list[NDArray[np.intp]]
@@ -81,7 +81,7 @@ class _Simulator:
             members = [np.array([i]) for i in self.held]
         else:
             members = [rows for g in range(int(codes.max()) + 1) if len(rows := self.held[codes[self.held] == g])]
-        influence = self._influence(members)
+        influence = self.contest.sign * self._influence(members)
         toward = influence >= 0
         if self.metric.pointwise and not self.by_folds:
             return _Units(members, toward, float(np.abs(influence).sum() / len(self.held)))
@@ -117,7 +117,7 @@ class _Simulator:
         return np.asarray(total / np.maximum(times, 1))
 
     def _expected(self, members: list[NDArray[np.intp]], toward: NDArray[np.bool_], p: float) -> float:
-        """Expected difference when every unit speaks for the first with probability p, all samples taking part once."""
+        """Expected gain of the first when every unit speaks for it with probability p, all samples taking part once."""
         uniform = self._generator(0, 1).random((_MIXTURES if 0 < p < 1 else 1, len(members)))
         kept = np.zeros((len(uniform), self.oof.n_samples), dtype=bool)
         for u, rows in enumerate(members):
@@ -131,7 +131,7 @@ class _Simulator:
                 np.ones((1, len(rows)), dtype=np.uint8)
             )[0]
             found.append(scores[: len(uniform)] - scores[len(uniform) :])
-        return float(np.nanmean(found))
+        return self.contest.sign * float(np.nanmean(found))
 
     def _swapped(self, r: int, rows: NDArray[np.intp], kept: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
         """(M, rows) predictions of the first and of the second, exchanged where not kept."""
@@ -150,14 +150,14 @@ class _Simulator:
         if units.reach == 0:
             return 0.5
         if self.metric.pointwise and not self.by_folds:
-            return (1 + difference / units.reach) / 2
+            return (1 + self.contest.sign * difference / units.reach) / 2
         low, high, wanted = 0.5, 1.0, abs(difference)
         for _ in range(20):
             middle = (low + high) / 2
             below = self._expected(units.members, units.toward, middle) < wanted
             low, high = (middle, high) if below else (low, middle)
         p = (low + high) / 2 if wanted else 0.5
-        return p if difference >= 0 else 1 - p
+        return p if self.contest.sign * difference >= 0 else 1 - p
 
     # -- what the test finds ----------------------------------------------------------------------------
 
