@@ -86,3 +86,12 @@ def test_recipes_run_as_they_stand(tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "the whole search" in printed
     assert "cannot be told from the best" in printed
+
+
+def test_sessions_of_the_comparing_page_print_what_stands_below_them(capsys):
+    text = (DOCS / "comparing.md").read_text()
+    sessions = re.findall(r"^```python\n(.*?)^```\n```\n(.*?)^```", text, re.M | re.S)
+    assert sessions
+    for code, printed in sessions:
+        exec(compile(code, "comparing.md", "exec"), {})
+        assert capsys.readouterr().out == printed
