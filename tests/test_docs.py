@@ -20,7 +20,7 @@ def names_under(heading: str) -> set[str]:
     return set(re.findall(r"^\| `(\w+)`", section, re.M))
 
 
-@pytest.mark.parametrize("module", ["drop", "estimate", "select", "metrics", "plot", "rank", "simulate", "stability"])
+@pytest.mark.parametrize("module", ["compare", "drop", "estimate", "select", "metrics", "plot", "rank", "simulate", "stability"])
 def test_api_page_equals_the_public_names_of_modules(module):
     assert names_under(f"outfold.{module}") == set(getattr(outfold, module).__all__)
 
@@ -34,6 +34,7 @@ def test_every_public_name_has_a_docstring():
     for name in outfold.__all__:
         assert getattr(outfold, name).__doc__, name
     for module in (
+        outfold.compare,
         outfold.drop,
         outfold.estimate,
         outfold.select,
@@ -52,6 +53,18 @@ def test_needs_stand_on_the_api_page():
     for name in estimate.__all__:
         line = next(line for line in text.splitlines() if line.startswith(f"| `{name}` |"))
         assert line.endswith(f"| {getattr(estimate, name).needs} |"), name
+
+
+def test_needs_of_tests_stand_on_the_api_page():
+    from outfold.compare import _bayes, _resampling
+    from outfold.compare._design import PairTest
+
+    section = (DOCS / "api.md").read_text().partition("## outfold.compare\n")[2].partition("\n## ")[0]
+    tests = [t for m in (_resampling, _bayes) for t in vars(m).values() if isinstance(t, PairTest)]
+    assert {t.name for t in tests} <= set(outfold.compare.__all__)
+    for test in tests:
+        line = next(line for line in section.splitlines() if line.startswith(f"| `{test.name}` |"))
+        assert line.endswith(f"| {test.needs} |"), test.name
 
 
 def test_every_code_in_use_has_an_entry():
@@ -75,3 +88,12 @@ def test_recipes_run_as_they_stand(tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "the whole search" in printed
     assert "cannot be told from the best" in printed
+
+
+def test_sessions_of_the_comparing_page_print_what_stands_below_them(capsys):
+    text = (DOCS / "comparing.md").read_text()
+    sessions = re.findall(r"^```python\n(.*?)^```\n```\n(.*?)^```", text, re.M | re.S)
+    assert sessions
+    for code, printed in sessions:
+        exec(compile(code, "comparing.md", "exec"), {})
+        assert capsys.readouterr().out == printed
