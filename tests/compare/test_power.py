@@ -47,7 +47,9 @@ def test_mcnemar_has_its_exact_power(answers, n):
 def test_power_grows_with_the_difference_and_with_samples(answers):
     curve = compare.power("mcnemar", np.linspace(0, 0.2, 6), source=answers, a=0, b=1, n_simulations=300)
     assert np.all(np.diff(curve.power) >= 0)
-    by_n = [compare.power("mcnemar", 0.08, n, source=answers, a=0, b=1, n_simulations=300).power for n in (50, 200, 800)]
+    by_n = [
+        compare.power("mcnemar", 0.08, n, source=answers, a=0, b=1, n_simulations=300).power for n in (50, 200, 800)
+    ]
     assert by_n == sorted(by_n)
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__, estimate, select
 from ..exceptions import InputError, OutfoldError
 from . import _compare, _rank
-from ._arguments import add_command, add_file, add_format, add_work_options, names, seed
+from ._arguments import MixedParser, add_command, add_file, add_format, add_work_options, names, seed
 from ._files import again, load, print_as
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="New here?  outfold demo    Your own data?  outfold run data.csv --target COLUMN",
     )
     parser.add_argument("--version", action="version", version=f"outfold {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=MixedParser)
     for add in (_add_demo, _add_run, _add_show, _add_estimate, _compare.add, _rank.add):
         add(commands)
     return parser

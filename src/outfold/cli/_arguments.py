@@ -7,6 +7,23 @@ from collections.abc import Callable
 from typing import Any
 
 
+class MixedParser(argparse.ArgumentParser):
+    """A parser that takes positional arguments before, between and after options."""
+
+    _mixing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The arguments by name, and those that are not known."""
+        if self._mixing:
+            return super().parse_known_args(args, namespace)
+        # Python's own way to mix them calls this method again, twice.
+        self._mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
+
+
 def add_command(
     commands: Any, name: str, does: Callable[..., None], summary: str, epilog: str
 ) -> argparse.ArgumentParser:

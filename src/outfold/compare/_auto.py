@@ -153,14 +153,16 @@ DECISIONS: tuple[Decision, ...] = (
         "blocked 3 x 2-fold, every score defined",
         "any",
         "t_blocked_3x2",
-        "training sets of different repeats share exactly a quarter of the samples, which the blocked 3x2 t test is made for",
+        "training sets of different repeats share exactly a quarter of the samples, which the blocked 3x2 t test is "
+        "made for; it is careful unless the algorithms hardly depend on their training samples, where it is a little liberal",
         lambda s: _halves(s, 3) and s.layout == "balanced" and s.defined,
     ),
     Decision(
         "balanced m x 2-fold, m > 3, every score defined",
         "any",
         "t_blocked_mx2",
-        "training sets of different repeats share exactly a quarter of the samples, which the balanced m x 2 t test is made for",
+        "training sets of different repeats share exactly a quarter of the samples, which the balanced m x 2 t test is "
+        "made for; it is careful unless the algorithms hardly depend on their training samples, where it is a little liberal",
         lambda s: s.folds == 2 and s.repeats > 3 and s.layout == "balanced" and s.defined,
     ),
     Decision(
