@@ -27,10 +27,11 @@ format: $(VENV)/.dev  ## put the code into the house format
 	$(BIN)/ruff check --fix src tests benchmarks studies
 	$(BIN)/ruff format src tests benchmarks studies
 
-bench: $(VENV)/.dev  ## speed side by side with the plain way, as ratios
+bench: $(VENV)/.bench  ## speed side by side with the plain way, as ratios
 	$(BIN)/python benchmarks/bbc.py
 	$(BIN)/python benchmarks/collect.py
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/compare.py
 	-$(BIN)/python benchmarks/dropping.py
 
 calibrate: $(VENV)/.dev  ## slow statistical checks
@@ -49,6 +50,10 @@ $(VENV)/.user: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.dev: pyproject.toml $(VENV)/.user
 	$(PIP) install --upgrade 'pip>=25.1'
 	$(PIP) install --group dev
+	@touch $@
+
+$(VENV)/.bench: pyproject.toml $(VENV)/.dev
+	$(PIP) install --group bench
 	@touch $@
 
 clean:  ## remove the virtual environment and caches

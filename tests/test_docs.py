@@ -9,6 +9,7 @@ import pytest
 
 import outfold
 from outfold import estimate, metrics
+from outfold.compare._registry import TESTS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -58,13 +59,9 @@ def test_needs_stand_on_the_api_page():
 
 
 def test_needs_of_tests_stand_on_the_api_page():
-    from outfold.compare import _bayes, _resampling
-    from outfold.compare._design import PairTest
-
     section = (DOCS / "api.md").read_text().partition("## outfold.compare\n")[2].partition("\n## ")[0]
-    tests = [t for m in (_resampling, _bayes) for t in vars(m).values() if isinstance(t, PairTest)]
-    assert {t.name for t in tests} <= set(outfold.compare.__all__)
-    for test in tests:
+    assert set(TESTS) <= set(outfold.compare.__all__)
+    for test in TESTS.values():
         line = next(line for line in section.splitlines() if line.startswith(f"| `{test.name}` |"))
         assert line.endswith(f"| {test.needs} |"), test.name
 

@@ -115,6 +115,28 @@ def test_mcnemar_without_discordant_samples_says_one():
         json.dumps(result.to_dict(), allow_nan=False)
 
 
+def test_interval_of_models_that_never_differ_is_tangos():
+    z2 = stats.norm.isf(0.025) ** 2
+    for n in (10, 200):
+        result = compare.mcnemar(prompts(0, 0, n), 0, 1, method="plain")
+        assert result.interval == pytest.approx((-z2 / (n + z2), z2 / (n + z2)), rel=1e-9)
+
+
+def test_one_sided_counts_do_not_blow_up_the_exact_interval():
+    exact, edwards = (compare.mcnemar(prompts(6, 0, 94), 0, 1, method=method) for method in ("exact", "edwards"))
+    assert exact.interval.high == pytest.approx(edwards.interval.high)
+    assert exact.interval.high < 0.15
+
+
+@given(st.integers(2, 5), st.integers(1, 200), st.integers(0, 1000))
+def test_discordant_samples_are_counted(c, n, seed):
+    hits = (np.random.default_rng(seed).random((c, n)) < 0.5).astype(np.int32)
+    pairs = all_pairs(c)
+    first, second = hits[pairs[:, 0]], hits[pairs[:, 1]]
+    for found, expected in zip(paired.only_one_right(hits, pairs), (first > second, first < second), strict=True):
+        assert found.tolist() == expected.sum(axis=1).tolist()
+
+
 def test_mcnemar_far_in_the_tails_is_finite():
     for method in METHODS:
         result = compare.mcnemar(prompts(4000, 0, 10), 0, 1, method=method)
@@ -153,7 +175,7 @@ def test_few_discordant_samples_are_said():
 
 
 def test_answers_must_be_right_or_wrong():
-    with pytest.raises(InputError, match="roc_auc is another kind of metric here. Use bootstrap or permutation"):
+    with pytest.raises(InputError, match=r"roc_auc is another kind of metric here. Use bootstrap or permutation"):
         compare.mcnemar(make_predictions("roc_auc"), 0, 1, "roc_auc")
     with pytest.raises(InputError, match="mean is another kind"):
         compare.mcnemar(make_predictions("mean"), 0, 1)
@@ -166,7 +188,9 @@ def test_answers_must_be_right_or_wrong():
 def test_one_prediction_a_sample_is_needed():
     oof = make_predictions("accuracy", r=3)
     for test in (compare.mcnemar, compare.z_proportions):
-        with pytest.raises(NeedError, match=r"needs one prediction a sample; .* Say which repeat with repeat=0, or use"):
+        with pytest.raises(
+            NeedError, match=r"needs one prediction a sample; .* Say which repeat with repeat=0, or use"
+        ):
             test(oof, 0, 1)
     with pytest.raises(InputError, match=r"repeat must be in 0\.\.2; got 3"):
         compare.mcnemar(oof, 0, 1, repeat=3)
@@ -181,7 +205,7 @@ def test_groups_are_not_samples():
     y = np.arange(40) % 2
     oof = of.from_arrays(y, np.stack([y, 1 - y], axis=1) * 0.5 + 0.2, groups=np.arange(40) // 4, response="proba")
     for test in (compare.mcnemar, compare.z_proportions):
-        with pytest.raises(NeedError, match="needs independent samples; these come in 10 groups. Use permutation"):
+        with pytest.raises(NeedError, match=r"needs independent samples; these come in 10 groups. Use permutation"):
             test(oof, 0, 1)
     for test in (compare.cochran_q, compare.f_looney):
         with pytest.raises(NeedError, match="10 groups"):
@@ -254,7 +278,7 @@ def test_models_that_always_agree_do_not_differ():
 
 def test_looney_without_any_rest_is_an_error():
     oof = of.from_arrays(None, np.repeat([[1.0, 0.0]], 12, axis=0), response="pointwise")
-    with pytest.raises(InputError, match="f_looney is undefined here: .* Use cochran_q"):
+    with pytest.raises(InputError, match=r"f_looney is undefined here: .* Use cochran_q"):
         compare.f_looney(oof)
     assert compare.cochran_q(oof).pvalue == pytest.approx(stats.chi2.sf(12, 1))
 
@@ -355,7 +379,7 @@ def test_delong_without_variance():
 
 
 def test_delong_needs_two_classes_and_every_sample():
-    with pytest.raises(InputError, match="delong compares roc_auc of two classes; got roc_auc_ovr. Use bootstrap"):
+    with pytest.raises(InputError, match=r"delong compares roc_auc of two classes; got roc_auc_ovr. Use bootstrap"):
         compare.delong(make_predictions("roc_auc_ovr"), 0, 1)
     with pytest.raises(InputError, match="got accuracy"):
         compare.delong(make_predictions("accuracy"), 0, 1, "accuracy")
@@ -377,7 +401,9 @@ def test_bootstrap_interval_leaves_out_zero_exactly_where_p_is_small(metric, met
     options = {"n_resamples": 2000, "method": method, "stratify": metric in ("roc_auc", "f1")}
     levels = {}
     for level in (0.5, 0.8, 0.9, 0.95, 0.99):
-        for i, result in enumerate(compare_pairs(BOOTSTRAP, contest, all_pairs(5), Question("two-sided", level), **options)):
+        for i, result in enumerate(
+            compare_pairs(BOOTSTRAP, contest, all_pairs(5), Question("two-sided", level), **options)
+        ):
             assert 0 < result.pvalue <= 1
             assert excludes_zero(result) == result.significant, (i, level)
             levels.setdefault(i, set()).add(result.pvalue)
@@ -400,7 +426,9 @@ def test_bootstrap_agrees_with_scipy_on_the_same_draws(method):
     d = rng.exponential(size=40) - 0.6
     oof = of.from_arrays(None, np.stack([d, np.zeros(40)], axis=1), response="pointwise")
     ours = compare.bootstrap(oof, 0, 1, method=method, n_resamples=9999)
-    theirs = stats.bootstrap((d,), np.mean, method=method.upper() if method == "bca" else method, n_resamples=9999, rng=1)
+    theirs = stats.bootstrap(
+        (d,), np.mean, method=method.upper() if method == "bca" else method, n_resamples=9999, rng=1
+    )
     se = theirs.standard_error
     assert ours.interval == pytest.approx(theirs.confidence_interval, abs=0.1 * se)
     assert ours.standardised == pytest.approx(ours.difference / d.std(ddof=1), rel=0.05)
@@ -424,7 +452,10 @@ def test_bootstrap_draws_groups_whole():
     d = np.random.default_rng(0).normal(0.3, 1, 30)
     single = of.from_arrays(None, np.stack([d, 0 * d], axis=1), response="pointwise")
     copies = of.from_arrays(
-        None, np.repeat(np.stack([d, 0 * d], axis=1), 4, axis=0), groups=np.repeat(np.arange(30), 4), response="pointwise"
+        None,
+        np.repeat(np.stack([d, 0 * d], axis=1), 4, axis=0),
+        groups=np.repeat(np.arange(30), 4),
+        response="pointwise",
     )
     a, b = (compare.bootstrap(oof, 0, 1, n_resamples=999) for oof in (single, copies))
     assert a.interval == pytest.approx(b.interval, rel=1e-9)
@@ -527,7 +558,10 @@ def test_permutation_swaps_groups_whole():
     d = np.random.default_rng(0).normal(0.3, 1, 9)
     single = of.from_arrays(None, np.stack([d, 0 * d], axis=1), response="pointwise")
     copies = of.from_arrays(
-        None, np.repeat(np.stack([d, 0 * d], axis=1), 4, axis=0), groups=np.repeat(np.arange(9), 4), response="pointwise"
+        None,
+        np.repeat(np.stack([d, 0 * d], axis=1), 4, axis=0),
+        groups=np.repeat(np.arange(9), 4),
+        response="pointwise",
     )
     assert compare.permutation(copies, 0, 1).pvalue == pytest.approx(compare.permutation(single, 0, 1).pvalue)
     assert "OF212" in codes(compare.permutation(copies, 0, 1))

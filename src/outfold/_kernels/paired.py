@@ -7,19 +7,31 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import EXACT32, Array, Floats, ratio
+from .base import Array, Floats, ratio
+from .resample import blocks
 from .tails import Tails, lowest_not_rejected, normal_quantile, normal_tails
 
 McNemar = Literal["plain", "edwards", "exact", "midp"]
 
+# Words of pairs compared at once.
+_AT_ONCE = 1 << 20
+
 
 def only_one_right(hits: Array, pairs: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(P,) samples only the first of a pair has right, and samples only the second has, of 0-1 hits (C, N)."""
-    single: Array = hits.astype(np.float32 if hits.shape[1] < EXACT32 else np.float64)
-    both = np.rint(np.dot(single, single.T)).astype(np.int64)
-    right = np.diag(both)
-    first, second = pairs.T
-    return right[first] - both[first, second], right[second] - both[first, second]
+    words = _packed(hits)
+    right = hits.sum(axis=1, dtype=np.int64)
+    both = np.empty(len(pairs), dtype=np.int64)
+    for part in blocks(len(pairs), max(1, _AT_ONCE // words.shape[1])):
+        first, second = pairs[part].T
+        both[part] = np.bitwise_count(words[first] & words[second]).sum(axis=1, dtype=np.int64)
+    return right[pairs[:, 0]] - both, right[pairs[:, 1]] - both
+
+
+def _packed(hits: Array) -> NDArray[np.uint64]:
+    """Hits as bits, 64 to a word, filled up with zeros: counting the bits of two models' words is exact and needs no BLAS."""
+    bits = np.packbits(hits.astype(bool), axis=1)
+    return np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8))).view(np.uint64)
 
 
 def mcnemar_statistic(b: Array, c: Array, method: McNemar) -> Floats:
@@ -61,13 +73,12 @@ def mcnemar_interval(b: Array, c: Array, n: int, tails: Tails, level: float) -> 
     continuity correction of the count b-c (1 for Edwards, between 0 and 1, mostly, for the exact and the mid-p test); the same
     correction at every d makes an interval that leaves out 0 exactly where the test rejects.
     """
-    tail = (1 - level) / 2
-    low = _lower_end(b, c, n, tails.greater, tail)
-    high = -_lower_end(c, b, n, tails.less, tail)
-    return np.stack([low, high], axis=1)
+    p = np.concatenate([tails.greater, tails.less])
+    ends = _lower_ends(np.concatenate([b, c]), np.concatenate([c, b]), n, p, (1 - level) / 2)
+    return np.stack([ends[: len(b)], -ends[len(b) :]], axis=1)
 
 
-def _lower_end(b: Array, c: Array, n: int, p: Floats, tail: float) -> Floats:
+def _lower_ends(b: Array, c: Array, n: int, p: Floats, tail: float) -> Floats:
     from scipy.special import ndtri
 
     bar = -normal_quantile(tail)
@@ -75,21 +86,17 @@ def _lower_end(b: Array, c: Array, n: int, p: Floats, tail: float) -> Floats:
     with np.errstate(invalid="ignore"):
         own = (b - c) + ndtri(p) * root
     own = np.where(np.isnan(own), 0.0, own)
-    # Far out a binomial tail is lighter than the normal one: a correction below 0 would only shorten the interval, so it
-    # is taken only where the decision hangs on it.
-    kept = np.maximum(own, 0.0)
+    # Far out the two tails part, and the correction would grow without bounds or shorten the interval: beyond 0 to 1 it is
+    # taken only where the decision hangs on it.
+    kept = np.clip(own, 0.0, 1.0)
     agrees = (b - c - kept >= bar * root) == (p <= tail)
-    correction = np.where(agrees, kept, own)
+    apart = (b - c - np.where(agrees, kept, own)) / n
 
-    def statistic(d: Floats) -> Floats:
-        spread = np.sqrt(n * np.maximum(_tango_variance(b, c, n, d), 0.0))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = (b - c - correction - n * d) / spread
-        # No spread is left at d = -1 only.
-        return np.where(spread > 0, z, np.inf)
+    def excess(d: Floats) -> Floats:
+        return apart - d - bar * np.sqrt(np.maximum(_tango_variance(b, c, n, d), 0.0) / n)
 
-    ends = lowest_not_rejected(statistic, (b - c) / n, bar)
-    # What bisection leaves on either side of 0 is decided by the test itself.
+    ends = lowest_not_rejected(excess, (b - c) / n)
+    # What rounding leaves on either side of 0 is decided by the test itself.
     return np.where(p <= tail, np.maximum(ends, np.finfo(float).tiny), np.minimum(ends, 0.0))
 
 
@@ -122,13 +129,12 @@ def proportions_interval(x1: Array, x2: Array, n1: int, n2: int, level: float) -
 def _mee_lower(x1: Array, x2: Array, n1: int, n2: int, bar: float) -> Floats:
     observed = x1 / n1 - x2 / n2
 
-    def statistic(d: Floats) -> Floats:
+    def excess(d: Floats) -> Floats:
         p2 = _restricted(x1, x2, n1, n2, d)
         p1 = np.clip(p2 + d, 0.0, 1.0)
-        spread = np.sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
-        return np.where(spread > 0, (observed - d) / np.where(spread > 0, spread, 1.0), np.inf)
+        return observed - d - bar * np.sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
 
-    ends = lowest_not_rejected(statistic, observed, bar)
+    ends = lowest_not_rejected(excess, observed)
     rejected = proportions_statistic(x1, x2, n1, n2) >= bar
     return np.where(rejected, np.maximum(ends, np.finfo(float).tiny), np.minimum(ends, 0.0))
 

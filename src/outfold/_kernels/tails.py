@@ -9,8 +9,9 @@ import numpy as np
 
 from .base import Floats
 
-# Halvings of [-1, 1] until the ends of an interval are neighbouring floats.
-_HALVINGS = 60
+# Steps until an end of an interval is found, at most; and how near is there.
+_STEPS = 100
+_NEAR = 1e-14
 
 
 class Tails(NamedTuple):
@@ -40,11 +41,30 @@ def normal_quantile(p: float) -> float:
     return float(ndtri(p))
 
 
-def lowest_not_rejected(statistic: Callable[[Floats], Floats], start: Floats, bar: float) -> Floats:
-    """Smallest difference d in [-1, start] with statistic(d) below the bar, where statistic falls with d."""
+def lowest_not_rejected(excess: Callable[[Floats], Floats], start: Floats) -> Floats:
+    """Root in [-1, start] of an excess of the statistic over its bar that falls with the difference; -1 where there is none.
+
+    Regula falsi with the Illinois rule: a dozen steps where halving takes fifty.
+    """
     low, high = np.full_like(start, -1.0), start.copy()
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        rejected = statistic(middle) >= bar
-        low, high = np.where(rejected, middle, low), np.where(rejected, high, middle)
-    return high
+    at_low, at_high = excess(low), excess(high)
+    none = at_low <= 0
+    # Where nothing varies at the start, it is no root but the end of a curve that dips below 0 first.
+    at_high = np.where(at_high < 0, at_high, -np.abs(at_low))
+    last = np.zeros(len(start), dtype=np.int8)
+    for _ in range(_STEPS):
+        middle = np.clip(_crossing(low, at_low, high, at_high), low, high)
+        at = excess(middle)
+        up = at > 0
+        # The end that stays a second time is given half its weight, or it would stay for ever.
+        at_high = np.where(up, np.where(last == 1, at_high / 2, at_high), at)
+        at_low = np.where(up, at, np.where(last == -1, at_low / 2, at_low))
+        low, high, last = np.where(up, middle, low), np.where(up, high, middle), np.where(up, 1, -1).astype(np.int8)
+        if np.all(none | (high - low <= _NEAR) | (np.abs(at) <= _NEAR)):
+            break
+    return np.where(none, -1.0, middle)
+
+
+def _crossing(low: Floats, at_low: Floats, high: Floats, at_high: Floats) -> Floats:
+    span = at_low - at_high
+    return np.where(span > 0, low + (high - low) * at_low / np.where(span > 0, span, 1.0), (low + high) / 2)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from ..exceptions import InputError, NeedError
 from ..metrics import Metric, MetricLike
 
 Source: TypeAlias = Predictions | FoldScores
+
+# Sources do not change, and many pairs of one are asked for in turn: its best is found once.
+_WINNERS: WeakKeyDictionary[Source, dict[Metric | None, str | None]] = WeakKeyDictionary()
 
 
 class Contest:
@@ -119,6 +123,12 @@ class Contest:
     @cached_property
     def winner(self) -> str | None:
         """The best of all configurations of the source by the metric, where there are more than two."""
+        known = _WINNERS.setdefault(self.source, {})
+        if self.metric not in known:
+            known[self.metric] = self._find_winner()
+        return known[self.metric]
+
+    def _find_winner(self) -> str | None:
         if isinstance(self.source, FoldScores):
             scores, names = self.sign * np.nanmean(self.source.values, axis=(1, 2)), self.source.configs
         else:
