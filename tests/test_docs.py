@@ -9,7 +9,7 @@ import pytest
 
 import outfold
 from outfold import estimate, metrics
-from outfold.compare import _areas, _proportions
+from outfold.compare._registry import TESTS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -21,7 +21,9 @@ def names_under(heading: str) -> set[str]:
     return set(re.findall(r"^\| `(\w+)`", section, re.M))
 
 
-@pytest.mark.parametrize("module", ["compare", "drop", "estimate", "select", "metrics", "simulate", "stability"])
+@pytest.mark.parametrize(
+    "module", ["compare", "drop", "estimate", "select", "metrics", "plot", "rank", "simulate", "stability"]
+)
 def test_api_page_equals_the_public_names_of_modules(module):
     assert names_under(f"outfold.{module}") == set(getattr(outfold, module).__all__)
 
@@ -40,6 +42,8 @@ def test_every_public_name_has_a_docstring():
         outfold.estimate,
         outfold.select,
         outfold.metrics,
+        outfold.plot,
+        outfold.rank,
         outfold.simulate,
         outfold.stability,
     ):
@@ -55,9 +59,10 @@ def test_needs_stand_on_the_api_page():
 
 
 def test_needs_of_tests_stand_on_the_api_page():
-    text = (DOCS / "api.md").read_text()
-    for test in (_proportions.MCNEMAR, _proportions.Z_PROPORTIONS, _areas.DELONG):
-        line = next(line for line in text.splitlines() if line.startswith(f"| `{test.name}` |"))
+    section = (DOCS / "api.md").read_text().partition("## outfold.compare\n")[2].partition("\n## ")[0]
+    assert set(TESTS) <= set(outfold.compare.__all__)
+    for test in TESTS.values():
+        line = next(line for line in section.splitlines() if line.startswith(f"| `{test.name}` |"))
         assert line.endswith(f"| {test.needs} |"), test.name
 
 
@@ -97,3 +102,12 @@ def test_recipes_run_as_they_stand(tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "the whole search" in printed
     assert "cannot be told from the best" in printed
+
+
+def test_sessions_of_the_comparing_page_print_what_stands_below_them(capsys):
+    text = (DOCS / "comparing.md").read_text()
+    sessions = re.findall(r"^```python\n([^`]*)^```\n```\n([^`]*)^```", text, re.M)
+    assert sessions
+    for code, printed in sessions:
+        exec(compile(code, "comparing.md", "exec"), {})
+        assert capsys.readouterr().out == printed

@@ -9,14 +9,29 @@ Plan(3 x 5-fold)
 
 from typing import TYPE_CHECKING, Any
 
-from . import compare, drop, estimate, exceptions, metrics, select, simulate, stability
+from . import compare, drop, estimate, exceptions, metrics, plot, rank, select, simulate, stability
 from ._collect import collect, refit
 from ._configs import Configs, grid
 from ._convert import from_arrays, from_frame, read
+from ._fold_scores import FoldScores, from_scores
 from ._notes import Note
 from ._plan import Plan, Splits
 from ._predictions import Predictions, State
-from ._results import Estimate, Interval, Leaderboard, PlanComparison, Selection, Stability, TiedSet
+from ._results import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Interval,
+    Leaderboard,
+    Omnibus,
+    PlanComparison,
+    Power,
+    Ranking,
+    Selection,
+    SequentialComparison,
+    Stability,
+    TiedSet,
+)
 from ._store import load
 
 if TYPE_CHECKING:
@@ -25,16 +40,23 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Comparison",
+    "Comparisons",
     "Configs",
     "Estimate",
+    "FoldScores",
     "Interval",
     "Leaderboard",
     "Note",
+    "Omnibus",
     "Plan",
     "PlanComparison",
+    "Power",
     "Predictions",
+    "Ranking",
     "SelectCV",
     "Selection",
+    "SequentialComparison",
     "Splits",
     "Stability",
     "State",
@@ -46,9 +68,12 @@ __all__ = [
     "exceptions",
     "from_arrays",
     "from_frame",
+    "from_scores",
     "grid",
     "load",
     "metrics",
+    "plot",
+    "rank",
     "read",
     "refit",
     "select",

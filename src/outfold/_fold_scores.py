@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import metrics
-from ._plan import Plan
+from ._plan import Plan, Splits
 from ._predictions import Predictions, State
 from ._scoring import cell_scores
 from ._validate import check_count
@@ -18,6 +18,7 @@ from .exceptions import InputError
 from .metrics import MetricLike
 
 Design = Literal["kfold", "holdout", "5x2cv", "blocked"]
+Layout = Literal["kfold", "balanced", "holdout", "loo", "one test set", "other"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,6 +35,10 @@ class FoldScores:
         (R, K) samples trained on and held out; 0 where that is not known.
     plan
         How samples were held out.
+    layout
+        What the splits themselves are, whatever made them: ``kfold`` where every repeat holds out every sample once,
+        ``balanced`` where these are halves and the halves of any two repeats share a quarter of the samples,
+        ``holdout`` for random splits, ``loo`` for single samples, ``one test set``, or ``other``.
     metric, greater_is_better
         Name and direction of the score.
     fingerprint, n_samples
@@ -45,6 +50,7 @@ class FoldScores:
     n_train: NDArray[np.intp]
     n_test: NDArray[np.intp]
     plan: Plan
+    layout: Layout
     metric: str = "score"
     greater_is_better: bool = True
     fingerprint: str | None = None
@@ -82,11 +88,38 @@ def fold_scores(oof: Predictions, metric: MetricLike) -> FoldScores:
         n_train,
         n_test,
         oof.plan,
+        _layout(splits, n_train, n_test),
         found.name,
         found.greater_is_better,
         oof.fingerprint,
         oof.n_samples,
     )
+
+
+def _layout(splits: Splits, n_train: NDArray[np.intp], n_test: NDArray[np.intp]) -> Layout:
+    """What the splits are, found from the splits: the name of a plan does not tell for a splitter made elsewhere."""
+    n, planned = len(splits.folds), n_test > 0
+    if not n_train[planned].all():
+        return "one test set"
+    whole = bool(np.all(n_train[planned] + n_test[planned] == n))
+    if whole and np.all(splits.folds >= 0):
+        if np.all(n_test[planned] == 1):
+            return "loo"
+        return "balanced" if _is_balanced(splits.folds) else "kfold"
+    # Random splits come one a repeat; such as hold out no sample twice by chance stand in one repeat.
+    return "holdout" if whole or np.all(planned.sum(axis=1) == 1) else "other"
+
+
+def _is_balanced(folds: NDArray[np.int32]) -> bool:
+    """Whether the halves of any two repeats share a quarter of the samples, as nearly as the number of samples allows."""
+    n, m = folds.shape
+    if m < 2 or folds.max() != 1:
+        return False
+    ones = folds.astype(np.float64)
+    shared = (ones.T @ ones)[np.triu_indices(m, 1)]
+    # Blocks differ by one sample at most, and a quarter of the 2^k > m blocks is shared.
+    blocks = 1 << m.bit_length()
+    return bool(np.all(np.abs(shared - n / 4) <= blocks / 4) and np.all(np.abs(ones.sum(axis=0) - n / 2) <= blocks / 2))
 
 
 def from_scores(
@@ -106,7 +139,7 @@ def from_scores(
     ----------
     scores
         A dict (or data frame) with the scores of every configuration, or an array with a row for each: one score a
-        split, repeat by repeat. The same position must be the same split for all.
+        split, repeat by repeat. The same position must be the same split for all; NaN where a score is undefined.
     n_train, n_test
         Samples trained on and held out in a split.
     design
@@ -135,6 +168,7 @@ def from_scores(
         np.full(shape, n_train, dtype=np.intp),
         np.full(shape, n_test, dtype=np.intp),
         plan,
+        _layout_of(plan, n_train, n_test),
         metric,
         greater_is_better,
     )
@@ -142,15 +176,11 @@ def from_scores(
 
 def _columns(scores: Any, configs: Sequence[str] | None) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     if isinstance(scores, Mapping) or hasattr(scores, "columns"):
-        names = tuple(str(name) for name in (scores if isinstance(scores, Mapping) else scores.columns))
-        columns = (
-            [scores[name] for name in scores] if isinstance(scores, Mapping) else [scores[c] for c in scores.columns]
-        )
+        keys = list(scores if isinstance(scores, Mapping) else scores.columns)
+        names, columns = tuple(map(str, keys)), [scores[key] for key in keys]
     else:
         columns = list(scores)
-        names = (
-            tuple(map(str, configs)) if configs is not None else tuple(f"config {i + 1}" for i in range(len(columns)))
-        )
+        names = tuple(f"config {i}" for i in range(len(columns))) if configs is None else tuple(map(str, configs))
     try:
         values = np.stack([np.asarray(column, dtype=np.float64).ravel() for column in columns])
     except (TypeError, ValueError) as error:
@@ -162,8 +192,8 @@ def _columns(scores: Any, configs: Sequence[str] | None) -> tuple[tuple[str, ...
             f"a comparison needs two configurations and two scores of each at least; got {len(values)} with "
             f"{values.shape[1]}."
         )
-    if not np.isfinite(values).all():
-        raise InputError("scores must be finite numbers; leave out the splits where one is undefined, for all.")
+    if np.isinf(values).any():
+        raise InputError("scores must be finite numbers, or NaN where a score is undefined; some are infinite.")
     return names, values
 
 
@@ -186,3 +216,16 @@ def _plan_of(design: Design | Plan, repeats: int | None, n: int) -> Plan:
     if plan.folds * plan.repeats != n:
         raise InputError(f"{plan} has {plan.folds * plan.repeats} splits; got {n} scores of every configuration.")
     return plan
+
+
+def _layout_of(plan: Plan, n_train: int, n_test: int) -> Layout:
+    """What a plan says its splits are; sizes that contradict it are most often a wrong number of repeats."""
+    if plan.kind == "holdout":
+        return "holdout"
+    n = n_train + n_test
+    if abs(n_test * plan.folds - n) > plan.folds:
+        raise InputError(
+            f"{plan} holds out a {plan.folds}th part of the samples; n_train={n_train} and n_test={n_test} do not. "
+            "Give repeats=, or design='holdout' for independent splits."
+        )
+    return "loo" if n_test == 1 else "balanced" if plan.kind == "blocked" else "kfold"

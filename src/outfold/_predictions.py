@@ -264,6 +264,26 @@ class Predictions:
             messages=messages,
         )
 
+    def join(self, other: Predictions, *, suffixes: tuple[str, str] | None = None) -> Predictions:
+        """The configurations of both in one artifact, so that those of one file can be compared with those of another.
+
+        Both must hold the same labels and the same splits: equal fingerprints. Where one has probabilities and the other
+        scores or labels, what both have is kept. ``a | b`` is the same.
+
+        Parameters
+        ----------
+        other
+            Predictions on the same samples and splits.
+        suffixes
+            Two endings, for configurations whose name stands in both; an error where there are such and none is given.
+        """
+        from ._join import join
+
+        return join(self, other, suffixes)
+
+    def __or__(self, other: Predictions) -> Predictions:
+        return self.join(other)
+
     # -- responses --------------------------------------------------------------------------------------
 
     def respond(self, needs: str) -> NDArray[Any]:

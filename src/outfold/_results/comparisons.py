@@ -263,7 +263,8 @@ class Comparisons(Sequence[Comparison]):
         plan = "" if self.terms.plan is None else f", {self.terms.plan}"
         yield "method", f"{self.terms.description} [{self.terms.reference}]{plan}"
         if self.adjusted is not None:
-            yield "adjusted", "not at all" if self.adjust == "none" else f"by {_ADJUSTED_BY[self.adjust]}"
+            by = "not at all" if self.adjust == "none" else f"by {_ADJUSTED_BY[self.adjust]}"
+            yield "adjusted", f"{by}; intervals are of single pairs"
         if self.reason:
             yield "why", self.reason
         for note in self.notes:

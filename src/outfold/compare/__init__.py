@@ -1,7 +1,45 @@
 """Is A really better than B? The right test for every design, with its effect, its interval and its reasons."""
 
 from ._areas import delong
+from ._auto import auto
+from ._bayes import t_bayes
+from ._many import pairs
+from ._power import detectable, power
 from ._proportions import cochran_q, f_looney, mcnemar, z_proportions
 from ._resampled_sets import bootstrap, permutation
+from ._resampling import (
+    f_5x2cv,
+    t_5x2cv,
+    t_blocked_3x2,
+    t_blocked_mx2,
+    t_corrected,
+    t_corrected_kfold,
+    t_kfold,
+    t_resampled,
+)
+from ._sequential import EProcess, e_process
 
-__all__ = ["bootstrap", "cochran_q", "delong", "f_looney", "mcnemar", "permutation", "z_proportions"]
+__all__ = [
+    "EProcess",
+    "auto",
+    "bootstrap",
+    "cochran_q",
+    "delong",
+    "detectable",
+    "e_process",
+    "f_5x2cv",
+    "f_looney",
+    "mcnemar",
+    "pairs",
+    "permutation",
+    "power",
+    "t_5x2cv",
+    "t_bayes",
+    "t_blocked_3x2",
+    "t_blocked_mx2",
+    "t_corrected",
+    "t_corrected_kfold",
+    "t_kfold",
+    "t_resampled",
+    "z_proportions",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
@@ -112,10 +113,7 @@ class Contest:
         if self.oof is not None:
             return fold_scores(self.oof, self._metric)
         assert isinstance(self.source, FoldScores)
-        s = self.source
-        return FoldScores(
-            self.configs, s.values[self._index], s.n_train, s.n_test, s.plan, s.metric, s.greater_is_better
-        )
+        return replace(self.source, configs=self.configs, values=self.source.values[self._index])
 
     @cached_property
     def scoring(self) -> Scoring:

@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import csv
 import errno
 import inspect
-import json
-import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import __version__, estimate, select
-from .exceptions import InputError, OutfoldError
+from .. import __version__, estimate, select
+from ..exceptions import InputError, OutfoldError
+from . import _compare, _rank
+from ._arguments import MixedParser, add_command, add_file, add_format, add_work_options, names, seed
+from ._files import again, load, print_as
 
 if TYPE_CHECKING:
-    from ._predictions import Predictions
-    from ._results import Estimate, Leaderboard
-    from ._run import Result
+    from .._predictions import Predictions
+    from .._results import Estimate, Leaderboard
+    from .._run import Result
 
 __all__ = ["main"]
 
@@ -100,6 +100,14 @@ _WORDS = {
         r"\bpositive=(\S+)": r"--positive \1",
         r"\binner=True\b": "inner=True (outfold run --inner)",
     },
+    "compare": {
+        r"\bn_resamples\b": "--resamples",
+        r"'rng'": "--seed",
+        r"\bconfidence_level\b": "--level",
+        r"\brope must\b": "--rope must",
+        r"\balternative='(\S+)'": r"--alternative \1",
+        r"(?<!Collect with )\bresponse='(\w+)'": r"--response \1",
+    },
     "show": {
         r"(?<!Collect with )\bresponse='(\w+)'": r"--response \1",
         r"\bpositive=(\S+)": r"--positive \1",
@@ -122,14 +130,14 @@ def _say(text: str, code: int = FINE) -> int:
 
 
 def _demo(args: argparse.Namespace) -> None:
-    from . import _demo
+    from .. import _demo
 
     _demo.main(args.samples, args.times, seed=args.seed, n_jobs=args.jobs)
 
 
 def _run(args: argparse.Namespace) -> None:
-    from ._plan import Plan
-    from ._run import run
+    from .._plan import Plan
+    from .._run import run
 
     result = run(
         args.data,
@@ -148,7 +156,7 @@ def _run(args: argparse.Namespace) -> None:
         inner=args.inner,
         say=lambda text: print(f"note: {text}", file=sys.stderr, flush=True),
     )
-    _print(args.format, result, result.to_dict, lambda: _run_rows(result))
+    print_as(args.format, result, result.to_dict, lambda: _run_rows(result))
 
 
 def _run_rows(result: Result) -> list[dict[str, Any]]:
@@ -158,27 +166,27 @@ def _run_rows(result: Result) -> list[dict[str, Any]]:
 
 
 def _show(args: argparse.Namespace) -> None:
-    oof = _load(args)
+    oof = load(args)
     board = None if args.metric is None else oof.leaderboard(args.metric)
     text = str(oof) if board is None else f"{oof}\n\n{board}\n\n{_honesty(args, board)}"
     rows = _config_rows(oof) if board is None else board.to_dict()["configurations"]
-    _print(args.format, text, lambda: _facts(oof, board), lambda: rows)
+    print_as(args.format, text, lambda: _facts(oof, board), lambda: rows)
 
 
 def _honesty(args: argparse.Namespace, board: Leaderboard) -> str:
     if len(board) < 2:
-        return f"For an interval:  outfold estimate {_again(args)} --metric {args.metric}"
+        return f"For an interval:  outfold estimate {again(args)} --metric {args.metric}"
     return (
         f"The first one's score is optimistic: it was picked as the best of {len(board):,}.\n"
-        f"The honest number:  outfold estimate {_again(args)} --metric {args.metric}"
+        f"The honest number:  outfold estimate {again(args)} --metric {args.metric}"
     )
 
 
 def _estimate(args: argparse.Namespace) -> None:
     method = getattr(estimate, args.method)
     options = _method_options(args, method)
-    result: Estimate = method(_load(args), args.metric, **options)
-    _print(args.format, result, result.to_dict, lambda: [_estimate_row(result.to_dict())])
+    result: Estimate = method(load(args), args.metric, **options)
+    print_as(args.format, result, result.to_dict, lambda: [_estimate_row(result.to_dict())])
 
 
 # What the options are called in the library; those not given stay the library's own defaults.
@@ -215,92 +223,7 @@ def _rule(name: str, complexity: str | None) -> Any:
     return select.one_standard_error(complexity)
 
 
-# -- in and out -----------------------------------------------------------------------------------------
-
-# The column options and what `read` calls them.
-_COLUMNS = {
-    "sample": "sample",
-    "config_column": "config",
-    "label": "label",
-    "prediction": "prediction",
-    "fold": "fold",
-    "repeat": "repeat",
-    "group": "group",
-    "response": "response",
-    "positive": "positive",
-}
-
-
-def _load(args: argparse.Namespace) -> Predictions:
-    from ._convert import read
-
-    given = {name: getattr(args, option) for option, name in _COLUMNS.items() if getattr(args, option) is not None}
-    for several in ("label", "prediction"):
-        if several in given:
-            values = given[several]
-            given[several] = values[0] if len(values) == 1 else tuple(values)
-    try:
-        return read(args.file, **given)
-    except InputError as error:
-        if _has_semicolons(args.file):
-            from ._run import SEMICOLONS
-
-            raise InputError(f"{error} {SEMICOLONS}") from error
-        raise
-
-
-def _has_semicolons(file: str) -> bool:
-    """Whether the first line of a .csv file is separated by semicolons."""
-    import gzip
-
-    if not file.endswith((".csv", ".csv.gz")):
-        return False
-    opener: Any = gzip.open if file.endswith(".gz") else open
-    try:
-        with opener(file, "rt", errors="replace") as lines:
-            header = lines.readline()
-    except OSError:
-        return False
-    return ";" in header and "," not in header
-
-
-def _again(args: argparse.Namespace) -> str:
-    """The file and its column options, as they would be typed again."""
-    import shlex
-
-    words = [args.file]
-    for option in _COLUMNS:
-        values = getattr(args, option)
-        for value in [values] if isinstance(values, str) else values or []:
-            words += [f"--{option.replace('_', '-')}", value]
-    return shlex.join(words)
-
-
-def _print(
-    form: str, text: object, facts: Callable[[], Mapping[str, Any]], rows: Callable[[], Iterable[Mapping[str, Any]]]
-) -> None:
-    if form == "json":
-        print(json.dumps(_plain(facts()), indent=2, allow_nan=False))
-    elif form == "csv":
-        table = [_plain(row) for row in rows()]
-        writer = csv.DictWriter(sys.stdout, list(table[0]) if table else [], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(table)
-    else:
-        print(text)
-
-
-def _plain(value: Any) -> Any:
-    """What json can hold: numpy's numbers become Python's, what is not finite becomes null."""
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+# -- rows and facts ------------------------------------------------------------------------------------
 
 
 def _estimate_row(facts: dict[str, Any]) -> dict[str, Any]:
@@ -332,7 +255,7 @@ def _facts(oof: Predictions, board: Leaderboard | None) -> dict[str, Any]:
 
 
 def _config_rows(oof: Predictions) -> list[dict[str, Any]]:
-    from ._predictions import State
+    from .._predictions import State
 
     states = oof.state[:, oof.planned]
     return [
@@ -351,27 +274,14 @@ def _parser() -> argparse.ArgumentParser:
         epilog="New here?  outfold demo    Your own data?  outfold run data.csv --target COLUMN",
     )
     parser.add_argument("--version", action="version", version=f"outfold {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_add_demo, _add_run, _add_show, _add_estimate):
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=MixedParser)
+    for add in (_add_demo, _add_run, _add_show, _add_estimate, _compare.add, _rank.add):
         add(commands)
     return parser
 
 
-def _command(commands: Any, name: str, does: Callable[..., None], summary: str, epilog: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(command=does, name=name)
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    return parser
-
-
 def _add_demo(commands: Any) -> None:
-    parser = _command(
+    parser = add_command(
         commands,
         "demo",
         _demo,
@@ -384,11 +294,11 @@ def _add_demo(commands: Any) -> None:
     parser.add_argument(
         "--times", type=int, default=30, metavar="N", help="how many such samples (default: %(default)s)"
     )
-    _add_work_options(parser)
+    add_work_options(parser)
 
 
 def _add_run(commands: Any) -> None:
-    parser = _command(
+    parser = add_command(
         commands,
         "run",
         _run,
@@ -417,29 +327,29 @@ Load models of people you trust only: look at what get_untrusted_types lists fir
     )
     parser.add_argument("--group", metavar="COL", help="rows of a group are held out together")
     parser.add_argument("--id", metavar="COL", help="names of the rows, not learnt from")
-    parser.add_argument("--drop-columns", type=_names, default=[], metavar="A,B", help="columns not to learn from")
+    parser.add_argument("--drop-columns", type=names, default=[], metavar="A,B", help="columns not to learn from")
     parser.add_argument("--positive", metavar="LABEL", help="the positive one of two classes")
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds a fit may take")
     parser.add_argument("--inner", action="store_true", help="estimate by nested cross-validation too (more fits)")
-    _add_work_options(parser)
-    _add_format(parser)
+    add_work_options(parser)
+    add_format(parser)
 
 
 def _add_show(commands: Any) -> None:
-    parser = _command(
+    parser = add_command(
         commands,
         "show",
         _show,
         "say what predictions a file holds, and how the configurations rank",
         "example:\n  outfold show out/run.oof --metric roc_auc",
     )
-    _add_file(parser)
+    add_file(parser)
     parser.add_argument("--metric", metavar="M", help="rank the configurations by it")
-    _add_format(parser)
+    add_format(parser)
 
 
 def _add_estimate(commands: Any) -> None:
-    parser = _command(
+    parser = add_command(
         commands,
         "estimate",
         _estimate,
@@ -448,7 +358,7 @@ def _add_estimate(commands: Any) -> None:
   outfold estimate out/run.oof --metric roc_auc
   outfold estimate predictions.csv --metric accuracy --sample id --label y --prediction p --config-column model""",
     )
-    _add_file(parser)
+    add_file(parser)
     rules = [name for name in select.__all__ if name.islower()]
     parser.add_argument(
         "--metric", required=True, metavar="M", help="such as roc_auc, accuracy, r2, or any scikit-learn scorer"
@@ -458,58 +368,7 @@ def _add_estimate(commands: Any) -> None:
     parser.add_argument("--complexity", metavar="PARAM", help="for one_standard_error: the parameter to keep small")
     parser.add_argument("--resamples", type=int, metavar="B", help="bootstrap draws (default: 1000)")
     parser.add_argument("--level", type=float, metavar="L", help="confidence level (default: 0.95)")
-    parser.add_argument("--seed", type=_seed, metavar="N", help="seed of the draws (default: 0)")
+    parser.add_argument("--seed", type=seed, metavar="N", help="seed of the draws (default: 0)")
     parser.add_argument("--stratify", action="store_true", default=None, help="draw within classes")
     parser.add_argument("--config", metavar="NAME", help="for cv: the configuration")
-    _add_format(parser)
-
-
-def _add_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", help="an .oof file, or a long table as .csv, .csv.gz or .parquet")
-    columns = parser.add_argument_group("columns of a .csv or .parquet table")
-    for option in ("sample", "config-column", "fold", "repeat", "group"):
-        default = option.removesuffix("-column")
-        columns.add_argument(f"--{option}", metavar="COL", help=f"(default: {default})")
-    columns.add_argument(
-        "--label", action="append", metavar="COL", help="twice for survival: time, event (default: label)"
-    )
-    columns.add_argument(
-        "--prediction", action="append", metavar="COL", help="once for every class, if several (default: prediction)"
-    )
-    columns.add_argument(
-        "--response", metavar="R", help="what the predictions are: label, score, proba, value, risk, pointwise"
-    )
-    columns.add_argument("--positive", metavar="LABEL", help="the positive one of two classes")
-
-
-def _add_format(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=["text", "json", "csv"], default="text", help="(default: %(default)s)")
-
-
-def _add_work_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--jobs", type=_jobs, default=-1, metavar="N", help="workers (default: one for every core)")
-    parser.add_argument(
-        "--seed", type=_seed, default=0, metavar="N", help="seed of everything random (default: %(default)s)"
-    )
-
-
-def _jobs(text: str) -> int:
-    number = int(text)
-    if number == 0:
-        raise argparse.ArgumentTypeError("must be a number of workers, or -1 for one on every core; got 0")
-    return number
-
-
-def _seed(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 0; got {number}")
-    return number
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    add_format(parser)

@@ -1,0 +1,268 @@
+"""Tests on ranks over data sets: Friedman, mean rank differences, signed ranks, signs. Arrays in, arrays out."""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import Floats
+from .choose import RELATIVE_TIE
+from .sequential import Ranks, ranks
+
+ZeroMethod = Literal["wilcox", "pratt", "zsplit"]
+Adjust = Literal["holm", "hochberg", "bh"]
+
+
+# -- many algorithms --------------------------------------------------------------------------------------
+
+
+def score_ranks(scores: Floats) -> Ranks:
+    """Ranks within every data set of (n, k) scores, the greatest first, ties shared; equal but for rounding is tied."""
+    return ranks(-_settled_rows(scores))
+
+
+def tied_rows(scores: Floats) -> int:
+    """In how many data sets of (n, k) scores two algorithms are tied."""
+    return int(np.sum(np.any(np.diff(np.sort(_settled_rows(scores), axis=1), axis=1) == 0, axis=1)))
+
+
+def _settled_rows(scores: Floats) -> Floats:
+    slack = RELATIVE_TIE * np.max(np.abs(scores), axis=1)
+    return np.stack([_settled(row, s) for row, s in zip(scores, slack.tolist(), strict=True)])
+
+
+def _settled(values: Floats, slack: float) -> Floats:
+    """The values, those that follow each other within `slack` set to the smallest of them."""
+    ordered = np.sort(values)
+    firsts = ordered[np.concatenate([[True], np.diff(ordered) > slack])]
+    return np.asarray(firsts[np.searchsorted(firsts, values, side="right") - 1])
+
+
+def friedman_chi2(found: Ranks, ties: bool) -> float:
+    """Friedman's statistic, over the spread that the ranks have (`ties`) or would have without ties."""
+    if ties:
+        return found.statistic
+    k = len(found.sums)
+    untied = found.n_blocks * k * (k + 1) * (k - 1) / 12
+    return float((k - 1) * np.sum((found.sums - found.n_blocks * (k + 1) / 2) ** 2) / untied)
+
+
+def iman_davenport(chi2: float, n: int, k: int) -> float:
+    """F = (n - 1) chi2 / (n (k - 1) - chi2); infinite where all data sets agree (Iman and Davenport 1980)."""
+    left = n * (k - 1) - chi2
+    # Rounding leaves about 1e-16 of it where the data sets agree exactly.
+    return float((n - 1) * chi2 / left) if left > 1e-12 * n * (k - 1) else np.inf
+
+
+def agreement_probability(mean_ranks: Floats, n: int) -> float:
+    """Chance that n random orders with these tied ranks are all the same: the exact p value where all data sets agree."""
+    _, tied = np.unique(mean_ranks, return_counts=True)
+    same = float(np.prod([factorial(t) for t in tied.tolist()]) / factorial(len(mean_ranks)))
+    return same ** (n - 1)
+
+
+def rank_error(n: int, k: int) -> float:
+    """Standard error of the difference of two mean ranks, sqrt(k (k + 1) / (6 n)) (Demsar 2006, sect. 3.2.2)."""
+    return float(np.sqrt(k * (k + 1) / (6 * n)))
+
+
+def normal_pvalues(z: Floats) -> Floats:
+    """Two-sided p values of standard normal statistics."""
+    from scipy.special import ndtr
+
+    return np.asarray(2 * ndtr(-np.abs(z)))
+
+
+def nemenyi_pvalues(z: Floats, k: int) -> Floats:
+    """p values of the largest of all differences of k mean ranks: the studentized range at sqrt(2) z, infinite df."""
+    from scipy.stats import studentized_range
+
+    return np.asarray(np.clip(studentized_range.sf(np.sqrt(2) * np.abs(z), k, np.inf), 0.0, 1.0))
+
+
+def nemenyi_quantile(alpha: float, k: int) -> float:
+    """q_alpha of the critical difference for all pairs (Demsar 2006, Table 5 a)."""
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.isf(alpha, k, np.inf) / np.sqrt(2))
+
+
+def bonferroni_dunn_quantile(alpha: float, k: int) -> float:
+    """q_alpha of the critical difference for k - 1 comparisons with a control (Demsar 2006, Table 5 b)."""
+    from scipy.special import ndtri
+
+    return float(-ndtri(alpha / (2 * (k - 1))))
+
+
+def adjusted(pvalues: Floats, method: Adjust) -> Floats:
+    """p values adjusted for their number: Holm 1979, Hochberg 1988, Benjamini and Hochberg 1995."""
+    m = len(pvalues)
+    order = np.argsort(pvalues, kind="stable")
+    ascending = pvalues[order]
+    if method == "holm":
+        stepped = np.maximum.accumulate((m - np.arange(m)) * ascending)
+    else:
+        factor = m - np.arange(m) if method == "hochberg" else m / np.arange(1, m + 1)
+        stepped = np.minimum.accumulate((factor * ascending)[::-1])[::-1]
+    out = np.empty(m)
+    out[order] = np.minimum(stepped, 1.0)
+    return out
+
+
+def runs_not_told_apart(different: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Maximal runs (first, last) of two or more neighbours in rank order, no pair of which is `different` (k, k)."""
+    k = len(different)
+    runs: list[tuple[int, int]] = []
+    for first in range(k):
+        last = first
+        while last + 1 < k and not different[first : last + 1, last + 1].any():
+            last += 1
+        if last > first and (not runs or last > runs[-1][1]):
+            runs.append((first, last))
+    return runs
+
+
+# -- two algorithms ---------------------------------------------------------------------------------------
+
+
+def settled_differences(one: Floats, other: Floats) -> Floats:
+    """one - other, in which zeros and equal sizes are exact where they are equal but for rounding.
+
+    0.95 - 0.90 and 0.75 - 0.70 differ in the last digits of a float; as they stand, the smaller one would get the smaller rank.
+    """
+    difference = one - other
+    slack = RELATIVE_TIE * float(np.max(np.abs([one, other]), initial=0.0))
+    sizes = _settled(np.append(np.abs(difference), 0.0), slack)[:-1]
+    return np.asarray(np.sign(difference) * sizes)
+
+
+class SignedRanks(NamedTuple):
+    """Sums of the ranks of positive and negative differences, and what their distribution hangs on."""
+
+    plus: float
+    minus: float
+    mean: float
+    variance: float
+    signed: Floats
+
+    @property
+    def statistic(self) -> float:
+        """The smaller of the two sums."""
+        return min(self.plus, self.minus)
+
+
+def signed_ranks(difference: Floats, zero_method: ZeroMethod) -> SignedRanks:
+    """Wilcoxon's rank sums; zeros are left out (wilcox), ranked and then left out (pratt), or shared by both sides (zsplit).
+
+    The sum of positive ranks has mean sum(r) / 2 and variance sum(r^2) / 4 over the ranks that may change their sign, ties
+    or not; zsplit counts the zeros' ranks among them.
+    """
+    from scipy.stats import rankdata
+
+    kept = difference[difference != 0] if zero_method == "wilcox" else difference
+    if not len(kept):
+        return SignedRanks(0.0, 0.0, 0.0, 0.0, np.zeros(0))
+    ranks = rankdata(np.abs(kept))
+    zero = kept == 0
+    shared = float(ranks[zero].sum()) / 2 if zero_method == "zsplit" else 0.0
+    counted = ranks if zero_method == "zsplit" else ranks[~zero]
+    return SignedRanks(
+        plus=float(ranks[kept > 0].sum()) + shared,
+        minus=float(ranks[kept < 0].sum()) + shared,
+        mean=float(counted.sum()) / 2,
+        variance=float(np.sum(counted**2)) / 4,
+        signed=np.asarray(np.sign(kept) * ranks)[~zero],
+    )
+
+
+def signed_rank_asymptotic(found: SignedRanks, correction: bool) -> float:
+    """Two-sided p value by the normal approximation, with 1/2 taken off the distance where `correction`."""
+    if found.variance == 0:
+        return 1.0
+    distance = max(abs(found.plus - found.mean) - 0.5 * correction, 0.0)
+    return float(normal_pvalues(np.array([distance / np.sqrt(found.variance)]))[0])
+
+
+def signed_rank_exact(found: SignedRanks) -> float:
+    """Two-sided p value over all signs that the ranks could have had, ties and zeros as they are."""
+    if not len(found.signed):
+        return 1.0
+    # Shared ranks are halves: doubled, they are whole numbers.
+    doubled = np.rint(2 * np.abs(found.signed)).astype(np.intp)
+    smaller = int(np.sum(doubled[found.signed > 0]))
+    smaller = min(smaller, int(doubled.sum()) - smaller)
+    return min(1.0, 2 * float(np.sum(subset_sums(doubled)[: smaller + 1])))
+
+
+def subset_sums(values: NDArray[np.intp]) -> Floats:
+    """Probability of every sum 0, 1, 2, ... of a random subset of these whole numbers, each in it with probability 1/2."""
+    chance = np.zeros(int(values.sum()) + 1)
+    chance[0] = 1.0
+    for value in values.tolist():
+        chance[value:] = (chance[value:] + chance[: len(chance) - value]) / 2
+        chance[:value] /= 2
+    return chance
+
+
+def walsh_averages(difference: Floats) -> Floats:
+    """Sorted means of all pairs of differences, every one paired with itself too."""
+    i, j = np.triu_indices(len(difference))
+    return np.sort((difference[i] + difference[j]) / 2)
+
+
+def walsh_interval(averages: Floats, n: int, level: float) -> tuple[float, float] | None:
+    """The pseudomedians that the signed rank test would not reject; None where n is too small for this level."""
+    below = np.cumsum(subset_sums(np.arange(1, n + 1)))
+    return _order_interval(averages, below, level)
+
+
+def median_interval(difference: Floats, level: float) -> tuple[float, float] | None:
+    """The medians that the sign test would not reject; None where there are too few differences for this level."""
+    below = np.cumsum(subset_sums(np.ones(len(difference), dtype=np.intp)))
+    return _order_interval(np.sort(difference), below, level)
+
+
+def _order_interval(ordered: Floats, below: Floats, level: float) -> tuple[float, float] | None:
+    # The largest rank c with P(T <= c - 1) <= alpha / 2 leaves c - 1 values outside on either side.
+    c = int(np.searchsorted(below, (1 - level) / 2, side="right"))
+    return None if c == 0 else (float(ordered[c - 1]), float(ordered[-c]))
+
+
+def sign_pvalue(better: int, worse: int) -> float:
+    """Two-sided binomial p value of so many wins and losses."""
+    from scipy.stats import binom
+
+    n = better + worse
+    return min(1.0, 2 * float(binom.cdf(min(better, worse), n, 0.5))) if n else 1.0
+
+
+def signed_rank_posterior(
+    difference: Floats, rope: float, prior: float, n_draws: int, rng: np.random.Generator
+) -> Floats:
+    """(n_draws, 3) posterior draws of P(mean of two differences > rope, within it, < -rope) (Benavoli et al. 2017, sect. 4.2.1).
+
+    Weights are drawn from a Dirichlet distribution with 1 for every difference and `prior` for a further one of 0.
+    """
+    values = np.append(difference, 0.0) if prior > 0 else difference
+    shape = np.append(np.ones(len(difference)), prior) if prior > 0 else np.ones(len(difference))
+    sums = values[:, None] + values[None, :]
+    slack = RELATIVE_TIE * float(np.max(np.abs(values), initial=rope))
+    above, below = (sums > 2 * rope + slack).astype(float), (sums < -2 * rope - slack).astype(float)
+    out = np.empty((n_draws, 3))
+    step = max(1, 4_000_000 // len(values))  # about 32 MB of weights at a time
+    for start in range(0, n_draws, step):
+        weights = rng.dirichlet(shape, min(step, n_draws - start))
+        part = out[start : start + len(weights)]
+        part[:, 0] = np.sum((weights @ above) * weights, axis=1)
+        part[:, 2] = np.sum((weights @ below) * weights, axis=1)
+    out[:, 1] = np.clip(1 - out[:, 0] - out[:, 2], 0.0, 1.0)
+    return out
+
+
+def winner_shares(shares: Floats) -> Floats:
+    """(3,) in which share of the (draws, 3) each of the three is the largest; where several are, they share the draw."""
+    largest = shares == shares.max(axis=1, keepdims=True)
+    return np.asarray(np.mean(largest / largest.sum(axis=1, keepdims=True), axis=0))

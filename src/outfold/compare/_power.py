@@ -1,0 +1,471 @@
+"""What a test could have found: its power, by simulation on the user's own predictions.
+
+Samples (whole groups) are drawn with replacement, and the two predictions of each are swapped or not at random, so that
+the expected difference is the one asked for. How much the two models disagree stays that of the user's own models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._convert import from_arrays
+from .._kernels.resample import blocks
+from .._predictions import Predictions, State
+from .._results import Alternative, Power
+from .._scoring import bind
+from .._validate import check_count
+from ..exceptions import InputError, NeedError
+from ..metrics import MetricLike
+from ._contest import Contest, Source
+from ._design import PairTest, Question
+from ._many import find_contest
+from ._registry import BY_FOLDS, TestLike, check_options
+
+_STREAM = 0x90E7
+# Values held at once: simulations are worked off in blocks of such a size.
+_AT_ONCE = 1 << 21
+_MIXTURES = 64
+_STEPS = 14
+
+
+@dataclass(frozen=True, eq=False)
+class _Units:
+    """What is drawn and swapped as a whole: samples, or groups of them.
+
+    Attributes
+    ----------
+    members
+        Positions of the samples of every unit.
+    toward
+        (U,) whether the unit, as it is, says that the first is better.
+    reach
+        The size of the expected difference when all units say so.
+    """
+
+    members: list[NDArray[np.intp]]
+    toward: NDArray[np.bool_]
+    reach: float
+
+    @property
+    def n(self) -> int:
+        """Number of units."""
+        return len(self.members)
+
+
+class _Simulator:
+    """Simulated contests of two configurations, put to one test."""
+
+    def __init__(
+        self, contest: Contest, test: PairTest, question: Question, options: dict[str, Any], size: _Size
+    ) -> None:
+        self.contest, self.test, self.question, self.options, self.size = contest, test, question, options, size
+        self.oof = contest.predictions("power")
+        self.by_folds = test.name in BY_FOLDS
+        self.metric, self._data = bind(self.oof, contest.metric_name if contest.metric is None else contest.metric)
+        self.held = np.flatnonzero((self.oof.folds >= 0).any(axis=1))
+        self.n = len(self.held) if size.n is None else size.n
+        self.cells = self.oof.splits.cells
+
+    # -- who is drawn -----------------------------------------------------------------------------------
+
+    @cached_property
+    def units(self) -> _Units:
+        codes = self.oof.group_codes
+        if codes is None:
+            members = [np.array([i]) for i in self.held]
+        else:
+            members = [rows for g in range(int(codes.max()) + 1) if len(rows := self.held[codes[self.held] == g])]
+        influence = self.contest.sign * self._influence(members)
+        toward = influence >= 0
+        if self.metric.pointwise and not self.by_folds:
+            return _Units(members, toward, float(np.abs(influence).sum() / len(self.held)))
+        return _Units(members, toward, self._expected(members, toward, 1.0))
+
+    def _influence(self, members: list[NDArray[np.intp]]) -> NDArray[np.float64]:
+        """(U,) what every unit adds to the difference: its sum for a mean over samples, else its jackknife pseudo-value."""
+        if self.metric.pointwise:
+            own = self._sample_differences()
+            return np.array([own[rows].sum() for rows in members])
+        scoring, n = self.contest.scoring, len(self.contest.scoring.rows)
+        position = np.full(self.oof.n_samples, -1)
+        position[scoring.rows] = np.arange(n)
+        whole = np.subtract(*scoring.scores()[0])
+        out = np.zeros(len(members))
+        for part in blocks(len(members), 256):
+            weights = np.ones((part.stop - part.start, n), dtype=np.uint8)
+            for row, rows in zip(weights, members[part], strict=True):
+                row[position[rows]] = 0
+            scores = scoring.scores(weights)
+            left = weights.sum(axis=1, dtype=np.int64)
+            out[part] = np.nan_to_num(n * whole - left * (scores[:, 0] - scores[:, 1]))
+        return out
+
+    def _sample_differences(self) -> NDArray[np.float64]:
+        assert self.metric.values is not None
+        total, times = np.zeros(self.oof.n_samples), np.zeros(self.oof.n_samples)
+        for r in range(self.oof.n_repeats):
+            rows = np.flatnonzero(self.oof.folds[:, r] >= 0)
+            values = self.metric.values(self.oof.target.take(rows), np.ascontiguousarray(self._data[r][:, rows]))
+            total[rows] += np.subtract(*values.astype(np.float64))
+            times[rows] += 1
+        return np.asarray(total / np.maximum(times, 1))
+
+    def _expected(self, members: list[NDArray[np.intp]], toward: NDArray[np.bool_], p: float) -> float:
+        """Expected gain of the first when every unit speaks for it with probability p, all samples taking part once."""
+        uniform = self._generator(0, 1).random((_MIXTURES if 0 < p < 1 else 1, len(members)))
+        kept = np.zeros((len(uniform), self.oof.n_samples), dtype=bool)
+        for u, rows in enumerate(members):
+            kept[:, rows] = ((uniform[:, u] < p) == toward[u])[:, None]
+        cells = self.cells if self.by_folds else [(r, None) for r in range(self.oof.n_repeats)]
+        found = []
+        for r, k in cells:
+            rows = np.flatnonzero(self.oof.folds[:, r] >= 0) if k is None else self.oof.splits.test_rows(r, k)
+            first, second = self._swapped(r, rows, kept[:, rows])
+            scores = self.metric.kernel(self.oof.target.take(rows), np.concatenate([first, second])).scores(
+                np.ones((1, len(rows)), dtype=np.uint8)
+            )[0]
+            found.append(scores[: len(uniform)] - scores[len(uniform) :])
+        return self.contest.sign * float(np.nanmean(found))
+
+    def _swapped(self, r: int, rows: NDArray[np.intp], kept: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """(M, rows) predictions of the first and of the second, exchanged where not kept."""
+        a, b = self._data[r][0][rows], self._data[r][1][rows]
+        kept = kept.reshape(*kept.shape, *([1] * (a.ndim - 1)))
+        return np.where(kept, a, b), np.where(kept, b, a)
+
+    def probability(self, difference: float) -> float:
+        """With what probability a unit must speak for the first, that the expected difference is the one asked for."""
+        units = self.units
+        if abs(difference) > units.reach * (1 + 1e-12):
+            raise InputError(
+                f"these two disagree too little to differ by {difference:+.4g} in {self.metric.name}; "
+                f"differences up to {units.reach:.4g} can be simulated from their predictions."
+            )
+        if units.reach == 0:
+            return 0.5
+        if self.metric.pointwise and not self.by_folds:
+            return (1 + self.contest.sign * difference / units.reach) / 2
+        low, high, wanted = 0.5, 1.0, abs(difference)
+        for _ in range(20):
+            middle = (low + high) / 2
+            below = self._expected(units.members, units.toward, middle) < wanted
+            low, high = (middle, high) if below else (low, middle)
+        p = (low + high) / 2 if wanted else 0.5
+        return p if self.contest.sign * difference >= 0 else 1 - p
+
+    # -- what the test finds ----------------------------------------------------------------------------
+
+    def power(self, difference: float) -> float:
+        """Share of the simulations in which the test finds a difference."""
+        p = self.probability(difference)
+        alpha = round(1 - self.question.confidence_level, 12)
+        pvalues = np.concatenate([self._pvalues(drawn, kept) for drawn, kept in self._draws(p)])
+        return float(np.mean(pvalues <= alpha))
+
+    def _draws(self, p: float) -> Iterator[tuple[list[NDArray[np.intp]], list[NDArray[np.bool_]]]]:
+        """Rows drawn in every simulation of a block, with whether they keep their order; the same whatever p is."""
+        units = self.units
+        n_units = max(1, round(self.n * units.n / len(self.held)))
+        for i, part in enumerate(blocks(self.size.n_simulations, max(1, _AT_ONCE // (self.n * self.oof.n_repeats)))):
+            rng, b = self._generator(1, i), part.stop - part.start
+            drawn = rng.integers(0, units.n, size=(b, n_units))
+            kept = (rng.random((b, n_units)) < p) == units.toward[drawn]
+            if self.oof.groups is None:
+                yield list(self.held[drawn]), list(kept)
+                continue
+            rows = [np.concatenate([units.members[u] for u in row]) for row in drawn]
+            sizes = [[len(units.members[u]) for u in row] for row in drawn]
+            yield rows, [np.repeat(k, s) for k, s in zip(kept, sizes, strict=True)]
+
+    def _generator(self, stream: int, block: int) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence(self.size.rng, spawn_key=(_STREAM, stream, block)))
+
+    def _pvalues(self, drawn: list[NDArray[np.intp]], kept: list[NDArray[np.bool_]]) -> NDArray[np.float64]:
+        if self.by_folds:
+            return self._of_folds(drawn, kept)
+        if self.metric.pointwise and self.oof.groups is None and np.all(self.oof.folds[self.held] >= 0):
+            return self._of_values(np.array(drawn), np.array(kept))
+        found = [self._ask(Contest(self._redrawn(d, k), self.metric)) for d, k in zip(drawn, kept, strict=True)]
+        return np.concatenate(found)
+
+    def _ask(self, contest: Contest) -> NDArray[np.float64]:
+        """(S,) p values of the pairs (0, 1), (2, 3), ...; NaN where undefined."""
+        pairs = np.arange(len(contest.configs)).reshape(-1, 2)
+        try:
+            found = self.test.compute(contest, pairs, self.question, **self.options).outcome.pvalue
+        except NeedError:
+            if len(pairs) == 1 and self._answerable:
+                return np.array([np.nan])  # a draw without a class, or with an empty fold: nothing is found
+            raise
+        assert found is not None
+        return found
+
+    @cached_property
+    def _answerable(self) -> bool:
+        """Whether the test can be put to the predictions as they are; it raises where it cannot."""
+        self.test.compute(self.contest, np.array([[0, 1]]), self.question, **self.options)
+        return True
+
+    def _of_values(self, drawn: NDArray[np.intp], kept: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """All simulations at once, each a pair of columns of values by sample."""
+        assert self.metric.values is not None
+        s, n = drawn.shape
+        out = np.empty((n, 2 * s, self.oof.n_repeats))
+        for r in range(self.oof.n_repeats):
+            values = np.zeros((2, self.oof.n_samples))
+            values[:, self.held] = self.metric.values(
+                self.oof.target.take(self.held), np.ascontiguousarray(self._data[r][:, self.held])
+            )
+            first, second = values[0][drawn], values[1][drawn]
+            out[:, 0::2, r], out[:, 1::2, r] = np.where(kept, first, second).T, np.where(kept, second, first).T
+        out = out if self.metric.greater_is_better else _flipped(out)
+        return self._ask(Contest(from_arrays(None, out, response="pointwise"), "mean"))
+
+    def _of_folds(self, drawn: list[NDArray[np.intp]], kept: list[NDArray[np.bool_]]) -> NDArray[np.float64]:
+        """All simulations at once where every fold has its score, the others one by one."""
+        folds = self.contest.folds
+        values = np.full((2 * len(drawn), *folds.n_test.shape), np.nan)
+        for r, k in self.cells:
+            values[:, r, k] = self._cell(drawn, kept, r, k)
+        planned = folds.n_test > 0
+        whole = np.asarray(~np.isnan(values[:, planned]).any(axis=1))
+        whole = whole[0::2] & whole[1::2]
+        out = np.full(len(drawn), np.nan)
+        for at in [np.flatnonzero(whole), *np.flatnonzero(~whole)[:, None]]:
+            if len(at):
+                own = np.stack([2 * at, 2 * at + 1], axis=1).ravel()
+                names = tuple(f"config {i}" for i in range(len(own)))
+                out[at] = self._ask(Contest(replace(folds, configs=names, values=values[own]), None))
+        return out
+
+    def _cell(
+        self, drawn: list[NDArray[np.intp]], kept: list[NDArray[np.bool_]], r: int, k: int
+    ) -> NDArray[np.float64]:
+        """(2S,) scores of one fold, those of the first and of the second in turn."""
+        inside = [np.flatnonzero(self.oof.folds[rows, r] == k) for rows in drawn]
+        if self.metric.pointwise:
+            return self._cell_means(drawn, kept, inside, r)
+        out = np.full(2 * len(drawn), np.nan)
+        for s, at in enumerate(inside):
+            if len(at):
+                rows = drawn[s][at]
+                pair = np.concatenate(self._swapped(r, rows, kept[s][at][None]))
+                kernel = self.metric.kernel(self.oof.target.take(rows), np.ascontiguousarray(pair))
+                out[2 * s : 2 * s + 2] = kernel.scores(np.ones((1, len(rows)), dtype=np.uint8))[0]
+        return out
+
+    def _cell_means(
+        self,
+        drawn: list[NDArray[np.intp]],
+        kept: list[NDArray[np.bool_]],
+        inside: list[NDArray[np.intp]],
+        r: int,
+    ) -> NDArray[np.float64]:
+        assert self.metric.values is not None
+        rows = np.concatenate([d[at] for d, at in zip(drawn, inside, strict=True)])
+        keep = np.concatenate([k[at] for k, at in zip(kept, inside, strict=True)])
+        values = self._values(r)[:, rows]
+        own = np.repeat(np.arange(len(drawn)), [len(at) for at in inside])
+        counts = np.bincount(own, minlength=len(drawn))
+        out = np.full(2 * len(drawn), np.nan)
+        for i, mixed in enumerate((np.where(keep, *values), np.where(keep, *values[::-1]))):
+            sums = np.bincount(own, weights=mixed, minlength=len(drawn))
+            out[i::2] = np.divide(sums, counts, out=np.full(len(drawn), np.nan), where=counts > 0)
+        return out
+
+    def _values(self, r: int) -> NDArray[np.float64]:
+        """(2, N) values by sample in a repeat; 0 where it does not hold the sample out."""
+        assert self.metric.values is not None
+        out, rows = np.zeros((2, self.oof.n_samples)), np.flatnonzero(self.oof.folds[:, r] >= 0)
+        out[:, rows] = self.metric.values(self.oof.target.take(rows), np.ascontiguousarray(self._data[r][:, rows]))
+        return out
+
+    def _redrawn(self, rows: NDArray[np.intp], kept: NDArray[np.bool_]) -> Predictions:
+        """The predictions of the rows drawn, exchanged where not kept, as one artifact."""
+        oof = self.oof
+        data = oof.data[:, :, rows]
+        labels = None if oof.labels is None else oof.labels[:, :, rows]
+        folds = np.ascontiguousarray(oof.folds[rows])
+        state = np.zeros(oof.state.shape, dtype=np.uint8)
+        for r in range(oof.n_repeats):
+            state[:, r, np.unique(folds[folds[:, r] >= 0, r])] = State.DONE
+        return replace(
+            oof,
+            target=oof.target.take(rows),
+            data=_exchanged(data, kept),
+            labels=None if labels is None else _exchanged(labels, kept),
+            folds=folds,
+            state=state,
+            groups=None if oof.groups is None else oof.groups[rows],
+            samples=None,
+            train=None,
+            seconds=None,
+            blocks={},
+            messages={},
+            notes=(),
+        )
+
+
+def _exchanged(data: NDArray[Any], kept: NDArray[np.bool_]) -> NDArray[Any]:
+    mask = kept.reshape(1, 1, -1, *([1] * (data.ndim - 3)))
+    return np.where(mask, data, data[:, ::-1])
+
+
+def _flipped(losses: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Losses as scores, so that "better" keeps its meaning; 0-1 losses stay 0-1."""
+    return 1.0 - losses if np.isin(losses, (0.0, 1.0)).all() else -losses
+
+
+@dataclass(frozen=True)
+class _Size:
+    """How many samples a simulation has, how many simulations there are, and their seed."""
+
+    n: int | None
+    n_simulations: int
+    rng: int
+
+
+def power(
+    test: TestLike,
+    difference: float | Sequence[float] | ArrayLike,
+    n: int | None = None,
+    *,
+    source: Source,
+    a: str | int,
+    b: str | int,
+    metric: MetricLike | None = None,
+    alternative: Alternative = "two-sided",
+    confidence_level: float = 0.95,
+    n_simulations: int = 1000,
+    rng: int = 0,
+    **options: Any,
+) -> Power:
+    """How often a test would find a true difference of this size between models that disagree as much as `a` and `b` do.
+
+    "Not significant" says little where the power is small. In every simulation n samples (whole groups) are drawn with
+    replacement from the predictions, each with its folds, and the two predictions of each are swapped at random with a
+    probability that makes the expected difference the one asked for. Models are not fitted anew, so that chance in the
+    training sets counts only as far as the predictions show it.
+
+    Parameters
+    ----------
+    test
+        Name or function of a test of a pair, or ``"auto"``.
+    difference
+        The true difference, metric of `a` minus metric of `b`; several for a curve. At 0 the power is the type I error.
+    n
+        Samples in a simulation; as many as there are by default.
+    source, a, b, metric
+        The predictions whose disagreement is taken as it is.
+    n_simulations, rng
+        Number of simulations and their seed; the same samples are drawn for every difference.
+    **options
+        Options of the test, such as ``n_resamples`` of those that resample themselves.
+    """
+    size = _Size(
+        None if n is None else check_count(n, "n", 2),
+        check_count(n_simulations, "n_simulations", 10),
+        check_count(rng, "rng", 0),
+    )
+    question = Question(alternative, confidence_level)
+    simulator = _simulator(test, source, (a, b), metric, question, options, size)
+    asked = np.asarray(difference, dtype=np.float64)
+    if asked.ndim > 1 or not asked.size or not np.isfinite(asked).all():
+        raise InputError(f"difference must be a number, or several in a row; got {difference!r}.")
+    found = np.array([simulator.power(float(d)) for d in np.atleast_1d(asked)])
+    return _result(simulator, asked, found.reshape(asked.shape))
+
+
+def detectable(
+    test: TestLike,
+    power: float = 0.8,
+    n: int | None = None,
+    *,
+    source: Source,
+    a: str | int,
+    b: str | int,
+    metric: MetricLike | None = None,
+    alternative: Alternative = "two-sided",
+    confidence_level: float = 0.95,
+    n_simulations: int = 1000,
+    rng: int = 0,
+    **options: Any,
+) -> Power:
+    """The smallest true difference that a test would find with this power.
+
+    Parameters
+    ----------
+    test, n, source, a, b, metric, alternative, confidence_level, n_simulations, rng, **options
+        As for `power`.
+    power
+        The power wanted.
+    """
+    if not (isinstance(power, (int, float, np.number)) and 1 - confidence_level < power < 1):
+        raise InputError(f"power must lie between alpha and 1, such as 0.8; got {power!r}.")
+    size = _Size(
+        None if n is None else check_count(n, "n", 2),
+        check_count(n_simulations, "n_simulations", 10),
+        check_count(rng, "rng", 0),
+    )
+    question = Question(alternative, confidence_level)
+    simulator = _simulator(test, source, (a, b), metric, question, options, size)
+    sign = simulator.contest.sign * (-1 if alternative == "worse" else 1)
+    low, high = 0.0, simulator.units.reach
+    most = simulator.power(sign * high)
+    if most < power:
+        raise NeedError(
+            f"no difference that {simulator.n:,} samples of these two can show is found with power {power:g}: at the largest, "
+            f"{high:.4g}, it is {most:.3f}. Ask for more samples: n=..."
+        )
+    found = most
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        at_middle = simulator.power(sign * middle)
+        if at_middle >= power:
+            high, found = middle, at_middle
+        else:
+            low = middle
+    return _result(simulator, np.asarray(sign * high), np.asarray(found))
+
+
+def _simulator(
+    test: TestLike,
+    source: Source,
+    pair: tuple[str | int, str | int],
+    metric: MetricLike | None,
+    question: Question,
+    options: dict[str, Any],
+    size: _Size,
+) -> _Simulator:
+    contest, chosen, _ = find_contest(source, metric, pair, test, question)
+    check_options(chosen, options)
+    if chosen.name == "t_bayes":
+        raise InputError("power is how often a p value is at most alpha; t_bayes has none. Use t_corrected.")
+    return _Simulator(contest, chosen, question, options, size)
+
+
+def _result(simulator: _Simulator, difference: NDArray[np.float64], found: NDArray[np.float64]) -> Power:
+    contest, size, question = simulator.contest, simulator.size, simulator.question
+    error = np.sqrt(found * (1 - found) / size.n_simulations)
+    shaped = [v if v.ndim else float(v) for v in (difference, found, error)]
+    return Power(
+        test=simulator.test.name,
+        metric=contest.metric_name,
+        a=contest.configs[0],
+        b=contest.configs[1],
+        difference=shaped[0],
+        power=shaped[1],
+        standard_error=shaped[2],
+        n=simulator.n,
+        n_simulations=size.n_simulations,
+        reach=simulator.units.reach,
+        alternative=question.alternative,
+        confidence_level=question.confidence_level,
+        plan=str(contest.plan),
+    )

@@ -1,0 +1,269 @@
+"""Looking while it comes in: a comparison that may be read after every unit, and stopped at any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._kernels import betting
+from .._notes import Note
+from .._results import Interval, SequentialComparison
+from .._validate import check_level
+from ..exceptions import InputError, NeedError
+from ..metrics import MetricLike
+from ._contest import Contest, Source
+from ._one_set import notes_on_pooling
+from ._units import group_means, sample_values
+
+Bounds = tuple[float, float]
+
+
+class EProcess:
+    """Evidence that a mean difference is not zero, which may be looked at after every unit.
+
+    For a loop that evaluates two systems item by item and stops when it knows: the error rate holds however often one
+    looks. Half of a stake is bet on either sign of the mean; the e-value is the larger wealth (Waudby-Smith and Ramdas
+    2024, hedged capital with predictable plug-in bets).
+
+    Parameters
+    ----------
+    bounds
+        Lowest and highest possible difference; ``(-1, 1)`` for right minus right.
+    confidence_level
+        Level of the interval; bets are sized to decide at one minus it. The p value is valid at any other level too.
+
+    Examples
+    --------
+    >>> process = EProcess(bounds=(-1, 1))
+    >>> for item in range(100):
+    ...     process.update(float(item % 4 > 0))        # the first system is right, the second wrong, in 3 of 4
+    ...     if process.pvalue <= 0.05:
+    ...         break
+    >>> process.n, process.interval.low > 0
+    (10, True)
+    """
+
+    def __init__(self, bounds: Bounds = (-1.0, 1.0), *, confidence_level: float = 0.95) -> None:
+        self.bounds = _checked_bounds(bounds)
+        self.confidence_level = check_level(confidence_level)
+        low, high = self.bounds
+        self._null = -low / (high - low)
+        self._past = betting.NOTHING
+        self._seen: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+        self._wealth = np.zeros(2)
+        self._log_evalues: list[NDArray[np.float64]] = []
+
+    def update(self, differences: ArrayLike) -> EProcess:
+        """Take in one difference, or several in the order they came; returns itself."""
+        values = np.atleast_1d(np.asarray(differences, dtype=np.float64))
+        low, high = self.bounds
+        if values.ndim != 1 or not np.all((values >= low) & (values <= high)):
+            raise InputError(
+                f"differences must be numbers within the bounds [{low:g}, {high:g}]; got {_first_outside(values, low, high)}. "
+                "Give bounds=(lowest, highest) that no difference can leave."
+            )
+        if not len(values):
+            return self
+        x = (values - low) / (high - low)
+        sizes, self._past = betting.bets(x, self._alpha, self._past)
+        up, down = betting.log_wealth(x, sizes, self._null)
+        up, down = up + self._wealth[0], down + self._wealth[1]
+        self._wealth = np.array([up[-1], down[-1]])
+        self._seen.append((x, sizes))
+        self._log_evalues.append(np.maximum(up, down) - np.log(2))
+        return self
+
+    @property
+    def _alpha(self) -> float:
+        return 1 - self.confidence_level
+
+    @property
+    def n(self) -> int:
+        """Differences seen."""
+        return self._past.n
+
+    @property
+    def evalue(self) -> float:
+        """Evidence against a mean of zero: a stake of 1/2 on either sign, and what became of the better one."""
+        return float(np.exp(np.max(self._wealth) - np.log(2)))
+
+    @property
+    def evalues(self) -> NDArray[np.float64]:
+        """(n,) the e-value after every difference."""
+        return np.asarray(np.exp(np.concatenate([*self._log_evalues, np.empty(0)])))
+
+    @property
+    def pvalue(self) -> float:
+        """The anytime p value: 1 over the largest e-value so far, at most 1."""
+        largest = max((float(part.max()) for part in self._log_evalues), default=0.0)
+        return float(np.exp(-max(largest, 0.0)))
+
+    @property
+    def pvalues(self) -> NDArray[np.float64]:
+        """(n,) the p value after every difference."""
+        logs = np.concatenate([*self._log_evalues, np.empty(0)])
+        return np.exp(-np.maximum(np.maximum.accumulate(logs), 0.0))
+
+    @property
+    def difference(self) -> float:
+        """Mean of the differences seen."""
+        low, high = self.bounds
+        return low + (high - low) * float(self._past.total) / self.n if self.n else np.nan
+
+    @property
+    def interval(self) -> Interval:
+        """The means that no time so far has rejected: they hold the true one at all times at once, with the level."""
+        low, high = self.bounds
+        if not self._seen:
+            return Interval(low, high)
+        x, sizes = (np.concatenate(part) for part in zip(*self._seen, strict=True))
+        ends = [low + (high - low) * float(end) for end in betting.limits(x, sizes, self._alpha)]
+        return Interval(*ends)
+
+    def __repr__(self) -> str:
+        return f"<EProcess after {self.n:,} differences: e-value {self.evalue:.4g}, p = {self.pvalue:.4g}>"
+
+
+def e_process(
+    source: Source,
+    a: str | int,
+    b: str | int,
+    metric: MetricLike | None = None,
+    *,
+    over: Literal["samples", "repeats"] = "samples",
+    order: Sequence[int] | NDArray[np.intp] | None = None,
+    bounds: Bounds | None = None,
+    confidence_level: float = 0.95,
+) -> SequentialComparison:
+    """Whether `a` and `b` differ, by a test that may be looked at after every sample, or after every repeat.
+
+    The differences are taken in one after the other, as by `EProcess`. The error rate holds for whoever stops at the first
+    look that pleases; the price is a wider interval than that of a test with a fixed number of samples.
+
+    Parameters
+    ----------
+    over
+        ``"samples"``: one difference a sample (a group, where there are groups), mean over repeats; the metric must be a
+        mean over samples. ``"repeats"``: one difference a repeat, any metric; says something on this data set only.
+    order
+        Positions of the samples (or repeats) in the order they came; their own order by default. It must not hang on
+        the differences.
+    bounds
+        Lowest and highest possible difference; from the metric where it has a range.
+    """
+    contest = Contest(source, metric, (a, b))
+    if over not in ("samples", "repeats"):
+        raise InputError(f"over must be 'samples' or 'repeats'; got {over!r}.")
+    differences, unit, notes = _by_sample(contest) if over == "samples" else _by_repeat(contest)
+    if order is not None:
+        differences = differences[_checked_order(order, len(differences), unit)]
+    process = EProcess(_bounds(contest, bounds, over), confidence_level=confidence_level).update(differences)
+    pvalues = process.pvalues
+    crossed = np.flatnonzero(pvalues <= round(1 - confidence_level, 12))
+    return SequentialComparison(
+        a=contest.configs[0],
+        b=contest.configs[1],
+        metric=contest.metric_name,
+        greater_is_better=contest.greater_is_better,
+        difference=process.difference,
+        interval=process.interval,
+        evalue=process.evalue,
+        pvalue=process.pvalue,
+        evalues=process.evalues,
+        pvalues=pvalues,
+        stop=int(crossed[0]) + 1 if len(crossed) else None,
+        over=unit,
+        bounds=process.bounds,
+        description="hedged betting e-process",
+        reference="Waudby-Smith & Ramdas 2024",
+        confidence_level=confidence_level,
+        plan=str(contest.plan),
+        fingerprint=source.fingerprint,
+        notes=(*notes, *contest.notes_on_selection(np.array([[0, 1]])).get(0, ())),
+    )
+
+
+def _by_sample(contest: Contest) -> tuple[NDArray[np.float64], str, tuple[Note, ...]]:
+    oof = contest.predictions("e_process(over='samples')")
+    values = sample_values(contest, "e_process(over='samples')")
+    differences = values[0] - values[1]
+    held = np.flatnonzero(np.isfinite(differences))
+    notes = notes_on_pooling(contest)
+    codes = oof.group_codes
+    if codes is None:
+        return differences[held], "samples", notes
+    # Groups in the order of their first sample; a unit is a group, whose mean stays within the bounds.
+    _, first, own = np.unique(codes[held], return_index=True, return_inverse=True)
+    return group_means(differences[held], own)[np.argsort(first)], "groups", notes
+
+
+def _by_repeat(contest: Contest) -> tuple[NDArray[np.float64], str, tuple[Note, ...]]:
+    if contest.oof is not None:
+        scores = contest.scoring.repeat_scores()
+        differences = scores[:, 0] - scores[:, 1]
+    else:
+        with np.errstate(invalid="ignore"):
+            means = np.nanmean(contest.folds.values, axis=2)
+        differences = means[0] - means[1]
+    if len(differences) < 2 or np.isnan(differences).any():
+        raise NeedError(
+            f"e_process(over='repeats') needs two repeats at least with a score in each; these predictions are {contest.plan}. "
+            "Collect with Plan(repeats=...), or use over='samples'."
+        )
+    note = Note(
+        "OF315",
+        "repeats say how this data set would be judged over all partitions; they say nothing on new samples.",
+    )
+    return differences, "repeats", (note,)
+
+
+def _bounds(contest: Contest, given: Bounds | None, over: str) -> Bounds:
+    if given is not None:
+        return _checked_bounds(given)
+    low, high = (-np.inf, np.inf) if contest.metric is None else contest.metric.bounds
+    if (
+        not np.isfinite([low, high]).all()
+        and over == "samples"
+        and contest.metric is not None
+        and _right_or_wrong(contest)
+    ):
+        low, high = 0.0, 1.0
+    if not np.isfinite([low, high]).all():
+        raise InputError(
+            f"e_process needs to know how large a difference of {contest.metric_name} can be, and the metric has no range; "
+            "give bounds=(lowest, highest) difference that is possible."
+        )
+    return (low - high, high - low)
+
+
+def _right_or_wrong(contest: Contest) -> bool:
+    """Whether scores made elsewhere are all 0 or 1."""
+    assert contest.metric is not None
+    return contest.metric.needs == "pointwise" and bool(
+        np.isin(contest.predictions("e_process").data, (0.0, 1.0)).all()
+    )
+
+
+def _checked_bounds(bounds: Bounds) -> Bounds:
+    try:
+        low, high = map(float, bounds)
+    except (TypeError, ValueError):
+        low = high = np.nan
+    if not (np.isfinite([low, high]).all() and low < 0 < high):
+        raise InputError(f"bounds must be two numbers on either side of 0, such as (-1, 1); got {bounds!r}.")
+    return low, high
+
+
+def _checked_order(order: Sequence[int] | NDArray[np.intp], n: int, unit: str) -> NDArray[np.intp]:
+    positions = np.asarray(order)
+    if positions.dtype.kind not in "iu" or not np.array_equal(np.sort(positions), np.arange(n)):
+        raise InputError(f"order must hold every position 0..{n - 1} of the {unit} once; got {len(positions)} entries.")
+    return positions.astype(np.intp)
+
+
+def _first_outside(values: NDArray[np.float64], low: float, high: float) -> str:
+    outside = values[~((values >= low) & (values <= high))]
+    return f"{outside.flat[0]:g}" if outside.size else f"an array of shape {values.shape}"

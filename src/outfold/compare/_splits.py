@@ -1,0 +1,190 @@
+"""What tests by resampling have in common: the splits they need, the differences they test, their caveats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._fold_scores import FoldScores, Layout
+from .._kernels.resampled import Tested, rounding
+from .._notes import Note
+from .._results import Outcome
+from ..estimate import SMALL_FOLD
+from ..exceptions import NeedError
+from ._contest import Contest
+from ._design import Question, one_sided
+
+PARTITIONS: tuple[Layout, ...] = ("kfold", "balanced")
+RANDOM: tuple[Layout, ...] = (*PARTITIONS, "holdout")
+
+
+@dataclass(frozen=True)
+class SplitsNeed:
+    """The splits a test is valid for.
+
+    Attributes
+    ----------
+    words
+        What is needed, in words.
+    instead
+        What to do where it is not given.
+    layouts
+        What the splits may be.
+    repeats, folds
+        How many there must be; None for any number.
+    whole
+        Whether every score must be defined; else undefined ones are left out.
+    """
+
+    words: str
+    instead: str
+    layouts: tuple[Layout, ...]
+    repeats: int | None = None
+    folds: int | None = None
+    whole: bool = False
+
+    def met_by(self, folds: FoldScores) -> bool:
+        """Whether these splits are such splits."""
+        repeats, n_folds = folds.n_test.shape
+        return (
+            folds.layout in self.layouts
+            and self.repeats in (None, repeats)
+            and self.folds in (None, n_folds)
+            and int(np.sum(folds.n_test > 0)) > 1
+        )
+
+
+class Differences:
+    """The fold scores of some pairs, and their differences.
+
+    A split in which the score of one who takes part is undefined is left out for all, so that all are judged on the same.
+
+    Attributes
+    ----------
+    contest, pairs
+        Who is compared.
+    first, second
+        (P, J) scores of the two of every pair in the splits that count, repeat by repeat.
+    """
+
+    def __init__(self, test: str, need: SplitsNeed, contest: Contest, pairs: NDArray[np.intp]) -> None:
+        folds = contest.folds
+        if not need.met_by(folds):
+            held = "these predictions are" if contest.oof is not None else "these scores are of"
+            raise NeedError(f"{test} needs {need.words}; {held} {contest.plan}. {need.instead}")
+        planned = folds.n_test > 0
+        defined = planned & ~np.isnan(folds.values).any(axis=0)
+        self.contest, self.pairs = contest, pairs
+        self._n_planned, self._defined = int(planned.sum()), defined
+        missing = self._n_planned - int(defined.sum())
+        if missing and (need.whole or defined.sum() < 2):
+            raise NeedError(
+                f"{test} needs the scores of {'all' if need.whole else 'two or more'} splits; {contest.metric_name} is "
+                f"undefined in {missing} of {self._n_planned}. Use fewer folds or a metric such as accuracy"
+                + (", or t_corrected." if need.whole else ".")
+            )
+        values = folds.values[:, defined]
+        self.scores: NDArray[np.float64] = values.mean(axis=1)
+        self.first, self.second = values[pairs[:, 0]], values[pairs[:, 1]]
+
+    @cached_property
+    def d(self) -> NDArray[np.float64]:
+        """(P, J) differences, first minus second."""
+        return self.first - self.second
+
+    @cached_property
+    def mean(self) -> NDArray[np.float64]:
+        """(P,) mean differences."""
+        return np.asarray(self.d.mean(axis=1))
+
+    @cached_property
+    def halves(self) -> NDArray[np.float64]:
+        """(P, m, 2) differences of two-fold plans."""
+        return self.d.reshape(len(self.d), -1, 2)
+
+    @cached_property
+    def floor(self) -> NDArray[np.float64]:
+        """(P,) what is smaller is rounding."""
+        return rounding(self.first, self.second)
+
+    @property
+    def n_splits(self) -> int:
+        """Splits that count, J."""
+        return int(self.d.shape[1])
+
+    @cached_property
+    def ratios(self) -> NDArray[np.float64]:
+        """(J,) n_test / n_train of every split that counts."""
+        folds = self.contest.folds
+        return folds.n_test[self._defined] / folds.n_train[self._defined]
+
+    def notes(self) -> tuple[Note, ...]:
+        """Caveats for all pairs: scores that are undefined, or taken on too few samples."""
+        contest, notes = self.contest, []
+        missing = self._n_planned - self.n_splits
+        if missing:
+            notes.append(
+                Note(
+                    "OF310",
+                    f"{contest.metric_name} is undefined in {missing} of {self._n_planned} folds, left out for both.",
+                )
+            )
+        smallest = int(contest.folds.n_test[self._defined].min())
+        if contest.metric is not None and not contest.metric.pointwise and smallest < SMALL_FOLD:
+            notes.append(Note("OF204", f"{contest.metric_name} on folds of {smallest} samples is unreliable."))
+        return tuple(notes)
+
+    def outcome(
+        self,
+        question: Question,
+        tested: Tested,
+        df: tuple[float, ...],
+        *,
+        directed: bool = True,
+        notes: dict[int, tuple[Note, ...]] | None = None,
+        details: dict[str, NDArray[np.float64]] | None = None,
+    ) -> Outcome:
+        """The numbers of a test with the effects; `directed` where the statistic has a sign."""
+        pvalue = tested.pvalue
+        if directed and question.alternative != "two-sided":
+            sign = self.contest.sign * (1 if question.alternative == "better" else -1)
+            pvalue = np.where(np.isnan(tested.statistic), pvalue, one_sided(pvalue, sign * tested.statistic))
+        return Outcome(
+            difference=self.mean,
+            statistic=tested.statistic,
+            pvalue=pvalue,
+            df=df,
+            interval=tested.interval,
+            standardised=self.standardised,
+            wins=self.wins,
+            unit="fold" if self.contest.folds.layout in PARTITIONS else "split",
+            notes=self.flat_notes(np.isnan(tested.statistic)) | (notes or {}),
+            details=details or {},
+        )
+
+    @cached_property
+    def standardised(self) -> NDArray[np.float64]:
+        """(P,) mean difference over the standard deviation of the differences; NaN without any."""
+        sd = self.d.std(axis=1, ddof=1)
+        return np.where(sd > self.floor, self.mean / np.where(sd > self.floor, sd, 1.0), np.nan)
+
+    @cached_property
+    def wins(self) -> NDArray[np.int64]:
+        """(P, 3) splits in which the first is better, equal, worse."""
+        d = self.contest.sign * self.d
+        better, worse = d > self.floor[:, None], d < -self.floor[:, None]
+        return np.stack([better.sum(axis=1), (~better & ~worse).sum(axis=1), worse.sum(axis=1)], axis=1)
+
+    def flat_notes(self, flat: NDArray[np.bool_]) -> dict[int, tuple[Note, ...]]:
+        """A note for every pair without variance."""
+        out: dict[int, tuple[Note, ...]] = {}
+        for i in np.flatnonzero(flat):
+            if np.ptp(self.d[i]) <= self.floor[i]:
+                text = f"all splits differ by exactly {0.0 if abs(self.mean[i]) <= self.floor[i] else self.mean[i]:.6g}"
+            else:
+                text = "the two halves of every repeat differ alike"
+            out[int(i)] = (Note("OF304", f"{text}: there is no variance to test by."),)
+        return out

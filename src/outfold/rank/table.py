@@ -1,0 +1,317 @@
+"""Scores of algorithms on data sets, from whatever form they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _render
+from .._notes import Note
+from .._predictions import Predictions
+from .._scoring import Scoring
+from ..exceptions import InputError, NeedError
+from ..metrics import MetricLike
+
+Missing: TypeAlias = Literal["refuse", "drop"]
+ScoresLike: TypeAlias = Any
+"""A data frame, a dict of columns, a matrix (data sets, algorithms), or a list or dict of Predictions."""
+
+# Names of data sets shown in an error or a note.
+_SHOWN = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """(n, k) scores of algorithms on data sets.
+
+    Attributes
+    ----------
+    metric
+        Name of the metric, None for scores made elsewhere.
+    notes
+        What was left out, and why.
+    """
+
+    scores: NDArray[np.float64]
+    algorithms: tuple[str, ...]
+    datasets: tuple[str, ...]
+    greater_is_better: bool = True
+    metric: str | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def gains(self) -> NDArray[np.float64]:
+        """The scores turned so that greater is better."""
+        return self.scores if self.greater_is_better else -self.scores
+
+    def index(self, algorithm: str | int) -> int:
+        """Position of an algorithm given by name or by position."""
+        if isinstance(algorithm, (int, np.integer)) and 0 <= algorithm < len(self.algorithms):
+            return int(algorithm)
+        if str(algorithm) in self.algorithms:
+            return self.algorithms.index(str(algorithm))
+        near = get_close_matches(str(algorithm), self.algorithms, n=1, cutoff=0)
+        raise InputError(
+            f"no algorithm {algorithm!r} among {_render.count(len(self.algorithms), 'algorithm')}; "
+            f"the nearest name is {near[0]!r}."
+        )
+
+
+def read(
+    scores: ScoresLike,
+    *,
+    method: str,
+    algorithms: Sequence[str] | None = None,
+    datasets: Sequence[str] | str | None = None,
+    metric: MetricLike | None = None,
+    greater_is_better: bool | None = None,
+    missing: Missing = "refuse",
+) -> Table:
+    """The scores as a matrix with names, checked; `method` names the caller in errors."""
+    if missing not in ("refuse", "drop"):
+        raise InputError(f"missing must be 'refuse' or 'drop'; got {missing!r}.")
+    table = _from_any(scores, method, algorithms, datasets, metric, greater_is_better)
+    _refuse_twins(table)
+    table = _without_missing(table, missing)
+    n, k = table.scores.shape
+    if n < 2 or k < 2:
+        raise NeedError(
+            f"{method} needs at least 2 data sets and 2 algorithms; there are {_render.count(n, 'data set')} and "
+            f"{_render.count(k, 'algorithm')}."
+        )
+    return table
+
+
+def _from_any(
+    scores: ScoresLike,
+    method: str,
+    algorithms: Sequence[str] | None,
+    datasets: Sequence[str] | str | None,
+    metric: MetricLike | None,
+    greater_is_better: bool | None,
+) -> Table:
+    if isinstance(scores, Predictions):
+        raise NeedError(
+            f"{method} needs one score of every algorithm on each of several data sets; these are predictions on one data set, "
+            "whose folds share training samples, so that a rank test over them finds differences that are not there. "
+            "Give one Predictions a data set, or use compare.t_corrected (compare.auto picks a test)."
+        )
+    artifacts = _artifacts(scores, datasets)
+    if artifacts is not None:
+        return _from_artifacts(artifacts, method, algorithms, metric, greater_is_better)
+    if metric is not None:
+        raise InputError(
+            "metric= is for Predictions; a table holds scores already. Say greater_is_better=False for losses."
+        )
+    table = (
+        _from_columns(scores, algorithms, datasets)
+        if _has_columns(scores)
+        else _from_matrix(scores, algorithms, datasets)
+    )
+    return replace(table, greater_is_better=greater_is_better is not False)
+
+
+# -- predictions ----------------------------------------------------------------------------------------
+
+
+def _artifacts(scores: ScoresLike, datasets: Sequence[str] | str | None) -> dict[str, Predictions] | None:
+    """Predictions by the name of their data set; None where `scores` are something else."""
+    values = list(scores.values()) if isinstance(scores, Mapping) else scores
+    if not isinstance(values, (list, tuple)) or not any(isinstance(v, Predictions) for v in values):
+        return None
+    if not all(isinstance(v, Predictions) for v in values):
+        raise InputError("either all entries must be Predictions, one a data set, or none; these are mixed.")
+    names = list(scores) if isinstance(scores, Mapping) and datasets is None else datasets
+    return dict(zip(_names(names, len(values), "data set"), values, strict=True))
+
+
+def _from_artifacts(
+    artifacts: dict[str, Predictions],
+    method: str,
+    algorithms: Sequence[str] | None,
+    metric: MetricLike | None,
+    greater_is_better: bool | None,
+) -> Table:
+    if metric is None:
+        raise InputError(f"{method} needs metric= to score Predictions, such as metric='accuracy'.")
+    first, *others = artifacts
+    for name in others:
+        differing = set(artifacts[first].configs) ^ set(artifacts[name].configs)
+        if differing and algorithms is None:
+            raise InputError(
+                f"all data sets need the same configurations; {min(differing)!r} stands in only one of {first!r} and {name!r}. "
+                "Collect it on both, or name the ones to compare: algorithms=."
+            )
+    wanted = tuple(artifacts[first].configs if algorithms is None else algorithms)
+    scorings = {name: Scoring(oof.sel(config=list(wanted)), metric) for name, oof in artifacts.items()}
+    found = scorings[first].metric
+    if greater_is_better not in (None, found.greater_is_better):
+        raise InputError(f"greater_is_better={greater_is_better} contradicts the metric {found.name}; leave it out.")
+    rows = np.full((len(artifacts), len(wanted)), np.nan)
+    for row, scoring in zip(rows, scorings.values(), strict=True):
+        row[scoring.candidates] = scoring.scores()[0]
+    unfinished = [name for name, s in scorings.items() if any(note.code == "OF206" for note in s.notes)]
+    notes = (
+        [Note("OF206", f"not all folds are done on {_listed(unfinished)}; the others do not count.")]
+        if unfinished
+        else []
+    )
+    return Table(rows, wanted, tuple(artifacts), found.greater_is_better, found.name, tuple(notes))
+
+
+# -- tables ---------------------------------------------------------------------------------------------
+
+
+def _has_columns(scores: ScoresLike) -> bool:
+    return isinstance(scores, Mapping) or hasattr(scores, "columns") or hasattr(scores, "__narwhals_dataframe__")
+
+
+def _from_columns(scores: ScoresLike, algorithms: Sequence[str] | None, datasets: Sequence[str] | str | None) -> Table:
+    if isinstance(scores, Mapping):
+        columns, index = {str(name): list(column) for name, column in scores.items()}, None
+    else:
+        columns, index = _frame_columns(scores)
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) > 1:
+        raise InputError(f"all columns need one score a data set; these have {min(lengths)} to {max(lengths)} values.")
+    if isinstance(datasets, str):
+        if datasets not in columns:
+            raise InputError(f"there is no column {datasets!r} (datasets=); the columns are {', '.join(columns)}.")
+        names: Sequence[Any] | None = columns.pop(datasets)
+    else:
+        named = _name_column(columns)
+        found = columns.pop(named) if named is not None else index
+        names = found if datasets is None else datasets
+    wanted = list(columns) if algorithms is None else [str(name) for name in algorithms]
+    if missing := [name for name in wanted if name not in columns]:
+        raise InputError(f"there is no column {missing[0]!r} (algorithms=); the columns are {', '.join(columns)}.")
+    if algorithms is None and datasets is None and index is None:
+        _refuse_numbered(columns)
+    matrix = [_numbers(name, columns[name]) for name in wanted]
+    n = lengths.pop() if lengths else 0
+    return Table(np.array(matrix).reshape(len(wanted), n).T, tuple(wanted), _names(names, n, "data set"))
+
+
+def _frame_columns(frame: Any) -> tuple[dict[str, list[Any]], list[Any] | None]:
+    """The columns of a pandas, polars or other data frame, and the names in its index where it has such."""
+    import narwhals as nw
+
+    try:
+        held = nw.from_native(frame, eager_only=True)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"scores must be a data frame, a dict of columns, a matrix or Predictions; got {type(frame).__name__}."
+        ) from None
+    except nw.exceptions.DuplicateError:
+        raise InputError("two columns of the table have the same name; rename or leave out one of them.") from None
+    index = nw.maybe_get_index(held)
+    if index is None or type(index).__name__ == "RangeIndex":
+        return {str(name): held[name].to_list() for name in held.columns}, None
+    return {str(name): held[name].to_list() for name in held.columns}, list(index)
+
+
+def _name_column(columns: Mapping[str, Sequence[Any]]) -> str | None:
+    """The first column of text."""
+    return next((name for name, column in columns.items() if any(isinstance(v, str) for v in column)), None)
+
+
+def _refuse_numbered(columns: Mapping[str, Sequence[Any]]) -> None:
+    """A first column of different whole numbers beside fractions is a number of the data set, not a score."""
+    first, *others = columns
+    whole = all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in columns[first])
+    if (
+        whole
+        and len(set(columns[first])) == len(columns[first])
+        and any(isinstance(v, (float, np.floating)) for name in others for v in columns[name])
+    ):
+        raise InputError(
+            f"the column {first!r} seems to number the data sets; say datasets={first!r}, or name the columns "
+            "to compare: algorithms=."
+        )
+
+
+def _numbers(name: str, column: Sequence[Any]) -> NDArray[np.float64]:
+    try:
+        return np.array([np.nan if v is None else v for v in column], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"the column {name!r} must hold scores, one number a data set; leave it out or name the others: algorithms=."
+        ) from None
+
+
+def _from_matrix(scores: ScoresLike, algorithms: Sequence[str] | None, datasets: Sequence[str] | str | None) -> Table:
+    try:
+        matrix = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"scores must be a data frame, a dict of columns, a matrix or Predictions; got {type(scores).__name__}."
+        ) from None
+    if matrix.ndim != 2:
+        raise InputError(f"scores must have shape (data sets, algorithms); got {matrix.shape}.")
+    if isinstance(datasets, str):
+        raise InputError("datasets= names a column of a table; for a matrix give a list of names.")
+    n, k = matrix.shape
+    return Table(matrix, _names(algorithms, k, "algorithm"), _names(datasets, n, "data set"))
+
+
+def _names(given: Sequence[Any] | str | None, n: int, what: str) -> tuple[str, ...]:
+    if given is None:
+        return tuple(f"{what} {i}" for i in range(n))
+    names = [given] if isinstance(given, str) else list(given)
+    if len(names) != n:
+        raise InputError(f"{_render.count(n, what)} need as many names; got {len(names)}.")
+    return tuple(map(str, names))
+
+
+# -- checks ---------------------------------------------------------------------------------------------
+
+
+def _refuse_twins(table: Table) -> None:
+    for names, what, advice in (
+        (table.algorithms, "algorithm", "give every algorithm a name of its own"),
+        (table.datasets, "data set", "average repeats on the same data set first: they are not independent"),
+    ):
+        twins = [name for i, name in enumerate(names) if name in names[:i]]
+        if twins:
+            raise InputError(f"the {what} {twins[0]!r} stands in the scores {names.count(twins[0])} times; {advice}.")
+
+
+def _without_missing(table: Table, missing: Missing) -> Table:
+    if np.isinf(table.scores).any():
+        i, j = (int(v[0]) for v in np.nonzero(np.isinf(table.scores)))
+        raise InputError(
+            f"the score of {table.algorithms[j]!r} on {table.datasets[i]!r} is infinite; scores must be finite."
+        )
+    holes = np.isnan(table.scores)
+    if not holes.any():
+        return table
+    gaps = np.flatnonzero(holes.any(axis=1))
+    if missing == "refuse":
+        i = int(gaps[0])
+        j = int(np.argmax(holes[i]))
+        raise InputError(
+            f"{table.algorithms[j]!r} has no score on {table.datasets[i]!r}"
+            + (f" ({int(holes.sum())} scores are missing in all)" if holes.sum() > 1 else "")
+            + "; fill it in, or leave such data sets out: missing='drop'."
+        )
+    kept = np.setdiff1d(np.arange(len(holes)), gaps)
+    lost = [table.datasets[i] for i in gaps]
+    note = Note(
+        "OF354", f"{len(lost)} of {_render.count(len(holes), 'data set')} left out for missing scores: {_listed(lost)}."
+    )
+    return replace(
+        table,
+        scores=table.scores[kept],
+        datasets=tuple(table.datasets[i] for i in kept),
+        notes=(*table.notes, note),
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

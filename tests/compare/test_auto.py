@@ -1,0 +1,147 @@
+"""Which test is chosen, why, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.model_selection import TimeSeriesSplit
+
+import outfold as of
+from conftest import make_predictions
+from outfold import compare
+from outfold.compare._auto import DECISIONS, Situation, decide
+from outfold.compare._registry import BY_FOLDS, TESTS
+from outfold.exceptions import InputError, NeedError
+
+N = 64
+
+
+def predictions(plan, metric="accuracy", groups=None, seed=0):
+    """Predictions of three configurations on the splits of a plan, without any fit."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(N) % 2
+    splits = plan.split(y, groups)
+    P = 1 / (1 + np.exp(-(1.2 * (y - 0.5)[:, None, None] + rng.normal(size=(N, 3, splits.n_repeats)))))
+    mask = np.broadcast_to((splits.folds < 0)[:, None, :], P.shape)
+    oof = of.from_arrays(y, np.ma.masked_array(P, mask), folds=splits.folds, groups=groups, response="proba")
+    return replace(oof, plan=splits.plan, train=splits.train)
+
+
+def one_set(groups=None, repeats=1):
+    oof = make_predictions("accuracy", n=N, c=3, r=repeats)
+    return of.from_arrays(oof.y, oof.P, groups=groups, response="proba")
+
+
+GROUPS = np.arange(N) // 4
+
+
+@pytest.mark.parametrize(
+    ("source", "metric", "test"),
+    [
+        (lambda: one_set(), "accuracy", "mcnemar"),
+        (lambda: one_set(), "error", "mcnemar"),
+        (lambda: one_set(), "roc_auc", "delong"),
+        (lambda: one_set(), "f1", "permutation"),
+        (lambda: one_set(), "brier", "permutation"),
+        (lambda: one_set(repeats=3), "accuracy", "permutation"),
+        (lambda: one_set(groups=GROUPS), "accuracy", "permutation"),
+        (lambda: one_set(groups=GROUPS), "roc_auc", "permutation"),
+        (lambda: predictions(of.Plan.holdout()), "accuracy", "mcnemar"),
+        (lambda: predictions(of.Plan.holdout()), "roc_auc", "permutation"),
+        (lambda: predictions(of.Plan(folds=4)), "roc_auc", "t_corrected"),
+        (lambda: predictions(of.Plan(folds=4, repeats=3)), "accuracy", "t_corrected"),
+        (lambda: predictions(of.Plan(folds=4), groups=GROUPS), "accuracy", "t_corrected"),
+        (lambda: predictions(of.Plan.repeated_holdout(8)), "accuracy", "t_corrected"),
+        (lambda: predictions(of.Plan.five_by_two()), "roc_auc", "f_5x2cv"),
+        (lambda: predictions(of.Plan.blocked(3)), "accuracy", "t_blocked_3x2"),
+        (lambda: predictions(of.Plan.blocked(7)), "accuracy", "t_blocked_mx2"),
+        (lambda: predictions(of.Plan.leave_one_out()), "accuracy", "mcnemar"),
+        (lambda: predictions(of.Plan.leave_one_out()), "brier", "permutation"),
+    ],
+)
+def test_the_design_chooses(source, metric, test):
+    found = compare.auto(source(), metric, "config 0", "config 1")
+    assert found.method == test
+    assert found.reason.startswith(f"{test} was chosen for ")
+    assert found.reason.endswith(".")
+    same = getattr(compare, test)(source(), "config 0", "config 1", metric)
+    assert (found.pvalue, found.interval) == (same.pvalue, same.interval)
+    many = compare.auto(source(), metric)
+    assert many.terms.method == test
+    assert len(many) == 3
+
+
+def test_one_sided_5x2_takes_a_test_with_a_direction():
+    oof = predictions(of.Plan.five_by_two())
+    assert compare.auto(oof, "accuracy", 0, 1, alternative="better").method == "t_corrected"
+
+
+def test_leave_one_out_says_what_pooling_leaves_out():
+    found = compare.auto(predictions(of.Plan.leave_one_out()), "accuracy", 0, 1)
+    assert "OF308" in {n.code for n in found.notes}
+
+
+@pytest.mark.parametrize(
+    ("plan", "metric", "says"),
+    [
+        (of.Plan.leave_one_out(), "roc_auc", "auto finds no valid test of roc_auc for leave-one-out"),
+        (of.Plan.from_cv(TimeSeriesSplit(4)), "accuracy", "no test is known to be valid for such splits"),
+    ],
+)
+def test_no_valid_test_is_an_error_with_a_way_out(plan, metric, says):
+    with pytest.raises(NeedError, match=says) as caught:
+        compare.auto(predictions(plan), metric, 0, 1)
+    assert "Collect with Plan(folds=10, repeats=3)" in str(caught.value)
+
+
+def test_scores_of_folds_have_their_test_too():
+    scores = of.from_scores({"a": [0.8, 0.7, 0.9, 0.8], "b": [0.7, 0.6, 0.9, 0.7]}, n_train=60, n_test=20)
+    assert compare.auto(scores).method == "t_corrected"
+
+
+def test_two_configurations_are_a_comparison():
+    oof = predictions(of.Plan(folds=4)).sel(config=[0, 1])
+    assert isinstance(compare.auto(oof, "accuracy"), of.Comparison)
+    against = compare.auto(oof, "accuracy", control="config 1")
+    assert isinstance(against, of.Comparisons)
+    assert against.control == "config 1"
+
+
+def test_arguments_that_do_not_go_together():
+    oof = predictions(of.Plan(folds=4))
+    with pytest.raises(InputError, match="give a and b, or configs, or neither"):
+        compare.auto(oof, "accuracy", "config 0")
+    with pytest.raises(InputError, match="the second argument is the metric"):
+        compare.auto(oof, "config 0", "config 1")
+    with pytest.raises(InputError, match="'n_resamples' is no option of t_corrected; it has none"):
+        compare.auto(oof, "accuracy", 0, 1, n_resamples=100)
+
+
+def test_the_choice_never_looks_at_the_scores():
+    for seed in range(5):
+        assert compare.auto(predictions(of.Plan(folds=4), seed=seed), "accuracy", 0, 1).method == "t_corrected"
+
+
+def test_every_row_of_the_table_names_a_test_and_the_last_holds_always():
+    assert all(row.test in TESTS or not row.test for row in DECISIONS)
+    assert decide(Situation("other", 1, 4, False, "set")) is DECISIONS[-1]
+    assert {row.test for row in DECISIONS} & BY_FOLDS
+
+
+def test_the_docs_hold_the_table():
+    text = (Path(__file__).parents[2] / "docs" / "comparing.md").read_text()
+    section = re.search(r"^## Which test\?\n(.*?)(?=^## |\Z)", text, re.M | re.S).group(1)
+    rows = re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", section, re.M)[2:]
+    assert rows == [(row.design, row.metric, f"`{row.test}`" if row.test else "none is valid") for row in DECISIONS]
+
+
+def test_registry_holds_every_test_of_a_pair():
+    public = {name for name in compare.__all__ if name not in _NOT_PAIRS}
+    assert public == set(TESTS)
+
+
+_NOT_PAIRS = {"EProcess", "auto", "cochran_q", "detectable", "e_process", "f_looney", "pairs", "power"}

@@ -1,0 +1,96 @@
+"""Many pairs: adjusted, against a control, with an omnibus test where one is valid."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import outfold as of
+from conftest import make_predictions
+from outfold import compare
+from outfold._kernels import multiple
+from outfold.exceptions import InputError
+
+
+@pytest.fixture(scope="module")
+def answers():
+    rng = np.random.default_rng(0)
+    shares = [0.9, 0.6, 0.62, 0.6]
+    return of.from_arrays(
+        None, (rng.random((200, 4)) < shares).astype(float), response="pointwise", configs=["good", "x", "y", "z"]
+    )
+
+
+def test_pairs_are_the_single_tests_with_adjusted_p(answers):
+    found = compare.pairs(answers, test="mcnemar")
+    assert len(found) == 6
+    alone = [compare.mcnemar(answers, pair.a, pair.b) for pair in found]
+    assert [p.pvalue for p in found] == [p.pvalue for p in alone]
+    assert [p.interval for p in found] == [p.interval for p in alone]
+    assert [p.adjusted for p in found] == multiple.holm(np.array([p.pvalue for p in alone])).tolist()
+    assert {pair.better for pair in found} == {"good", None}
+    assert found.omnibus.pvalue == compare.cochran_q(answers).pvalue
+    assert "by Holm; intervals are of single pairs" in str(found)
+
+
+@pytest.mark.parametrize("adjust", ["holm", "bonferroni", "bh", "none"])
+def test_adjustments(answers, adjust):
+    found = compare.pairs(answers, adjust=adjust)
+    p = np.array([pair.pvalue for pair in found])
+    methods = {"holm": multiple.holm, "bonferroni": multiple.bonferroni, "bh": multiple.benjamini_hochberg}
+    assert found.adjusted == pytest.approx(methods.get(adjust, lambda p: p)(p))
+    assert ("OF307" in {n.code for n in found.notes}) == (adjust == "none")
+    assert json.loads(json.dumps(found.to_dict()))["adjust"] == adjust
+
+
+def test_against_a_control(answers):
+    found = compare.pairs(answers, control="good", configs=["x", "y"])
+    assert [(p.a, p.b) for p in found] == [("x", "good"), ("y", "good")]
+    assert found.control == "good"
+    assert all(p.difference < 0 and p.better == "good" for p in found)
+
+
+def test_folds_have_no_omnibus_and_say_so():
+    found = compare.pairs(make_predictions("accuracy", n=100), "accuracy", configs=[0, 1, 2])
+    assert found.omnibus is None
+    assert "No test of all at once comes first" in found.reason
+    assert compare.pairs(make_predictions("accuracy"), "accuracy", configs=[0, 1], omnibus=False).reason
+
+
+def test_a_few_pairs_without_adjustment_need_no_word(answers):
+    assert not compare.pairs(answers, configs=["x", "y"], adjust="none").notes
+
+
+def test_functions_serve_as_names(answers):
+    assert compare.pairs(answers, test=compare.z_proportions).terms.method == "z_proportions"
+
+
+def test_tests_without_p_values_are_not_adjusted():
+    found = compare.pairs(make_predictions("accuracy", n=100, c=4), "accuracy", test="t_bayes", rope=0.01)
+    assert found.adjusted is None
+    assert "P(better)" in str(found)
+
+
+def test_equal_columns_do_not_disturb():
+    found = compare.pairs(make_predictions("accuracy", n=100), "accuracy", configs=[0, 1, 6])
+    same = next(p for p in found if {p.a, p.b} == {"config 1", "config 6"})
+    assert (same.difference, same.pvalue, same.adjusted) == (0, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"test": "mcnemer"}, "did you mean 'mcnemar'?"),
+        ({"test": "anova"}, "the tests of a pair are"),
+        ({"adjust": "tukey"}, "adjust must be 'holm', 'bonferroni', 'bh' or 'none'"),
+        ({"test": "mcnemar", "rho": 1}, "'rho' is no option of mcnemar; it has method, repeat"),
+        ({"configs": ["x"]}, "two different configurations"),
+        ({"control": "w"}, "no configuration 'w'"),
+        ({"alternative": "greater"}, "alternative must be"),
+    ],
+)
+def test_what_is_refused(answers, options, says):
+    with pytest.raises(InputError, match=says.replace("?", r"\?")):
+        compare.pairs(answers, **options)

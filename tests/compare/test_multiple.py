@@ -1,0 +1,53 @@
+"""P values adjusted for their number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import false_discovery_control
+
+from outfold._kernels import multiple
+
+P = np.array([0.01, 0.04, 0.03, 0.005, 0.55, 0.04])
+METHODS = [multiple.holm, multiple.bonferroni, multiple.benjamini_hochberg]
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        # R's p.adjust documents these recursions; the values follow from them by hand.
+        (multiple.holm, [0.05, 0.12, 0.12, 0.03, 0.55, 0.12]),
+        (multiple.bonferroni, [0.06, 0.24, 0.18, 0.03, 1.0, 0.24]),
+        (multiple.benjamini_hochberg, [0.03, 0.048, 0.048, 0.03, 0.55, 0.048]),
+    ],
+)
+def test_by_hand(method, expected):
+    assert method(P) == pytest.approx(expected, abs=1e-15)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_bh_is_scipys(values):
+    p = np.array(values)
+    assert multiple.benjamini_hochberg(p) == pytest.approx(false_discovery_control(p, method="bh"), abs=1e-12)
+
+
+@given(st.lists(st.one_of(st.floats(0, 1), st.just(float("nan"))), max_size=30))
+@pytest.mark.parametrize("method", METHODS)
+def test_order_range_and_nan(method, values):
+    p = np.array(values, dtype=float)
+    out = method(p)
+    defined = ~np.isnan(p)
+    assert np.array_equal(np.isnan(out), ~defined)
+    assert np.all((out[defined] >= p[defined]) & (out[defined] <= 1))
+    assert out[defined] == pytest.approx(method(p[defined]))
+    order = np.argsort(p[defined], kind="stable")
+    assert np.all(np.diff(out[defined][order]) >= 0)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_holm_lies_between_bh_and_bonferroni(values):
+    p = np.array(values)
+    assert np.all(multiple.holm(p) <= multiple.bonferroni(p) + 1e-15)
+    assert np.all(multiple.benjamini_hochberg(p) <= multiple.holm(p) + 1e-15)

@@ -1,0 +1,145 @@
+"""Power by simulation: right where it is known, monotone, and honest about what it cannot reach."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import outfold as of
+from conftest import make_predictions
+from outfold import compare
+from outfold.exceptions import InputError, NeedError
+
+ONLY_A, ONLY_B, REST = 30, 15, 155
+
+
+@pytest.fixture(scope="module")
+def answers():
+    rows = [[1, 0]] * ONLY_A + [[0, 1]] * ONLY_B + [[1, 1]] * REST
+    return of.from_arrays(None, np.array(rows, dtype=float), response="pointwise", configs=["a", "b"])
+
+
+def exact_power(n, discordant, difference, alpha=0.05):
+    """Power of the exact McNemar test: the discordant samples are binomial, and so are those for `a` among them."""
+    m = np.arange(n + 1)
+    share = (1 + difference / discordant) / 2
+    out = 0.0
+    for k, weight in zip(m, stats.binom.pmf(m, n, discordant), strict=True):
+        wins = np.arange(k + 1)
+        p = np.minimum(1, 2 * stats.binom.cdf(np.minimum(wins, k - wins), k, 0.5))
+        out += weight * stats.binom.pmf(wins, k, share)[p <= alpha].sum()
+    return out
+
+
+@pytest.mark.parametrize("n", [None, 80])
+def test_mcnemar_has_its_exact_power(answers, n):
+    differences = [0.0, 0.05, 0.1, -0.1]
+    found = compare.power("mcnemar", differences, n, source=answers, a="a", b="b", n_simulations=2000, method="exact")
+    for d, power in zip(differences, found.power, strict=True):
+        exact = exact_power(n or 200, (ONLY_A + ONLY_B) / 200, d)
+        assert abs(power - exact) < 4 * np.sqrt(exact * (1 - exact) / 2000), d
+    assert found.reach == pytest.approx((ONLY_A + ONLY_B) / 200)
+
+
+def test_power_grows_with_the_difference_and_with_samples(answers):
+    curve = compare.power("mcnemar", np.linspace(0, 0.2, 6), source=answers, a=0, b=1, n_simulations=300)
+    assert np.all(np.diff(curve.power) >= 0)
+    by_n = [
+        compare.power("mcnemar", 0.08, n, source=answers, a=0, b=1, n_simulations=300).power for n in (50, 200, 800)
+    ]
+    assert by_n == sorted(by_n)
+
+
+def test_direction_counts(answers):
+    losses = make_predictions("accuracy", n=200, c=2)
+    one = of.from_arrays(losses.y, losses.P, response="proba")
+    options = {"source": one, "a": 0, "b": 1, "n_simulations": 200, "alternative": "better"}
+    gain = compare.power("mcnemar", 0.1, metric="accuracy", **options)
+    loss = compare.power("mcnemar", -0.1, metric="error", **options)
+    assert gain.power == loss.power > 0.3
+    assert compare.power("mcnemar", 0.1, metric="error", **options).power < 0.05
+
+
+@pytest.mark.parametrize(
+    ("test", "metric", "options"),
+    [
+        ("t_corrected", "accuracy", {}),
+        (compare.t_kfold, "roc_auc", {}),
+        ("delong", "roc_auc", {}),
+        ("permutation", "brier", {"n_resamples": 199}),
+    ],
+)
+def test_no_difference_is_found_about_as_often_as_alpha(test, metric, options):
+    oof = make_predictions("roc_auc", n=150, c=2)
+    found = compare.power(test, [0.0, 0.15], source=oof, a=0, b=1, metric=metric, n_simulations=200, **options)
+    assert found.power[0] < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 200)
+    assert found.power[1] > found.power[0]
+
+
+def test_groups_are_drawn_and_swapped_whole():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 5)
+    shared = rng.choice([0.0, 1.0], size=(40, 2))[groups]
+    oof = of.from_arrays(None, shared, response="pointwise", groups=groups)
+    found = compare.power("permutation", [0.0, 0.3], source=oof, a=0, b=1, n_simulations=100, n_resamples=199)
+    assert found.power[0] < 0.15
+    assert found.power[1] > found.power[0]
+
+
+def test_detectable_is_the_difference_with_that_power(answers):
+    found = compare.detectable("mcnemar", 0.8, source=answers, a="a", b="b", n_simulations=400)
+    assert found.power >= 0.8
+    again = compare.power("mcnemar", found.difference, source=answers, a="a", b="b", n_simulations=400)
+    assert again.power == found.power
+    below = compare.power("mcnemar", 0.9 * found.difference, source=answers, a="a", b="b", n_simulations=400)
+    assert below.power < 0.8
+
+
+def test_the_seed_decides(answers):
+    one, same, other = (
+        compare.power("mcnemar", 0.07, source=answers, a=0, b=1, n_simulations=200, rng=rng) for rng in (1, 1, 2)
+    )
+    assert one.power == same.power != other.power
+
+
+def test_results_can_be_read(answers):
+    one = compare.power("auto", 0.1, source=answers, a=0, b=1, n_simulations=50)
+    assert one.test == "mcnemar"
+    assert isinstance(one.power, float)
+    assert "power of mcnemar at alpha 0.05, 200 samples: a against b" in str(one)
+    curve = compare.power("mcnemar", [0.0, 0.1], source=answers, a=0, b=1, n_simulations=50)
+    assert json.loads(json.dumps(curve.to_dict()))["power"] == curve.power.tolist()
+    assert curve.to_frame("pandas").shape == (2, 3)
+    assert "at 2 differences" in repr(curve)
+    assert "<table" in curve._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("mcnemar", 0.5), r"differences up to 0\.225 can be simulated"),
+        (("t_bayes", 0.1), "t_bayes has none"),
+        (("nonsense", 0.1), "no test of a pair is called"),
+        (("mcnemar", np.nan), "difference must be a number"),
+        (("t_corrected", 0.1), "needs K-fold cross-validation"),
+    ],
+)
+def test_what_is_refused(answers, arguments, says):
+    with pytest.raises(InputError, match=says):
+        compare.power(*arguments, source=answers, a=0, b=1, n_simulations=20)
+
+
+def test_too_few_samples_for_the_power(answers):
+    with pytest.raises(NeedError, match="Ask for more samples"):
+        compare.detectable("mcnemar", 0.9, 12, source=answers, a=0, b=1, n_simulations=50)
+    with pytest.raises(InputError, match="between alpha and 1"):
+        compare.detectable("mcnemar", 1.5, source=answers, a=0, b=1)
+
+
+def test_scores_of_folds_have_no_samples_to_draw():
+    scores = of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
+    with pytest.raises(NeedError, match="power needs predictions"):
+        compare.power("t_corrected", 0.1, source=scores, a=0, b=1)
