@@ -24,6 +24,16 @@ def bonferroni(p: Floats) -> Floats:
     return _sorted(p, lambda ascending: ascending * len(ascending))
 
 
+def hochberg(p: Floats) -> Floats:
+    """Hochberg's step-up: Holm's factors from the largest p down, for independent or positively dependent tests (1988)."""
+
+    def steps(ascending: Floats) -> Floats:
+        n = len(ascending)
+        return np.minimum.accumulate((ascending * np.arange(n, 0, -1))[::-1])[::-1]
+
+    return _sorted(p, steps)
+
+
 def benjamini_hochberg(p: Floats) -> Floats:
     """Benjamini and Hochberg's step-up: the expected share of false findings is kept (1995)."""
 

@@ -13,7 +13,6 @@ from .choose import RELATIVE_TIE
 from .sequential import Ranks, ranks
 
 ZeroMethod = Literal["wilcox", "pratt", "zsplit"]
-Adjust = Literal["holm", "hochberg", "bh"]
 
 
 # -- many algorithms --------------------------------------------------------------------------------------
@@ -95,21 +94,6 @@ def bonferroni_dunn_quantile(alpha: float, k: int) -> float:
     from scipy.special import ndtri
 
     return float(-ndtri(alpha / (2 * (k - 1))))
-
-
-def adjusted(pvalues: Floats, method: Adjust) -> Floats:
-    """p values adjusted for their number: Holm 1979, Hochberg 1988, Benjamini and Hochberg 1995."""
-    m = len(pvalues)
-    order = np.argsort(pvalues, kind="stable")
-    ascending = pvalues[order]
-    if method == "holm":
-        stepped = np.maximum.accumulate((m - np.arange(m)) * ascending)
-    else:
-        factor = m - np.arange(m) if method == "hochberg" else m / np.arange(1, m + 1)
-        stepped = np.minimum.accumulate((factor * ascending)[::-1])[::-1]
-    out = np.empty(m)
-    out[order] = np.minimum(stepped, 1.0)
-    return out
 
 
 def runs_not_told_apart(different: NDArray[np.bool_]) -> list[tuple[int, int]]:

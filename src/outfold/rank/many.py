@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _render
+from .._kernels import multiple
 from .._kernels import ranking as kernel
 from .._kernels.base import Floats
-from .._kernels.ranking import Adjust
 from .._kernels.sequential import Ranks
 from .._notes import Note
 from .._results import OmnibusTest, Ranking, RankPair
@@ -21,13 +21,14 @@ from ..metrics import MetricLike
 from .table import Missing, ScoresLike, Table, read
 
 Omnibus: TypeAlias = Literal["iman_davenport", "chi2"]
+Adjust: TypeAlias = Literal["holm", "hochberg", "bh"]
 
 # Below these the distributions of the statistics are rough (Demsar 2006, sect. 3.2.2).
 _FEW_DATASETS, _FEW_ALGORITHMS = 10, 5
 _ADJUST = {
-    "holm": ("Holm's step-down", "Holm 1979"),
-    "hochberg": ("Hochberg's step-up", "Hochberg 1988"),
-    "bh": ("Benjamini and Hochberg's false discovery rate", "Benjamini & Hochberg 1995"),
+    "holm": (multiple.holm, "Holm's step-down", "Holm 1979"),
+    "hochberg": (multiple.hochberg, "Hochberg's step-up", "Hochberg 1988"),
+    "bh": (multiple.benjamini_hochberg, "Benjamini and Hochberg's false discovery rate", "Benjamini & Hochberg 1995"),
 }
 
 
@@ -243,14 +244,14 @@ def holm(
         greater_is_better=greater_is_better,
         missing=missing,
     )
-    words, reference = _ADJUST[adjust]
+    correct, words, reference = _ADJUST[adjust]
     return _post_hoc(
         table,
         "holm",
         alpha=alpha,
         omnibus=(method, ties),
         control=control,
-        adjust=lambda _, p: kernel.adjusted(p, adjust),
+        adjust=lambda _, p: correct(p),
         description=f"mean rank differences of {'all pairs' if control is None else 'all against the control'}, {words}",
         reference=f"{reference}; Demsar 2006",
     )
