@@ -31,7 +31,8 @@ def only_one_right(hits: Array, pairs: NDArray[np.intp]) -> tuple[NDArray[np.int
 def _packed(hits: Array) -> NDArray[np.uint64]:
     """Hits as bits, 64 to a word, filled up with zeros: counting the bits of two models' words is exact and needs no BLAS."""
     bits = np.packbits(hits.astype(bool), axis=1)
-    return np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8))).view(np.uint64)
+    padded = np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8)))
+    return np.ascontiguousarray(padded).view(np.uint64)  # packing keeps the order of its input, which may be Fortran's
 
 
 def mcnemar_statistic(b: Array, c: Array, method: McNemar) -> Floats:
