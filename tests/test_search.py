@@ -441,7 +441,7 @@ def early_task(search, X, y):
     [
         {"rule": of.select.one_standard_error(complexity="C")},
         {"refit": lambda results: int(np.nanargmax(results["mean_test_score"]))},
-        {"scoring": "precision"},
+        {"scoring": "adjusted_rand_score"},
         {"scoring": ["accuracy", "roc_auc"], "refit": False},
         {"drop": False},
         {"drop": None},
