@@ -17,7 +17,6 @@ METHODS = [multiple.holm, multiple.bonferroni, multiple.benjamini_hochberg]
 @pytest.mark.parametrize(
     ("method", "expected"),
     [
-        # R's p.adjust documents these recursions; the values follow from them by hand.
         (multiple.holm, [0.05, 0.12, 0.12, 0.03, 0.55, 0.12]),
         (multiple.bonferroni, [0.06, 0.24, 0.18, 0.03, 1.0, 0.24]),
         (multiple.benjamini_hochberg, [0.03, 0.048, 0.048, 0.03, 0.55, 0.048]),
@@ -25,6 +24,23 @@ METHODS = [multiple.holm, multiple.bonferroni, multiple.benjamini_hochberg]
 )
 def test_by_hand(method, expected):
     assert method(P) == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        (multiple.holm, [0.0147, 0.087, 0.1332, 0.0008, 0.61, 0.1332, 0.0588, 0.4]),
+        (multiple.bonferroni, [0.0168, 0.1392, 0.2664, 0.0008, 1.0, 0.3296, 0.0784, 1.0]),
+        (
+            multiple.benjamini_hochberg,
+            [0.0084, 0.0348, 0.05328, 0.0008, 0.61, 0.054933333333333334, 0.02613333333333333, 0.2285714285714286],
+        ),
+    ],
+)
+def test_values_of_statsmodels(method, expected):
+    """What multipletests of statsmodels 0.15.0 gives: holm, bonferroni, fdr_bh."""
+    p = np.array([0.0021, 0.0174, 0.0333, 0.0001, 0.61, 0.0412, 0.0098, 0.2])
+    assert method(p) == pytest.approx(expected, abs=1e-14)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
