@@ -196,7 +196,9 @@ def test_what_is_not_an_estimator_is_refused():
         as_configs({"a": LogisticRegression})
     with pytest.raises(InputError, match="configuration 'a': 3 is not a scikit-learn estimator"):
         as_configs({"a": 3})
-    with pytest.raises(InputError, match=r"StandardScaler.. is not a scikit-learn estimator .it has no predict"):
+    with pytest.raises(
+        InputError, match=r"configuration .a.: StandardScaler\(\) has no predict.*in a pipeline that ends with"
+    ):
         as_configs({"a": StandardScaler()})
     with pytest.raises(InputError, match="name must be text that is not empty; got 1"):
         as_configs({1: SVC()})

@@ -581,11 +581,12 @@ def _checked_labels(y: Any, estimator: Any) -> Any:
     """Labels in one dimension, refused in scikit-learn's words where its own tests know them."""
     if y is None:
         raise InputError("This SelectCV estimator requires y to be passed, but the target y is None.")
-    if getattr(np.asarray(y).dtype, "names", None) is not None:
+    plain = np.asarray(y)
+    if plain.dtype.names is not None:
         return y
-    if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+    if plain.ndim == 2 and plain.shape[1] > 1:
         raise InputError(
-            f"y should be a 1d array, got an array of shape {np.shape(y)}: a search compares predictions of one column. Search "
+            f"y should be a 1d array, got an array of shape {plain.shape}: a search compares predictions of one column. Search "
             "for every column apart."
         )
     y = column_or_1d(y, warn=True)

@@ -80,7 +80,7 @@ class Scorers:
             return asked if isinstance(asked, str) else Replayed(scorer, response or "any").metric()
         fast = asked if isinstance(asked, str) else fast_name(scorer)
         if fast == "average_precision" and target.task == "multiclass":
-            return scorer  # type: ignore[no-any-return]
+            return metrics.make(scorer._score_func, name=fast, needs="score")
         position = positive_class(scorer, target)
         if position == 0 and target.classes is not None:  # another scorer's positive class is the last
             return with_positive(scorer, target.classes[0])  # type: ignore[no-any-return]
