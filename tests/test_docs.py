@@ -82,3 +82,12 @@ def test_recipes_run_as_they_stand(tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "the whole search" in printed
     assert "cannot be told from the best" in printed
+
+
+def test_comparing_prints_what_the_page_says(capsys):
+    text = (DOCS / "comparing.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```\n```\n(.*?)^```", text, re.M | re.S)
+    assert blocks
+    for code, printed in blocks:
+        exec(compile(code, "comparing.md", "exec"), {})
+        assert capsys.readouterr().out == printed
