@@ -462,7 +462,7 @@ def _bbc_notes(scoring: Scoring, result: Corrected, naive: float) -> tuple[Note,
                 "scores of different folds are ranked together; margins of different models may not share a scale.",
             )
         )
-    notes += _group_notes(scoring)
+    notes += group_notes(scoring)
     if scoring.metric.name == "roc_auc" and np.quantile(result.scores, 0.975) < 0.5 and naive < 0.5:
         assert scoring.oof.target.classes is not None
         negative, positive = scoring.oof.target.classes
@@ -475,7 +475,8 @@ def _bbc_notes(scoring: Scoring, result: Corrected, naive: float) -> tuple[Note,
     return tuple(notes)
 
 
-def _group_notes(scoring: Scoring) -> list[Note]:
+def group_notes(scoring: Scoring) -> list[Note]:
+    """A caveat where few groups are all there is to draw."""
     codes = scoring.group_codes()
     n_groups = SMALL_FOLD if codes is None else int(codes.max()) + 1
     if n_groups >= SMALL_FOLD:

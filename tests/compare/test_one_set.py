@@ -517,6 +517,15 @@ def test_permutation_interval_holds_the_shifts_that_are_not_rejected(seed, n, le
     mirrored(result, compare.permutation(oof, 1, 0, n_resamples=500, confidence_level=level))
 
 
+@pytest.mark.parametrize("test", [compare.bootstrap, compare.permutation])
+def test_a_constant_added_to_both_changes_nothing(test):
+    scores = np.random.default_rng(7).normal(size=(40, 2)) + np.array([0.3, 0.0])
+    plain, moved = (test(of.from_arrays(None, scores + k, response="pointwise"), 0, 1) for k in (0, 5))
+    assert moved.pvalue == pytest.approx(plain.pvalue, rel=1e-9)
+    assert moved.interval == pytest.approx(plain.interval, abs=1e-12)
+    assert moved.wins == plain.wins
+
+
 @pytest.mark.parametrize("alternative", ["two-sided", "better", "worse"])
 @pytest.mark.parametrize("metric", ["mean", "roc_auc", "f1", "mae"])
 def test_all_swaps_give_scipys_exact_p(metric, alternative):

@@ -249,7 +249,7 @@ def cochran_q(
     >>> import outfold as of
     >>> right = [[1, 1, 0]] * 9 + [[0, 1, 1]] * 4 + [[1, 0, 0]] * 2 + [[1, 1, 1]] * 30
     >>> cochran_q(of.from_arrays(None, right, response="pointwise"))
-    <Omnibus cochran_q of 3 configurations: p = 0.0743>
+    <Omnibus cochran_q of 3 configurations: p = 0.0115>
     """
     return _omnibus("cochran_q", source, configs, metric, confidence_level, repeat)
 

@@ -16,6 +16,7 @@ from .._notes import Note
 from .._results import Alternative, Comparison, Outcome
 from .._scoring import Scoring, bind, sample_bootstrap
 from .._validate import check_count
+from ..estimate import group_notes
 from ..exceptions import InputError
 from ..metrics import MetricLike
 from ._contest import Contest, Source
@@ -27,8 +28,7 @@ _JACKKNIFE = 2000
 # Fewer draws than this say little about a tail.
 _LEAST = 100
 # Pairs times draws held at once.
-_AT_ONCE = 1 << 24
-_FEW_GROUPS = 20
+_AT_ONCE = 1 << 22
 
 BootstrapMethod = Literal["bca", "percentile"]
 
@@ -79,7 +79,7 @@ def _bootstrap(
     return Answer(
         outcome,
         observed,
-        (*_notes_on_draws(len(draws) - len(kept), len(draws)), *notes_on_units(scoring), *_pooled(contest)),
+        (*_notes_on_draws(len(draws) - len(kept), len(draws)), *group_notes(scoring), *_pooled(contest)),
         description=f"paired bootstrap, {words} interval and its dual p, {n_resamples:,} draws of {_unit_words(scoring)}",
     )
 
@@ -225,7 +225,7 @@ def _permutation(
     return Answer(
         outcome,
         observed,
-        (*notes_on_units(scoring), *_pooled(contest)),
+        (*group_notes(scoring), *_pooled(contest)),
         description=f"permutation of the two models by {_unit_words(scoring, 1)}, {drawn}; {how}",
     )
 
@@ -424,13 +424,6 @@ def sample_wins(contest: Contest, pairs: NDArray[np.intp]) -> dict[str, Any]:
     better = np.array([np.sum(values[i] > values[j]) for i, j in pairs])
     worse = np.array([np.sum(values[i] < values[j]) for i, j in pairs])
     return {"wins": np.stack([better, values.shape[1] - better - worse, worse], axis=1), "unit": "sample"}
-
-
-def notes_on_units(scoring: Scoring) -> Iterable[Note]:
-    """A caveat where few groups are all there is to draw."""
-    codes = scoring.group_codes()
-    if codes is not None and int(codes.max()) + 1 < _FEW_GROUPS:
-        yield Note("OF212", f"only {int(codes.max()) + 1} groups to draw from; the interval is rough.")
 
 
 def _pooled(contest: Contest) -> tuple[Note, ...]:
