@@ -104,18 +104,10 @@ def test_recipes_run_as_they_stand(tmp_path, monkeypatch, capsys):
     assert "cannot be told from the best" in printed
 
 
-<<<<<<< HEAD
 def test_sessions_of_the_comparing_page_print_what_stands_below_them(capsys):
     text = (DOCS / "comparing.md").read_text()
     sessions = re.findall(r"^```python\n([^`]*)^```\n```\n([^`]*)^```", text, re.M)
     assert sessions
     for code, printed in sessions:
-=======
-def test_comparing_prints_what_the_page_says(capsys):
-    text = (DOCS / "comparing.md").read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```\n```\n(.*?)^```", text, re.M | re.S)
-    assert blocks
-    for code, printed in blocks:
->>>>>>> sets
         exec(compile(code, "comparing.md", "exec"), {})
         assert capsys.readouterr().out == printed
