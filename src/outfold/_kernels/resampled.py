@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import fdtrc, fdtri, stdtr, stdtrit
 
 Floats = NDArray[np.float64]
 
@@ -60,6 +59,8 @@ def balanced_variance(d: Floats, weight: float) -> Floats:
 
 def student(estimate: Floats, variance: Floats, df: float, level: float, floor: Floats) -> Tested:
     """Estimates against their standard errors, two-sided; what lies below the floor is zero."""
+    from scipy.special import stdtr, stdtrit  # here, so that importing the package does not wait for scipy
+
     flat, none = np.sqrt(variance) <= floor, np.abs(estimate) <= floor
     se = np.where(flat, np.nan, np.sqrt(variance))
     statistic = np.where(none, 0.0, estimate) / se
@@ -74,6 +75,8 @@ def combined_f(d: Floats, level: float, floor: Floats) -> Tested:
     The interval holds the values mu with sum (d - mu)^2 / (2 sum_i s_i^2) below the critical value; it is centred at the
     mean, and empty (NaN) where the repeats disagree so much that every mu is refused.
     """
+    from scipy.special import fdtrc, fdtri
+
     m = d.shape[1]
     within, squares = within_halves(d), (d**2).sum(axis=(1, 2))
     flat, none = np.sqrt(within / m) <= floor, np.abs(d).max(axis=(1, 2)) <= floor
@@ -91,6 +94,8 @@ def posterior(mean: Floats, variance: Floats, df: float, rope: float, floor: Flo
 
     Without variance all mass lies at the mean; at 0 with no rope, one half on either side (Benavoli et al. 2017).
     """
+    from scipy.special import stdtr
+
     flat = np.sqrt(variance) <= floor
     se = np.where(flat, 1.0, np.sqrt(variance))
     above, below = stdtr(df, (mean - rope) / se), stdtr(df, (-rope - mean) / se)
