@@ -70,7 +70,7 @@ def test_tikz_is_balanced_and_names_are_escaped(ranking):
     text = ranking.to_tikz()
     assert text.startswith(r"\begin{tikzpicture}")
     assert text.rstrip().endswith(r"\end{tikzpicture}")
-    assert r"{R\&D <1>};" in text
+    assert r"{R\&D \textless{}1\textgreater{}};" in text
     assert r"{\$k\$\_5\%};" in text
     assert r"{a\{b\}\textbackslash{}c};" in text
     bare = text.replace(r"\{", "").replace(r"\}", "")
