@@ -10,6 +10,8 @@ from hypothesis import settings
 
 import outfold as of
 
+# Metrics of values above 0.
+POSITIVE = ("msle", "rmsle", "poisson_deviance", "gamma_deviance")
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 settings.register_profile("outfold", deadline=None, max_examples=40, derandomize=True)
@@ -40,6 +42,8 @@ def make_predictions(metric: str, n: int = 40, c: int = 7, r: int = 1, folds: in
         y = rng.normal(size=n)
         P = y[:, None, None] + rng.normal(0, 1, (n, c, r))
         response = "value"
+        if metric in POSITIVE:
+            y, P = np.exp(y), np.exp(P)
     elif "multiclass" in found.tasks and "binary" not in found.tasks:
         y = rng.integers(0, 3, n)
         P = rng.dirichlet(np.ones(3), (n, c, r))
