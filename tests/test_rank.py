@@ -6,6 +6,7 @@ import io
 import json
 import re
 from contextlib import redirect_stdout
+from math import comb
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,25 @@ def test_losses_turn_the_ranks_round():
     gains = rank.signed_rank_bayes(SCORES, 1, 0, n_draws=500).probabilities
     assert gains.better > gains.worse
     assert rank.signed_rank_bayes(-SCORES, 1, 0, greater_is_better=False, n_draws=500).probabilities == gains
+
+
+@pytest.mark.parametrize("false", [False, np.False_, 0, np.int64(0)])
+def test_the_direction_is_a_truth_value_of_any_kind(false):
+    assert rank.friedman(-SCORES, greater_is_better=false).mean_ranks.tolist() == [2.4, 1.2, 2.4]
+    assert rank.friedman(SCORES, greater_is_better=not false).mean_ranks.tolist() == [2.4, 1.2, 2.4]
+
+
+@pytest.mark.parametrize("wrong", ["no", 2, 0.0, [False]])
+def test_other_directions_are_refused(wrong):
+    with pytest.raises(InputError, match="greater_is_better must be True, or False for losses; got"):
+        rank.friedman(SCORES, greater_is_better=wrong)
+
+
+def test_predictions_of_one_data_set_twice_are_refused():
+    one = make_predictions("accuracy")
+    for sets, names in (([one, one], ["iris", "iris"]), ({1: one, "1": one}, None)):
+        with pytest.raises(InputError, match="stands in the scores 2 times; average repeats"):
+            rank.friedman(sets, metric="accuracy", datasets=names)
 
 
 def test_predictions_one_a_data_set():
@@ -193,6 +213,15 @@ def test_all_agree():
     assert found.to_dict()["omnibus"]["statistic"] is None
     tied = rank.friedman(np.tile([3.0, 1.0, 1.0], (4, 1)))
     assert tied.omnibus.pvalue == pytest.approx((2 / 6) ** 3)  # three orders with two last ones tied
+
+
+@pytest.mark.filterwarnings("error")
+def test_all_agree_with_many_algorithms():
+    halves = rank.friedman(np.tile(np.repeat([0.0, 1.0], 15), (3, 1)))
+    assert halves.omnibus.pvalue == pytest.approx(1 / comb(30, 15) ** 2, rel=1e-12)
+    most = rank.friedman(np.tile(np.repeat([0.0, 1.0], [198, 2]), (2, 1)))
+    assert most.omnibus.pvalue == pytest.approx(2 / (200 * 199), rel=1e-12)
+    assert rank.friedman(np.tile(np.arange(200.0), (2, 1))).omnibus.pvalue == 0  # 1 / 200! is no float
 
 
 def test_two_algorithms():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import factorial
+from math import factorial, prod
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -59,7 +59,8 @@ def iman_davenport(chi2: float, n: int, k: int) -> float:
 def agreement_probability(mean_ranks: Floats, n: int) -> float:
     """Chance that n random orders with these tied ranks are all the same: the exact p value where all data sets agree."""
     _, tied = np.unique(mean_ranks, return_counts=True)
-    same = float(np.prod([factorial(t) for t in tied.tolist()]) / factorial(len(mean_ranks)))
+    # Python's whole numbers do not overflow, and their quotient is a rounded float, or 0 where it is too small for one.
+    same = prod(factorial(t) for t in tied.tolist()) / factorial(len(mean_ranks))
     return same ** (n - 1)
 
 

@@ -75,7 +75,7 @@ def read(
     """The scores as a matrix with names, checked; `method` names the caller in errors."""
     if missing not in ("refuse", "drop"):
         raise InputError(f"missing must be 'refuse' or 'drop'; got {missing!r}.")
-    table = _from_any(scores, method, algorithms, datasets, metric, greater_is_better)
+    table = _from_any(scores, method, algorithms, datasets, metric, _direction(greater_is_better))
     _refuse_twins(table)
     table = _without_missing(table, missing)
     n, k = table.scores.shape
@@ -85,6 +85,15 @@ def read(
             f"{_render.count(k, 'algorithm')}."
         )
     return table
+
+
+def _direction(given: Any) -> bool | None:
+    """True, False or None; 0 and 1, and numpy's own, are as good, and anything else may mean either."""
+    if given is None:
+        return None
+    if isinstance(given, (bool, np.bool_, int, np.integer)) and given in (0, 1):
+        return bool(given)
+    raise InputError(f"greater_is_better must be True, or False for losses; got {given!r}.")
 
 
 def _from_any(
@@ -127,7 +136,9 @@ def _artifacts(scores: ScoresLike, datasets: Sequence[str] | str | None) -> dict
     if not all(isinstance(v, Predictions) for v in values):
         raise InputError("either all entries must be Predictions, one a data set, or none; these are mixed.")
     names = list(scores) if isinstance(scores, Mapping) and datasets is None else datasets
-    return dict(zip(_names(names, len(values), "data set"), values, strict=True))
+    found = _names(names, len(values), "data set")
+    _refuse_twin_datasets(found)
+    return dict(zip(found, values, strict=True))
 
 
 def _from_artifacts(
@@ -272,13 +283,18 @@ def _names(given: Sequence[Any] | str | None, n: int, what: str) -> tuple[str, .
 
 
 def _refuse_twins(table: Table) -> None:
-    for names, what, advice in (
-        (table.algorithms, "algorithm", "give every algorithm a name of its own"),
-        (table.datasets, "data set", "average repeats on the same data set first: they are not independent"),
-    ):
-        twins = [name for i, name in enumerate(names) if name in names[:i]]
-        if twins:
-            raise InputError(f"the {what} {twins[0]!r} stands in the scores {names.count(twins[0])} times; {advice}.")
+    _refuse_twin_names(table.algorithms, "algorithm", "give every algorithm a name of its own")
+    _refuse_twin_datasets(table.datasets)
+
+
+def _refuse_twin_datasets(names: tuple[str, ...]) -> None:
+    _refuse_twin_names(names, "data set", "average repeats on the same data set first: they are not independent")
+
+
+def _refuse_twin_names(names: tuple[str, ...], what: str, advice: str) -> None:
+    if len(set(names)) < len(names):
+        twin = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InputError(f"the {what} {twin!r} stands in the scores {names.count(twin)} times; {advice}.")
 
 
 def _without_missing(table: Table, missing: Missing) -> Table:
