@@ -84,6 +84,17 @@ def test_other_directions_are_refused(wrong):
         rank.friedman(SCORES, greater_is_better=wrong)
 
 
+def test_predictions_are_chosen_by_position_in_the_first():
+    one, two = (make_predictions("accuracy", seed=seed) for seed in range(2))
+    first, second = one.configs[:2]
+    turned = two.sel(config=[*reversed(two.configs)])
+    found = rank.friedman([one, turned], metric="accuracy", algorithms=[1, 0])
+    assert str(found)
+    assert found.algorithms == (second, first)
+    named = rank.friedman([one, two], metric="accuracy", algorithms=[second, first])
+    assert found.mean_scores.tolist() == named.mean_scores.tolist()
+
+
 def test_predictions_of_one_data_set_twice_are_refused():
     one = make_predictions("accuracy")
     for sets, names in (([one, one], ["iris", "iris"]), ({1: one, "1": one}, None)):
@@ -137,6 +148,20 @@ def test_missing_scores():
     assert found.datasets == ("iris", "wine", "heart", "glass")
     assert "1 of 5 data sets left out for missing scores: sonar." in str(found)
     assert "OF354" in codes(rank.wilcoxon(holed, 0, 1, missing="drop"))
+    mask = np.isnan(holed)
+    masked = np.ma.array(SCORES, mask=mask)
+    for scores in (
+        masked,
+        list(masked),
+        {name: masked[:, j] for j, name in enumerate(NAMES)},
+        pd.DataFrame((100 * SCORES).round().astype(int)).mask(mask).astype("Int64"),
+        pl.DataFrame(SCORES.astype(np.float32), schema=NAMES).with_columns(
+            forest=pl.Series([0.84, 0.75, 0.91, None, 0.56])
+        ),
+    ):
+        with pytest.raises(InputError, match="has no score on 'sonar'"):
+            rank.friedman(scores, datasets=SETS)
+        assert rank.friedman(scores, datasets=SETS, missing="drop").mean_ranks.tolist() == found.mean_ranks.tolist()
     with pytest.raises(InputError, match="'tree' has no score on 'b'"):
         rank.friedman({"tree": [0.1, None], "bayes": [0.2, 0.3]}, datasets=["a", "b"])
 
@@ -156,6 +181,10 @@ def test_missing_scores():
         (SCORES, {"method": "exact"}, "method must be 'iman_davenport' or 'chi2'"),
         (SCORES + np.inf, {}, "is infinite"),
         ("scores.csv", {}, "must be a data frame, a dict of columns, a matrix or Predictions; got str"),
+        ({}, {}, "the table has no columns"),
+        ({"a": 1.0, "b": 2.0}, {}, "'a' must hold scores, one number a data set; got 1.0"),
+        (SCORES + 1j, {}, "these are complex"),
+        ({"a": [1.0, 2.0], "b": np.array([1.0, 3.0j])}, {}, "'b' must hold scores"),
         ({"a": [1.0, 2.0], "b": [1.0]}, {}, "one score a data set; these have 1 to 2"),
         ({"a": [1.0, 2.0], "b": [1.0, 3.0]}, {"algorithms": ["a", "c"]}, "no column 'c'"),
         ({"a": [1.0, 2.0], "b": [1.0, 3.0]}, {"datasets": "id"}, "no column 'id'"),
@@ -404,6 +433,20 @@ def test_posterior_means_are_those_of_the_dirichlet_distribution():
     assert sum(found.probabilities) == pytest.approx(1)
     swapped = rank.signed_rank_bayes(scores, 1, 0, rope=0.025).probabilities
     np.testing.assert_allclose(swapped, found.probabilities[::-1], atol=1e-12)
+
+
+def test_single_floats_equal_but_for_rounding_are_tied():
+    """0.95 - 0.90, 0.85 - 0.80 and 0.75 - 0.70 are the same 0.05, in single precision too."""
+    exact = np.array([[0.95, 0.90], [0.75, 0.70], [0.80, 0.85], [0.60, 0.50]])
+    expected = rank.wilcoxon(exact, 0, 1).details["rank_sums"]
+    single = exact.astype(np.float32)
+    names = ["a", "b"]
+    for scores in (single, dict(zip(names, single.T, strict=True)), pd.DataFrame(single), pl.DataFrame(single)):
+        assert rank.wilcoxon(scores, 0, 1).details["rank_sums"] == expected == [8.0, 2.0]
+    added = np.array([[0.3, 0.3], [0.5, 0.6], [0.5, 0.6]], dtype=np.float32)
+    added[0, 0] = np.nextafter(np.float32(0.3), np.float32(1))
+    assert rank.friedman(added).mean_ranks.tolist() == [5.5 / 3, 3.5 / 3]
+    assert "OF352" in codes(rank.friedman(added))
 
 
 def test_scores_equal_but_for_rounding_are_tied():

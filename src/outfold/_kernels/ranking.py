@@ -18,18 +18,18 @@ ZeroMethod = Literal["wilcox", "pratt", "zsplit"]
 # -- many algorithms --------------------------------------------------------------------------------------
 
 
-def score_ranks(scores: Floats) -> Ranks:
-    """Ranks within every data set of (n, k) scores, the greatest first, ties shared; equal but for rounding is tied."""
-    return ranks(-_settled_rows(scores))
+def score_ranks(scores: Floats, relative: float = RELATIVE_TIE) -> Ranks:
+    """Ranks within every data set of (n, k) scores, the greatest first, ties shared; within `relative` is tied."""
+    return ranks(-_settled_rows(scores, relative))
 
 
-def tied_rows(scores: Floats) -> int:
+def tied_rows(scores: Floats, relative: float = RELATIVE_TIE) -> int:
     """In how many data sets of (n, k) scores two algorithms are tied."""
-    return int(np.sum(np.any(np.diff(np.sort(_settled_rows(scores), axis=1), axis=1) == 0, axis=1)))
+    return int(np.sum(np.any(np.diff(np.sort(_settled_rows(scores, relative), axis=1), axis=1) == 0, axis=1)))
 
 
-def _settled_rows(scores: Floats) -> Floats:
-    slack = RELATIVE_TIE * np.max(np.abs(scores), axis=1)
+def _settled_rows(scores: Floats, relative: float) -> Floats:
+    slack = relative * np.max(np.abs(scores), axis=1)
     return np.stack([_settled(row, s) for row, s in zip(scores, slack.tolist(), strict=True)])
 
 
@@ -113,13 +113,13 @@ def runs_not_told_apart(different: NDArray[np.bool_]) -> list[tuple[int, int]]:
 # -- two algorithms ---------------------------------------------------------------------------------------
 
 
-def settled_differences(one: Floats, other: Floats) -> Floats:
+def settled_differences(one: Floats, other: Floats, relative: float = RELATIVE_TIE) -> Floats:
     """one - other, in which zeros and equal sizes are exact where they are equal but for rounding.
 
     0.95 - 0.90 and 0.75 - 0.70 differ in the last digits of a float; as they stand, the smaller one would get the smaller rank.
     """
     difference = one - other
-    slack = RELATIVE_TIE * float(np.max(np.abs([one, other]), initial=0.0))
+    slack = relative * float(np.max(np.abs([one, other]), initial=0.0))
     sizes = _settled(np.append(np.abs(difference), 0.0), slack)[:-1]
     return np.asarray(np.sign(difference) * sizes)
 

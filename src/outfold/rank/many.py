@@ -86,7 +86,7 @@ def friedman(
         missing=missing,
     )
     _check_alpha(alpha)
-    found = kernel.score_ranks(table.gains)
+    found = kernel.score_ranks(table.gains, table.slack)
     omnibus = _omnibus(found, method, ties)
     words, reference = _OMNIBUS[method]
     return _ranking(
@@ -297,7 +297,7 @@ def _post_hoc(
     quantile: Callable[[], float] | None = None,
 ) -> Ranking:
     _check_alpha(alpha)
-    found = kernel.score_ranks(table.gains)
+    found = kernel.score_ranks(table.gains, table.slack)
     n, k = found.n_blocks, len(found.sums)
     mean, error = found.sums / n, kernel.rank_error(n, k)
     held = None if control is None else table.index(control)
@@ -374,7 +374,7 @@ def _notes(table: Table, found: Ranks, omnibus: OmnibusTest, method: str, ties: 
                 + (f" or {_FEW_ALGORITHMS} algorithms." if method == "chi2" else "."),
             )
         )
-    tied = kernel.tied_rows(table.gains)
+    tied = kernel.tied_rows(table.gains, table.slack)
     if tied:
         how = "the omnibus test is corrected for them" if ties else "the omnibus test ignores them and is too careful"
         notes.append(Note("OF352", f"{tied} of {_render.count(n, 'data set')} have tied scores; {how}."))

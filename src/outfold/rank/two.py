@@ -227,7 +227,7 @@ class _Pair:
         self._table = table
         self._names = table.algorithms[i], table.algorithms[j]
         self._scores = float(table.scores[:, i].mean()), float(table.scores[:, j].mean())
-        self.difference: Floats = kernel.settled_differences(table.scores[:, i], table.scores[:, j])
+        self.difference: Floats = kernel.settled_differences(table.scores[:, i], table.scores[:, j], table.slack)
         self.gain: Floats = self.difference if table.greater_is_better else -self.difference
         counts = [int(np.sum(self.gain * s > 0)) for s in (1, -1)]
         self.wins = Wins(counts[0], len(self.gain) - sum(counts), counts[1], "data set")
