@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import tracemalloc
 from contextlib import redirect_stdout
 from math import comb
 from pathlib import Path
@@ -418,6 +419,60 @@ def test_interval_of_wilcoxon_holds_what_the_test_does_not_reject():
         assert (stats.wilcoxon(difference - shift, method="exact").pvalue > 0.05) == inside
 
 
+def walsh(difference):
+    i, j = np.triu_indices(len(difference))
+    return np.sort((difference[i] + difference[j]) / 2)
+
+
+@given(st.integers(1, 40).flatmap(lambda n: arrays(float, n, elements=st.integers(-5, 5).map(lambda v: v / 10))))
+def test_every_mean_of_pairs_is_found_at_its_place(difference):
+    expected = walsh(difference)
+    ordered = np.sort(difference)
+    assert [kernel.walsh_average(ordered, place) for place in range(len(expected))] == expected.tolist()
+    assert kernel.pseudomedian(difference) == pytest.approx(np.median(expected), abs=1e-15)
+
+
+def test_interval_of_many_differences_is_close_to_the_exact_one():
+    difference = np.random.default_rng(3).normal(0.1, 1, 200)
+    below = np.cumsum(kernel.subset_sums(np.arange(1, 201)))
+    c = int(np.searchsorted(below, 0.025, side="right"))
+    averages = walsh(difference)
+    low, high = kernel.walsh_interval(difference, 0.95)
+    # The normal approximation is off by a few of 20,100 places.
+    assert abs(np.searchsorted(averages, low) - (c - 1)) <= 5
+    assert np.searchsorted(averages, low) == len(averages) - 1 - np.searchsorted(averages, high)
+
+
+def test_many_data_sets_need_no_table_of_all_pairs():
+    """50 million means of pairs would take 400 MB."""
+    difference = np.random.default_rng(3).normal(0.1, 1, 10_000)
+    tracemalloc.start()
+    found = rank.wilcoxon(np.stack([difference, np.zeros(10_000)], axis=1), 0, 1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50e6
+    assert found.interval.low < found.difference < found.interval.high
+    assert found.difference == pytest.approx(0.1, abs=0.05)
+
+
+different = st.lists(st.integers(-40, 40).filter(bool), min_size=6, max_size=14, unique_by=abs)
+
+
+@given(different, st.integers(0, 6))
+def test_intervals_leave_out_nought_where_the_test_rejects_it(values, zeros):
+    """Without ties of size, and with data sets without a difference, which both the test and the interval leave out."""
+    scores = np.zeros((len(values) + zeros, 2))
+    scores[: len(values), 0] = values
+    for found in (rank.wilcoxon(scores, 0, 1), rank.sign(scores, 0, 1, ties="drop")):
+        if found.interval is not None:
+            assert (found.pvalue <= 0.05) == (not found.interval.low <= 0 <= found.interval.high)
+            assert found.interval.low <= found.difference <= found.interval.high
+    split = rank.sign(scores, 0, 1)
+    if split.interval is not None:
+        assert (split.pvalue <= 0.05) == (not split.interval.low < 0 < split.interval.high) or 0 in split.interval
+        assert split.interval.low <= split.difference <= split.interval.high
+
+
 def test_posterior_means_are_those_of_the_dirichlet_distribution():
     """E[w_i w_j] = a_i (a_j + [i = j]) / (A (A + 1)) gives the expected shares in closed form."""
     scores = np.stack([SCORES[:, 1], SCORES[:, 0]], axis=1)
@@ -436,8 +491,8 @@ def test_posterior_means_are_those_of_the_dirichlet_distribution():
 
 
 def test_single_floats_equal_but_for_rounding_are_tied():
-    """0.95 - 0.90, 0.85 - 0.80 and 0.75 - 0.70 are the same 0.05, in single precision too."""
-    exact = np.array([[0.95, 0.90], [0.75, 0.70], [0.80, 0.85], [0.60, 0.50]])
+    """0.10 - 0.05, 0.85 - 0.80 and 0.75 - 0.70 are the same 0.05, in single precision too."""
+    exact = np.array([[0.10, 0.05], [0.75, 0.70], [0.80, 0.85], [0.60, 0.50]])
     expected = rank.wilcoxon(exact, 0, 1).details["rank_sums"]
     single = exact.astype(np.float32)
     names = ["a", "b"]
