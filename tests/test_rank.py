@@ -23,7 +23,7 @@ from conftest import make_predictions
 from outfold import rank
 from outfold._kernels import multiple
 from outfold._kernels import ranking as kernel
-from outfold.exceptions import InputError, NeedError
+from outfold.exceptions import FileError, InputError, NeedError
 
 NAMES = ["tree", "forest", "bayes"]
 SCORES = np.array([[0.81, 0.84, 0.80], [0.70, 0.75, 0.72], [0.90, 0.91, 0.85], [0.66, 0.71, 0.60], [0.55, 0.56, 0.58]])
@@ -53,6 +53,15 @@ def test_every_form_of_scores_gives_the_same():
     numbered = rank.nemenyi(pl.DataFrame({"id": [3, 5, 8, 9, 11]} | columns), datasets="id")
     assert numbered.datasets == ("3", "5", "8", "9", "11")
     assert numbered.mean_ranks.tolist() == [a["rank"] for a in expected["algorithms"]]
+
+
+def test_the_path_of_a_table_will_do(tmp_path):
+    frame = pd.DataFrame(SCORES, columns=NAMES).assign(data=SETS)
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    for path in (tmp_path / "scores.csv", str(tmp_path / "scores.csv")):
+        assert rank.nemenyi(path).to_dict() == rank.nemenyi(frame).to_dict()
+    with pytest.raises(FileError, match="there is no file"):
+        rank.nemenyi("nowhere.csv")
 
 
 def test_columns_can_be_chosen():
@@ -181,7 +190,7 @@ def test_missing_scores():
         (SCORES, {"alpha": 1.5}, "alpha must lie between 0 and 1"),
         (SCORES, {"method": "exact"}, "method must be 'iman_davenport' or 'chi2'"),
         (SCORES + np.inf, {}, "is infinite"),
-        ("scores.csv", {}, "must be a data frame, a dict of columns, a matrix or Predictions; got str"),
+        (object(), {}, "must be a data frame, a dict of columns, a matrix or Predictions; got object"),
         ({}, {}, "the table has no columns"),
         ({"a": 1.0, "b": 2.0}, {}, "'a' must hold scores, one number a data set; got 1.0"),
         (SCORES + 1j, {}, "these are complex"),

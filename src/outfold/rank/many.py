@@ -52,8 +52,8 @@ def friedman(
     ----------
     scores
         One score of every algorithm on every data set: a data frame with a row a data set and a column an algorithm (names
-        of the data sets in the first column of text, or in the index), a dict of such columns, a matrix, or a list or dict of
-        Predictions, one a data set, with the same configurations.
+        of the data sets in the first column of text, or in the index), the path of such a .csv or .parquet file, a dict of
+        such columns, a matrix, or a list or dict of Predictions, one a data set, with the same configurations.
     method
         ``iman_davenport`` or ``chi2``.
     ties

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -15,12 +17,13 @@ from .._kernels.choose import RELATIVE_TIE
 from .._notes import Note
 from .._predictions import Predictions
 from .._scoring import Scoring
+from .._tables import read_table
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
 
 Missing: TypeAlias = Literal["refuse", "drop"]
 ScoresLike: TypeAlias = Any
-"""A data frame, a dict of columns, a matrix (data sets, algorithms), or a list or dict of Predictions."""
+"""A data frame or the path of one, a dict of columns, a matrix (data sets, algorithms), or a list or dict of Predictions."""
 
 # Names of data sets shown in an error or a note.
 _SHOWN = 3
@@ -114,6 +117,8 @@ def _from_any(
             "whose folds share training samples, so that a rank test over them finds differences that are not there. "
             "Give one Predictions a data set, or use compare.t_corrected (compare.auto picks a test)."
         )
+    if isinstance(scores, (str, PathLike)):
+        scores = read_table(Path(scores))
     artifacts = _artifacts(scores, datasets)
     if artifacts is not None:
         return _from_artifacts(artifacts, method, algorithms, metric, greater_is_better)
@@ -272,7 +277,8 @@ def _numbers(name: str, column: Sequence[Any]) -> NDArray[np.float64]:
         return np.array([np.nan if _is_missing(v) else v for v in column], dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"the column {name!r} must hold scores, one number a data set; leave it out or name the others: algorithms=."
+            f"the column {name!r} must hold scores: a table is wide, a row a data set and a column an algorithm. "
+            "Leave the column out, or name the others: algorithms=."
         ) from None
 
 
