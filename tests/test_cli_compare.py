@@ -153,9 +153,74 @@ def test_rank_draws_the_picture(capsys, scores, tmp_path, ending, begins):
         (["--test", "nemenyi", "--control", "a"], "nemenyi compares all with all"),
         (["--picture", "cd.png"], "must end in .svg or .tex"),
         (["--control", "e"], "no algorithm 'e'"),
+        (["--level", "5"], "--level must lie between 0 and 1"),
     ],
 )
 def test_rank_refuses(capsys, scores, arguments, says):
     code, out, err = call(capsys, "rank", scores, *arguments)
     assert (code, out) == (2, "")
     assert says in err
+
+
+def test_rank_refuses_a_folder_that_is_not_there_before_it_reads(capsys, tmp_path):
+    code, out, err = call(capsys, "rank", tmp_path / "none.csv", "--picture", tmp_path / "nowhere" / "cd.svg")
+    assert (code, out) == (2, "")
+    assert "--picture needs a folder that is there" in err
+
+
+def test_rank_says_when_the_picture_cannot_be_written(capsys, scores, tmp_path):
+    (tmp_path / "cd.svg").mkdir()
+    code, _, err = call(capsys, "rank", scores, "--picture", tmp_path / "cd.svg")
+    assert code != 0
+    assert "could not be written" in err
+    assert "unexpected" not in err
+
+
+def test_rank_drops_data_sets_with_missing_scores(capsys, scores):
+    frame = pd.read_csv(scores)
+    frame.loc[3, "b"] = np.nan
+    frame.to_csv(scores, index=False)
+    code, _, err = call(capsys, "rank", scores)
+    assert code == 2
+    assert "--missing drop" in err
+    code, out, _ = call(capsys, "rank", scores, "--missing", "drop")
+    assert code == 0
+    assert "1 of 15 data sets left out" in out
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ("data,algorithm,score\na,x,.1\na,y,.2\n", "a table is wide, a row a data set and a column an algorithm"),
+        ("id,a,b\n1,.1,.2\n2,.3,.4\n", "'id' seems to number the data sets; leave it out, or make it text"),
+    ],
+)
+def test_rank_speaks_of_the_table_only(capsys, tmp_path, table, says):
+    path = tmp_path / "scores.csv"
+    path.write_text(table)
+    code, _, err = call(capsys, "rank", path)
+    assert code == 2
+    assert says in err
+    assert "algorithms=" not in err
+    assert "datasets=" not in err
+
+
+def test_compare_of_a_file_with_itself(capsys, file):
+    name = of.read(file).configs[0]
+    code, _, err = call(capsys, "compare", file, "--with", file, name, name)
+    assert code == 2
+    assert "of the same file" in err
+    assert "suffixes" not in err
+
+
+def test_columns_are_called_as_the_options_are(capsys, tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("id,model,p,y\n1,x,.1,0\n2,x,.2,1\n")
+    for options, says in (
+        ([], "(--sample)"),
+        (["--sample", "id"], "(--config-column)"),
+        (["--sample", "id", "--config-column", "model", "--label", "y"], "(--prediction)"),
+    ):
+        code, _, err = call(capsys, "estimate", path, "--metric", "accuracy", *options)
+        assert code == 2
+        assert says in err

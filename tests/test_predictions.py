@@ -164,3 +164,11 @@ def test_predictions_can_be_pickled_and_copied():
         assert not again.data.flags.writeable
         with pytest.raises(TypeError):
             again.provenance["seed"] = 1
+
+
+@pytest.mark.parametrize("wanted", ["logit(C=1.0)", "logit(C=1.)", "logit(C=1e0)"])
+def test_the_nearest_name_has_the_same_numbers(wanted):
+    names = ["logit(C=10)", "logit(C=1)", "logit(C=1.05)"]
+    oof = of.from_arrays([0, 1, 0, 1], np.zeros((4, 3)), configs=names, response="score")
+    with pytest.raises(InputError, match=r"the nearest name is 'logit\(C=1\)'"):
+        oof.config_index(wanted)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import re
+import tracemalloc
 from contextlib import redirect_stdout
+from math import comb
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +23,7 @@ from conftest import make_predictions
 from outfold import rank
 from outfold._kernels import multiple
 from outfold._kernels import ranking as kernel
-from outfold.exceptions import InputError, NeedError
+from outfold.exceptions import FileError, InputError, NeedError
 
 NAMES = ["tree", "forest", "bayes"]
 SCORES = np.array([[0.81, 0.84, 0.80], [0.70, 0.75, 0.72], [0.90, 0.91, 0.85], [0.66, 0.71, 0.60], [0.55, 0.56, 0.58]])
@@ -53,6 +55,15 @@ def test_every_form_of_scores_gives_the_same():
     assert numbered.mean_ranks.tolist() == [a["rank"] for a in expected["algorithms"]]
 
 
+def test_the_path_of_a_table_will_do(tmp_path):
+    frame = pd.DataFrame(SCORES, columns=NAMES).assign(data=SETS)
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    for path in (tmp_path / "scores.csv", str(tmp_path / "scores.csv")):
+        assert rank.nemenyi(path).to_dict() == rank.nemenyi(frame).to_dict()
+    with pytest.raises(FileError, match="there is no file"):
+        rank.nemenyi("nowhere.csv")
+
+
 def test_columns_can_be_chosen():
     frame = pd.DataFrame(SCORES, columns=NAMES).assign(n=[150, 178, 270, 208, 214])
     found = rank.friedman(frame, algorithms=["bayes", "tree"])
@@ -69,6 +80,36 @@ def test_losses_turn_the_ranks_round():
     gains = rank.signed_rank_bayes(SCORES, 1, 0, n_draws=500).probabilities
     assert gains.better > gains.worse
     assert rank.signed_rank_bayes(-SCORES, 1, 0, greater_is_better=False, n_draws=500).probabilities == gains
+
+
+@pytest.mark.parametrize("false", [False, np.False_, 0, np.int64(0)])
+def test_the_direction_is_a_truth_value_of_any_kind(false):
+    assert rank.friedman(-SCORES, greater_is_better=false).mean_ranks.tolist() == [2.4, 1.2, 2.4]
+    assert rank.friedman(SCORES, greater_is_better=not false).mean_ranks.tolist() == [2.4, 1.2, 2.4]
+
+
+@pytest.mark.parametrize("wrong", ["no", 2, 0.0, [False]])
+def test_other_directions_are_refused(wrong):
+    with pytest.raises(InputError, match="greater_is_better must be True, or False for losses; got"):
+        rank.friedman(SCORES, greater_is_better=wrong)
+
+
+def test_predictions_are_chosen_by_position_in_the_first():
+    one, two = (make_predictions("accuracy", seed=seed) for seed in range(2))
+    first, second = one.configs[:2]
+    turned = two.sel(config=[*reversed(two.configs)])
+    found = rank.friedman([one, turned], metric="accuracy", algorithms=[1, 0])
+    assert str(found)
+    assert found.algorithms == (second, first)
+    named = rank.friedman([one, two], metric="accuracy", algorithms=[second, first])
+    assert found.mean_scores.tolist() == named.mean_scores.tolist()
+
+
+def test_predictions_of_one_data_set_twice_are_refused():
+    one = make_predictions("accuracy")
+    for sets, names in (([one, one], ["iris", "iris"]), ({1: one, "1": one}, None)):
+        with pytest.raises(InputError, match="stands in the scores 2 times; average repeats"):
+            rank.friedman(sets, metric="accuracy", datasets=names)
 
 
 def test_predictions_one_a_data_set():
@@ -117,6 +158,20 @@ def test_missing_scores():
     assert found.datasets == ("iris", "wine", "heart", "glass")
     assert "1 of 5 data sets left out for missing scores: sonar." in str(found)
     assert "OF354" in codes(rank.wilcoxon(holed, 0, 1, missing="drop"))
+    mask = np.isnan(holed)
+    masked = np.ma.array(SCORES, mask=mask)
+    for scores in (
+        masked,
+        list(masked),
+        {name: masked[:, j] for j, name in enumerate(NAMES)},
+        pd.DataFrame((100 * SCORES).round().astype(int)).mask(mask).astype("Int64"),
+        pl.DataFrame(SCORES.astype(np.float32), schema=NAMES).with_columns(
+            forest=pl.Series([0.84, 0.75, 0.91, None, 0.56])
+        ),
+    ):
+        with pytest.raises(InputError, match="has no score on 'sonar'"):
+            rank.friedman(scores, datasets=SETS)
+        assert rank.friedman(scores, datasets=SETS, missing="drop").mean_ranks.tolist() == found.mean_ranks.tolist()
     with pytest.raises(InputError, match="'tree' has no score on 'b'"):
         rank.friedman({"tree": [0.1, None], "bayes": [0.2, 0.3]}, datasets=["a", "b"])
 
@@ -135,7 +190,11 @@ def test_missing_scores():
         (SCORES, {"alpha": 1.5}, "alpha must lie between 0 and 1"),
         (SCORES, {"method": "exact"}, "method must be 'iman_davenport' or 'chi2'"),
         (SCORES + np.inf, {}, "is infinite"),
-        ("scores.csv", {}, "must be a data frame, a dict of columns, a matrix or Predictions; got str"),
+        (object(), {}, "must be a data frame, a dict of columns, a matrix or Predictions; got object"),
+        ({}, {}, "the table has no columns"),
+        ({"a": 1.0, "b": 2.0}, {}, "'a' must hold scores, one number a data set; got 1.0"),
+        (SCORES + 1j, {}, "these are complex"),
+        ({"a": [1.0, 2.0], "b": np.array([1.0, 3.0j])}, {}, "'b' must hold scores"),
         ({"a": [1.0, 2.0], "b": [1.0]}, {}, "one score a data set; these have 1 to 2"),
         ({"a": [1.0, 2.0], "b": [1.0, 3.0]}, {"algorithms": ["a", "c"]}, "no column 'c'"),
         ({"a": [1.0, 2.0], "b": [1.0, 3.0]}, {"datasets": "id"}, "no column 'id'"),
@@ -193,6 +252,15 @@ def test_all_agree():
     assert found.to_dict()["omnibus"]["statistic"] is None
     tied = rank.friedman(np.tile([3.0, 1.0, 1.0], (4, 1)))
     assert tied.omnibus.pvalue == pytest.approx((2 / 6) ** 3)  # three orders with two last ones tied
+
+
+@pytest.mark.filterwarnings("error")
+def test_all_agree_with_many_algorithms():
+    halves = rank.friedman(np.tile(np.repeat([0.0, 1.0], 15), (3, 1)))
+    assert halves.omnibus.pvalue == pytest.approx(1 / comb(30, 15) ** 2, rel=1e-12)
+    most = rank.friedman(np.tile(np.repeat([0.0, 1.0], [198, 2]), (2, 1)))
+    assert most.omnibus.pvalue == pytest.approx(2 / (200 * 199), rel=1e-12)
+    assert rank.friedman(np.tile(np.arange(200.0), (2, 1))).omnibus.pvalue == 0  # 1 / 200! is no float
 
 
 def test_two_algorithms():
@@ -360,6 +428,60 @@ def test_interval_of_wilcoxon_holds_what_the_test_does_not_reject():
         assert (stats.wilcoxon(difference - shift, method="exact").pvalue > 0.05) == inside
 
 
+def walsh(difference):
+    i, j = np.triu_indices(len(difference))
+    return np.sort((difference[i] + difference[j]) / 2)
+
+
+@given(st.integers(1, 40).flatmap(lambda n: arrays(float, n, elements=st.integers(-5, 5).map(lambda v: v / 10))))
+def test_every_mean_of_pairs_is_found_at_its_place(difference):
+    expected = walsh(difference)
+    ordered = np.sort(difference)
+    assert [kernel.walsh_average(ordered, place) for place in range(len(expected))] == expected.tolist()
+    assert kernel.pseudomedian(difference) == pytest.approx(np.median(expected), abs=1e-15)
+
+
+def test_interval_of_many_differences_is_close_to_the_exact_one():
+    difference = np.random.default_rng(3).normal(0.1, 1, 200)
+    below = np.cumsum(kernel.subset_sums(np.arange(1, 201)))
+    c = int(np.searchsorted(below, 0.025, side="right"))
+    averages = walsh(difference)
+    low, high = kernel.walsh_interval(difference, 0.95)
+    # The normal approximation is off by a few of 20,100 places.
+    assert abs(np.searchsorted(averages, low) - (c - 1)) <= 5
+    assert np.searchsorted(averages, low) == len(averages) - 1 - np.searchsorted(averages, high)
+
+
+def test_many_data_sets_need_no_table_of_all_pairs():
+    """50 million means of pairs would take 400 MB."""
+    difference = np.random.default_rng(3).normal(0.1, 1, 10_000)
+    tracemalloc.start()
+    found = rank.wilcoxon(np.stack([difference, np.zeros(10_000)], axis=1), 0, 1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50e6
+    assert found.interval.low < found.difference < found.interval.high
+    assert found.difference == pytest.approx(0.1, abs=0.05)
+
+
+different = st.lists(st.integers(-40, 40).filter(bool), min_size=6, max_size=14, unique_by=abs)
+
+
+@given(different, st.integers(0, 6))
+def test_intervals_leave_out_nought_where_the_test_rejects_it(values, zeros):
+    """Without ties of size, and with data sets without a difference, which both the test and the interval leave out."""
+    scores = np.zeros((len(values) + zeros, 2))
+    scores[: len(values), 0] = values
+    for found in (rank.wilcoxon(scores, 0, 1), rank.sign(scores, 0, 1, ties="drop")):
+        if found.interval is not None:
+            assert (found.pvalue <= 0.05) == (not found.interval.low <= 0 <= found.interval.high)
+            assert found.interval.low <= found.difference <= found.interval.high
+    split = rank.sign(scores, 0, 1)
+    if split.interval is not None:
+        assert (split.pvalue <= 0.05) == (not split.interval.low < 0 < split.interval.high) or 0 in split.interval
+        assert split.interval.low <= split.difference <= split.interval.high
+
+
 def test_posterior_means_are_those_of_the_dirichlet_distribution():
     """E[w_i w_j] = a_i (a_j + [i = j]) / (A (A + 1)) gives the expected shares in closed form."""
     scores = np.stack([SCORES[:, 1], SCORES[:, 0]], axis=1)
@@ -375,6 +497,20 @@ def test_posterior_means_are_those_of_the_dirichlet_distribution():
     assert sum(found.probabilities) == pytest.approx(1)
     swapped = rank.signed_rank_bayes(scores, 1, 0, rope=0.025).probabilities
     np.testing.assert_allclose(swapped, found.probabilities[::-1], atol=1e-12)
+
+
+def test_single_floats_equal_but_for_rounding_are_tied():
+    """0.10 - 0.05, 0.85 - 0.80 and 0.75 - 0.70 are the same 0.05, in single precision too."""
+    exact = np.array([[0.10, 0.05], [0.75, 0.70], [0.80, 0.85], [0.60, 0.50]])
+    expected = rank.wilcoxon(exact, 0, 1).details["rank_sums"]
+    single = exact.astype(np.float32)
+    names = ["a", "b"]
+    for scores in (single, dict(zip(names, single.T, strict=True)), pd.DataFrame(single), pl.DataFrame(single)):
+        assert rank.wilcoxon(scores, 0, 1).details["rank_sums"] == expected == [8.0, 2.0]
+    added = np.array([[0.3, 0.3], [0.5, 0.6], [0.5, 0.6]], dtype=np.float32)
+    added[0, 0] = np.nextafter(np.float32(0.3), np.float32(1))
+    assert rank.friedman(added).mean_ranks.tolist() == [5.5 / 3, 3.5 / 3]
+    assert "OF352" in codes(rank.friedman(added))
 
 
 def test_scores_equal_but_for_rounding_are_tied():

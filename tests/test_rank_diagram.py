@@ -66,6 +66,13 @@ def test_svg_is_well_formed_and_names_are_escaped(ranking):
     assert len(bars) == len(ranking.groups)
 
 
+def test_svg_is_well_formed_whatever_the_names_are():
+    names = ["a\x00b", "c\x1b[1m", "d\ud800", "e\uffff", "\U0001f600\tf"]
+    found = of.rank.nemenyi(np.random.default_rng(0).normal(size=(12, 5)), algorithms=names)
+    texts = {node.text for node in ET.fromstring(found.to_svg().encode()).iter(f"{SVG}text")}
+    assert {"a\ufffdb", "c\ufffd[1m", "d\ufffd", "e\ufffd", "\U0001f600\tf"} <= texts
+
+
 def test_tikz_is_balanced_and_names_are_escaped(ranking):
     text = ranking.to_tikz()
     assert text.startswith(r"\begin{tikzpicture}")

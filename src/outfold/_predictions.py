@@ -202,12 +202,9 @@ class Predictions:
         try:
             return self.configs.index(str(config))
         except ValueError:
-            from difflib import get_close_matches
-
-            near = get_close_matches(str(config), self.configs, n=1, cutoff=0)
             raise InputError(
                 f"no configuration {config!r} among {_render.count(self.n_configs, 'configuration')}; "
-                f"the nearest name is {near[0]!r}."
+                f"the nearest name is {_nearest(str(config), self.configs)!r}."
             ) from None
 
     def sel(
@@ -578,3 +575,15 @@ def cell_mask(folds: NDArray[np.int32], cells: NDArray[np.bool_]) -> NDArray[np.
         held = folds[:, repeat] >= 0
         out[repeat][:, held] = cells[:, repeat, folds[held, repeat]]
     return out
+
+
+def _nearest(wanted: str, names: Sequence[str]) -> str:
+    """The name most like the one wanted, where 1.0 and 1 are the same number."""
+    import re
+    from difflib import get_close_matches
+
+    def settled(name: str) -> str:
+        return re.sub(r"(?<![\w.])\d+(\.\d*)?(e[-+]?\d+)?(?![\w.])", lambda m: f"{float(m[0]):.15g}", name)
+
+    by_text = {settled(name): name for name in reversed(names)}
+    return by_text[get_close_matches(settled(wanted), list(by_text), n=1, cutoff=0)[0]]

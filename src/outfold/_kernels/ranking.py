@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import factorial
+from collections.abc import Callable
+from math import factorial, prod
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -18,18 +19,18 @@ ZeroMethod = Literal["wilcox", "pratt", "zsplit"]
 # -- many algorithms --------------------------------------------------------------------------------------
 
 
-def score_ranks(scores: Floats) -> Ranks:
-    """Ranks within every data set of (n, k) scores, the greatest first, ties shared; equal but for rounding is tied."""
-    return ranks(-_settled_rows(scores))
+def score_ranks(scores: Floats, relative: float = RELATIVE_TIE) -> Ranks:
+    """Ranks within every data set of (n, k) scores, the greatest first, ties shared; within `relative` is tied."""
+    return ranks(-_settled_rows(scores, relative))
 
 
-def tied_rows(scores: Floats) -> int:
+def tied_rows(scores: Floats, relative: float = RELATIVE_TIE) -> int:
     """In how many data sets of (n, k) scores two algorithms are tied."""
-    return int(np.sum(np.any(np.diff(np.sort(_settled_rows(scores), axis=1), axis=1) == 0, axis=1)))
+    return int(np.sum(np.any(np.diff(np.sort(_settled_rows(scores, relative), axis=1), axis=1) == 0, axis=1)))
 
 
-def _settled_rows(scores: Floats) -> Floats:
-    slack = RELATIVE_TIE * np.max(np.abs(scores), axis=1)
+def _settled_rows(scores: Floats, relative: float) -> Floats:
+    slack = relative * np.max(np.abs(scores), axis=1)
     return np.stack([_settled(row, s) for row, s in zip(scores, slack.tolist(), strict=True)])
 
 
@@ -59,7 +60,8 @@ def iman_davenport(chi2: float, n: int, k: int) -> float:
 def agreement_probability(mean_ranks: Floats, n: int) -> float:
     """Chance that n random orders with these tied ranks are all the same: the exact p value where all data sets agree."""
     _, tied = np.unique(mean_ranks, return_counts=True)
-    same = float(np.prod([factorial(t) for t in tied.tolist()]) / factorial(len(mean_ranks)))
+    # Python's whole numbers do not overflow, and their quotient is a rounded float, or 0 where it is too small for one.
+    same = prod(factorial(t) for t in tied.tolist()) / factorial(len(mean_ranks))
     return same ** (n - 1)
 
 
@@ -112,13 +114,13 @@ def runs_not_told_apart(different: NDArray[np.bool_]) -> list[tuple[int, int]]:
 # -- two algorithms ---------------------------------------------------------------------------------------
 
 
-def settled_differences(one: Floats, other: Floats) -> Floats:
+def settled_differences(one: Floats, other: Floats, relative: float = RELATIVE_TIE) -> Floats:
     """one - other, in which zeros and equal sizes are exact where they are equal but for rounding.
 
     0.95 - 0.90 and 0.75 - 0.70 differ in the last digits of a float; as they stand, the smaller one would get the smaller rank.
     """
     difference = one - other
-    slack = RELATIVE_TIE * float(np.max(np.abs([one, other]), initial=0.0))
+    slack = relative * float(np.max(np.abs([one, other]), initial=0.0))
     sizes = _settled(np.append(np.abs(difference), 0.0), slack)[:-1]
     return np.asarray(np.sign(difference) * sizes)
 
@@ -191,28 +193,95 @@ def subset_sums(values: NDArray[np.intp]) -> Floats:
     return chance
 
 
-def walsh_averages(difference: Floats) -> Floats:
-    """Sorted means of all pairs of differences, every one paired with itself too."""
-    i, j = np.triu_indices(len(difference))
-    return np.sort((difference[i] + difference[j]) / 2)
+def walsh_average(ordered: Floats, place: int) -> float:
+    """The one at this place, from 0, among the sorted means of all pairs of sorted values, each paired with itself too.
+
+    The n (n + 1) / 2 means are never made: those with one value ascend along the others, and every step leaves out at least a
+    quarter of what is left by a weighted median of the rows' middles (Johnson and Mizoguchi 1978).
+    """
+    one = np.asarray(ordered)
+    first, last = np.arange(len(ordered)), np.full(len(ordered), len(ordered))
+    passed = 0  # how many means are known to stand before what is left
+    while True:
+        live = last > first
+        one, first, last = one[live], first[live], last[live]
+        middles = (one + ordered[(first + last) // 2]) / 2
+        order = np.argsort(middles)
+        weight = np.cumsum((last - first)[order])
+        pivot = float(middles[order[np.searchsorted(weight, weight[-1] / 2)]])
+        below = _first_where(lambda means: means >= pivot, one, ordered, first, last)  # noqa: B023  # called at once
+        if place < passed + int(np.sum(below - first)):
+            last = below
+            continue
+        above = _first_where(lambda means: means > pivot, one, ordered, below, last)  # noqa: B023  # called at once
+        if place < passed + int(np.sum(above - first)):
+            return pivot
+        passed += int(np.sum(above - first))
+        first = above
 
 
-def walsh_interval(averages: Floats, n: int, level: float) -> tuple[float, float] | None:
-    """The pseudomedians that the signed rank test would not reject; None where n is too small for this level."""
-    below = np.cumsum(subset_sums(np.arange(1, n + 1)))
-    return _order_interval(averages, below, level)
+def _first_where(
+    holds: Callable[[Floats], NDArray[np.bool_]],
+    one: Floats,
+    other: Floats,
+    low: NDArray[np.intp],
+    high: NDArray[np.intp],
+) -> NDArray[np.intp]:
+    """For every one the first position in low .. high for whose mean with it the condition `holds`, by halving."""
+    for _ in range(int(np.max(high - low)).bit_length()):
+        middle = (low + high) // 2
+        open_ = low < high
+        held = holds((one + other[np.minimum(middle, len(other) - 1)]) / 2)
+        low, high = np.where(open_ & ~held, middle + 1, low), np.where(open_ & held, middle, high)
+    return low
+
+
+def pseudomedian(difference: Floats) -> float:
+    """Median of the means of all pairs of differences (Hodges and Lehmann 1963); 0 where there are none."""
+    total = len(difference) * (len(difference) + 1) // 2
+    if not total:
+        return 0.0
+    ordered = np.sort(difference)
+    places = {(total - 1) // 2, total // 2}
+    return float(np.mean([walsh_average(ordered, place) for place in places]))
+
+
+# Up to so many differences the interval comes from the exact distribution of the rank sum.
+EXACT_INTERVAL = 50
+
+
+def walsh_interval(difference: Floats, level: float) -> tuple[float, float] | None:
+    """The pseudomedians that the signed rank test would not reject; None where there are too few differences.
+
+    The distribution of the rank sum is that without ties, above `EXACT_INTERVAL` differences its normal approximation.
+    """
+    n = len(difference)
+    if n <= EXACT_INTERVAL:
+        c = _outside(np.cumsum(subset_sums(np.arange(1, n + 1))), level)
+    else:
+        from scipy.special import ndtri
+
+        spread = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+        c = int(np.floor(n * (n + 1) / 4 + ndtri((1 - level) / 2) * spread + 0.5))
+    if c <= 0:
+        return None
+    ordered = np.sort(difference)
+    return walsh_average(ordered, c - 1), walsh_average(ordered, n * (n + 1) // 2 - c)
 
 
 def median_interval(difference: Floats, level: float) -> tuple[float, float] | None:
     """The medians that the sign test would not reject; None where there are too few differences for this level."""
-    below = np.cumsum(subset_sums(np.ones(len(difference), dtype=np.intp)))
-    return _order_interval(np.sort(difference), below, level)
+    from scipy.stats import binom
 
-
-def _order_interval(ordered: Floats, below: Floats, level: float) -> tuple[float, float] | None:
-    # The largest rank c with P(T <= c - 1) <= alpha / 2 leaves c - 1 values outside on either side.
-    c = int(np.searchsorted(below, (1 - level) / 2, side="right"))
+    n = len(difference)
+    c = _outside(binom.cdf(np.arange(n + 1), n, 0.5), level)
+    ordered = np.sort(difference)
     return None if c == 0 else (float(ordered[c - 1]), float(ordered[-c]))
+
+
+def _outside(below: Floats, level: float) -> int:
+    """The largest c with P(T <= c - 1) <= alpha / 2: an interval between the c-th values from both ends has the level."""
+    return int(np.searchsorted(below, (1 - level) / 2, side="right"))
 
 
 def sign_pvalue(better: int, worse: int) -> float:

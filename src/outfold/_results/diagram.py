@@ -7,6 +7,7 @@ x to the right and y down.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import Literal, NamedTuple
@@ -122,6 +123,10 @@ def _bars(spans: Sequence[tuple[float, float]], top: float) -> list[Bar]:
 _EM = 14  # pixels of a line of text
 
 
+# Characters that XML cannot hold in any form.
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
 def svg(made: Layout) -> str:
     """A self-contained SVG picture, on white so that it can be read on a dark page too."""
     width, height = (round(_EM * v) for v in (made.width, made.height))
@@ -159,7 +164,11 @@ def _svg_label(label: Label) -> str:
 
 
 def _svg_text(x: float, y: float, text: str, anchor: str, more: str = "") -> str:
-    return f'<text x="{_px(x)}" y="{_px(y)}" text-anchor="{anchor}"{more}>{escape(text)}</text>'
+    return f'<text x="{_px(x)}" y="{_px(y)}" text-anchor="{anchor}"{more}>{_xml(text)}</text>'
+
+
+def _xml(text: str) -> str:
+    return escape(_NO_XML.sub("\ufffd", text))
 
 
 def _svg_line(x1: float, y1: float, x2: float, y2: float, colour: str = LINE, width: int = 1) -> str:

@@ -78,6 +78,12 @@ def _close_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+# The columns of a table, which several commands read.
+_COLUMNS = {
+    r"\(config=, repeat=\)": "(--config-column, --repeat)",
+    r"\(config=\)": "(--config-column)",
+    r"\((sample|label|prediction|fold|repeat|group)=\)": r"(--\1)",
+}
 # The library's words in its errors, and what they are called on the command line, by command.
 _WORDS = {
     "run": {
@@ -92,7 +98,8 @@ _WORDS = {
         r"\buse another store, or delete it to start anew\b": "give another folder with -o, or delete it to start anew",
         r"\bthe same call goes on\b": "the same command goes on",
     },
-    "estimate": {
+    "estimate": _COLUMNS
+    | {
         r"\bn_resamples\b": "--resamples",
         r"\bconfidence_level\b": "--level",
         r"(?<!Collect with )\bresponse='(\w+)'": r"--response \1",
@@ -100,7 +107,8 @@ _WORDS = {
         r"\bpositive=(\S+)": r"--positive \1",
         r"\binner=True\b": "inner=True (outfold run --inner)",
     },
-    "compare": {
+    "compare": _COLUMNS
+    | {
         r"\bn_resamples\b": "--resamples",
         r"'rng'": "--seed",
         r"\bconfidence_level\b": "--level",
@@ -108,9 +116,15 @@ _WORDS = {
         r"\balternative='(\S+)'": r"--alternative \1",
         r"(?<!Collect with )\bresponse='(\w+)'": r"--response \1",
     },
-    "show": {
+    "show": _COLUMNS
+    | {
         r"(?<!Collect with )\bresponse='(\w+)'": r"--response \1",
         r"\bpositive=(\S+)": r"--positive \1",
+    },
+    "rank": {
+        r"\bmissing='drop'": "--missing drop",
+        r"Leave the column out, or name the others: algorithms=\.": "Leave the column out.",
+        r"say datasets=.*, or name the columns to compare: algorithms=\.": "leave it out, or make it text.",
     },
 }
 

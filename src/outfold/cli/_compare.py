@@ -87,6 +87,11 @@ def _joined(args: argparse.Namespace) -> tuple[Predictions, list[str]]:
         # The first is of the first file, the second of the other, whatever else they hold.
         first, second = first.sel(config=args.configs[0]), second.sel(config=args.configs[1])
     endings = [f" [{os.path.basename(name)}]" for name in (args.file, args.other)]
+    if set(first.configs) & set(second.configs) and os.path.samefile(args.file, args.other):
+        raise InputError(
+            f"both sides are {first.configs[0]!r} of the same file, {args.file}; name another file with --with, or two "
+            "different configurations."
+        )
     if endings[0] == endings[1]:
         endings = [f" [{name}]" for name in (args.file, args.other)]
     joined = first.join(second, suffixes=(endings[0], endings[1]) if set(first.configs) & set(second.configs) else None)

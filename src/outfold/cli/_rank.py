@@ -8,7 +8,8 @@ from typing import Any
 
 from .. import rank
 from .._results import Ranking
-from ..exceptions import InputError
+from .._validate import check_level
+from ..exceptions import FileError, InputError
 from ._arguments import add_command, add_format
 from ._files import print_as
 
@@ -28,23 +29,49 @@ def add(commands: Any) -> None:
     parser.add_argument("--control", metavar="NAME", help="compare all others with this algorithm only")
     parser.add_argument("--test", choices=_TESTS, help="(default: nemenyi for all pairs, holm with --control)")
     parser.add_argument("--lower-is-better", action="store_true", help="the scores are losses")
+    parser.add_argument(
+        "--missing",
+        choices=["refuse", "drop"],
+        default="refuse",
+        help="drop data sets without all scores (default: refuse)",
+    )
     parser.add_argument("--level", type=float, default=0.95, metavar="L", help="one minus alpha (default: %(default)s)")
     parser.add_argument("--picture", metavar="FILE", help="write the diagram of the ranks as .svg or .tex")
     add_format(parser, latex=True)
 
 
 def _rank(args: argparse.Namespace) -> None:
-    if args.picture is not None and Path(args.picture).suffix not in (".svg", ".tex"):
-        raise InputError(f"--picture must end in .svg or .tex; got {args.picture!r}.")
+    check_level(args.level, "--level")
+    if args.picture is not None:
+        _check_picture(Path(args.picture))
     test = args.test or ("nemenyi" if args.control is None else "holm")
     control = _control(args.control, test)
     found: Ranking = getattr(rank, test)(
-        _table(args.scores), **control, alpha=round(1 - args.level, 12), greater_is_better=not args.lower_is_better
+        Path(args.scores),
+        **control,
+        alpha=round(1 - args.level, 12),
+        greater_is_better=not args.lower_is_better,
+        missing=args.missing,
     )
     print_as(args.format, found, found.to_dict, lambda: found.to_dict()["algorithms"], found.to_latex)
     if args.picture is not None:
         text = found.to_svg() if args.picture.endswith(".svg") else found.to_tikz()
-        Path(args.picture).write_text(text, encoding="utf-8")
+        _write(Path(args.picture), text)
+
+
+def _check_picture(path: Path) -> None:
+    """Said before any work, not after it."""
+    if path.suffix not in (".svg", ".tex"):
+        raise InputError(f"--picture must end in .svg or .tex; got {str(path)!r}.")
+    if not path.parent.is_dir():
+        raise InputError(f"--picture needs a folder that is there; there is no {str(path.parent)!r}.")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"the picture {str(path)!r} could not be written ({error.strerror}).") from error
 
 
 def _control(name: str | None, test: str) -> dict[str, Any]:
@@ -53,9 +80,3 @@ def _control(name: str | None, test: str) -> dict[str, Any]:
     if name is not None and test not in ("holm", "bonferroni_dunn"):
         raise InputError(f"--control goes with --test holm or bonferroni_dunn; {test} compares all with all.")
     return {} if name is None else {"control": name}
-
-
-def _table(path: str) -> Any:
-    from .._tables import read_table
-
-    return read_table(Path(path))

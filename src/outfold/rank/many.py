@@ -52,8 +52,8 @@ def friedman(
     ----------
     scores
         One score of every algorithm on every data set: a data frame with a row a data set and a column an algorithm (names
-        of the data sets in the first column of text, or in the index), a dict of such columns, a matrix, or a list or dict of
-        Predictions, one a data set, with the same configurations.
+        of the data sets in the first column of text, or in the index), the path of such a .csv or .parquet file, a dict of
+        such columns, a matrix, or a list or dict of Predictions, one a data set, with the same configurations.
     method
         ``iman_davenport`` or ``chi2``.
     ties
@@ -86,7 +86,7 @@ def friedman(
         missing=missing,
     )
     _check_alpha(alpha)
-    found = kernel.score_ranks(table.gains)
+    found = kernel.score_ranks(table.gains, table.slack)
     omnibus = _omnibus(found, method, ties)
     words, reference = _OMNIBUS[method]
     return _ranking(
@@ -297,7 +297,7 @@ def _post_hoc(
     quantile: Callable[[], float] | None = None,
 ) -> Ranking:
     _check_alpha(alpha)
-    found = kernel.score_ranks(table.gains)
+    found = kernel.score_ranks(table.gains, table.slack)
     n, k = found.n_blocks, len(found.sums)
     mean, error = found.sums / n, kernel.rank_error(n, k)
     held = None if control is None else table.index(control)
@@ -374,7 +374,7 @@ def _notes(table: Table, found: Ranks, omnibus: OmnibusTest, method: str, ties: 
                 + (f" or {_FEW_ALGORITHMS} algorithms." if method == "chi2" else "."),
             )
         )
-    tied = kernel.tied_rows(table.gains)
+    tied = kernel.tied_rows(table.gains, table.slack)
     if tied:
         how = "the omnibus test is corrected for them" if ties else "the omnibus test ignores them and is too careful"
         notes.append(Note("OF352", f"{tied} of {_render.count(n, 'data set')} have tied scores; {how}."))

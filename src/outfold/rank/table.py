@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _render
+from .._kernels.choose import RELATIVE_TIE
 from .._notes import Note
 from .._predictions import Predictions
 from .._scoring import Scoring
+from .._tables import read_table
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
 
 Missing: TypeAlias = Literal["refuse", "drop"]
 ScoresLike: TypeAlias = Any
-"""A data frame, a dict of columns, a matrix (data sets, algorithms), or a list or dict of Predictions."""
+"""A data frame or the path of one, a dict of columns, a matrix (data sets, algorithms), or a list or dict of Predictions."""
 
 # Names of data sets shown in an error or a note.
 _SHOWN = 3
@@ -35,6 +39,8 @@ class Table:
         Name of the metric, None for scores made elsewhere.
     notes
         What was left out, and why.
+    slack
+        Scores that differ by less than this share of the greatest one are equal but for rounding.
     """
 
     scores: NDArray[np.float64]
@@ -43,6 +49,7 @@ class Table:
     greater_is_better: bool = True
     metric: str | None = None
     notes: tuple[Note, ...] = ()
+    slack: float = RELATIVE_TIE
 
     @property
     def gains(self) -> NDArray[np.float64]:
@@ -75,7 +82,7 @@ def read(
     """The scores as a matrix with names, checked; `method` names the caller in errors."""
     if missing not in ("refuse", "drop"):
         raise InputError(f"missing must be 'refuse' or 'drop'; got {missing!r}.")
-    table = _from_any(scores, method, algorithms, datasets, metric, greater_is_better)
+    table = _from_any(scores, method, algorithms, datasets, metric, _direction(greater_is_better))
     _refuse_twins(table)
     table = _without_missing(table, missing)
     n, k = table.scores.shape
@@ -85,6 +92,15 @@ def read(
             f"{_render.count(k, 'algorithm')}."
         )
     return table
+
+
+def _direction(given: Any) -> bool | None:
+    """True, False or None; 0 and 1, and numpy's own, are as good, and anything else may mean either."""
+    if given is None:
+        return None
+    if isinstance(given, (bool, np.bool_, int, np.integer)) and given in (0, 1):
+        return bool(given)
+    raise InputError(f"greater_is_better must be True, or False for losses; got {given!r}.")
 
 
 def _from_any(
@@ -101,6 +117,8 @@ def _from_any(
             "whose folds share training samples, so that a rank test over them finds differences that are not there. "
             "Give one Predictions a data set, or use compare.t_corrected (compare.auto picks a test)."
         )
+    if isinstance(scores, (str, PathLike)):
+        scores = read_table(Path(scores))
     artifacts = _artifacts(scores, datasets)
     if artifacts is not None:
         return _from_artifacts(artifacts, method, algorithms, metric, greater_is_better)
@@ -127,7 +145,9 @@ def _artifacts(scores: ScoresLike, datasets: Sequence[str] | str | None) -> dict
     if not all(isinstance(v, Predictions) for v in values):
         raise InputError("either all entries must be Predictions, one a data set, or none; these are mixed.")
     names = list(scores) if isinstance(scores, Mapping) and datasets is None else datasets
-    return dict(zip(_names(names, len(values), "data set"), values, strict=True))
+    found = _names(names, len(values), "data set")
+    _refuse_twin_datasets(found)
+    return dict(zip(found, values, strict=True))
 
 
 def _from_artifacts(
@@ -147,7 +167,9 @@ def _from_artifacts(
                 f"all data sets need the same configurations; {min(differing)!r} stands in only one of {first!r} and {name!r}. "
                 "Collect it on both, or name the ones to compare: algorithms=."
             )
-    wanted = tuple(artifacts[first].configs if algorithms is None else algorithms)
+    # A position is one of the first data set; the others may have another order.
+    held = artifacts[first]
+    wanted = held.configs if algorithms is None else tuple(held.configs[held.config_index(a)] for a in algorithms)
     scorings = {name: Scoring(oof.sel(config=list(wanted)), metric) for name, oof in artifacts.items()}
     found = scorings[first].metric
     if greater_is_better not in (None, found.greater_is_better):
@@ -173,9 +195,11 @@ def _has_columns(scores: ScoresLike) -> bool:
 
 def _from_columns(scores: ScoresLike, algorithms: Sequence[str] | None, datasets: Sequence[str] | str | None) -> Table:
     if isinstance(scores, Mapping):
-        columns, index = {str(name): list(column) for name, column in scores.items()}, None
+        columns, index = {str(name): _cells(name, column) for name, column in scores.items()}, None
     else:
         columns, index = _frame_columns(scores)
+    if not columns:
+        raise InputError("the table has no columns; one for every algorithm is needed, with a row a data set.")
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
         raise InputError(f"all columns need one score a data set; these have {min(lengths)} to {max(lengths)} values.")
@@ -193,8 +217,16 @@ def _from_columns(scores: ScoresLike, algorithms: Sequence[str] | None, datasets
     if algorithms is None and datasets is None and index is None:
         _refuse_numbered(columns)
     matrix = [_numbers(name, columns[name]) for name in wanted]
-    n = lengths.pop() if lengths else 0
-    return Table(np.array(matrix).reshape(len(wanted), n).T, tuple(wanted), _names(names, n, "data set"))
+    n = lengths.pop()
+    scores = np.array(matrix).reshape(len(wanted), n).T
+    slack = max((_slack(columns[name]) for name in wanted), default=RELATIVE_TIE)
+    return Table(scores, tuple(wanted), _names(names, n, "data set"), slack=slack)
+
+
+def _cells(name: Any, column: Any) -> list[Any]:
+    if isinstance(column, str) or not isinstance(column, Iterable):
+        raise InputError(f"the column {str(name)!r} must hold scores, one number a data set; got {column!r}.")
+    return list(column)
 
 
 def _frame_columns(frame: Any) -> tuple[dict[str, list[Any]], list[Any] | None]:
@@ -209,10 +241,13 @@ def _frame_columns(frame: Any) -> tuple[dict[str, list[Any]], list[Any] | None]:
         ) from None
     except nw.exceptions.DuplicateError:
         raise InputError("two columns of the table have the same name; rename or leave out one of them.") from None
+    # Single floats as they are: how close two of them must be to be tied hangs on it.
+    columns = {
+        str(column.name): list(column.to_numpy()) if column.dtype == nw.Float32 else column.to_list()
+        for column in held.iter_columns()
+    }
     index = nw.maybe_get_index(held)
-    if index is None or type(index).__name__ == "RangeIndex":
-        return {str(name): held[name].to_list() for name in held.columns}, None
-    return {str(name): held[name].to_list() for name in held.columns}, list(index)
+    return columns, None if index is None or type(index).__name__ == "RangeIndex" else list(index)
 
 
 def _name_column(columns: Mapping[str, Sequence[Any]]) -> str | None:
@@ -237,16 +272,37 @@ def _refuse_numbered(columns: Mapping[str, Sequence[Any]]) -> None:
 
 def _numbers(name: str, column: Sequence[Any]) -> NDArray[np.float64]:
     try:
-        return np.array([np.nan if v is None else v for v in column], dtype=np.float64)
+        if any(isinstance(v, (complex, np.complexfloating)) for v in column):
+            raise TypeError
+        return np.array([np.nan if _is_missing(v) else v for v in column], dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"the column {name!r} must hold scores, one number a data set; leave it out or name the others: algorithms=."
+            f"the column {name!r} must hold scores: a table is wide, a row a data set and a column an algorithm. "
+            "Leave the column out, or name the others: algorithms=."
         ) from None
+
+
+def _is_missing(value: Any) -> bool:
+    """None, pandas' NA (which need not be installed), or a masked entry."""
+    return value is None or value is np.ma.masked or type(value).__name__ == "NAType"
+
+
+def _slack(values: Any) -> float:
+    """Four units in the last place of the coarsest floats among the values, but no less than scores in doubles have."""
+    types = {values.dtype.type} if isinstance(values, np.ndarray) else set(map(type, values))
+    coarse = [t for t in types if issubclass(t, (np.float16, np.float32))]
+    return max([RELATIVE_TIE, *(4 * float(np.finfo(t).eps) for t in coarse)])
 
 
 def _from_matrix(scores: ScoresLike, algorithms: Sequence[str] | None, datasets: Sequence[str] | str | None) -> Table:
     try:
-        matrix = np.asarray(scores, dtype=np.float64)
+        # A masked score is missing; rows may be masked one by one.
+        held = scores if isinstance(scores, np.ndarray) else _stacked(scores)
+        if np.iscomplexobj(held):
+            raise InputError("scores must be real numbers; these are complex.")
+        matrix = np.asarray(np.ma.filled(np.ma.asarray(held, dtype=np.float64), np.nan))
+    except InputError:
+        raise
     except (TypeError, ValueError):
         raise InputError(
             f"scores must be a data frame, a dict of columns, a matrix or Predictions; got {type(scores).__name__}."
@@ -256,7 +312,13 @@ def _from_matrix(scores: ScoresLike, algorithms: Sequence[str] | None, datasets:
     if isinstance(datasets, str):
         raise InputError("datasets= names a column of a table; for a matrix give a list of names.")
     n, k = matrix.shape
-    return Table(matrix, _names(algorithms, k, "algorithm"), _names(datasets, n, "data set"))
+    return Table(matrix, _names(algorithms, k, "algorithm"), _names(datasets, n, "data set"), slack=_slack(held))
+
+
+def _stacked(rows: ScoresLike) -> NDArray[Any]:
+    if isinstance(rows, (list, tuple)) and any(isinstance(row, np.ma.MaskedArray) for row in rows):
+        return np.ma.stack([np.ma.asarray(row) for row in rows])
+    return np.asarray(rows)
 
 
 def _names(given: Sequence[Any] | str | None, n: int, what: str) -> tuple[str, ...]:
@@ -272,13 +334,18 @@ def _names(given: Sequence[Any] | str | None, n: int, what: str) -> tuple[str, .
 
 
 def _refuse_twins(table: Table) -> None:
-    for names, what, advice in (
-        (table.algorithms, "algorithm", "give every algorithm a name of its own"),
-        (table.datasets, "data set", "average repeats on the same data set first: they are not independent"),
-    ):
-        twins = [name for i, name in enumerate(names) if name in names[:i]]
-        if twins:
-            raise InputError(f"the {what} {twins[0]!r} stands in the scores {names.count(twins[0])} times; {advice}.")
+    _refuse_twin_names(table.algorithms, "algorithm", "give every algorithm a name of its own")
+    _refuse_twin_datasets(table.datasets)
+
+
+def _refuse_twin_datasets(names: tuple[str, ...]) -> None:
+    _refuse_twin_names(names, "data set", "average repeats on the same data set first: they are not independent")
+
+
+def _refuse_twin_names(names: tuple[str, ...], what: str, advice: str) -> None:
+    if len(set(names)) < len(names):
+        twin = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InputError(f"the {what} {twin!r} stands in the scores {names.count(twin)} times; {advice}.")
 
 
 def _without_missing(table: Table, missing: Missing) -> Table:

@@ -40,7 +40,8 @@ def wilcoxon(
     """The median difference of two algorithms over data sets, by Wilcoxon's signed rank test (1945).
 
     The difference is the Hodges-Lehmann estimate, the median of the means of all pairs of differences; its interval holds the
-    values that the exact test would not reject. Differences that are equal but for rounding are tied.
+    values that the test for differences without ties would not reject. Both leave out data sets without a difference where
+    the test does (``wilcox``), and count them else. Differences that are equal but for rounding are tied.
 
     Parameters
     ----------
@@ -51,7 +52,8 @@ def wilcoxon(
         by both sides (``zsplit``).
     method
         ``exact`` counts all signs the ranks could have had, ties and zeros as they are; ``asymptotic`` is the normal
-        approximation with the correction for ties; ``auto`` is exact up to 50 data sets.
+        approximation with the correction for ties; ``auto`` is exact up to 50 data sets. The interval is exact up to 50
+        differences, by the normal approximation above, whatever the method.
     correction
         Continuity correction of the normal approximation.
     confidence_level
@@ -73,14 +75,14 @@ def wilcoxon(
     pair = _Pair(table, a, b, confidence_level)
     found = kernel.signed_ranks(pair.difference, zero_method)
     exact = method == "exact" or (method == "auto" and len(pair.difference) <= _EXACT)
-    averages = kernel.walsh_averages(pair.difference)
+    counted = pair.difference[pair.difference != 0] if zero_method == "wilcox" else pair.difference
     how = "exact" if exact else f"normal approximation{', continuity corrected' if correction else ''}"
     return pair.comparison(
         method="wilcoxon",
         description=f"Wilcoxon's signed rank test, {how}, zeros {_ZEROS[zero_method]}",
         reference="Wilcoxon 1945; Demsar 2006",
-        difference=float(np.median(averages)),
-        interval=kernel.walsh_interval(averages, len(pair.difference), pair.level),
+        difference=kernel.pseudomedian(counted),
+        interval=kernel.walsh_interval(counted, pair.level),
         statistic_name="W",
         statistic=found.statistic,
         pvalue=kernel.signed_rank_exact(found) if exact else kernel.signed_rank_asymptotic(found, correction),
@@ -103,7 +105,8 @@ def sign(
 ) -> Comparison:
     """The median difference of two algorithms over data sets, by counting who wins: the exact sign test.
 
-    Asks nothing of the sizes of the differences, and so finds less than `wilcoxon`.
+    Asks nothing of the sizes of the differences, and so finds less than `wilcoxon`. The median and its interval are those of
+    the differences that the test counts.
 
     Parameters
     ----------
@@ -128,14 +131,16 @@ def sign(
         missing=missing,
     )
     pair = _Pair(table, a, b, confidence_level)
+    differing = pair.difference[pair.difference != 0]
     half = pair.wins.equal // 2 if ties == "split" else 0
+    counted = np.append(differing, np.zeros(2 * half))
     better, worse = pair.wins.better + half, pair.wins.worse + half
     return pair.comparison(
         method="sign",
         description=f"sign test, exact, ties {'split' if ties == 'split' else 'left out'}",
         reference="Demsar 2006",
-        difference=float(np.median(pair.difference)),
-        interval=kernel.median_interval(pair.difference, pair.level),
+        difference=float(np.median(counted)) if len(counted) else 0.0,
+        interval=kernel.median_interval(counted, pair.level),
         statistic_name="wins",
         statistic=float(better),
         pvalue=kernel.sign_pvalue(better, worse),
@@ -199,7 +204,7 @@ def signed_rank_bayes(
         method="signed_rank_bayes",
         description=f"Bayesian signed rank test, rope {rope:g}, prior {prior:g}, {draws:,} draws",
         reference="Benavoli et al. 2017",
-        difference=float(np.median(kernel.walsh_averages(pair.difference))),
+        difference=kernel.pseudomedian(pair.difference),
         rope=float(rope),
         probabilities=Probabilities(better, equivalent, worse),
         details={"expected": shares.mean(axis=0).tolist(), "prior": float(prior), "n_draws": draws},
@@ -227,7 +232,7 @@ class _Pair:
         self._table = table
         self._names = table.algorithms[i], table.algorithms[j]
         self._scores = float(table.scores[:, i].mean()), float(table.scores[:, j].mean())
-        self.difference: Floats = kernel.settled_differences(table.scores[:, i], table.scores[:, j])
+        self.difference: Floats = kernel.settled_differences(table.scores[:, i], table.scores[:, j], table.slack)
         self.gain: Floats = self.difference if table.greater_is_better else -self.difference
         counts = [int(np.sum(self.gain * s > 0)) for s in (1, -1)]
         self.wins = Wins(counts[0], len(self.gain) - sum(counts), counts[1], "data set")
