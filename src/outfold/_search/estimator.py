@@ -306,7 +306,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             return space, oof.sel(config=list(space.configs))
         if task.scorers.main is None:
             raise InputError("a sampler must be told one score; let refit name the scorer.")
-        metric = task.metrics[task.scorers.main]
+        metric, scorer = task.metrics[task.scorers.main], task.scorers.scorers[task.scorers.main]
         return ask_and_collect(
             self.estimator,
             self._grid,
@@ -314,7 +314,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             self.n_configs,
             self.store,
             lambda configs, store: self._collect_configs(task, configs, store, None),
-            lambda oof, name: metric.sign * float(np.mean(results.split_scores(oof.sel(config=name), metric))),
+            lambda oof, name: metric.sign * float(np.mean(results.split_scores(oof.sel(config=name), metric, scorer))),
             raises=self.error_score == "raise",
         )
 
@@ -373,7 +373,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     def _take_stock(self, task: Task, space: Space) -> None:
         """Everything that follows from the predictions: the table, the selection, the model, the estimate."""
-        scores = {name: results.split_scores(self.oof_, metric) for name, metric in task.metrics.items()}
+        scorers = task.scorers.scorers
+        scores = {name: results.split_scores(self.oof_, metric, scorers[name]) for name, metric in task.metrics.items()}
         error_score = np.nan if self.error_score == "raise" else float(self.error_score)
         self.cv_results_ = results.table(self.oof_, space.params, scores, error_score)
         self.n_splits_ = len(self.oof_.splits.cells)
