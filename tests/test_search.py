@@ -865,3 +865,24 @@ def test_scorers_may_name_the_first_class_as_the_positive_one(noise, method):
     ours = of.SelectCV(LogisticRegression(), {"C": [0.01, 1.0]}, drop=False, **options).fit(X, names)
     theirs = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, **options).fit(X, names)
     assert ours.cv_results_["mean_test_score"] == pytest.approx(theirs.cv_results_["mean_test_score"], abs=1e-12)
+
+
+def test_a_rule_knows_parameters_by_their_full_names(cancer):
+    grid = {"svc__C": [0.1, 1, 10]}
+    full, short = (
+        of.SelectCV(SVM, grid, cv=CV, rule=of.select.one_standard_error(complexity=name)).fit(*cancer)
+        for name in ("svc__C", "C")
+    )
+    assert full.best_params_ == short.best_params_
+
+
+def test_a_failed_fit_leaves_nothing_behind(cancer):
+    def refuses(table):
+        raise RuntimeError("no index")
+
+    search = of.SelectCV(LogisticRegression(), C_GRID, cv=CV).fit(*cancer)
+    with pytest.raises(RuntimeError, match="no index"):
+        search.set_params(refit=refuses).fit(*cancer)
+    assert not [name for name in vars(search) if name.endswith("_")]
+    with pytest.raises(NotFittedError):
+        search.set_params(refit=True).predict(cancer[0])

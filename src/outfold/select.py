@@ -323,7 +323,9 @@ def _complexity(key: Any, name: str, params: Mapping[str, Any]) -> float:
         return _as_complexity(key(name, params), name)
     if isinstance(key, str):
         names = _ALIASES.get(key, (key,))
-        found = [v for k, v in params.items() if k.rpartition("__")[2] in names]
+        # Parameters of one step only go by their last part: "svc__C" is kept as "C".
+        full = (key, key.rpartition("__")[2])
+        found = [v for k, v in params.items() if k in full or k.rpartition("__")[2] in names]
         # A configuration without the parameter is not simpler than one with it: it comes last.
         if not found or found[0] is None:
             return np.inf
