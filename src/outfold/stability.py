@@ -86,7 +86,8 @@ class Rank(Stop):
     threshold
         Least correlation, 0.9999 as in the paper.
     configs
-        Names of the configurations it must hold for; all that are still running where None.
+        Names of the configurations it must hold for; all that are still running where None, or where all that are named
+        were dropped.
     """
 
     threshold: float = 0.9999
@@ -126,7 +127,8 @@ class KS(Stop):
     metric
         The score of a repeat; the default metric of the task where None.
     configs
-        Names of the configurations it must hold for; all that are still running where None.
+        Names of the configurations it must hold for; all that are still running where None, or where all that are named
+        were dropped.
     """
 
     threshold: float = 0.1
