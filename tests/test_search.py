@@ -886,3 +886,9 @@ def test_a_failed_fit_leaves_nothing_behind(cancer):
     assert not [name for name in vars(search) if name.endswith("_")]
     with pytest.raises(NotFittedError):
         search.set_params(refit=True).predict(cancer[0])
+
+
+def test_folds_of_one_sample_are_named_where_they_leave_a_metric_undefined():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    with pytest.raises(InputError, match="r2 is undefined in every fold: each holds out one sample only"):
+        of.SelectCV(Ridge(), {"alpha": [1, 10]}, cv=KFold(12), drop=False).fit(X, X[:, 0])

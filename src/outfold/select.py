@@ -293,6 +293,11 @@ def choose(scoring: Scoring, rule: RuleLike = None) -> Selection:
     picked = int(rule.pick(scoring)[0])
     metric = scoring.metric
     scores = scoring.scores()
+    if picked < 0 and len(scoring.cells) == len(scoring.rows) and scoring.aggregate == "fold":
+        raise InputError(
+            f"{metric.name} is undefined in every fold: each holds out one sample only. Use folds of several samples, or a "
+            "metric that is a mean over samples, such as accuracy or mse."
+        )
     if picked < 0:
         raise InputError(
             f"{metric.name} is undefined for every configuration on these {len(scoring.rows)} samples: "
