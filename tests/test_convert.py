@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import make_predictions
-from outfold import Plan, Predictions, State
+from outfold import Plan, Predictions, State, compare
 from outfold import _convert as convert_module
 from outfold import _tables as tables_module
 from outfold._convert import from_arrays, from_frame, read, to_frame
@@ -332,17 +332,21 @@ KINDS = st.sampled_from(["roc_auc", "mse", "concordance", "roc_auc_ovr", "mean"]
 
 
 @given(KINDS, st.integers(1, 3), st.sampled_from(["pandas", "polars"]), st.integers(0, 99), st.booleans())
-def test_order_of_rows_does_not_matter(metric, repeats, backend, seed, grouped):
-    oof = make_predictions(metric, n=20, c=3, r=repeats, folds=4, seed=seed)
+def test_rows_in_any_order_are_the_same_samples_in_the_order_they_come(metric, repeats, backend, seed, grouped):
+    oof = make_predictions(metric, n=24, c=3, r=repeats, folds=4, seed=seed)
     if grouped:
-        oof = replace(oof, groups=np.array([f"g{i // 2}" for i in range(20)]))
+        oof = replace(oof, groups=np.array([f"g{i // 2}" for i in range(24)]))
     frame = to_frame(oof, backend)
     rows = np.random.default_rng(seed).permutation(len(frame))
     shuffled = frame.iloc[rows] if backend == "pandas" else frame[rows]
     found = from_frame(shuffled, **columns_of(frame), response=oof.response)
-    assert found.fingerprint == oof.fingerprint
-    assert_same(found.sel(config=oof.configs), oof, but=("groups",))
-    assert (found.groups is None) == (not grouped)
+    order = np.array(list(dict.fromkeys(shuffled["sample"].to_list())))
+    same = replace(
+        oof, target=oof.target.take(order), data=oof.data[:, :, order], folds=oof.folds[order], samples=order
+    )
+    assert found.fingerprint == same.fingerprint
+    assert_same(found.sel(config=oof.configs), same, but=("groups",))
+    assert found.groups is None if not grouped else found.groups.tolist() == oof.groups[order].tolist()
 
 
 def columns_of(frame):
@@ -513,13 +517,26 @@ def test_text_and_categories(backend):
     names = ["p10", "p9", "p1", "p2"] * 2
     frame = frame_of(backend, sample=names, config=["b"] * 4 + ["a"] * 4, label=["u", "v", "v", "u"] * 2)
     plain = from_frame(frame, fold="fold", **COLUMNS)
-    assert plain.samples.tolist() == ["p1", "p10", "p2", "p9"]
+    assert plain.samples.tolist() == ["p10", "p9", "p1", "p2"]
     assert plain.configs == ("b", "a")
     if backend == "pandas":
         other = frame.astype({"sample": object, "config": "category", "label": "category"})
     else:
         other = frame.with_columns(pl.col("sample", "config", "label").cast(pl.Categorical))
     assert_same(from_frame(other, fold="fold", **COLUMNS), plain)
+
+
+@FRAMES
+def test_an_e_process_goes_through_the_rows_of_a_table_in_their_order(backend):
+    better = np.array([1] * 12 + [0] * 3)  # ahead from the first row on, behind at the end
+    names = [f"q{i}" for i in range(15)]
+    columns = {"sample": names * 2, "config": ["a"] * 15 + ["b"] * 15, "prediction": [*better, *(1 - better)]}
+    frame = (pd if backend == "pandas" else pl).DataFrame(columns)
+    oof = from_frame(frame, sample="sample", config="config", label=None, prediction="prediction")
+    arrays = from_arrays(None, np.stack([better, 1 - better], axis=1).astype(float), configs=["a", "b"])
+    assert oof.samples.tolist() == names
+    found, expected = (compare.e_process(p, "a", "b", "mean", bounds=(-1, 1)) for p in (oof, arrays))
+    assert found.evalues.tolist() == expected.evalues.tolist()
 
 
 # -- files ----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 import sklearn.metrics as skm
 from sklearn.base import BaseEstimator
 
-from outfold import metrics
+from outfold import from_arrays, metrics
 from outfold._target import Target
 from outfold.exceptions import InputError
 
@@ -526,3 +526,11 @@ def test_function_must_return_a_number(value):
 def test_make_refuses(arguments, message):
     with pytest.raises(InputError, match=message):
         metrics.make(*arguments, needs="margin")
+
+
+@pytest.mark.parametrize("name", ["positive_likelihood_ratio", "neg_negative_likelihood_ratio"])
+def test_likelihood_ratios_of_a_fold_of_one_class_are_undefined(name):
+    oof = from_arrays([1, 1, 0, 1, 0, 1], [1, 1, 0, 1, 1, 0], folds=[0, 0, 1, 1, 1, 1], response="label")
+    scores = oof.scores(name)[0, 0]
+    assert np.isnan(scores[0])
+    assert np.isfinite(scores[1])

@@ -174,6 +174,11 @@ def test_from_cv_takes_pairs_and_refuses_leaks():
         Plan.from_cv([(np.arange(10), np.arange(5))]).split(np.tile([0, 1], 5))
 
 
+def test_from_cv_refuses_a_sample_twice_in_a_test_part():
+    with pytest.raises(InputError, match="names a sample twice in one test part"):
+        Plan.from_cv([(np.arange(5), [5, 6, 6]), (np.arange(5, 10), np.arange(5))]).split(np.tile([0, 1], 5))
+
+
 def test_from_cv_keeps_training_parts_of_its_own():
     y = np.tile([0, 1], 10)
     pairs = [(np.repeat(train[:8], 2), test) for train, test in KFold(5).split(y)]

@@ -113,6 +113,30 @@ def test_the_table_is_that_of_gridsearchcv(name, cancer):
     assert ours.oof_.configs[ours.best_index_] == ours.estimate_.selected
 
 
+UNDEFINED = ["f1", "precision", "recall", "jaccard", "average_precision", "matthews_corrcoef", "balanced_accuracy"]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("scoring", [*UNDEFINED, make_scorer(f1_score), make_scorer(f1_score, pos_label=0)])
+def test_folds_without_positives_score_what_they_score_in_gridsearchcv(scoring, noise):
+    X, y = noise
+    order = np.argsort(y, kind="stable")  # the first of the folds are of one class, the last of the other
+    X, y, cv = X[order], y[order], [(np.delete(np.arange(60), rows), rows) for rows in (range(10), range(20, 45))]
+    grid = {"max_depth": [1, 2, 4]}
+    ours = of.SelectCV(DecisionTreeClassifier(random_state=0), grid, cv=cv, scoring=scoring, drop=False).fit(X, y)
+    theirs = GridSearchCV(DecisionTreeClassifier(random_state=0), grid, cv=cv, scoring=scoring).fit(X, y)
+    assert_same_search(ours, theirs)
+
+
+@pytest.mark.parametrize("scoring", [None, "r2", "explained_variance"])
+def test_a_fold_of_equal_labels_scores_what_it_scores_in_gridsearchcv(scoring):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = np.where(np.arange(40) < 10, 1.0, X[:, 0] + 0.1 * X[:, 1])
+    ours = of.SelectCV(Ridge(), {"alpha": [0.1, 1, 10]}, cv=KFold(4), scoring=scoring, drop=False).fit(X, y)
+    theirs = GridSearchCV(Ridge(), {"alpha": [0.1, 1, 10]}, cv=KFold(4), scoring=scoring).fit(X, y)
+    assert_same_search(ours, theirs)
+
+
 @pytest.mark.parametrize("scoring", [None, "accuracy", "roc_auc_ovr", "f1_macro"])
 def test_many_classes(scoring):
     X, y = load_iris(return_X_y=True, as_frame=True)
@@ -841,3 +865,30 @@ def test_scorers_may_name_the_first_class_as_the_positive_one(noise, method):
     ours = of.SelectCV(LogisticRegression(), {"C": [0.01, 1.0]}, drop=False, **options).fit(X, names)
     theirs = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, **options).fit(X, names)
     assert ours.cv_results_["mean_test_score"] == pytest.approx(theirs.cv_results_["mean_test_score"], abs=1e-12)
+
+
+def test_a_rule_knows_parameters_by_their_full_names(cancer):
+    grid = {"svc__C": [0.1, 1, 10]}
+    full, short = (
+        of.SelectCV(SVM, grid, cv=CV, rule=of.select.one_standard_error(complexity=name)).fit(*cancer)
+        for name in ("svc__C", "C")
+    )
+    assert full.best_params_ == short.best_params_
+
+
+def test_a_failed_fit_leaves_nothing_behind(cancer):
+    def refuses(table):
+        raise RuntimeError("no index")
+
+    search = of.SelectCV(LogisticRegression(), C_GRID, cv=CV).fit(*cancer)
+    with pytest.raises(RuntimeError, match="no index"):
+        search.set_params(refit=refuses).fit(*cancer)
+    assert not [name for name in vars(search) if name.endswith("_")]
+    with pytest.raises(NotFittedError):
+        search.set_params(refit=True).predict(cancer[0])
+
+
+def test_folds_of_one_sample_are_named_where_they_leave_a_metric_undefined():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    with pytest.raises(InputError, match="r2 is undefined in every fold: each holds out one sample only"):
+        of.SelectCV(Ridge(), {"alpha": [1, 10]}, cv=KFold(12), drop=False).fit(X, X[:, 0])

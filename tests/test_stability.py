@@ -253,6 +253,13 @@ def test_reproducibility():
         stability.reproducibility([1.0, 2.0], 0, 1)
 
 
+def test_a_repeat_without_scores_has_no_winner():
+    for table in ([[0.5, np.nan], [0.6, 0.5]], [[np.nan, 0.5], [0.6, 0.5]]):
+        with pytest.raises(InputError, match=r"undefined \(NaN\) in 1 of 2 repeats"):
+            stability.reproducibility(table, 0, 1)
+    assert stability.reproducibility([[0.5, 0.4, np.nan], [0.6, 0.5, 0.1]], 0, 1) == 1  # of the two that are asked for
+
+
 def test_replicability():
     # Share of equal pairs, counted one by one.
     rng = np.random.default_rng(0)
@@ -260,7 +267,7 @@ def test_replicability():
     pairs = [np.mean([row[i] == row[j] for i in range(10) for j in range(10) if i != j]) for row in table]
     assert stability.replicability(table) == pytest.approx(np.mean(pairs))
     assert stability.replicability([1, 1, 1]) == 1
-    for wrong in ([True], [0.5, 0.2], np.ones((2, 2, 2))):
+    for wrong in ([True], [0.5, 0.2], np.ones((2, 2, 2)), np.zeros((0, 5))):
         with pytest.raises(InputError, match="rejections must be"):
             stability.replicability(wrong)
 

@@ -98,9 +98,9 @@ def from_frame(
 ) -> Predictions:
     """Predictions in a long table, one row for every (sample, configuration, repeat), in any order.
 
-    Samples are put into the order of their names, so that the same rows in another order give the same samples and the
-    same fingerprint; configurations stay in the order in which they first appear. A cell (configuration, repeat,
-    fold) without any row was not run.
+    Samples and configurations stay in the order in which they first appear. Tests that go through the samples one by one
+    use it (`compare.e_process`), and the fingerprint depends on it. A cell (configuration, repeat, fold) without any row
+    was not run.
 
     Parameters
     ----------

@@ -441,6 +441,11 @@ class _Splitter:
             ) from None
         pairs = self._pairs(cv, labels)
         for train_rows, test_rows in pairs:
+            if len(np.unique(test_rows)) < len(test_rows):
+                raise InputError(
+                    f"{self.plan.cv_name} names a sample twice in one test part; every sample has one prediction there. Give "
+                    "each position once."
+                )
             if np.intersect1d(train_rows, test_rows).size:
                 raise InputError(f"{self.plan.cv_name} puts samples into training and test part of the same split.")
         if not pairs:

@@ -72,7 +72,7 @@ class LongTable:
             raise InputError("two columns of the table have the same name; rename or leave out one of them.") from None
         if len(self.frame) == 0:
             raise InputError("the table has no rows; one for every (sample, configuration, repeat) is needed.")
-        self._sample, self.samples = self._codes(sample, "sample")
+        self._sample, self.samples = self._codes(sample, "sample", in_order=True)
         only = np.zeros(len(self.frame), dtype=np.intp)
         self._config, self.configs = only, None
         if config is not None:

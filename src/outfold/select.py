@@ -293,6 +293,11 @@ def choose(scoring: Scoring, rule: RuleLike = None) -> Selection:
     picked = int(rule.pick(scoring)[0])
     metric = scoring.metric
     scores = scoring.scores()
+    if picked < 0 and len(scoring.cells) == len(scoring.rows) and scoring.aggregate == "fold":
+        raise InputError(
+            f"{metric.name} is undefined in every fold: each holds out one sample only. Use folds of several samples, or a "
+            "metric that is a mean over samples, such as accuracy or mse."
+        )
     if picked < 0:
         raise InputError(
             f"{metric.name} is undefined for every configuration on these {len(scoring.rows)} samples: "
@@ -323,7 +328,9 @@ def _complexity(key: Any, name: str, params: Mapping[str, Any]) -> float:
         return _as_complexity(key(name, params), name)
     if isinstance(key, str):
         names = _ALIASES.get(key, (key,))
-        found = [v for k, v in params.items() if k.rpartition("__")[2] in names]
+        # Parameters of one step only go by their last part: "svc__C" is kept as "C".
+        full = (key, key.rpartition("__")[2])
+        found = [v for k, v in params.items() if k in full or k.rpartition("__")[2] in names]
         # A configuration without the parameter is not simpler than one with it: it comes last.
         if not found or found[0] is None:
             return np.inf

@@ -86,7 +86,8 @@ class Rank(Stop):
     threshold
         Least correlation, 0.9999 as in the paper.
     configs
-        Names of the configurations it must hold for; all that are still running where None.
+        Names of the configurations it must hold for; all that are still running where None, or where all that are named
+        were dropped.
     """
 
     threshold: float = 0.9999
@@ -126,7 +127,8 @@ class KS(Stop):
     metric
         The score of a repeat; the default metric of the task where None.
     configs
-        Names of the configurations it must hold for; all that are still running where None.
+        Names of the configurations it must hold for; all that are still running where None, or where all that are named
+        were dropped.
     """
 
     threshold: float = 0.1
@@ -348,6 +350,11 @@ def reproducibility(
         if table.ndim != 2 or not len(table):
             raise InputError(f"scores must have shape (repeats, configurations); got {table.shape}.")
         one, other = (table[:, _column(name, table.shape[1])] for name in (a, b))
+    if np.isnan(one).any() or np.isnan(other).any():
+        raise InputError(
+            f"the score is undefined (NaN) in {int(np.sum(np.isnan(one) | np.isnan(other)))} of {len(one)} repeats, which then "
+            "have no winner; leave these repeats out, or take a metric that is defined in all of them."
+        )
     ahead = float(np.mean((one > other) + 0.5 * (one == other)))
     return max(2 * ahead - 1, 1 - 2 * ahead)
 
@@ -371,7 +378,7 @@ def replicability(rejections: ArrayLike) -> float:
         table = np.atleast_2d(np.asarray(rejections))
     except ValueError:  # rows of different lengths
         table = np.empty(0)
-    if table.ndim != 2 or table.shape[1] < 2 or not np.all((table == 0) | (table == 1)):
+    if table.ndim != 2 or not len(table) or table.shape[1] < 2 or not np.all((table == 0) | (table == 1)):
         raise InputError("rejections must be True or False, at least 2 randomisations for every data set.")
     n, k = table.shape[1], table.sum(axis=1).astype(np.float64)
     return float(np.mean((k * (k - 1) + (n - k) * (n - k - 1)) / (n * (n - 1))))

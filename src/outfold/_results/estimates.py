@@ -123,6 +123,8 @@ class Estimate:
         return self.method not in ("cv", "cvt")
 
     def _own(self) -> str:
+        if self.plan.endswith("one test set"):  # nothing was cross-validated
+            return "winner's own score"
         # By fold is what a grid search reports; pooled is one value on all predictions of a repeat.
         return f"winner's own CV score, {'by fold' if self.aggregate == 'fold' else 'pooled'}"
 

@@ -46,6 +46,14 @@ from .task import Task
 # A metric that is a Python function is called for every draw, configuration and fold: fewer draws have to do.
 _DRAWS, _LOOPED_DRAWS = 1000, 200
 
+# What a fit sets.
+_FOUND = frozenset(
+    [
+        *("oof_", "cv_results_", "n_splits_", "scorer_", "multimetric_", "_judge", "selection_", "best_index_"),
+        *("best_params_", "best_score_", "best_estimator_", "refit_time_", "feature_names_in_", "_estimate"),
+    ]
+)
+
 
 class _Judge(NamedTuple):
     """What is needed to estimate later; it can be pickled, as metrics cannot."""
@@ -234,6 +242,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             ``groups``, and arguments of the estimators' ``fit``; those with one entry a sample, such as
             ``sample_weight``, are split like X. Weights count in the fits, not in the scores.
         """
+        self._forget()  # a fit that fails leaves nothing that an earlier one found
         self._check_options()
         announcer = Announcer.of(self, X, y)
         groups, fit_params = self._route(params)
@@ -250,9 +259,12 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             failures.raise_as_sklearn(error)
         failures.warn(oof)
         task = task.scored_by(task.scorers.expanded(oof, self.refit))
-        self._forget()
         self.oof_ = replace(oof, notes=(*oof.notes, *self._notes(task)))
-        self._take_stock(task, space)
+        try:
+            self._take_stock(task, space)
+        except BaseException:
+            self._forget()
+            raise
         if announcer is not None:
             announcer.end()
         return self
@@ -306,7 +318,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             return space, oof.sel(config=list(space.configs))
         if task.scorers.main is None:
             raise InputError("a sampler must be told one score; let refit name the scorer.")
-        metric = task.metrics[task.scorers.main]
+        metric, scorer = task.metrics[task.scorers.main], task.scorers.scorers[task.scorers.main]
         return ask_and_collect(
             self.estimator,
             self._grid,
@@ -314,7 +326,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             self.n_configs,
             self.store,
             lambda configs, store: self._collect_configs(task, configs, store, None),
-            lambda oof, name: metric.sign * float(np.mean(results.split_scores(oof.sel(config=name), metric))),
+            lambda oof, name: metric.sign * float(np.mean(results.split_scores(oof.sel(config=name), metric, scorer))),
             raises=self.error_score == "raise",
         )
 
@@ -366,14 +378,14 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         return notes
 
     def _forget(self) -> None:
-        """What an earlier fit left and this one might not replace."""
-        names = ("_estimate", "best_estimator_", "best_score_", "best_index_", "best_params_", "selection_")
-        for name in (*names, "feature_names_in_", "refit_time_"):
-            self.__dict__.pop(name, None)
+        """Whatever a fit found."""
+        for name in [name for name in self.__dict__ if name in _FOUND]:
+            del self.__dict__[name]
 
     def _take_stock(self, task: Task, space: Space) -> None:
         """Everything that follows from the predictions: the table, the selection, the model, the estimate."""
-        scores = {name: results.split_scores(self.oof_, metric) for name, metric in task.metrics.items()}
+        scorers = task.scorers.scorers
+        scores = {name: results.split_scores(self.oof_, metric, scorers[name]) for name, metric in task.metrics.items()}
         error_score = np.nan if self.error_score == "raise" else float(self.error_score)
         self.cv_results_ = results.table(self.oof_, space.params, scores, error_score)
         self.n_splits_ = len(self.oof_.splits.cells)

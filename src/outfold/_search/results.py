@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._kernels.choose import tied_with_best
 from .._predictions import Predictions, State
 from ..metrics import Metric
+from .standin import Replayed
 
 Columns = dict[str, Any]
 
@@ -37,10 +38,17 @@ def _counted(error_score: float) -> tuple[State, ...]:
     return (State.DONE,) if np.isnan(error_score) else (State.DONE, State.FAILED)
 
 
-def split_scores(oof: Predictions, metric: Metric) -> NDArray[np.float64]:
-    """(configurations, splits) the metric of every cell, in the order of the splits."""
+def split_scores(oof: Predictions, metric: Metric, scorer: Any) -> NDArray[np.float64]:
+    """(configurations, splits) the metric of every cell, in the order of the splits.
+
+    Where the metric is undefined, F1 without positives say, it is what the scorer of scikit-learn gives, mostly 0.
+    """
     r, k = _cells(oof)
-    return np.asarray(oof.scores(metric)[:, r, k])
+    scores = np.array(oof.scores(metric)[:, r, k])
+    undefined = np.argwhere(np.isnan(scores) & (oof.state[:, r, k] == State.DONE))
+    if len(undefined) and metric.needs != "model":  # functions of the model were asked already
+        scores[tuple(undefined.T)] = Replayed(scorer, oof.response).cells(oof, [(c, r[i], k[i]) for c, i in undefined])
+    return scores
 
 
 def _cells(oof: Predictions) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

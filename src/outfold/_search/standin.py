@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -16,6 +16,9 @@ from .._predictions import Predictions, State
 from .._target import Target, encode
 from ..exceptions import InputError
 from ..metrics import Metric
+
+# Positions of a configuration, a repeat and a fold.
+Cell = tuple[Any, Any, Any]
 
 
 @dataclass(frozen=True)
@@ -56,11 +59,20 @@ class Replayed:
 
     def keys(self, oof: Predictions) -> list[str] | None:
         """Names of the scores it returns, found by calling it for one finished cell; None where it returns a number."""
-        config, repeat, fold = np.argwhere(oof.state == State.DONE)[0]
-        rows = oof.splits.test_rows(int(repeat), int(fold))
-        target = oof.target.take(rows)
-        value = self._call(Model(oof.respond("model")[repeat, config, rows], target, self.response), target.labels)
+        cell = np.argwhere(oof.state == State.DONE)[0]
+        value = next(self._answers(oof, [tuple(cell)]))
         return list(value) if isinstance(value, Mapping) else None
+
+    def cells(self, oof: Predictions, cells: Sequence[Cell]) -> list[float]:
+        """The score of some finished cells."""
+        return [float(value) for value in self._answers(oof, cells)]
+
+    def _answers(self, oof: Predictions, cells: Sequence[Cell]) -> Iterator[Any]:
+        stored = oof.respond("model")
+        for config, repeat, fold in cells:
+            rows = oof.splits.test_rows(int(repeat), int(fold))
+            target = oof.target.take(rows)
+            yield self._call(Model(stored[repeat, config, rows], target, self.response), target.labels)
 
     def _number(self, model: Model, labels: NDArray[Any]) -> float:
         value = self._call(model, labels)

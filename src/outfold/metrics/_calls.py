@@ -81,6 +81,8 @@ _NEED_TWO_LABELS = frozenset(
         "d2_tweedie_score",
         "explained_variance_score",
         "matthews_corrcoef",
+        "negative_likelihood_ratio",
+        "positive_likelihood_ratio",
         "r2_score",
         "roc_auc_score",
     }
