@@ -143,3 +143,12 @@ def test_scores_of_folds_have_no_samples_to_draw():
     scores = of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
     with pytest.raises(NeedError, match="power needs predictions"):
         compare.power("t_corrected", 0.1, source=scores, a=0, b=1)
+
+
+def test_a_group_drawn_twice_is_two_groups():
+    values = np.repeat([[1.0, 0.0]], 40, axis=0)
+    source = of.from_arrays(None, values, response="pointwise", groups=np.repeat(np.arange(8), 5))
+    found = compare.power("permutation", 0.95, source=source, a=0, b=1, n_simulations=400).power
+    # Of 8 groups all must agree (p = 2/256; with one against them it is 18/256): each does with probability 0.975.
+    exact = 0.975**8
+    assert abs(found - exact) < 4 * np.sqrt(exact * (1 - exact) / 400)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,6 +56,14 @@ class _Units:
     def n(self) -> int:
         """Number of units."""
         return len(self.members)
+
+
+class _Drawn(NamedTuple):
+    """The simulations of a block: rows, whether they keep the order of the two, and the groups they form, if any."""
+
+    rows: list[NDArray[np.intp]]
+    kept: list[NDArray[np.bool_]]
+    groups: list[NDArray[np.intp] | None]
 
 
 class _Simulator:
@@ -165,11 +173,11 @@ class _Simulator:
         """Share of the simulations in which the test finds a difference."""
         p = self.probability(difference)
         alpha = round(1 - self.question.confidence_level, 12)
-        pvalues = np.concatenate([self._pvalues(drawn, kept) for drawn, kept in self._draws(p)])
+        pvalues = np.concatenate([self._pvalues(drawn) for drawn in self._draws(p)])
         return float(np.mean(pvalues <= alpha))
 
-    def _draws(self, p: float) -> Iterator[tuple[list[NDArray[np.intp]], list[NDArray[np.bool_]]]]:
-        """Rows drawn in every simulation of a block, with whether they keep their order; the same whatever p is."""
+    def _draws(self, p: float) -> Iterator[_Drawn]:
+        """What is drawn in every simulation of a block; the same whatever p is."""
         units = self.units
         n_units = max(1, round(self.n * units.n / len(self.held)))
         for i, part in enumerate(blocks(self.size.n_simulations, max(1, _AT_ONCE // (self.n * self.oof.n_repeats)))):
@@ -177,21 +185,23 @@ class _Simulator:
             drawn = rng.integers(0, units.n, size=(b, n_units))
             kept = (rng.random((b, n_units)) < p) == units.toward[drawn]
             if self.oof.groups is None:
-                yield list(self.held[drawn]), list(kept)
+                yield _Drawn(list(self.held[drawn]), list(kept), [None] * b)
                 continue
             rows = [np.concatenate([units.members[u] for u in row]) for row in drawn]
             sizes = [[len(units.members[u]) for u in row] for row in drawn]
-            yield rows, [np.repeat(k, s) for k, s in zip(kept, sizes, strict=True)]
+            # A group drawn twice is two groups, which may be swapped apart.
+            labels: list[NDArray[np.intp] | None] = [np.repeat(np.arange(n_units), s) for s in sizes]
+            yield _Drawn(rows, [np.repeat(k, s) for k, s in zip(kept, sizes, strict=True)], labels)
 
     def _generator(self, stream: int, block: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.size.rng, spawn_key=(_STREAM, stream, block)))
 
-    def _pvalues(self, drawn: list[NDArray[np.intp]], kept: list[NDArray[np.bool_]]) -> NDArray[np.float64]:
+    def _pvalues(self, drawn: _Drawn) -> NDArray[np.float64]:
         if self.by_folds:
-            return self._of_folds(drawn, kept)
+            return self._of_folds(drawn.rows, drawn.kept)
         if self.metric.pointwise and self.oof.groups is None and np.all(self.oof.folds[self.held] >= 0):
-            return self._of_values(np.array(drawn), np.array(kept))
-        found = [self._ask(Contest(self._redrawn(d, k), self.metric)) for d, k in zip(drawn, kept, strict=True)]
+            return self._of_values(np.array(drawn.rows), np.array(drawn.kept))
+        found = [self._ask(Contest(self._redrawn(*one), self.metric)) for one in zip(*drawn, strict=True)]
         return np.concatenate(found)
 
     def _ask(self, contest: Contest) -> NDArray[np.float64]:
@@ -286,7 +296,7 @@ class _Simulator:
         out[:, rows] = self.metric.values(self.oof.target.take(rows), np.ascontiguousarray(self._data[r][:, rows]))
         return out
 
-    def _redrawn(self, rows: NDArray[np.intp], kept: NDArray[np.bool_]) -> Predictions:
+    def _redrawn(self, rows: NDArray[np.intp], kept: NDArray[np.bool_], groups: NDArray[np.intp] | None) -> Predictions:
         """The predictions of the rows drawn, exchanged where not kept, as one artifact."""
         oof = self.oof
         data = oof.data[:, :, rows]
@@ -302,7 +312,7 @@ class _Simulator:
             labels=None if labels is None else _exchanged(labels, kept),
             folds=folds,
             state=state,
-            groups=None if oof.groups is None else oof.groups[rows],
+            groups=groups,
             samples=None,
             train=None,
             seconds=None,
