@@ -194,11 +194,24 @@ def test_five_by_two_reports_the_mean_and_tests_the_first():
     a, b = drawn("t_5x2cv", 2)
     found = run("t_5x2cv", a, b)
     assert found.difference == pytest.approx((a - b).mean())
-    assert found.details["first_difference"] == pytest.approx(a[0] - b[0])
+    assert found.tested == pytest.approx(a[0] - b[0])
     assert np.mean(found.interval) == pytest.approx(a[0] - b[0])
     assert "first of the ten" in found.description
     against = run("t_5x2cv", [0.9, *[0.7] * 8, 0.6], [0.8] * 10)
     assert "OF311" in {n.code for n in against.notes}
+
+
+def test_five_by_two_names_no_winner_where_the_first_points_against_the_mean():
+    a = [0.95, 0.95, *[0.799, 0.7995] * 2, *[0.6, 0.601] * 2]
+    found = run("t_5x2cv", a, [0.8] * 10)
+    assert found.significant
+    assert found.tested > 0 > found.difference
+    assert found.better is None
+    assert "the first difference and the mean of ten disagree: no winner" in str(found)
+    assert run("t_5x2cv", a, [0.8] * 10, alternative="better").better is None
+    with_it = run("t_5x2cv", [0.95, 0.95, *[0.801, 0.8015] * 4], [0.8] * 10)
+    assert with_it.significant
+    assert with_it.better == "a"
 
 
 def test_f_interval_holds_the_differences_that_are_not_refused():
