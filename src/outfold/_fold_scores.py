@@ -105,21 +105,32 @@ def _layout(splits: Splits, n_train: NDArray[np.intp], n_test: NDArray[np.intp])
     if whole and np.all(splits.folds >= 0):
         if np.all(n_test[planned] == 1):
             return "loo"
-        return "balanced" if _is_balanced(splits.folds) else "kfold"
+        return "balanced" if splits.plan.kind == "blocked" or _is_balanced(splits.folds) else "kfold"
+    if _is_time_series(splits):
+        return "other"
     # Random splits come one a repeat; such as hold out no sample twice by chance stand in one repeat.
     return "holdout" if whole or np.all(planned.sum(axis=1) == 1) else "other"
 
 
+def _is_time_series(splits: Splits) -> bool:
+    """Whether there are several splits, and all train on what stands before the samples they hold out."""
+    return len(splits.cells) > 1 and all(
+        splits.train_rows(r, k).max() < splits.test_rows(r, k).min() for r, k in splits.cells
+    )
+
+
 def _is_balanced(folds: NDArray[np.int32]) -> bool:
-    """Whether the halves of any two repeats share a quarter of the samples, as nearly as the number of samples allows."""
+    """Whether m = 2^k - 1 repeats of halves share a quarter of the samples, to within the one that does not divide by four.
+
+    Random halves do so by coincidence only; blocked plans, whose classes may leave more samples over, say what they are.
+    """
     n, m = folds.shape
-    if m < 2 or folds.max() != 1:
+    if m < 3 or m & (m + 1) or folds.max() != 1:
         return False
-    ones = folds.astype(np.float64)
-    shared = (ones.T @ ones)[np.triu_indices(m, 1)]
-    # Blocks differ by one sample at most, and a quarter of the 2^k > m blocks is shared.
-    blocks = 1 << m.bit_length()
-    return bool(np.all(np.abs(shared - n / 4) <= blocks / 4) and np.all(np.abs(ones.sum(axis=0) - n / 2) <= blocks / 2))
+    halves = np.concatenate([folds, 1 - folds], axis=1).astype(np.float64)
+    shared = (halves.T @ halves).reshape(2, m, 2, m)
+    pairs = np.triu_indices(m, 1)
+    return bool(np.all(np.abs(shared[:, pairs[0], :, pairs[1]] - n / 4) < 1))
 
 
 def from_scores(

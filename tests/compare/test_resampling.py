@@ -21,7 +21,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 
 import outfold as of
-from outfold._fold_scores import fold_scores
+from outfold._fold_scores import _is_balanced, fold_scores
 from outfold._kernels.resampled import mean_variance
 from outfold.compare._contest import Contest
 from outfold.compare._design import Question, all_pairs, compare_pairs
@@ -280,6 +280,9 @@ def collected(plan, n=48):
         (of.Plan.from_cv(ShuffleSplit(5, test_size=0.2, train_size=0.5)), "holdout"),
         (of.Plan.from_cv([(np.arange(9, 48), np.arange(9)), (np.r_[:9, 20:48], np.arange(9, 20))]), "holdout"),
         (of.Plan.from_cv(TimeSeriesSplit(4)), "other"),
+        (of.Plan.from_cv([(np.arange(e), np.arange(e, e + 12)) for e in (12, 18, 24, 30)]), "other"),
+        (of.Plan.from_cv([(np.arange(e - 9, e), np.arange(e + 1, e + 12)) for e in (12, 18, 24, 30)]), "other"),
+        (of.Plan.from_cv([(np.arange(e), np.arange(e, 48)) for e in (12, 24, 36)]), "other"),
         (of.Plan.from_cv(LeaveOneOut()), "loo"),
     ],
     ids=str,
@@ -297,6 +300,35 @@ def test_layout_comes_from_the_splits(plan, layout):
     else:
         with pytest.raises(NeedError, match="t_corrected needs K-fold"):
             compare.t_corrected(oof, "bayes", "dummy")
+
+
+@pytest.mark.parametrize("n", [12, 40, 100])
+def test_random_halves_are_not_taken_for_balanced_ones(n):
+    found, exact = [], []
+    for seed in range(60):
+        folds = of.Plan(2, 3, stratify=False).split(np.arange(n) % 2, rng=seed).folds
+        found.append(_is_balanced(folds))
+        shared = [np.sum(folds[:, i] & folds[:, j]) for i, j in ((0, 1), (0, 2), (1, 2))]
+        exact.append(shared == [n / 4] * 3)
+    assert found == exact
+    assert np.mean(found) < 0.2
+
+
+@pytest.mark.parametrize("m", [3, 7])
+@pytest.mark.parametrize("n", [41, 63, 90])
+def test_blocked_plans_are_balanced_whatever_the_classes(m, n):
+    y = np.r_[np.ones(n // 5, dtype=int), np.zeros(n - n // 5, dtype=int)]
+    X = np.random.default_rng(0).normal(size=(n, 2)) + y[:, None]
+    oof = of.collect({"bayes": GaussianNB(), "dummy": DummyClassifier()}, X, y, of.Plan.blocked(m), rng=0)
+    assert fold_scores(oof, "accuracy").layout == "balanced"
+    assert compare.auto(oof, "accuracy").method == ("t_blocked_3x2" if m == 3 else "t_blocked_mx2")
+
+
+def test_halves_that_share_a_quarter_are_balanced_whoever_made_them():
+    blocks = np.arange(48) % 4
+    halves = [np.isin(blocks, pair) for pair in ((0, 1), (0, 2), (0, 3))]
+    pairs = [(np.flatnonzero(part), np.flatnonzero(~part)) for half in halves for part in (half, ~half)]
+    assert fold_scores(collected(of.Plan.from_cv(pairs)), "accuracy").layout == "balanced"
 
 
 def test_splitters_and_given_folds_serve_the_tests_of_their_structure():
