@@ -15,7 +15,7 @@ from .._validate import check_level
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
 from ._contest import Contest, Source
-from ._one_set import notes_on_pooling
+from ._one_set import notes_on_pooling, zero_one
 from ._units import group_means, sample_values
 
 Bounds = tuple[float, float]
@@ -242,9 +242,7 @@ def _bounds(contest: Contest, given: Bounds | None, over: str) -> Bounds:
 def _right_or_wrong(contest: Contest) -> bool:
     """Whether scores made elsewhere are all 0 or 1."""
     assert contest.metric is not None
-    return contest.metric.needs == "pointwise" and bool(
-        np.isin(contest.predictions("e_process").data, (0.0, 1.0)).all()
-    )
+    return contest.metric.needs == "pointwise" and zero_one(contest.predictions("e_process"))
 
 
 def _checked_bounds(bounds: Bounds) -> Bounds:
