@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._convert import from_arrays
+from .._fold_scores import FoldScores
 from .._kernels.resample import blocks
+from .._notes import Note
 from .._predictions import Predictions, State
 from .._results import Alternative, Power
 from .._scoring import bind
@@ -79,6 +81,7 @@ class _Simulator:
         self.held = np.flatnonzero((self.oof.folds >= 0).any(axis=1))
         self.n = len(self.held) if size.n is None else size.n
         self.cells = self.oof.splits.cells
+        self.undefined = 0
 
     # -- who is drawn -----------------------------------------------------------------------------------
 
@@ -174,6 +177,7 @@ class _Simulator:
         p = self.probability(difference)
         alpha = round(1 - self.question.confidence_level, 12)
         pvalues = np.concatenate([self._pvalues(drawn) for drawn in self._draws(p)])
+        self.undefined = max(self.undefined, int(np.isnan(pvalues).sum()))
         return float(np.mean(pvalues <= alpha))
 
     def _draws(self, p: float) -> Iterator[_Drawn]:
@@ -209,7 +213,7 @@ class _Simulator:
         pairs = np.arange(len(contest.configs)).reshape(-1, 2)
         try:
             found = self.test.compute(contest, pairs, self.question, **self.options).outcome.pvalue
-        except NeedError:
+        except (InputError, NeedError):
             if len(pairs) == 1 and self._answerable:
                 return np.array([np.nan])  # a draw without a class, or with an empty fold: nothing is found
             raise
@@ -385,7 +389,10 @@ def power(
     )
     question = Question(alternative, confidence_level)
     simulator = _simulator(test, source, (a, b), metric, question, options, size)
-    asked = np.asarray(difference, dtype=np.float64)
+    try:
+        asked = np.asarray(difference, dtype=np.float64)
+    except (TypeError, ValueError):
+        asked = np.empty(0)
     if asked.ndim > 1 or not asked.size or not np.isfinite(asked).all():
         raise InputError(f"difference must be a number, or several in a row; got {difference!r}.")
     found = np.array([simulator.power(float(d)) for d in np.atleast_1d(asked)])
@@ -453,6 +460,8 @@ def _simulator(
     options: dict[str, Any],
     size: _Size,
 ) -> _Simulator:
+    if isinstance(source, FoldScores):
+        raise NeedError("power simulates from predictions; from_scores has none. Collect predictions, or read them.")
     contest, chosen, _ = find_contest(source, metric, pair, test, question)
     check_options(chosen, options)
     if chosen.name == "t_bayes":
@@ -478,4 +487,15 @@ def _result(simulator: _Simulator, difference: NDArray[np.float64], found: NDArr
         alternative=question.alternative,
         confidence_level=question.confidence_level,
         plan=str(contest.plan),
+        notes=_notes(simulator),
     )
+
+
+def _notes(simulator: _Simulator) -> tuple[Note, ...]:
+    if not simulator.undefined:
+        return ()
+    text = (
+        f"{simulator.test.name} by {simulator.contest.metric_name} is undefined in {simulator.undefined:,} of "
+        f"{simulator.size.n_simulations:,} simulations, in which a class is missing, say; they count as nothing found."
+    )
+    return (Note("OF316", text),)
