@@ -150,7 +150,8 @@ def from_scores(
     ----------
     scores
         A dict (or data frame) with the scores of every configuration, or an array with a row for each: one score a
-        split, repeat by repeat. The same position must be the same split for all; NaN where a score is undefined.
+        split, repeat by repeat, or (repeats, folds) of them. The same position must be the same split for all; NaN (or
+        masked) where a score is undefined.
     n_train, n_test
         Samples trained on and held out in a split.
     design
@@ -169,9 +170,9 @@ def from_scores(
     >>> of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
     <FoldScores of 2 configurations by score, 3-fold>
     """
-    names, values = _columns(scores, configs)
+    names, values, rows = _columns(scores, configs)
     n_train, n_test = check_count(n_train, "n_train"), check_count(n_test, "n_test")
-    plan = _plan_of(design, repeats, values.shape[1])
+    plan = _plan_of(design, rows if repeats is None and design == "kfold" else repeats, values.shape[1])
     shape = (plan.repeats, values.shape[1] // plan.repeats)
     return FoldScores(
         names,
@@ -185,17 +186,23 @@ def from_scores(
     )
 
 
-def _columns(scores: Any, configs: Sequence[str] | None) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+def _columns(scores: Any, configs: Sequence[str] | None) -> tuple[tuple[str, ...], NDArray[np.float64], int | None]:
+    """Names, (C, J) scores, and the number of repeats where scores come as (repeats, folds)."""
     if isinstance(scores, Mapping) or hasattr(scores, "columns"):
         keys = list(scores if isinstance(scores, Mapping) else scores.columns)
-        names, columns = tuple(map(str, keys)), [scores[key] for key in keys]
+        names, columns = tuple(map(str, keys)), [_column(scores[key]) for key in keys]
     else:
-        columns = list(scores)
+        try:
+            columns = [_column(row) for row in scores]
+        except TypeError:
+            raise InputError(
+                f"scores must be a dict of scores, or an array with a row a configuration; got {scores!r}."
+            ) from None
         names = tuple(f"config {i}" for i in range(len(columns))) if configs is None else tuple(map(str, configs))
-    try:
-        values = np.stack([np.asarray(column, dtype=np.float64).ravel() for column in columns])
-    except (TypeError, ValueError) as error:
-        raise InputError(f"scores must be numbers, as many for every configuration: {error}.") from None
+    if len({column.size for column in columns}) > 1:
+        lengths = ", ".join(f"{name} has {column.size}" for name, column in zip(names, columns, strict=False))
+        raise InputError(f"scores must be as many for every configuration, one a split; {lengths}.")
+    values = np.stack([column.ravel() for column in columns]) if columns else np.empty((0, 0))
     if len(names) != len(values) or len(set(names)) < len(names):
         raise InputError(f"scores need one name a configuration, all different; got {names} for {len(values)}.")
     if len(values) < 2 or values.shape[1] < 2:
@@ -205,7 +212,19 @@ def _columns(scores: Any, configs: Sequence[str] | None) -> tuple[tuple[str, ...
         )
     if np.isinf(values).any():
         raise InputError("scores must be finite numbers, or NaN where a score is undefined; some are infinite.")
-    return names, values
+    shapes = {column.shape for column in columns}
+    repeats = columns[0].shape[0] if len(shapes) == 1 and columns[0].ndim == 2 and columns[0].shape[1] > 1 else None
+    return names, values, repeats
+
+
+def _column(scores: Any) -> NDArray[np.float64]:
+    """The scores of a configuration, one a split or (repeats, folds); what is masked is undefined."""
+    try:
+        if isinstance(scores, np.ma.MaskedArray):
+            scores = np.ma.filled(scores.astype(np.float64), np.nan)
+        return np.atleast_1d(np.asarray(scores, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"scores must be numbers, one a split: {error}.") from None
 
 
 def _plan_of(design: Design | Plan, repeats: int | None, n: int) -> Plan:

@@ -477,6 +477,9 @@ def test_from_scores_knows_designs():
     ("scores", "options", "text"),
     [
         ({"a": [1, 2], "b": [1, 2, 3]}, {}, "as many for every configuration"),
+        ({"a": [1, 2], "b": [1, 2, 3]}, {}, "a has 2, b has 3"),
+        (None, {}, "must be a dict of scores, or an array .* got None"),
+        (5, {}, "must be a dict of scores, or an array .* got 5"),
         ({"a": ["x", "y"], "b": [1, 2]}, {}, "must be numbers"),
         ({"a": [1, 2]}, {}, "two configurations and two scores"),
         ({"a": [1], "b": [2]}, {}, "two configurations and two scores"),
@@ -494,3 +497,26 @@ def test_from_scores_knows_designs():
 def test_from_scores_refuses(scores, options, text):
     with pytest.raises(InputError, match=text):
         of.from_scores(scores, **({"n_train": 10, "n_test": 10} | options))
+
+
+def test_from_scores_takes_repeats_by_folds_and_masked_scores():
+    rng = np.random.default_rng(0)
+    tables = {"a": rng.random((5, 2)), "b": rng.random((5, 2))}
+    found = of.from_scores(tables, n_train=30, n_test=30)
+    assert (found.plan.repeats, found.plan.folds) == (5, 2)
+    assert np.array_equal(found.values, np.stack(list(tables.values())))
+    assert compare.auto(found).method == "f_5x2cv"
+    masked = np.ma.masked_array([0.8, 0.7, 0.9, 99.0], [False, False, False, True])
+    source = of.from_scores({"a": masked, "b": [0.7, 0.6, 0.9, 0.7]}, n_train=30, n_test=10)
+    assert np.isnan(source.values[0].ravel()).tolist() == [False, False, False, True]
+
+
+def test_a_configuration_without_scores_does_not_disturb_the_others():
+    table = {"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.8], "c": [np.nan] * 3}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = compare.t_bayes(of.from_scores(table, n_train=20, n_test=10), "a", "b", rope=np.float32(0.1))
+    assert f"a is better with P(better) {found.probabilities.better:.4f}" in str(found)
+    assert isinstance(found.rope, float)
+    note = next(n for n in found.notes if n.code == "OF301")
+    assert note.text.endswith("the probabilities do not account for that choice.")

@@ -218,7 +218,9 @@ class Comparison(Terms):
 
     def _decision(self) -> str:
         relevance = "" if self.relevance is None else f"; beside a rope of {self.rope:g}: {self.relevance}"
-        if self.significant is None:
+        if self.probabilities is not None:
+            words = f"{self.a} is better with P(better) {_render.number(self.probabilities.better)}"
+        elif self.significant is None:
             words = "none by a p value"
         elif self.significant and self._contradicted:
             words = "the first difference and the mean of ten disagree: no winner"
