@@ -149,3 +149,10 @@ def test_missing_cells_stay_missing_when_probabilities_become_labels():
 def test_only_predictions_can_be_joined():
     with pytest.raises(InputError, match="other Predictions"):
         make_predictions("roc_auc").join([1, 2])
+
+
+@pytest.mark.parametrize("suffixes", [(1, 2), 5, "ab"])
+def test_suffixes_are_two_texts(suffixes):
+    oof = of.from_arrays([0, 1, 0, 1], np.array([[0.1, 0.2], [0.9, 0.8], [0.3, 0.1], [0.7, 0.6]]), response="proba")
+    with pytest.raises(of.exceptions.InputError, match="suffixes must be two different endings"):
+        oof.join(oof, suffixes=suffixes)

@@ -105,21 +105,32 @@ def _layout(splits: Splits, n_train: NDArray[np.intp], n_test: NDArray[np.intp])
     if whole and np.all(splits.folds >= 0):
         if np.all(n_test[planned] == 1):
             return "loo"
-        return "balanced" if _is_balanced(splits.folds) else "kfold"
+        return "balanced" if splits.plan.kind == "blocked" or _is_balanced(splits.folds) else "kfold"
+    if _is_time_series(splits):
+        return "other"
     # Random splits come one a repeat; such as hold out no sample twice by chance stand in one repeat.
     return "holdout" if whole or np.all(planned.sum(axis=1) == 1) else "other"
 
 
+def _is_time_series(splits: Splits) -> bool:
+    """Whether there are several splits, and all train on what stands before the samples they hold out."""
+    return len(splits.cells) > 1 and all(
+        splits.train_rows(r, k).max() < splits.test_rows(r, k).min() for r, k in splits.cells
+    )
+
+
 def _is_balanced(folds: NDArray[np.int32]) -> bool:
-    """Whether the halves of any two repeats share a quarter of the samples, as nearly as the number of samples allows."""
+    """Whether m = 2^k - 1 repeats of halves share a quarter of the samples, to within the one that does not divide by four.
+
+    Random halves do so by coincidence only; blocked plans, whose classes may leave more samples over, say what they are.
+    """
     n, m = folds.shape
-    if m < 2 or folds.max() != 1:
+    if m < 3 or m & (m + 1) or folds.max() != 1:
         return False
-    ones = folds.astype(np.float64)
-    shared = (ones.T @ ones)[np.triu_indices(m, 1)]
-    # Blocks differ by one sample at most, and a quarter of the 2^k > m blocks is shared.
-    blocks = 1 << m.bit_length()
-    return bool(np.all(np.abs(shared - n / 4) <= blocks / 4) and np.all(np.abs(ones.sum(axis=0) - n / 2) <= blocks / 2))
+    halves = np.concatenate([folds, 1 - folds], axis=1).astype(np.float64)
+    shared = (halves.T @ halves).reshape(2, m, 2, m)
+    pairs = np.triu_indices(m, 1)
+    return bool(np.all(np.abs(shared[:, pairs[0], :, pairs[1]] - n / 4) < 1))
 
 
 def from_scores(
@@ -139,7 +150,8 @@ def from_scores(
     ----------
     scores
         A dict (or data frame) with the scores of every configuration, or an array with a row for each: one score a
-        split, repeat by repeat. The same position must be the same split for all; NaN where a score is undefined.
+        split, repeat by repeat, or (repeats, folds) of them. The same position must be the same split for all; NaN (or
+        masked) where a score is undefined.
     n_train, n_test
         Samples trained on and held out in a split.
     design
@@ -158,9 +170,9 @@ def from_scores(
     >>> of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
     <FoldScores of 2 configurations by score, 3-fold>
     """
-    names, values = _columns(scores, configs)
+    names, values, rows = _columns(scores, configs)
     n_train, n_test = check_count(n_train, "n_train"), check_count(n_test, "n_test")
-    plan = _plan_of(design, repeats, values.shape[1])
+    plan = _plan_of(design, rows if repeats is None and design == "kfold" else repeats, values.shape[1])
     shape = (plan.repeats, values.shape[1] // plan.repeats)
     return FoldScores(
         names,
@@ -174,17 +186,23 @@ def from_scores(
     )
 
 
-def _columns(scores: Any, configs: Sequence[str] | None) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+def _columns(scores: Any, configs: Sequence[str] | None) -> tuple[tuple[str, ...], NDArray[np.float64], int | None]:
+    """Names, (C, J) scores, and the number of repeats where scores come as (repeats, folds)."""
     if isinstance(scores, Mapping) or hasattr(scores, "columns"):
         keys = list(scores if isinstance(scores, Mapping) else scores.columns)
-        names, columns = tuple(map(str, keys)), [scores[key] for key in keys]
+        names, columns = tuple(map(str, keys)), [_column(scores[key]) for key in keys]
     else:
-        columns = list(scores)
+        try:
+            columns = [_column(row) for row in scores]
+        except TypeError:
+            raise InputError(
+                f"scores must be a dict of scores, or an array with a row a configuration; got {scores!r}."
+            ) from None
         names = tuple(f"config {i}" for i in range(len(columns))) if configs is None else tuple(map(str, configs))
-    try:
-        values = np.stack([np.asarray(column, dtype=np.float64).ravel() for column in columns])
-    except (TypeError, ValueError) as error:
-        raise InputError(f"scores must be numbers, as many for every configuration: {error}.") from None
+    if len({column.size for column in columns}) > 1:
+        lengths = ", ".join(f"{name} has {column.size}" for name, column in zip(names, columns, strict=False))
+        raise InputError(f"scores must be as many for every configuration, one a split; {lengths}.")
+    values = np.stack([column.ravel() for column in columns]) if columns else np.empty((0, 0))
     if len(names) != len(values) or len(set(names)) < len(names):
         raise InputError(f"scores need one name a configuration, all different; got {names} for {len(values)}.")
     if len(values) < 2 or values.shape[1] < 2:
@@ -194,7 +212,19 @@ def _columns(scores: Any, configs: Sequence[str] | None) -> tuple[tuple[str, ...
         )
     if np.isinf(values).any():
         raise InputError("scores must be finite numbers, or NaN where a score is undefined; some are infinite.")
-    return names, values
+    shapes = {column.shape for column in columns}
+    repeats = columns[0].shape[0] if len(shapes) == 1 and columns[0].ndim == 2 and columns[0].shape[1] > 1 else None
+    return names, values, repeats
+
+
+def _column(scores: Any) -> NDArray[np.float64]:
+    """The scores of a configuration, one a split or (repeats, folds); what is masked is undefined."""
+    try:
+        if isinstance(scores, np.ma.MaskedArray):
+            scores = np.ma.filled(scores.astype(np.float64), np.nan)
+        return np.atleast_1d(np.asarray(scores, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"scores must be numbers, one a split: {error}.") from None
 
 
 def _plan_of(design: Design | Plan, repeats: int | None, n: int) -> Plan:

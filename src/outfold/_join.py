@@ -128,7 +128,8 @@ def _renamed(first: Predictions, second: Predictions, suffixes: Suffixes | None)
             + (f" ({len(both)} names stand in both)" if len(both) > 1 else "")
             + "; say how to tell them apart: join(other, suffixes=(' old', ' new'))."
         )
-    if len(suffixes) != 2 or suffixes[0] == suffixes[1]:
+    pair = isinstance(suffixes, (tuple, list)) and len(suffixes) == 2 and all(isinstance(s, str) for s in suffixes)
+    if not pair or suffixes[0] == suffixes[1]:
         raise InputError(f"suffixes must be two different endings, such as (' old', ' new'); got {suffixes!r}.")
     return tuple(_with_ending(oof, both, end) for oof, end in zip((first, second), suffixes, strict=True))  # type: ignore[return-value]
 

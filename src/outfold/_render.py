@@ -91,7 +91,7 @@ def table_html(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def table_latex(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """The same as `table`, for LaTeX with booktabs; everything is escaped."""
-    lines = [" & ".join(map(escape_latex, row)) + r" \\" for row in [header, *rows]]
+    lines = [_protected(" & ".join(map(escape_latex, row))) + r" \\" for row in [header, *rows]]
     columns = "l" * len(header)
     body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
     return "\n".join([*body, r"\end{tabular}"])
@@ -110,5 +110,10 @@ _LATEX = {
 
 
 def escape_latex(text: Any) -> str:
-    """Text with TeX's special characters made harmless."""
-    return "".join(_LATEX.get(c, c) for c in str(text))
+    """Text with TeX's special characters made harmless, on one line."""
+    return "".join(_LATEX.get(c, c) for c in " ".join(str(text).splitlines()))
+
+
+def _protected(line: str) -> str:
+    """A row that TeX cannot take for an argument of the end of the row before."""
+    return "{" + line[0] + "}" + line[1:] if line[:1] in ("[", "*") else line

@@ -51,7 +51,7 @@ GROUPS = np.arange(N) // 4
         (lambda: one_set(groups=GROUPS), "accuracy", "permutation"),
         (lambda: one_set(groups=GROUPS), "roc_auc", "permutation"),
         (lambda: predictions(of.Plan.holdout()), "accuracy", "mcnemar"),
-        (lambda: predictions(of.Plan.holdout()), "roc_auc", "permutation"),
+        (lambda: predictions(of.Plan.holdout()), "roc_auc", "delong"),
         (lambda: predictions(of.Plan(folds=4)), "roc_auc", "t_corrected"),
         (lambda: predictions(of.Plan(folds=4, repeats=3)), "accuracy", "t_corrected"),
         (lambda: predictions(of.Plan(folds=4), groups=GROUPS), "accuracy", "t_corrected"),
@@ -109,6 +109,15 @@ def test_two_configurations_are_a_comparison():
     against = compare.auto(oof, "accuracy", control="config 1")
     assert isinstance(against, of.Comparisons)
     assert against.control == "config 1"
+
+
+def test_right_or_wrong_of_part_of_the_samples_is_right_or_wrong():
+    values = np.ma.masked_array(np.repeat([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]], 10, axis=0))
+    values[20:] = np.ma.masked
+    folds = np.where(np.arange(30) < 20, 0, -1)
+    part = of.from_arrays(None, values, folds=folds, response="pointwise")
+    assert compare.auto(part).method == "mcnemar"
+    assert compare.e_process(part, 0, 1).bounds == (-1, 1)
 
 
 def test_arguments_that_do_not_go_together():

@@ -94,3 +94,11 @@ def test_equal_columns_do_not_disturb():
 def test_what_is_refused(answers, options, says):
     with pytest.raises(InputError, match=says.replace("?", r"\?")):
         compare.pairs(answers, **options)
+
+
+def test_latex_rows_cannot_be_taken_for_arguments():
+    table = {"[a]": [0.8, 0.7, 0.9], "*b\nc": [0.7, 0.6, 0.9]}
+    text = of.compare.t_corrected(of.from_scores(table, n_train=60, n_test=30), 0, 1).to_latex()
+    assert "\n{[}a] & *b c & " in text
+    turned = of.compare.t_corrected(of.from_scores(table, n_train=60, n_test=30), 1, 0).to_latex()
+    assert "\n{*}b c & [a] & " in turned

@@ -386,8 +386,27 @@ def test_delong_needs_two_classes_and_every_sample():
     rng = np.random.default_rng(0)
     folds = np.where(rng.random((40, 2)) < 0.4, 0, -1)
     oof = of.from_arrays(np.arange(40) % 2, rng.random((40, 2, 2)), folds=folds, response="proba")
-    with pytest.raises(NeedError, match="delong needs a prediction of every sample in every repeat"):
+    with pytest.raises(NeedError, match="delong needs a prediction of the same samples in every repeat"):
         compare.delong(oof, 0, 1)
+    rare = of.from_arrays(np.arange(40) == 3, rng.random((40, 2)), response="score")
+    with pytest.raises(NeedError, match="delong needs two samples of each class at least"):
+        compare.delong(rare, 0, 1)
+    assert compare.auto(rare, "roc_auc").method == "permutation"
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_delong_counts_the_samples_held_out_only(grouped):
+    rng = np.random.default_rng(1)
+    y, P, groups = np.arange(60) % 2, rng.random((60, 2)), np.arange(60) // 3 if grouped else None
+    held = np.isin(np.arange(60) // 3, rng.choice(20, 8, replace=False))
+    P[~held] = np.nan
+    part = of.from_arrays(y, np.ma.masked_invalid(P), folds=np.where(held, 0, -1), groups=groups, response="score")
+    alone = of.from_arrays(y[held], P[held], groups=None if groups is None else groups[held], response="score")
+    found, wanted = compare.delong(part, 0, 1), compare.delong(alone, 0, 1)
+    assert found.statistic == pytest.approx(wanted.statistic)
+    assert found.standardised == pytest.approx(wanted.standardised)
+    assert found.wins == wanted.wins
+    assert found.interval == pytest.approx(wanted.interval)
 
 
 # ---------------------------------------------------------------------------------- bootstrap

@@ -139,7 +139,29 @@ def test_too_few_samples_for_the_power(answers):
         compare.detectable("mcnemar", 1.5, source=answers, a=0, b=1)
 
 
-def test_scores_of_folds_have_no_samples_to_draw():
+def test_a_group_drawn_twice_is_two_groups():
+    values = np.repeat([[1.0, 0.0]], 40, axis=0)
+    source = of.from_arrays(None, values, response="pointwise", groups=np.repeat(np.arange(8), 5))
+    found = compare.power("permutation", 0.95, source=source, a=0, b=1, n_simulations=400).power
+    # Of 8 groups all must agree (p = 2/256; with one against them it is 18/256): each does with probability 0.975.
+    exact = 0.975**8
+    assert abs(found - exact) < 4 * np.sqrt(exact * (1 - exact) / 400)
+
+
+@pytest.mark.parametrize("test", ["permutation", "bootstrap"])
+def test_draws_without_a_class_count_as_nothing_found(test):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) < 3
+    source = of.from_arrays(y, rng.random((60, 2)) + y[:, None], response="score")
+    found = compare.power(test, 0.0, source=source, a=0, b=1, metric="roc_auc", n_simulations=60, n_resamples=300)
+    assert 0 <= found.power <= 0.2
+    assert [n.code for n in found.notes] == ["OF316"]
+    assert "of 60 simulations" in found.notes[0].text
+
+
+def test_what_power_cannot_simulate_is_said(answers):
+    with pytest.raises(InputError, match="difference must be a number, or several in a row; got 'x'"):
+        compare.power("mcnemar", "x", source=answers, a=0, b=1)
     scores = of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
-    with pytest.raises(NeedError, match="power needs predictions"):
-        compare.power("t_corrected", 0.1, source=scores, a=0, b=1)
+    with pytest.raises(NeedError, match="power simulates from predictions; from_scores has none"):
+        compare.power("t_corrected", 0.1, source=scores, a="a", b="b")

@@ -21,7 +21,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 
 import outfold as of
-from outfold._fold_scores import fold_scores
+from outfold._fold_scores import _is_balanced, fold_scores
 from outfold._kernels.resampled import mean_variance
 from outfold.compare._contest import Contest
 from outfold.compare._design import Question, all_pairs, compare_pairs
@@ -194,11 +194,24 @@ def test_five_by_two_reports_the_mean_and_tests_the_first():
     a, b = drawn("t_5x2cv", 2)
     found = run("t_5x2cv", a, b)
     assert found.difference == pytest.approx((a - b).mean())
-    assert found.details["first_difference"] == pytest.approx(a[0] - b[0])
+    assert found.tested == pytest.approx(a[0] - b[0])
     assert np.mean(found.interval) == pytest.approx(a[0] - b[0])
     assert "first of the ten" in found.description
     against = run("t_5x2cv", [0.9, *[0.7] * 8, 0.6], [0.8] * 10)
     assert "OF311" in {n.code for n in against.notes}
+
+
+def test_five_by_two_names_no_winner_where_the_first_points_against_the_mean():
+    a = [0.95, 0.95, *[0.799, 0.7995] * 2, *[0.6, 0.601] * 2]
+    found = run("t_5x2cv", a, [0.8] * 10)
+    assert found.significant
+    assert found.tested > 0 > found.difference
+    assert found.better is None
+    assert "the first difference and the mean of ten disagree: no winner" in str(found)
+    assert run("t_5x2cv", a, [0.8] * 10, alternative="better").better is None
+    with_it = run("t_5x2cv", [0.95, 0.95, *[0.801, 0.8015] * 4], [0.8] * 10)
+    assert with_it.significant
+    assert with_it.better == "a"
 
 
 def test_f_interval_holds_the_differences_that_are_not_refused():
@@ -267,6 +280,9 @@ def collected(plan, n=48):
         (of.Plan.from_cv(ShuffleSplit(5, test_size=0.2, train_size=0.5)), "holdout"),
         (of.Plan.from_cv([(np.arange(9, 48), np.arange(9)), (np.r_[:9, 20:48], np.arange(9, 20))]), "holdout"),
         (of.Plan.from_cv(TimeSeriesSplit(4)), "other"),
+        (of.Plan.from_cv([(np.arange(e), np.arange(e, e + 12)) for e in (12, 18, 24, 30)]), "other"),
+        (of.Plan.from_cv([(np.arange(e - 9, e), np.arange(e + 1, e + 12)) for e in (12, 18, 24, 30)]), "other"),
+        (of.Plan.from_cv([(np.arange(e), np.arange(e, 48)) for e in (12, 24, 36)]), "other"),
         (of.Plan.from_cv(LeaveOneOut()), "loo"),
     ],
     ids=str,
@@ -284,6 +300,35 @@ def test_layout_comes_from_the_splits(plan, layout):
     else:
         with pytest.raises(NeedError, match="t_corrected needs K-fold"):
             compare.t_corrected(oof, "bayes", "dummy")
+
+
+@pytest.mark.parametrize("n", [12, 40, 100])
+def test_random_halves_are_not_taken_for_balanced_ones(n):
+    found, exact = [], []
+    for seed in range(60):
+        folds = of.Plan(2, 3, stratify=False).split(np.arange(n) % 2, rng=seed).folds
+        found.append(_is_balanced(folds))
+        shared = [np.sum(folds[:, i] & folds[:, j]) for i, j in ((0, 1), (0, 2), (1, 2))]
+        exact.append(shared == [n / 4] * 3)
+    assert found == exact
+    assert np.mean(found) < 0.2
+
+
+@pytest.mark.parametrize("m", [3, 7])
+@pytest.mark.parametrize("n", [41, 63, 90])
+def test_blocked_plans_are_balanced_whatever_the_classes(m, n):
+    y = np.r_[np.ones(n // 5, dtype=int), np.zeros(n - n // 5, dtype=int)]
+    X = np.random.default_rng(0).normal(size=(n, 2)) + y[:, None]
+    oof = of.collect({"bayes": GaussianNB(), "dummy": DummyClassifier()}, X, y, of.Plan.blocked(m), rng=0)
+    assert fold_scores(oof, "accuracy").layout == "balanced"
+    assert compare.auto(oof, "accuracy").method == ("t_blocked_3x2" if m == 3 else "t_blocked_mx2")
+
+
+def test_halves_that_share_a_quarter_are_balanced_whoever_made_them():
+    blocks = np.arange(48) % 4
+    halves = [np.isin(blocks, pair) for pair in ((0, 1), (0, 2), (0, 3))]
+    pairs = [(np.flatnonzero(part), np.flatnonzero(~part)) for half in halves for part in (half, ~half)]
+    assert fold_scores(collected(of.Plan.from_cv(pairs)), "accuracy").layout == "balanced"
 
 
 def test_splitters_and_given_folds_serve_the_tests_of_their_structure():
@@ -432,6 +477,9 @@ def test_from_scores_knows_designs():
     ("scores", "options", "text"),
     [
         ({"a": [1, 2], "b": [1, 2, 3]}, {}, "as many for every configuration"),
+        ({"a": [1, 2], "b": [1, 2, 3]}, {}, "a has 2, b has 3"),
+        (None, {}, "must be a dict of scores, or an array .* got None"),
+        (5, {}, "must be a dict of scores, or an array .* got 5"),
         ({"a": ["x", "y"], "b": [1, 2]}, {}, "must be numbers"),
         ({"a": [1, 2]}, {}, "two configurations and two scores"),
         ({"a": [1], "b": [2]}, {}, "two configurations and two scores"),
@@ -449,3 +497,26 @@ def test_from_scores_knows_designs():
 def test_from_scores_refuses(scores, options, text):
     with pytest.raises(InputError, match=text):
         of.from_scores(scores, **({"n_train": 10, "n_test": 10} | options))
+
+
+def test_from_scores_takes_repeats_by_folds_and_masked_scores():
+    rng = np.random.default_rng(0)
+    tables = {"a": rng.random((5, 2)), "b": rng.random((5, 2))}
+    found = of.from_scores(tables, n_train=30, n_test=30)
+    assert (found.plan.repeats, found.plan.folds) == (5, 2)
+    assert np.array_equal(found.values, np.stack(list(tables.values())))
+    assert compare.auto(found).method == "f_5x2cv"
+    masked = np.ma.masked_array([0.8, 0.7, 0.9, 99.0], [False, False, False, True])
+    source = of.from_scores({"a": masked, "b": [0.7, 0.6, 0.9, 0.7]}, n_train=30, n_test=10)
+    assert np.isnan(source.values[0].ravel()).tolist() == [False, False, False, True]
+
+
+def test_a_configuration_without_scores_does_not_disturb_the_others():
+    table = {"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.8], "c": [np.nan] * 3}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = compare.t_bayes(of.from_scores(table, n_train=20, n_test=10), "a", "b", rope=np.float32(0.1))
+    assert f"a is better with P(better) {found.probabilities.better:.4f}" in str(found)
+    assert isinstance(found.rope, float)
+    note = next(n for n in found.notes if n.code == "OF301")
+    assert note.text.endswith("the probabilities do not account for that choice.")

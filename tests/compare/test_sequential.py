@@ -185,3 +185,34 @@ def test_unbounded_losses_with_bounds():
     assert found.difference == pytest.approx(
         np.subtract(*[oof.sel(config=j).scores("log_loss").mean() for j in (0, 1)])
     )
+
+
+def test_a_new_process_has_no_evidence():
+    process = EProcess()
+    assert (process.evalue, process.pvalue, len(process.evalues)) == (1.0, 1.0, 0)
+    assert repr(process) == "<EProcess without any difference yet: e-value 1, p = 1>"
+
+
+def test_much_evidence_is_no_overflow():
+    with np.errstate(all="raise", under="ignore"):
+        process = EProcess().update(np.ones(3000))
+        assert np.isfinite(process.evalue)
+        assert 0 < process.pvalue < 1e-300
+        assert np.all(process.pvalues > 0)
+        assert process.pvalue == process.pvalues[-1]
+        assert process.interval.low > 0.9
+
+
+def test_the_p_value_remembers_the_best_and_looks_at_new_values_only():
+    process = EProcess().update(np.ones(20))
+    best = process.pvalue
+    process._log_evalues[0] = np.zeros(20)  # the past is not read again
+    process.update(-np.ones(5))
+    assert process.pvalue == best
+    assert process.evalue < 1 / best
+
+
+def test_repr_has_the_mean_and_its_interval():
+    text = repr(EProcess().update([1.0, 0.0, 1.0, 1.0]))
+    assert "after 4 differences: mean +0.75" in text
+    assert "95%" in text

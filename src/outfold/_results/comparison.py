@@ -98,6 +98,8 @@ class Comparison(Terms):
         The configurations.
     difference
         Metric of `a` minus metric of `b`.
+    tested
+        The difference that statistic, p value and interval belong to, where it is another (`t_5x2cv`); else None.
     interval
         Its confidence interval, or None where the method gives none.
     statistic, df
@@ -122,6 +124,7 @@ class Comparison(Terms):
     b: str
     difference: float
     scores: tuple[float, float]
+    tested: float | None = None
     interval: Interval | None = None
     statistic: float | None = None
     df: tuple[float, ...] = ()
@@ -143,10 +146,15 @@ class Comparison(Terms):
 
     @property
     def better(self) -> str | None:
-        """The better one, where the test finds a difference; else None."""
-        if not self.significant or self.difference == 0:
+        """The better one, where the test finds a difference and the one it tested points the same way; else None."""
+        if not self.significant or self.difference == 0 or self._contradicted:
             return None
         return self.a if (self.difference > 0) == self.greater_is_better else self.b
+
+    @property
+    def _contradicted(self) -> bool:
+        """Whether the difference that was tested points against the one that is reported."""
+        return self.tested is not None and self.tested * self.difference < 0
 
     @property
     def relevance(self) -> str | None:
@@ -210,8 +218,12 @@ class Comparison(Terms):
 
     def _decision(self) -> str:
         relevance = "" if self.relevance is None else f"; beside a rope of {self.rope:g}: {self.relevance}"
-        if self.significant is None:
+        if self.probabilities is not None:
+            words = f"{self.a} is better with P(better) {_render.number(self.probabilities.better)}"
+        elif self.significant is None:
             words = "none by a p value"
+        elif self.significant and self._contradicted:
+            words = "the first difference and the mean of ten disagree: no winner"
         elif self.better is None:
             words = f"no difference found at alpha {self.alpha:g}"
         else:

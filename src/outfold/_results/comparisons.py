@@ -122,6 +122,8 @@ class Outcome:
 
     Attributes
     ----------
+    tested
+        (P,) the difference that the test is of, where it is not `difference`.
     interval
         (P, 2), or None where the method gives none.
     wins
@@ -135,6 +137,7 @@ class Outcome:
     """
 
     difference: NDArray[np.float64]
+    tested: NDArray[np.float64] | None = None
     statistic: NDArray[np.float64] | None = None
     pvalue: NDArray[np.float64] | None = None
     df: tuple[float, ...] = ()
@@ -151,6 +154,7 @@ class Outcome:
         """The fields of a Comparison for pair i."""
         return {
             "difference": float(self.difference[i]),
+            "tested": entry(self.tested, i),
             "statistic": entry(self.statistic, i),
             "pvalue": entry(self.pvalue, i),
             "df": self.df,

@@ -28,14 +28,11 @@ def _delong(contest: Contest, pairs: NDArray[np.intp], question: Question) -> An
         raise InputError(
             f"delong compares roc_auc of two classes; got {contest.metric_name}. Use bootstrap or permutation."
         )
-    if not np.all(oof.folds >= 0):
-        raise NeedError(
-            f"delong needs a prediction of every sample in every repeat; these predictions are {oof.plan}. Use bootstrap."
-        )
-    positive = oof.target.y == 1
-    placements = _mean_placements(oof, positive)
+    rows = _rows(oof)
+    positive = oof.target.y[rows] == 1
+    placements = _mean_placements(oof, rows, positive)
     areas = placements[0].mean(axis=1)
-    variances, wins = _of_pairs(placements, pairs, _codes(oof, positive))
+    variances, wins = _of_pairs(placements, pairs, _codes(oof, rows, positive))
     difference = areas[pairs[:, 0]] - areas[pairs[:, 1]]
     difference[np.abs(difference) < 1e-15] = 0.0
     error = np.sqrt(np.where(variances < _NONE, 0.0, variances))
@@ -48,7 +45,7 @@ def _delong(contest: Contest, pairs: NDArray[np.intp], question: Question) -> An
         statistic=z,
         pvalue=pvalues(question, _tails(z, error)),
         interval=interval,
-        standardised=standardised(difference, error * np.sqrt(oof.n_samples)),
+        standardised=standardised(difference, error * np.sqrt(len(rows))),
         wins=wins,
         unit="sample",
         notes=notes_without_variance(difference, error),
@@ -70,18 +67,47 @@ def _description(oof: Predictions) -> str:
     return words if oof.groups is None else f"{words}, samples clustered in groups [Obuchowski 1997]"
 
 
-def _mean_placements(oof: Predictions, positive: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def same_rows(oof: Predictions) -> NDArray[np.intp] | None:
+    """The samples held out, where every repeat holds out the same ones; else None."""
+    held = oof.folds >= 0
+    return np.flatnonzero(held[:, 0]) if np.all(held == held[:, :1]) else None
+
+
+def two_of_each(oof: Predictions, rows: NDArray[np.intp]) -> bool:
+    """Whether there are two samples of each class at least, which a variance of placements needs."""
+    return int(np.bincount(oof.target.y[rows].astype(np.intp), minlength=2).min()) >= 2
+
+
+def _rows(oof: Predictions) -> NDArray[np.intp]:
+    rows = same_rows(oof)
+    if rows is None:
+        raise NeedError(
+            f"delong needs a prediction of the same samples in every repeat; these predictions are {oof.plan}. Use bootstrap."
+        )
+    if not two_of_each(oof, rows):
+        raise NeedError(
+            "delong needs two samples of each class at least; one class has fewer among those held out. Use permutation."
+        )
+    return rows
+
+
+def _mean_placements(
+    oof: Predictions, rows: NDArray[np.intp], positive: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     scores = oof.respond("score")
-    parts = [kernels.placements(scores[r].astype(np.float64, copy=False), positive) for r in range(oof.n_repeats)]
+    parts = [kernels.placements(scores[r][:, rows].astype(np.float64), positive) for r in range(oof.n_repeats)]
     if len(parts) == 1:
         return parts[0]
     return np.mean([p for p, _ in parts], axis=0), np.mean([n for _, n in parts], axis=0)
 
 
-def _codes(oof: Predictions, positive: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
-    codes = oof.group_codes
-    if codes is None:
+def _codes(
+    oof: Predictions, rows: NDArray[np.intp], positive: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    if oof.group_codes is None:
         return None
+    # Groups that are not held out must not count.
+    codes = np.unique(oof.group_codes[rows], return_inverse=True)[1].astype(np.intp)
     if min(len(np.unique(codes[positive])), len(np.unique(codes[~positive]))) < 2:
         raise NeedError("delong needs two groups with each class at least. Use permutation, or more groups.")
     return codes[positive], codes[~positive]
@@ -114,7 +140,7 @@ DELONG = PairTest(
     description="DeLong's test of two areas under the ROC curve",
     reference="DeLong et al. 1988; Sun and Xu 2014",
     statistic_name="z",
-    needs="scores of two classes, of every sample in every repeat",
+    needs="scores of two classes, of the same samples in every repeat",
     compute=_delong,
     metric="roc_auc",
 )
@@ -139,7 +165,7 @@ def delong(
     ----------
     source
         Predictions; on several folds they are taken as one test set (OF308), and their scores are ranked together. With repeats
-        the placements are averaged over them. Groups are clusters (Obuchowski 1997).
+        the placements are averaged over them, which must hold out the same samples. Groups are clusters (Obuchowski 1997).
     a, b
         The configurations.
     metric

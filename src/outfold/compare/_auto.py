@@ -9,11 +9,14 @@ from typing import Any, Literal
 import numpy as np
 
 from .._fold_scores import Layout
+from .._predictions import Predictions
 from .._results import Alternative, Comparison, Comparisons
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
+from ._areas import same_rows, two_of_each
 from ._contest import Contest, Source
 from ._design import PairTest, Question, all_pairs, compare_pairs
+from ._one_set import zero_one
 from ._registry import TESTS, check_options
 
 Kind = Literal["right or wrong", "mean", "area", "set"]
@@ -39,8 +42,8 @@ class Situation:
         Whether the metric is defined in every fold.
     directed
         Whether the question is one-sided.
-    complete
-        Whether every sample has a prediction in every repeat.
+    placed
+        Whether every repeat holds out the same samples, two of each class at least; asked for areas only.
     """
 
     layout: Layout
@@ -52,7 +55,7 @@ class Situation:
     predictions: bool = True
     defined: bool = True
     directed: bool = False
-    complete: bool = True
+    placed: bool = True
 
     @property
     def pointwise(self) -> bool:
@@ -105,11 +108,11 @@ DECISIONS: tuple[Decision, ...] = (
         lambda s: _one(s) and s.kind == "right or wrong" and s.repeats == 1,
     ),
     Decision(
-        "one test set, all samples of the artifact",
+        "one test set, two samples of each class or more",
         "roc_auc",
         "delong",
         "the two areas rest on the same samples, and DeLong's covariance accounts for that",
-        lambda s: _one(s) and s.kind == "area" and s.complete,
+        lambda s: _one(s) and s.kind == "area" and s.placed,
     ),
     Decision(
         "one test set",
@@ -196,19 +199,24 @@ def decide(situation: Situation) -> Decision:
 def situation_of(contest: Contest, question: Question) -> Situation:
     """What the choice of a test for these configurations hangs on."""
     folds = contest.folds
-    planned = folds.n_test > 0
+    planned, kind = folds.n_test > 0, kind_of(contest)
     return Situation(
         layout=folds.layout,
         repeats=int(planned.any(axis=1).sum()),
         folds=int(planned.sum(axis=1).max()),
         one_set=folds.layout == "one test set" or int(planned.sum()) == 1,
-        kind=kind_of(contest),
+        kind=kind,
         grouped=contest.oof is not None and contest.oof.groups is not None,
         predictions=contest.oof is not None,
         defined=not np.isnan(folds.values[:, planned]).any(),
         directed=question.alternative != "two-sided",
-        complete=contest.oof is None or bool(np.all(contest.oof.folds >= 0)),
+        placed=contest.oof is None or kind != "area" or _placed(contest.oof),
     )
+
+
+def _placed(oof: Predictions) -> bool:
+    rows = same_rows(oof)
+    return rows is not None and two_of_each(oof, rows)
 
 
 def kind_of(contest: Contest) -> Kind:
@@ -217,9 +225,7 @@ def kind_of(contest: Contest) -> Kind:
     if metric is None or oof is None:
         return "set"
     if metric.pointwise:
-        binary = metric.name in ("accuracy", "error") or (
-            metric.needs == "pointwise" and bool(np.isin(oof.data, (0.0, 1.0)).all())
-        )
+        binary = metric.name in ("accuracy", "error") or (metric.needs == "pointwise" and zero_one(oof))
         return "right or wrong" if binary else "mean"
     return "area" if metric.name == "roc_auc" else "set"
 

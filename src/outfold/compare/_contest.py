@@ -130,7 +130,7 @@ class Contest:
 
     def _find_winner(self) -> str | None:
         if isinstance(self.source, FoldScores):
-            scores, names = self.sign * np.nanmean(self.source.values, axis=(1, 2)), self.source.configs
+            scores, names = self.sign * _means(self.source.values), self.source.configs
         else:
             scoring = Scoring(self.source, self._metric)
             scores, names = self.sign * scoring.scores()[0], scoring.names
@@ -138,14 +138,22 @@ class Contest:
             return None
         return names[int(np.nanargmax(scores))]
 
-    def notes_on_selection(self, pairs: NDArray[np.intp]) -> dict[int, tuple[Note, ...]]:
-        """A caveat for every pair of which one was selected on these very predictions."""
+    def notes_on_selection(self, pairs: NDArray[np.intp], of: str = "p value does") -> dict[int, tuple[Note, ...]]:
+        """A caveat for every pair of which one was selected on these very predictions; `of` what does not know it."""
         if self.winner not in self.configs:
             return {}
         winner = self.configs.index(self.winner)
         note = Note(
             "OF301",
             f"{self.winner} is the best of {len(self.source.configs):,} on these predictions; "
-            "the p value does not account for that choice.",
+            f"the {of} not account for that choice.",
         )
         return {int(i): (note,) for i in np.flatnonzero((pairs == winner).any(axis=1))}
+
+
+def _means(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(C,) mean of what is defined in (C, R, K) scores; NaN where nothing is."""
+    defined = ~np.isnan(values)
+    counts = defined.sum(axis=(1, 2))
+    sums = np.where(defined, values, 0.0).sum(axis=(1, 2))
+    return np.asarray(np.divide(sums, counts, out=np.full(len(values), np.nan), where=counts > 0))

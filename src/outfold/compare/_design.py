@@ -44,8 +44,9 @@ class Question:
         if self.alternative not in ALTERNATIVES:
             raise InputError(f"alternative must be 'two-sided', 'better' or 'worse'; got {self.alternative!r}.")
         rope = self.rope
-        if rope is not None and not (isinstance(rope, (int, float)) and np.isfinite(rope) and rope >= 0):
+        if rope is not None and not (isinstance(rope, (int, float, np.number)) and np.isfinite(rope) and rope >= 0):
             raise InputError(f"rope must be a number from 0 on, in units of the metric; got {rope!r}.")
+        object.__setattr__(self, "rope", None if rope is None else float(rope))
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,9 @@ def compare_pairs(
 ) -> Comparisons:
     """The test of many pairs, not adjusted for their number."""
     answer = test.compute(contest, pairs, question, **options)
-    selected = contest.notes_on_selection(pairs)
+    selected = contest.notes_on_selection(
+        pairs, "probabilities do" if answer.outcome.pvalue is None else "p value does"
+    )
     outcome = replace(answer.outcome, notes=_joined(answer.outcome.notes, selected))
     source = contest.source
     terms = Terms(

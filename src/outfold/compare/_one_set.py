@@ -79,6 +79,12 @@ def _all_zero_one(given: bool, values: NDArray[np.float64]) -> bool:
     return given and bool(np.all((values == 0) | (values == 1)))
 
 
+def zero_one(oof: Predictions) -> bool:
+    """Whether scores made elsewhere are all 0 or 1, of the samples that are held out; of the others there are none."""
+    data = oof.respond("pointwise")
+    return all(bool(np.isin(data[r][:, oof.folds[:, r] >= 0], (0.0, 1.0)).all()) for r in range(oof.n_repeats))
+
+
 def one_repeat(oof: Predictions, test: str, repeat: int | None) -> int:
     """The repeat that is meant; an error where there are several and none was named."""
     if repeat is None:

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._convert import from_arrays
+from .._fold_scores import FoldScores
 from .._kernels.resample import blocks
+from .._notes import Note
 from .._predictions import Predictions, State
 from .._results import Alternative, Power
 from .._scoring import bind
@@ -58,6 +60,14 @@ class _Units:
         return len(self.members)
 
 
+class _Drawn(NamedTuple):
+    """The simulations of a block: rows, whether they keep the order of the two, and the groups they form, if any."""
+
+    rows: list[NDArray[np.intp]]
+    kept: list[NDArray[np.bool_]]
+    groups: list[NDArray[np.intp] | None]
+
+
 class _Simulator:
     """Simulated contests of two configurations, put to one test."""
 
@@ -71,6 +81,7 @@ class _Simulator:
         self.held = np.flatnonzero((self.oof.folds >= 0).any(axis=1))
         self.n = len(self.held) if size.n is None else size.n
         self.cells = self.oof.splits.cells
+        self.undefined = 0
 
     # -- who is drawn -----------------------------------------------------------------------------------
 
@@ -165,11 +176,12 @@ class _Simulator:
         """Share of the simulations in which the test finds a difference."""
         p = self.probability(difference)
         alpha = round(1 - self.question.confidence_level, 12)
-        pvalues = np.concatenate([self._pvalues(drawn, kept) for drawn, kept in self._draws(p)])
+        pvalues = np.concatenate([self._pvalues(drawn) for drawn in self._draws(p)])
+        self.undefined = max(self.undefined, int(np.isnan(pvalues).sum()))
         return float(np.mean(pvalues <= alpha))
 
-    def _draws(self, p: float) -> Iterator[tuple[list[NDArray[np.intp]], list[NDArray[np.bool_]]]]:
-        """Rows drawn in every simulation of a block, with whether they keep their order; the same whatever p is."""
+    def _draws(self, p: float) -> Iterator[_Drawn]:
+        """What is drawn in every simulation of a block; the same whatever p is."""
         units = self.units
         n_units = max(1, round(self.n * units.n / len(self.held)))
         for i, part in enumerate(blocks(self.size.n_simulations, max(1, _AT_ONCE // (self.n * self.oof.n_repeats)))):
@@ -177,21 +189,23 @@ class _Simulator:
             drawn = rng.integers(0, units.n, size=(b, n_units))
             kept = (rng.random((b, n_units)) < p) == units.toward[drawn]
             if self.oof.groups is None:
-                yield list(self.held[drawn]), list(kept)
+                yield _Drawn(list(self.held[drawn]), list(kept), [None] * b)
                 continue
             rows = [np.concatenate([units.members[u] for u in row]) for row in drawn]
             sizes = [[len(units.members[u]) for u in row] for row in drawn]
-            yield rows, [np.repeat(k, s) for k, s in zip(kept, sizes, strict=True)]
+            # A group drawn twice is two groups, which may be swapped apart.
+            labels: list[NDArray[np.intp] | None] = [np.repeat(np.arange(n_units), s) for s in sizes]
+            yield _Drawn(rows, [np.repeat(k, s) for k, s in zip(kept, sizes, strict=True)], labels)
 
     def _generator(self, stream: int, block: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.size.rng, spawn_key=(_STREAM, stream, block)))
 
-    def _pvalues(self, drawn: list[NDArray[np.intp]], kept: list[NDArray[np.bool_]]) -> NDArray[np.float64]:
+    def _pvalues(self, drawn: _Drawn) -> NDArray[np.float64]:
         if self.by_folds:
-            return self._of_folds(drawn, kept)
+            return self._of_folds(drawn.rows, drawn.kept)
         if self.metric.pointwise and self.oof.groups is None and np.all(self.oof.folds[self.held] >= 0):
-            return self._of_values(np.array(drawn), np.array(kept))
-        found = [self._ask(Contest(self._redrawn(d, k), self.metric)) for d, k in zip(drawn, kept, strict=True)]
+            return self._of_values(np.array(drawn.rows), np.array(drawn.kept))
+        found = [self._ask(Contest(self._redrawn(*one), self.metric)) for one in zip(*drawn, strict=True)]
         return np.concatenate(found)
 
     def _ask(self, contest: Contest) -> NDArray[np.float64]:
@@ -199,7 +213,7 @@ class _Simulator:
         pairs = np.arange(len(contest.configs)).reshape(-1, 2)
         try:
             found = self.test.compute(contest, pairs, self.question, **self.options).outcome.pvalue
-        except NeedError:
+        except (InputError, NeedError):
             if len(pairs) == 1 and self._answerable:
                 return np.array([np.nan])  # a draw without a class, or with an empty fold: nothing is found
             raise
@@ -286,7 +300,7 @@ class _Simulator:
         out[:, rows] = self.metric.values(self.oof.target.take(rows), np.ascontiguousarray(self._data[r][:, rows]))
         return out
 
-    def _redrawn(self, rows: NDArray[np.intp], kept: NDArray[np.bool_]) -> Predictions:
+    def _redrawn(self, rows: NDArray[np.intp], kept: NDArray[np.bool_], groups: NDArray[np.intp] | None) -> Predictions:
         """The predictions of the rows drawn, exchanged where not kept, as one artifact."""
         oof = self.oof
         data = oof.data[:, :, rows]
@@ -302,7 +316,7 @@ class _Simulator:
             labels=None if labels is None else _exchanged(labels, kept),
             folds=folds,
             state=state,
-            groups=None if oof.groups is None else oof.groups[rows],
+            groups=groups,
             samples=None,
             train=None,
             seconds=None,
@@ -375,7 +389,10 @@ def power(
     )
     question = Question(alternative, confidence_level)
     simulator = _simulator(test, source, (a, b), metric, question, options, size)
-    asked = np.asarray(difference, dtype=np.float64)
+    try:
+        asked = np.asarray(difference, dtype=np.float64)
+    except (TypeError, ValueError):
+        asked = np.empty(0)
     if asked.ndim > 1 or not asked.size or not np.isfinite(asked).all():
         raise InputError(f"difference must be a number, or several in a row; got {difference!r}.")
     found = np.array([simulator.power(float(d)) for d in np.atleast_1d(asked)])
@@ -443,6 +460,8 @@ def _simulator(
     options: dict[str, Any],
     size: _Size,
 ) -> _Simulator:
+    if isinstance(source, FoldScores):
+        raise NeedError("power simulates from predictions; from_scores has none. Collect predictions, or read them.")
     contest, chosen, _ = find_contest(source, metric, pair, test, question)
     check_options(chosen, options)
     if chosen.name == "t_bayes":
@@ -468,4 +487,15 @@ def _result(simulator: _Simulator, difference: NDArray[np.float64], found: NDArr
         alternative=question.alternative,
         confidence_level=question.confidence_level,
         plan=str(contest.plan),
+        notes=_notes(simulator),
     )
+
+
+def _notes(simulator: _Simulator) -> tuple[Note, ...]:
+    if not simulator.undefined:
+        return ()
+    text = (
+        f"{simulator.test.name} by {simulator.contest.metric_name} is undefined in {simulator.undefined:,} of "
+        f"{simulator.size.n_simulations:,} simulations, in which a class is missing, say; they count as nothing found."
+    )
+    return (Note("OF316", text),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -114,9 +115,10 @@ def _t_5x2cv(contest: Contest, pairs: NDArray[np.intp], question: Question) -> A
         tested,
         (repeats,),
         notes={int(i): (*d.flat_notes(np.isnan(tested.statistic)).get(int(i), ()), note) for i in against},
-        details={"first_difference": first},
     )
-    return Answer(outcome, d.scores, d.notes())
+    # What is smaller than rounding points nowhere.
+    pointing = np.where(np.abs(first) > d.floor, first, 0.0)
+    return Answer(replace(outcome, tested=pointing), d.scores, d.notes())
 
 
 def _f_5x2cv(contest: Contest, pairs: NDArray[np.intp], question: Question) -> Answer:
@@ -314,7 +316,7 @@ def t_5x2cv(
 
     t = d_1 / sqrt(sum_i s_i^2 / 5) with 5 degrees of freedom: the first of the ten differences against the spread between
     halves (Dietterich 1998). The difference reported is the mean of the ten; statistic, p value and interval belong to the
-    first, ``details["first_difference"]``. `f_5x2cv` uses all ten.
+    first, ``tested``; where the two point in opposite directions (OF311) there is no winner. `f_5x2cv` uses all ten.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _render
 from .._kernels import betting
 from .._notes import Note
 from .._results import Interval, SequentialComparison
@@ -15,10 +16,12 @@ from .._validate import check_level
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
 from ._contest import Contest, Source
-from ._one_set import notes_on_pooling
+from ._one_set import notes_on_pooling, zero_one
 from ._units import group_means, sample_values
 
 Bounds = tuple[float, float]
+# Of an e-value, in logs; its inverse is a number too, so that no p value is 0.
+_LARGEST = 708.0
 
 
 class EProcess:
@@ -39,7 +42,7 @@ class EProcess:
     --------
     >>> process = EProcess(bounds=(-1, 1))
     >>> for item in range(100):
-    ...     process.update(float(item % 4 > 0))        # the first system is right, the second wrong, in 3 of 4
+    ...     _ = process.update(float(item % 4 > 0))    # the first system is right, the second wrong, in 3 of 4
     ...     if process.pvalue <= 0.05:
     ...         break
     >>> process.n, process.interval.low > 0
@@ -54,6 +57,7 @@ class EProcess:
         self._past = betting.NOTHING
         self._seen: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
         self._wealth = np.zeros(2)
+        self._log_largest = 0.0
         self._log_evalues: list[NDArray[np.float64]] = []
 
     def update(self, differences: ArrayLike) -> EProcess:
@@ -74,6 +78,7 @@ class EProcess:
         self._wealth = np.array([up[-1], down[-1]])
         self._seen.append((x, sizes))
         self._log_evalues.append(np.maximum(up, down) - np.log(2))
+        self._log_largest = max(self._log_largest, float(self._log_evalues[-1].max()))
         return self
 
     @property
@@ -87,25 +92,27 @@ class EProcess:
 
     @property
     def evalue(self) -> float:
-        """Evidence against a mean of zero: a stake of 1/2 on either sign, and what became of the better one."""
-        return float(np.exp(np.max(self._wealth) - np.log(2)))
+        """Evidence against a mean of zero: a stake of 1/2 on either sign, and what became of the better one; 1 at first."""
+        return float(_exp(np.max(self._wealth) - np.log(2))) if self.n else 1.0
 
     @property
     def evalues(self) -> NDArray[np.float64]:
         """(n,) the e-value after every difference."""
-        return np.asarray(np.exp(np.concatenate([*self._log_evalues, np.empty(0)])))
+        return _exp(self._logs)
 
     @property
     def pvalue(self) -> float:
         """The anytime p value: 1 over the largest e-value so far, at most 1."""
-        largest = max((float(part.max()) for part in self._log_evalues), default=0.0)
-        return float(np.exp(-max(largest, 0.0)))
+        return float(1 / _exp(self._log_largest))
 
     @property
     def pvalues(self) -> NDArray[np.float64]:
         """(n,) the p value after every difference."""
-        logs = np.concatenate([*self._log_evalues, np.empty(0)])
-        return np.exp(-np.maximum(np.maximum.accumulate(logs), 0.0))
+        return np.asarray(1 / _exp(np.maximum(np.maximum.accumulate(self._logs), 0.0)))
+
+    @property
+    def _logs(self) -> NDArray[np.float64]:
+        return np.concatenate([*self._log_evalues, np.empty(0)])
 
     @property
     def difference(self) -> float:
@@ -124,7 +131,16 @@ class EProcess:
         return Interval(*ends)
 
     def __repr__(self) -> str:
-        return f"<EProcess after {self.n:,} differences: e-value {self.evalue:.4g}, p = {self.pvalue:.4g}>"
+        if not self.n:
+            return "<EProcess without any difference yet: e-value 1, p = 1>"
+        mean = _render.number(self.difference, sign=True)
+        ends = _render.interval(*self.interval, self.confidence_level, sign=True)
+        return f"<EProcess after {self.n:,} differences: mean {mean} {ends}, e-value {self.evalue:.4g}, p = {self.pvalue:.4g}>"
+
+
+def _exp(logs: ArrayLike) -> NDArray[np.float64]:
+    """E-values of their logs; what no float can hold stays at the largest, which is less evidence than there is."""
+    return np.asarray(np.exp(np.minimum(logs, _LARGEST)))
 
 
 def e_process(
@@ -242,9 +258,7 @@ def _bounds(contest: Contest, given: Bounds | None, over: str) -> Bounds:
 def _right_or_wrong(contest: Contest) -> bool:
     """Whether scores made elsewhere are all 0 or 1."""
     assert contest.metric is not None
-    return contest.metric.needs == "pointwise" and bool(
-        np.isin(contest.predictions("e_process").data, (0.0, 1.0)).all()
-    )
+    return contest.metric.needs == "pointwise" and zero_one(contest.predictions("e_process"))
 
 
 def _checked_bounds(bounds: Bounds) -> Bounds:

@@ -145,7 +145,6 @@ class Differences:
         *,
         directed: bool = True,
         notes: dict[int, tuple[Note, ...]] | None = None,
-        details: dict[str, NDArray[np.float64]] | None = None,
     ) -> Outcome:
         """The numbers of a test with the effects; `directed` where the statistic has a sign."""
         pvalue = tested.pvalue
@@ -162,7 +161,6 @@ class Differences:
             wins=self.wins,
             unit="fold" if self.contest.folds.layout in PARTITIONS else "split",
             notes=self.flat_notes(np.isnan(tested.statistic)) | (notes or {}),
-            details=details or {},
         )
 
     @cached_property
