@@ -303,6 +303,7 @@ def test_ctrl_c_in_a_terminal_is_one_line(tmp_path, jobs, moment):
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
+    assert err.count("\n") == 2, err
     note, line = err.splitlines()
     assert note.startswith("note: classification of 'y'")
     found = re.fullmatch(rf"interrupted; (\d+) of 30 cells are in {store}; the same command goes on\.", line)

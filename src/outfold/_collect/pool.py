@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections.abc import Generator, Iterable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from numbers import Integral
 from types import TracebackType
@@ -131,7 +131,8 @@ class Workers:
 
         outcomes: Any = None
         try:
-            with hold_interrupts():  # worker processes that are started now leave Ctrl-C to this one
+            # Worker processes that are started now leave Ctrl-C to this one.
+            with hold_interrupts() if self.pool.own_process else nullcontext():
                 outcomes = self._started()(delayed(work)(*task) for task in tasks)
             for outcome in outcomes:  # noqa: UP028  (`yield from` would close it out of the reach of `finally`)
                 yield outcome
