@@ -8,14 +8,22 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .resample import Bootstrap, block_size, blocks
+from .resample import BLOCK, Bootstrap, block_size, blocks
 
 # A draw that cannot be scored is drawn again this often before the data are called unfit.
 _ATTEMPTS = 100
 
 
+# Rivals of a draw's winner: those at most this many standard errors of a difference behind it.
+_NEAR = 3.0
+
+
 class Scores(Protocol):
-    """Scores chosen configurations under weightings."""
+    """Scores configurations under weightings."""
+
+    def scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
+        """(b, C) score of every configuration under every weighting."""
+        ...
 
     def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp], /) -> NDArray[np.float64]:
         """(b,) score of chosen[i] under weights[i]."""
@@ -70,3 +78,36 @@ def _score(scoring: Scores, rule: Picks, counts: NDArray[Any]) -> tuple[NDArray[
     values = scoring.paired((counts == 0).view(np.uint8), np.maximum(picks, 0))
     values[picks < 0] = np.nan
     return picks, values
+
+
+def noise_share(scoring: Scores, counts: NDArray[Any], sign: int) -> float:
+    """Share of the differences between rival configurations that is noise, from 0 to 1.
+
+    Out-of-bag scores are regressed on in-bag scores within every draw, among the rivals of the draw's winner; which these
+    are is known from the in-bag scores alone, so the slope s is that of the truth on the score. In-bag scores carry the noise
+    of the sample and that of the draw, twice the variance of the noise v in the scores themselves: s = t / (t + 2 v), and the
+    share v / (t + v) is (1 - s) / (1 + s).
+    """
+    drawn = sign * scoring.scores(counts)
+    left_out = sign * scoring.scores((counts == 0).view(np.uint8))
+    usable = np.isfinite(drawn).all(axis=1) & np.isfinite(left_out).all(axis=1)
+    drawn, left_out = drawn[usable], left_out[usable]
+    if len(drawn) < 2 or drawn.shape[1] < 2:
+        return 1.0
+    centred = drawn - drawn.mean(axis=1, keepdims=True)
+    difference = np.sqrt(2 * np.mean(np.var(centred, axis=0)))
+    rivals = drawn >= drawn.max(axis=1, keepdims=True) - _NEAR * difference
+    x, y = _centred_among(drawn, rivals), _centred_among(left_out, rivals)
+    spread = np.sum(x * x)
+    slope = np.clip(np.sum(x * y) / spread, 0.0, 1.0) if spread > 0 else 0.0
+    return float((1 - slope) / (1 + slope))
+
+
+def _centred_among(values: NDArray[np.float64], members: NDArray[np.bool_]) -> NDArray[np.float64]:
+    mean = np.sum(values * members, axis=1, keepdims=True) / np.sum(members, axis=1, keepdims=True)
+    return np.asarray((values - mean) * members)
+
+
+def first_block(bootstrap: Bootstrap, n_resamples: int) -> NDArray[Any]:
+    """The counts of the first draws, enough to tell noise from differences."""
+    return bootstrap.counts(bootstrap.generator(0), min(n_resamples, BLOCK, block_size(bootstrap.n)))
