@@ -22,8 +22,8 @@ from ..exceptions import CollectError
 from .board import Board
 from .limits import hung
 from .pool import PoolBroken
-from .recipes import Recipe, seed_of
-from .schedule import CellKey, Holdout, Schedule, paired_holdouts, single_holdouts
+from .recipes import Recipe
+from .schedule import CellKey, Holdout, Schedule, paired_holdouts, single_holdouts, trained_holdouts
 from .work import CRASHED, Outcome, Setting, expired_message
 
 if TYPE_CHECKING:
@@ -69,13 +69,15 @@ class Filling:
 
     def __init__(self, collection: Collection, board: Board, retry_failed: bool, progress: Mode) -> None:
         self.of, self.board = collection, board
-        self.holdouts = single_holdouts(collection.splits)
+        twofold = collection.seeds is not None
+        self.holdouts = (trained_holdouts if twofold else single_holdouts)(collection.splits)
         if collection.inner is not None:
             self.holdouts += paired_holdouts(collection.splits)
         self.settled = board.settled(retry_failed)
         self.n_fits, self.warned = 0, Counter[str]()
         self.start = perf_counter()
-        found = quick_score(collection.target, collection.reader.response)
+        # Scores of training rows would only mislead.
+        found = None if twofold else quick_score(collection.target, collection.reader.response)
         self.progress = Progress(self._open_cells(), progress, found and found[1], found[0] if found else "")
 
     def _open_cells(self) -> int:
@@ -173,8 +175,7 @@ class Filling:
         self, schedule: Schedule, setting: Setting, recipes: Sequence[Recipe], first_repeat: int
     ) -> Iterator[Task]:
         for holdout, positions in schedule.batches():
-            seed = seed_of(self.of.seed, first_repeat + holdout.repeat, *holdout.left_out)
-            yield setting, holdout, seed, [recipes[j] for j in positions]
+            yield setting, holdout, self.of.seed_of(holdout, first_repeat), [recipes[j] for j in positions]
 
     def _take(self, outcomes: Sequence[Outcome], schedule: Schedule) -> None:
         self.board.put(outcomes)
