@@ -2,25 +2,32 @@
 
 from .comparison import Alternative, Comparison, Probabilities, Terms, Wins
 from .comparisons import Comparisons, Omnibus, Outcome
+from .curves import CurveLine, LearningCurve, ValidationCurve
 from .estimates import Estimate
 from .interval import Interval
 from .repeats import PlanComparison, Stability
 from .selection import Leaderboard, Selection, TiedSet
+from .simulated import Optimism, Simulation
 
 __all__ = [
     "Alternative",
     "Comparison",
     "Comparisons",
+    "CurveLine",
     "Estimate",
     "Interval",
     "Leaderboard",
+    "LearningCurve",
     "Omnibus",
+    "Optimism",
     "Outcome",
     "PlanComparison",
     "Probabilities",
     "Selection",
+    "Simulation",
     "Stability",
     "Terms",
     "TiedSet",
+    "ValidationCurve",
     "Wins",
 ]
