@@ -20,7 +20,7 @@ def names_under(heading: str) -> set[str]:
     return set(re.findall(r"^\| `(\w+)`", section, re.M))
 
 
-@pytest.mark.parametrize("module", ["drop", "estimate", "select", "metrics", "simulate", "stability"])
+@pytest.mark.parametrize("module", ["curves", "drop", "estimate", "select", "metrics", "simulate", "stability"])
 def test_api_page_equals_the_public_names_of_modules(module):
     assert names_under(f"outfold.{module}") == set(getattr(outfold, module).__all__)
 
@@ -34,6 +34,7 @@ def test_every_public_name_has_a_docstring():
     for name in outfold.__all__:
         assert getattr(outfold, name).__doc__, name
     for module in (
+        outfold.curves,
         outfold.drop,
         outfold.estimate,
         outfold.select,

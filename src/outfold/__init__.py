@@ -9,14 +9,28 @@ Plan(3 x 5-fold)
 
 from typing import TYPE_CHECKING, Any
 
-from . import drop, estimate, exceptions, metrics, select, simulate, stability
+from . import curves, drop, estimate, exceptions, metrics, select, simulate, stability
+from ._advice import Advice, advise
 from ._collect import collect, refit
 from ._configs import Configs, grid
 from ._convert import from_arrays, from_frame, read
 from ._notes import Note
 from ._plan import Plan, Splits
 from ._predictions import Predictions, State
-from ._results import Estimate, Interval, Leaderboard, PlanComparison, Selection, Stability, TiedSet
+from ._results import (
+    CurveLine,
+    Estimate,
+    Interval,
+    Leaderboard,
+    LearningCurve,
+    Optimism,
+    PlanComparison,
+    Selection,
+    Simulation,
+    Stability,
+    TiedSet,
+    ValidationCurve,
+)
 from ._store import load
 
 if TYPE_CHECKING:
@@ -25,21 +39,29 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Advice",
     "Configs",
+    "CurveLine",
     "Estimate",
     "Interval",
     "Leaderboard",
+    "LearningCurve",
     "Note",
+    "Optimism",
     "Plan",
     "PlanComparison",
     "Predictions",
     "SelectCV",
     "Selection",
+    "Simulation",
     "Splits",
     "Stability",
     "State",
     "TiedSet",
+    "ValidationCurve",
+    "advise",
     "collect",
+    "curves",
     "drop",
     "estimate",
     "exceptions",

@@ -255,11 +255,11 @@ def _failures(both: Predictions) -> dict[str, int]:
     return dict(Counter(text for (_, _, fold), text in both.messages.items() if fold == 0).most_common())
 
 
-def _simplest(
-    scoring: Scoring, values: Mapping[str, Any], simpler: str, repeats: NDArray[np.intp]
-) -> int | None:
+def _simplest(scoring: Scoring, values: Mapping[str, Any], simpler: str, repeats: NDArray[np.intp]) -> int | None:
     """Position of the simplest value within one standard error of the best, where both can be known."""
-    numbers = all(v is None or (isinstance(v, (int, float, np.number)) and not isinstance(v, bool)) for v in values.values())
+    numbers = all(
+        v is None or (isinstance(v, (int, float, np.number)) and not isinstance(v, bool)) for v in values.values()
+    )
     if not numbers or max(np.bincount(repeats)) < 2:
         return None
     sign = 1.0 if simpler == "smaller" else -1.0

@@ -45,7 +45,7 @@ def expected_best(accuracy: float, n_configs: int, n_samples: int) -> float:
     c, m = check_count(n_configs, "n_configs"), check_count(n_samples, "n_samples")
     from scipy.special import bdtr
 
-    return _expected_largest(bdtr(np.arange(m), m, accuracy), c)
+    return _expected_largest(np.asarray(bdtr(np.arange(m), m, accuracy), dtype=np.float64), c)
 
 
 def correctness(
@@ -112,8 +112,8 @@ def optimism(
     n_samples, n_configs
         Samples that the choice is made on, and configurations to choose from.
     accuracy, correlation
-        What the configurations are like, as for `correctness`. Those of a real search are alike, so that independent ones
-        show the worst case.
+        What the configurations are like, as for `correctness`. Those of a real search are alike, which flatters less;
+        equally good ones flatter more than ones that differ.
     n_simulations, rng
         Number of simulated matrices and seed, where configurations are correlated.
 

@@ -54,7 +54,7 @@ class Trained:
         data, state = np.array(start.data), np.array(start.state)
         seconds = np.full(state.shape, np.nan)
         labels = None if both.labels is None else np.full(data.shape[:3], -1, dtype=np.intp)
-        messages = {}
+        messages: dict[tuple[str, int, int], str] = {}
         for i, (r, k) in enumerate(cells, start=stage * len(cells)):
             rows = self.splits.test_rows(r, k)
             data[r][:, rows] = both.data[i][:, rows]
