@@ -98,10 +98,8 @@ class Advice:
         if self.expected_seconds is not None:
             yield "time", _render.seconds(self.expected_seconds)
         if self.expected_optimism is not None:
-            yield (
-                "optimism",
-                f"{_render.number(self.expected_optimism.value, sign=True)} of the winner's own accuracy, were configurations independent",
-            )
+            value = _render.number(self.expected_optimism.value, sign=True)
+            yield "optimism", f"{value} of the winner's own accuracy, were configurations independent"
 
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form."""
@@ -179,11 +177,12 @@ class _Case:
                 f"goal={goal!r} needs at least 2 configurations; got {self.c}. Use goal='estimate' for one."
             )
         self.task, self.goal = task, goal
-        self.cost, self.budget = _positive(cost, "cost"), _positive(budget, "budget")
+        self.cost = None if cost is None else _above_zero(cost, "cost")
+        self.budget = None if budget is None else _above_zero(budget, "budget")
         if self.budget is not None and self.cost is None:
             raise InputError("budget needs cost, the seconds that one fit takes; give both, or neither.")
         self.jobs = check_count(n_jobs, "n_jobs")
-        self.precision = _positive(precision, "precision") or 0.0
+        self.precision = _above_zero(precision, "precision")
         self.reasons: list[str] = []
 
     # -- the two kinds of goal --------------------------------------------------------------------------
@@ -376,8 +375,8 @@ def _held_out(plan: Plan, n: int) -> int:
     return n if plan.test is None else max(round(plan.test * n), 1)
 
 
-def _positive(value: Any, name: str) -> float | None:
+def _above_zero(value: Any, name: str) -> float:
     number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if value is not None and not (number and np.isfinite(value) and value > 0):
+    if not (number and np.isfinite(value) and value > 0):
         raise InputError(f"{name} must be a number above 0; got {value!r}.")
-    return None if value is None else float(value)
+    return float(value)
