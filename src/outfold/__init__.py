@@ -9,7 +9,8 @@ Plan(3 x 5-fold)
 
 from typing import TYPE_CHECKING, Any
 
-from . import compare, drop, estimate, exceptions, metrics, plot, rank, select, simulate, stability
+from . import compare, curves, drop, estimate, exceptions, metrics, plot, rank, select, simulate, stability
+from ._advice import Advice, advise
 from ._collect import collect, refit
 from ._configs import Configs, grid
 from ._convert import from_arrays, from_frame, read
@@ -20,17 +21,22 @@ from ._predictions import Predictions, State
 from ._results import (
     Comparison,
     Comparisons,
+    CurveLine,
     Estimate,
     Interval,
     Leaderboard,
+    LearningCurve,
     Omnibus,
+    Optimism,
     PlanComparison,
     Power,
     Ranking,
     Selection,
     SequentialComparison,
+    Simulation,
     Stability,
     TiedSet,
+    ValidationCurve,
 )
 from ._store import load
 
@@ -40,15 +46,19 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Advice",
     "Comparison",
     "Comparisons",
     "Configs",
+    "CurveLine",
     "Estimate",
     "FoldScores",
     "Interval",
     "Leaderboard",
+    "LearningCurve",
     "Note",
     "Omnibus",
+    "Optimism",
     "Plan",
     "PlanComparison",
     "Power",
@@ -57,12 +67,16 @@ __all__ = [
     "SelectCV",
     "Selection",
     "SequentialComparison",
+    "Simulation",
     "Splits",
     "Stability",
     "State",
     "TiedSet",
+    "ValidationCurve",
+    "advise",
     "collect",
     "compare",
+    "curves",
     "drop",
     "estimate",
     "exceptions",

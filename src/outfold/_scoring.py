@@ -116,16 +116,7 @@ class Scoring:
 
     def standard_errors(self, fold_scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """(b, C) sd over the folds of a repeat / sqrt(K), averaged over repeats; NaN for fewer than two folds."""
-        repeats = np.array([r for r, _ in self.cells])
-        out = []
-        for r in np.unique(repeats):
-            folds = fold_scores[..., repeats == r]
-            n = np.sum(np.isfinite(folds), axis=-1)
-            centred = folds - _mean_defined(list(np.moveaxis(folds, -1, 0)))[..., None]
-            squares = np.nansum(centred**2, axis=-1)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                out.append(np.where(n > 1, np.sqrt(squares / (n - 1) / n), np.nan))
-        return _mean_defined(out)
+        return standard_errors(fold_scores, np.array([r for r, _ in self.cells]))
 
     def repeat_scores(self) -> NDArray[np.float64]:
         """(R, C) the metric of every candidate on all that counts of every repeat; repeats without any are left out."""
@@ -199,6 +190,19 @@ class Scoring:
         if len(rows) < out.shape[1]:
             out = out[:, rows]
         return np.ascontiguousarray(out)
+
+
+def standard_errors(fold_scores: NDArray[np.float64], repeats: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(...) sd over the folds of a repeat / sqrt(K), averaged over repeats; `repeats` says which repeat a cell is of."""
+    out = []
+    for r in np.unique(repeats):
+        folds = fold_scores[..., repeats == r]
+        n = np.sum(np.isfinite(folds), axis=-1)
+        centred = folds - _mean_defined(list(np.moveaxis(folds, -1, 0)))[..., None]
+        squares = np.nansum(centred**2, axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            out.append(np.where(n > 1, np.sqrt(squares / (n - 1) / n), np.nan))
+    return _mean_defined(out)
 
 
 def sample_bootstrap(scoring: Scoring, stratify: bool, rng: int) -> Bootstrap:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._convert import from_arrays
+from ._results import Optimism, Simulation
 from ._validate import check_count
 from .exceptions import InputError
 
-__all__ = ["expected_best"]
+__all__ = ["correctness", "expected_best", "optimism"]
+
+Accuracy: TypeAlias = float | tuple[float, float] | ArrayLike
+
+Floats = NDArray[np.float64]
 
 
 def expected_best(accuracy: float, n_configs: int, n_samples: int) -> float:
@@ -36,7 +45,190 @@ def expected_best(accuracy: float, n_configs: int, n_samples: int) -> float:
     c, m = check_count(n_configs, "n_configs"), check_count(n_samples, "n_samples")
     from scipy.special import bdtr
 
+    return _expected_largest(np.asarray(bdtr(np.arange(m), m, accuracy), dtype=np.float64), c)
+
+
+def correctness(
+    n_samples: int,
+    n_configs: int,
+    accuracy: Accuracy = (9, 6),
+    correlation: float = 0.0,
+    *,
+    folds: int = 10,
+    rng: int = 0,
+) -> Simulation:
+    """Simulated predictions of configurations whose true accuracies are known (Tsamardinos 2018, sect. 5.1).
+
+    Parameters
+    ----------
+    n_samples, n_configs
+        Size of the matrix.
+    accuracy
+        The true accuracies: one number for all, a tuple (a, b) for draws from Beta(a, b), or a list with one for each.
+        The paper's simulations use Beta(9, 6), (14, 6), (24, 6) and (54, 6).
+    correlation
+        How alike configurations are, from 0, as in the paper, to 1: whether a configuration is right is a normal variable
+        cut so that its accuracy holds, and any two of these variables have this correlation. What they share is how hard
+        a sample is.
+    folds
+        The samples are held out in so many folds of neighbours, at most one a sample.
+    rng
+        Seed.
+
+    Examples
+    --------
+    >>> made = correctness(40, 3, accuracy=[0.5, 0.7, 0.9])
+    >>> made.truth.tolist(), made.oof.response
+    ([0.5, 0.7, 0.9], 'pointwise')
+    """
+    n, c = check_count(n_samples, "n_samples"), check_count(n_configs, "n_configs")
+    k = min(check_count(folds, "folds"), n)
+    rho, given = _correlation(correlation), _accuracy(accuracy, c)
+    generator = np.random.default_rng(check_count(rng, "rng", 0))
+    truth = _truth(given, c, generator)
+    right = _right(truth, n, rho, generator)
+    fold = np.arange(n) * k // n
+    return Simulation(from_arrays(None, right.astype(float), folds=fold, response="pointwise"), truth)
+
+
+def optimism(
+    n_samples: int,
+    n_configs: int,
+    accuracy: Accuracy,
+    correlation: float = 0.0,
+    *,
+    n_simulations: int = 1000,
+    rng: int = 0,
+) -> Optimism:
+    """How flattering the winner's own accuracy will be: expected own score of the best minus its true accuracy.
+
+    For independent configurations the number is exact: of equally good ones by `expected_best`; of given accuracies from
+    the distribution of who wins with how many right answers; of accuracies drawn from Beta(a, b) because, whatever the other
+    configurations did, one with k of M right has the expected true accuracy (a + k) / (a + b + M). Correlated ones are
+    simulated, with what all configurations share taken out of the noise. Ties go to the earliest.
+
+    Parameters
+    ----------
+    n_samples, n_configs
+        Samples that the choice is made on, and configurations to choose from.
+    accuracy, correlation
+        What the configurations are like, as for `correctness`. Those of a real search are alike, which flatters less;
+        equally good ones flatter more than ones that differ.
+    n_simulations, rng
+        Number of simulated matrices and seed, where configurations are correlated.
+
+    Examples
+    --------
+    >>> round(optimism(40, 100, accuracy=0.85).value, 3)
+    0.121
+    """
+    m, c = check_count(n_samples, "n_samples"), check_count(n_configs, "n_configs")
+    rho, given = _correlation(correlation), _accuracy(accuracy, c)
+    if rho > 0 and c > 1:
+        s = check_count(n_simulations, "n_simulations", 2)
+        own, truth, se = _simulated(m, c, given, rho, s, check_count(rng, "rng", 0))
+        return Optimism(own - truth, se, own, truth, m, c, "simulation")
+    own, truth = _exact_beta(m, c, given) if isinstance(given, tuple) else _exact(m, given)
+    return Optimism(own - truth, 0.0, own, truth, m, c, "exact")
+
+
+# -- arguments ------------------------------------------------------------------------------------------
+
+
+def _correlation(value: Any) -> float:
+    if not isinstance(value, (int, float, np.number)) or isinstance(value, bool) or not 0 <= value <= 1:
+        raise InputError(f"correlation must lie between 0 and 1; got {value!r}.")
+    return float(value)
+
+
+def _accuracy(accuracy: Any, n_configs: int) -> Floats | tuple[float, float]:
+    """Accuracies, one a configuration, or the two numbers of a beta distribution."""
+    try:
+        values = np.asarray(accuracy, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"accuracy must be a number, a tuple (a, b) or a list of numbers; got {accuracy!r}.") from None
+    if isinstance(accuracy, tuple):
+        if values.shape != (2,) or not (np.isfinite(values).all() and np.all(values > 0)):
+            raise InputError(
+                f"a tuple of accuracy holds a and b of Beta(a, b), both above 0; got {accuracy!r}. "
+                "Give accuracies one by one as a list."
+            )
+        return float(values[0]), float(values[1])
+    if values.ndim > 1 or not (np.all(values >= 0) and np.all(values <= 1)):
+        raise InputError(f"accuracy must lie between 0 and 1; got {accuracy!r}.")
+    if values.ndim == 1 and len(values) != n_configs:
+        raise InputError(f"accuracy must have one entry for each of {n_configs} configurations; it has {len(values)}.")
+    return np.full(n_configs, float(values)) if values.ndim == 0 else values
+
+
+# -- closed forms ---------------------------------------------------------------------------------------
+
+
+def _expected_largest(below: Floats, n_configs: int) -> float:
+    """Expected share of the best of C independent counts in 0..M with distribution function `below` (M values)."""
     # The mean of a count is the sum of its upper tails: E = (1/M) sum_{k<M} (1 - G(k)^C); no difference of near-equal terms.
-    below = bdtr(np.arange(m), m, accuracy)
     with np.errstate(divide="ignore"):
-        return float(np.sum(-np.expm1(c * np.log(below))) / m)
+        return float(np.sum(-np.expm1(n_configs * np.log(below))) / len(below))
+
+
+def _exact_beta(m: int, c: int, beta: tuple[float, float]) -> tuple[float, float]:
+    """Own and true accuracy of the winner where accuracies are drawn from a beta distribution."""
+    from scipy.special import betaln, gammaln
+
+    (a, b), k = beta, np.arange(m + 1)
+    log_choose = gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1)
+    below = np.cumsum(np.exp(log_choose + betaln(k + a, m - k + b) - betaln(a, b)))[:-1]
+    own = _expected_largest(np.minimum(below, 1.0), c)
+    # Linear in the count, so that only its mean matters.
+    return own, (a + m * own) / (a + b + m)
+
+
+def _exact(m: int, accuracies: Floats) -> tuple[float, float]:
+    """Own and true accuracy of the winner among independent configurations of these accuracies."""
+    from scipy.special import bdtr
+
+    if np.all(accuracies == accuracies[0]):
+        return expected_best(float(accuracies[0]), len(accuracies), m), float(accuracies[0])
+    below = np.stack([bdtr(np.arange(m + 1), m, p) for p in accuracies])
+    mass = np.diff(below, axis=1, prepend=0.0)
+    # j wins with k when all before it have fewer than k and all after it at most k.
+    fewer = np.concatenate([np.zeros((len(below), 1)), below[:, :-1]], axis=1)
+    before = np.cumprod(np.concatenate([np.ones((1, m + 1)), fewer[:-1]]), axis=0)
+    after = np.cumprod(np.concatenate([np.ones((1, m + 1)), below[:0:-1]]), axis=0)[::-1]
+    wins = mass * before * after
+    return float(np.sum(wins * np.arange(m + 1)) / m), float(accuracies @ wins.sum(axis=1))
+
+
+# -- simulation -----------------------------------------------------------------------------------------
+
+
+def _truth(given: Floats | tuple[float, float], n_configs: int, rng: np.random.Generator) -> Floats:
+    return rng.beta(*given, size=n_configs) if isinstance(given, tuple) else given
+
+
+def _right(truth: Floats, n_samples: int, correlation: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """(N, C) whether a configuration is right; samples share how hard they are."""
+    if correlation == 0:
+        return rng.random((n_samples, len(truth))) < truth
+    from scipy.special import ndtri
+
+    hidden = rng.standard_normal((n_samples, len(truth)))
+    hidden *= np.sqrt(1 - correlation)
+    hidden += np.sqrt(correlation) * rng.standard_normal((n_samples, 1))
+    return np.asarray(hidden <= ndtri(truth))
+
+
+def _simulated(
+    m: int, c: int, given: Floats | tuple[float, float], correlation: float, n_simulations: int, seed: int
+) -> tuple[float, float, float]:
+    """Mean own and true accuracy of the winner, and the standard error of their difference."""
+    own, true = np.empty(n_simulations), np.empty(n_simulations)
+    for s, child in enumerate(np.random.SeedSequence(seed).spawn(n_simulations)):
+        rng = np.random.default_rng(child)
+        truth = _truth(given, c, rng)
+        scores = _right(truth, m, correlation, rng).mean(axis=0)
+        winner = int(np.argmax(scores))
+        # An easy draw of samples lifts all scores alike; its expectation is 0, so taking it out only removes noise.
+        own[s], true[s] = scores[winner] - np.mean(scores - truth), truth[winner]
+    se = np.std(own - true, ddof=1) / np.sqrt(n_simulations)
+    return float(own.mean()), float(true.mean()), float(se)

@@ -26,9 +26,10 @@ from .data import Samples, digest, plain_text
 from .filling import Filling
 from .pool import Pool
 from .race import Race
-from .recipes import Recipe
+from .recipes import Recipe, seed_of
 from .repeats import Repeats
 from .respond import Reader
+from .schedule import Holdout
 
 if TYPE_CHECKING:
     from .. import drop, stability
@@ -50,14 +51,22 @@ class Collection:
     pool: Pool
     groups: NDArray[Any] | None
     names: NDArray[Any] | None
-    inner: Splits | None
-    fresh: Splits | None
-    timeout: float | None
+    inner: Splits | None = None
+    fresh: Splits | None = None
+    timeout: float | None = None
     drop: drop.Rule | None = None
     stop: stability.Stop | None = None
     repeats: Repeats | None = None
     threads: int = 1
     raises: bool = False
+    # Where every repeat of the splits is one fit asked for two parts (see `trained`): the cell whose seed it takes.
+    seeds: tuple[tuple[int, int], ...] | None = None
+
+    def seed_of(self, holdout: Holdout, first_repeat: int = 0) -> int:
+        """The seed of the fits on one hold-out."""
+        if self.seeds is not None:
+            return seed_of(self.seed, *self.seeds[holdout.repeat])
+        return seed_of(self.seed, first_repeat + holdout.repeat, *holdout.left_out)
 
     def fill(
         self, store: str | Path | None, retry_failed: bool, progress: Mode, fresh: MetricLike | None, rule: RuleLike

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from .._configs import as_configs
+from .._configs import Configs, as_configs
 from .._plan import Plan
 from .._predictions import AUTO, Predictions
 from .._progress import Mode
@@ -150,20 +150,66 @@ def collect(
     >>> collect(DecisionTreeClassifier(), X, y, Plan(folds=5)).completeness
     1.0
     """
-    named = as_configs(configs)
-    if not named:
-        raise InputError("there is no configuration to collect; give a grid, a dict of estimators or an estimator.")
-    _check_arguments(store, timeout, threads, task, on_error)
-    refuse_masked(X=X, y=y, groups=groups, samples=samples)
+    named = as_named(configs)
+    _check_store(store, on_error)
     dropping = as_rule(drop)
     if dropping is not None and inner:
         raise InputError(
             "drop cannot be combined with inner=True: nested cross-validation selects among all configurations in every "
             "outer fold, so none may be missing. Leave one of them out; bbc needs no inner folds."
         )
-    planned, stopping, cap = _repeated(_as_plan(plan), repeats, stop, max_repeats)
+    planned, stopping, cap = _repeated(as_plan(plan), repeats, stop, max_repeats)
     if stopping is not None:
         _check_open_end(dropping, inner, fresh is not None)
+    collection = prepare(
+        named,
+        X,
+        y,
+        planned,
+        groups,
+        rng,
+        n_jobs,
+        response,
+        fit_params,
+        timeout,
+        positive,
+        samples,
+        threads,
+        task,
+        cap if stopping is not None else None,
+    )
+    splits, target = collection.splits, collection.target
+    collection = replace(
+        collection,
+        inner=blocks.inner_splits(splits, target) if inner else None,
+        fresh=None if fresh is None else blocks.fresh_splits(splits, target, collection.groups, collection.seed),
+        drop=dropping,
+        stop=stopping,
+        raises=on_error == "raise",
+    )
+    return collection.fill(store, retry_failed, progress, fresh, rule)
+
+
+def prepare(
+    named: Configs,
+    X: Any,
+    y: Any,
+    plan: Plan,
+    groups: Any = None,
+    rng: int | None = 0,
+    n_jobs: int | None = None,
+    response: str = "auto",
+    fit_params: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+    positive: Any = None,
+    samples: Any = None,
+    threads: int = 1,
+    task: Kind | None = None,
+    cap: int | None = None,
+) -> Collection:
+    """Arguments as `collect` takes them, checked, encoded and split; repeats come one by one up to `cap` where it is given."""
+    _check_arguments(timeout, threads, task)
+    refuse_masked(X=X, y=y, groups=groups, samples=samples)
     seed = _seed(rng)
     kind = kind_of(named, y) if task is None else task
     target = encode(y, task=kind, positive=positive)
@@ -172,11 +218,11 @@ def collect(
     if groups is not None:
         groups = np.array(groups)
         refuse_missing_groups(groups)
-    more = None if stopping is None else Repeats(planned, target, groups, seed, cap)
-    splits = planned.split(target, groups, seed) if more is None else more.first(1)
+    more = None if cap is None else Repeats(plan, target, groups, seed, cap)
+    splits = plan.split(target, groups, seed) if more is None else more.first(1)
     chosen = choose_response(response, kind, named)
     pool = Pool.configured(n_jobs, timeout)
-    collection = Collection(
+    return Collection(
         configs=named,
         samples=Samples(features, as_labels(y), arguments),
         target=target,
@@ -187,16 +233,18 @@ def collect(
         pool=pool,
         groups=groups,
         names=None if samples is None else np.array(samples),
-        inner=blocks.inner_splits(splits, target) if inner else None,
-        fresh=None if fresh is None else blocks.fresh_splits(splits, target, groups, seed),
         timeout=timeout,
-        drop=dropping,
-        stop=stopping,
         repeats=more,
         threads=int(threads),
-        raises=on_error == "raise",
     )
-    return collection.fill(store, retry_failed, progress, fresh, rule)
+
+
+def as_named(configs: Any) -> Configs:
+    """Configurations of which there is at least one."""
+    named = as_configs(configs)
+    if not named:
+        raise InputError("there is no configuration to collect; give a grid, a dict of estimators or an estimator.")
+    return named
 
 
 def _repeated(plan: Plan, repeats: Any, stop: Any, cap: Any) -> tuple[Plan, Stop | None, int]:
@@ -234,15 +282,18 @@ def _check_open_end(rule: Rule | None, inner: bool, fresh: bool) -> None:
         )
 
 
-def _check_arguments(store: Any, timeout: Any, threads: Any, task: Any, on_error: Any) -> None:
+def _check_store(store: Any, on_error: Any) -> None:
     if store is not None and not isinstance(store, (str, os.PathLike)):
         raise InputError(f"store must be the name of a file such as 'run.oof', or None; got {store!r}.")
+    if on_error not in ("keep", "raise"):
+        raise InputError(f"on_error must be 'keep' or 'raise'; got {on_error!r}.")
+
+
+def _check_arguments(timeout: Any, threads: Any, task: Any) -> None:
     if timeout is not None and not (_is_number(timeout, Real) and 0 < timeout < np.inf):
         raise InputError(f"timeout must be a number of seconds above 0, or None for no limit; got {timeout!r}.")
     if not (_is_number(threads, Integral) and threads >= 1):
         raise InputError(f"threads must be a whole number from 1; got {threads!r}.")
-    if on_error not in ("keep", "raise"):
-        raise InputError(f"on_error must be 'keep' or 'raise'; got {on_error!r}.")
     if task is not None and task not in get_args(Kind):
         raise InputError(f"task must be {', '.join(map(repr, get_args(Kind)))} or None; got {task!r}.")
 
@@ -251,7 +302,8 @@ def _is_number(value: Any, kind: Any) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-def _as_plan(plan: Any) -> Plan:
+def as_plan(plan: Any) -> Plan:
+    """A plan, or what serves as one."""
     if plan is None or isinstance(plan, Plan):
         return plan or Plan()
     if _is_number(plan, Integral):

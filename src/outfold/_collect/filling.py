@@ -22,8 +22,8 @@ from .board import Board
 from .limits import hung
 from .pool import PoolBroken
 from .raising import raise_failed
-from .recipes import Recipe, seed_of
-from .schedule import CellKey, Holdout, Schedule, one_repeat, paired_holdouts, single_holdouts
+from .recipes import Recipe
+from .schedule import CellKey, Holdout, Schedule, one_repeat, paired_holdouts, single_holdouts, trained_holdouts
 from .work import CRASHED, Outcome, Setting, expired_message
 
 if TYPE_CHECKING:
@@ -76,14 +76,16 @@ class Filling:
 
     def __init__(self, collection: Collection, board: Board, retry_failed: bool, progress: Mode) -> None:
         self.of, self.board = collection, board
-        self.holdouts = single_holdouts(collection.splits)
+        twofold = collection.seeds is not None
+        self.holdouts = (trained_holdouts if twofold else single_holdouts)(collection.splits)
         if collection.inner is not None:
             self.holdouts += paired_holdouts(collection.splits)
         # To raise the exception of a cell that failed before, it has to be met again.
         self.settled = board.settled(retry_failed or collection.raises)
         self.n_fits, self.warned = 0, Counter[str]()
         self.start = perf_counter()
-        found = quick_score(collection.target, collection.reader.response)
+        # Scores of training rows would only mislead.
+        found = None if twofold else quick_score(collection.target, collection.reader.response)
         n_open = sum(self.count_open(h.block, h.cells, collection.configs) for h in self.holdouts)
         self.progress = Progress(n_open, progress, found and found[1], found[0] if found else "")
         self._before = self.n_settled
@@ -203,7 +205,7 @@ class Filling:
         for holdout, positions in schedule.batches():
             if holdout.repeat != repeat:
                 repeat, part = holdout.repeat, one_repeat(splits, holdout.repeat)
-            seed = seed_of(self.of.seed, first_repeat + repeat, *holdout.left_out)
+            seed = self.of.seed_of(holdout, first_repeat)
             yield self._setting, holdout, part, seed, [recipes[j] for j in positions]
 
     def _take(self, outcomes: Sequence[Outcome], schedule: Schedule) -> None:

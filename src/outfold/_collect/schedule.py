@@ -35,6 +35,11 @@ def single_holdouts(splits: Splits, block: str = "oof") -> list[Holdout]:
     return [Holdout(block, r, (k,), ((r, k),)) for r, k in splits.cells]
 
 
+def trained_holdouts(splits: Splits) -> list[Holdout]:
+    """One fit a repeat: fold 0 is what it held out, fold 1 what it was trained on."""
+    return [Holdout("oof", r, (0,), ((r, 0), (r, 1))) for r in range(splits.n_repeats)]
+
+
 def paired_holdouts(splits: Splits) -> list[Holdout]:
     """One fit for every two folds i < k: it serves outer i, inner k and outer k, inner i."""
     n = splits.n_folds

@@ -2,6 +2,7 @@
 
 from .comparison import Alternative, Comparison, Probabilities, Terms, Wins
 from .comparisons import Comparisons, Omnibus, Outcome
+from .curves import CurveLine, LearningCurve, ValidationCurve
 from .estimates import Estimate
 from .interval import Interval
 from .power import Power
@@ -9,16 +10,20 @@ from .ranking import OmnibusTest, Ranking, RankPair
 from .repeats import PlanComparison, Stability
 from .selection import Leaderboard, Selection, TiedSet
 from .sequential import SequentialComparison
+from .simulated import Optimism, Simulation
 
 __all__ = [
     "Alternative",
     "Comparison",
     "Comparisons",
+    "CurveLine",
     "Estimate",
     "Interval",
     "Leaderboard",
+    "LearningCurve",
     "Omnibus",
     "OmnibusTest",
+    "Optimism",
     "Outcome",
     "PlanComparison",
     "Power",
@@ -27,8 +32,10 @@ __all__ = [
     "Ranking",
     "Selection",
     "SequentialComparison",
+    "Simulation",
     "Stability",
     "Terms",
     "TiedSet",
+    "ValidationCurve",
     "Wins",
 ]

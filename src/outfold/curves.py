@@ -1,0 +1,381 @@
+"""Would more data help, and which value of a parameter? Scores on training and held-out samples, side by side.
+
+A learning curve shows the scores as the training part grows, a validation curve as one parameter moves. Where the training line
+lies far above the other, the models learn their samples by heart.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _render, metrics
+from ._collect.collection import Collection
+from ._collect.trained import Cell, Rows, Trained, TrainingRows, collect_trained
+from ._configs import as_configs, grid
+from ._plan import Plan, group_codes
+from ._predictions import Predictions
+from ._progress import Mode
+from ._results import CurveLine, LearningCurve, ValidationCurve
+from ._scoring import Scoring, bind, cell_scores, standard_errors
+from .exceptions import InputError
+from .metrics import Metric, MetricLike
+from .select import choose, one_standard_error
+
+__all__ = ["learning", "validation"]
+
+_SHARES = tuple(round(0.1 * i, 1) for i in range(1, 11))
+# Streams of one seed are told apart by the first word of their spawn key (see _plan).
+_SUBSET_STREAM = 0x5B5E7
+
+
+def learning(
+    configs: Any,
+    X: Any,
+    y: Any,
+    *,
+    sizes: Sequence[float] | None = None,
+    plan: Plan | int | Any = None,
+    metric: MetricLike | None = None,
+    groups: Any = None,
+    rng: int | None = 0,
+    n_jobs: int | None = None,
+    fit_params: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+    progress: Mode = True,
+    positive: Any = None,
+    task: Literal["classification", "regression", "survival"] | None = None,
+) -> LearningCurve:
+    """Scores on training and held-out samples as the training part grows (Raschka 2018, Figure 4).
+
+    The held-out parts are the same at every size and for every configuration, so that points can be compared. A
+    larger part contains the smaller ones; classes keep their proportions and are all present; groups stay whole, so that
+    parts of grouped data only come near the size asked for. At the full size the fits are those of `collect`.
+
+    Parameters
+    ----------
+    configs
+        Configurations as `collect` takes them; each gets a curve.
+    X, y
+        Features and labels, as for `collect`.
+    sizes
+        Shares of the training part (floats up to 1.0) or numbers of samples (whole numbers). By default 0.1, 0.2, ..., 1.0,
+        without those too small to hold every class.
+    plan
+        How samples are held out; 5 folds by default.
+    metric
+        The score; the default metric of the task where it is left out.
+    groups, rng, n_jobs, fit_params, timeout, progress, positive, task
+        As for `collect`.
+
+    Returns
+    -------
+    LearningCurve
+        The band is one standard deviation over folds and repeats: where the score of a single split lies. It does not
+        shrink when repeats are added.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> learning(GaussianNB(), X, y, sizes=[15, 60, 120])
+    <LearningCurve of 1 configuration by accuracy at 3 sizes>
+    """
+    trained = collect_trained(
+        as_configs(configs),
+        X,
+        y,
+        Plan(folds=5) if plan is None else plan,
+        lambda collection: _subsets(collection, sizes, metric),
+        groups=groups,
+        rng=rng,
+        n_jobs=n_jobs,
+        fit_params=fit_params,
+        timeout=timeout,
+        progress=progress,
+        positive=positive,
+        task=task,
+    )
+    found, train, test = _scores(trained, metric)
+    return LearningCurve(
+        metric=found.name,
+        greater_is_better=found.greater_is_better,
+        configs=trained.both.configs,
+        n_train=trained.n_train,
+        train=_spread(train),
+        test=_spread(test),
+        plan=str(trained.splits.plan),
+        fingerprint=trained.collection.header.fingerprint,
+        n_samples=trained.both.n_samples,
+        failures=_failures(trained.both),
+        notes=trained.both.notes,
+    )
+
+
+def validation(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    param: str,
+    values: Sequence[Any],
+    *,
+    name: str = "model",
+    simpler: Literal["smaller", "larger"] = "smaller",
+    plan: Plan | int | Any = None,
+    metric: MetricLike | None = None,
+    groups: Any = None,
+    rng: int | None = 0,
+    n_jobs: int | None = None,
+    fit_params: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+    progress: Mode = True,
+    positive: Any = None,
+    task: Literal["classification", "regression", "survival"] | None = None,
+) -> ValidationCurve:
+    """Scores on training and held-out samples over the values of one parameter (Raschka 2018, Figure 18).
+
+    Parameters
+    ----------
+    estimator
+        Any estimator or pipeline.
+    X, y
+        Features and labels, as for `collect`.
+    param, values
+        The parameter, by its full name or the part of it that is not shared, and the values to try.
+    name
+        What the configurations are called: ``model(C=0.1)``.
+    simpler
+        Whether smaller or larger values make a simpler model, for the one-standard-error choice.
+    plan
+        How samples are held out; 10 folds by default.
+    metric
+        The score; the default metric of the task where it is left out.
+    groups, rng, n_jobs, fit_params, timeout, progress, positive, task
+        As for `collect`.
+
+    Returns
+    -------
+    ValidationCurve
+        With the best value and the simplest one within one standard error of it. The band is one standard error over the
+        folds of a repeat, averaged over repeats, as in that rule. ``curve.oof`` holds the predictions themselves.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> validation(DecisionTreeClassifier(), X, y, "max_depth", [1, 2, 4]).best_value
+    4
+    """
+    if simpler not in ("smaller", "larger"):
+        raise InputError(f"simpler must be 'smaller' or 'larger'; got {simpler!r}.")
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        raise InputError(f"values must be a list of values of {param}; got {values!r}.")
+    values = list(values)
+    configs = grid(name, estimator, {param: values})
+    trained = collect_trained(
+        configs,
+        X,
+        y,
+        Plan() if plan is None else plan,
+        lambda collection: _whole_parts(collection, metric),
+        groups=groups,
+        rng=rng,
+        n_jobs=n_jobs,
+        fit_params=fit_params,
+        timeout=timeout,
+        progress=progress,
+        positive=positive,
+        task=task,
+    )
+    found, train, test = _scores(trained, metric)
+    repeats = np.array([r for r, _ in trained.splits.cells])
+    oof = trained.out_of_fold(0)
+    scoring = Scoring(oof, found, "fold")
+    return ValidationCurve(
+        metric=found.name,
+        greater_is_better=found.greater_is_better,
+        param=param,
+        values=tuple(values),
+        configs=tuple(configs),
+        train=_with_errors(train[:, 0], repeats),
+        test=_with_errors(test[:, 0], repeats),
+        best=choose(scoring).index,
+        one_standard_error=_simplest(scoring, dict(zip(configs, values, strict=True)), simpler, repeats),
+        oof=oof,
+        failures=_failures(trained.both),
+        notes=trained.both.notes,
+    )
+
+
+# -- scores ---------------------------------------------------------------------------------------------
+
+
+def _found(collection: Collection, metric: MetricLike | None) -> Metric:
+    """The metric, refused where these predictions cannot be scored by it: before the work, not after."""
+    task = collection.target.task
+    return bind(collection.header, metrics.default(task) if metric is None else metric)[0]
+
+
+def _scores(trained: Trained, metric: MetricLike | None) -> tuple[Metric, NDArray[np.float64], NDArray[np.float64]]:
+    """The metric, and (C, S, cells) scores of the training and of the held-out parts."""
+    found = _found(trained.collection, metric)
+    scores = cell_scores(trained.both, found)
+    test, train = np.moveaxis(scores.reshape(len(scores), *trained.n_train.shape, 2), -1, 0)
+    return found, np.ascontiguousarray(train), np.ascontiguousarray(test)
+
+
+def _spread(values: NDArray[np.float64]) -> CurveLine:
+    mean, sd = _moments(values)
+    return CurveLine(values, mean, mean - sd, mean + sd)
+
+
+def _with_errors(values: NDArray[np.float64], repeats: NDArray[np.intp]) -> CurveLine:
+    mean, se = _moments(values)[0], standard_errors(values, repeats)
+    return CurveLine(values, mean, mean - se, mean + se)
+
+
+def _moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and standard deviation over the cells that are defined; NaN for none, and for the sd of fewer than two."""
+    defined = np.isfinite(values)
+    n = defined.sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(defined, values, 0.0).sum(axis=-1) / np.where(n > 0, n, np.nan)
+        squares = np.where(defined, (values - mean[..., None]) ** 2, 0.0).sum(axis=-1)
+        return mean, np.sqrt(squares / np.where(n > 1, n - 1, np.nan))
+
+
+def _failures(both: Predictions) -> dict[str, int]:
+    """Messages of failed fits; a fit stands in two cells, the one held out counts it."""
+    return dict(Counter(text for (_, _, fold), text in both.messages.items() if fold == 0).most_common())
+
+
+def _simplest(scoring: Scoring, values: Mapping[str, Any], simpler: str, repeats: NDArray[np.intp]) -> int | None:
+    """Position of the simplest value within one standard error of the best, where both can be known."""
+    numbers = all(
+        v is None or (isinstance(v, (int, float, np.number)) and not isinstance(v, bool)) for v in values.values()
+    )
+    if not numbers or max(np.bincount(repeats)) < 2:
+        return None
+    sign = 1.0 if simpler == "smaller" else -1.0
+    # None is no limit, as everywhere.
+    complexity = {name: np.inf if value is None else sign * float(value) for name, value in values.items()}
+    return choose(scoring, one_standard_error(complexity)).index
+
+
+# -- training parts -------------------------------------------------------------------------------------
+
+
+def _whole_parts(collection: Collection, metric: MetricLike | None) -> list[TrainingRows]:
+    _found(collection, metric)
+    return [{cell: collection.splits.train_rows(*cell) for cell in collection.splits.cells}]
+
+
+def _subsets(collection: Collection, sizes: Any, metric: MetricLike | None) -> list[TrainingRows]:
+    """For every size the rows of every cell; a larger size contains the smaller."""
+    _found(collection, metric)
+    splits = collection.splits
+    queues = {cell: _queue(collection, cell, splits.train_rows(*cell)) for cell in splits.cells}
+    smallest = min(queue.n for queue in queues.values())
+    wanted = _wanted(sizes, smallest, max(queue.least for queue in queues.values()), str(splits.plan))
+    return [{cell: queue.first(size) for cell, queue in queues.items()} for size in wanted]
+
+
+def _wanted(sizes: Any, smallest: int, least: int, plan: str) -> list[float]:
+    """The sizes in ascending order, checked: shares as floats, numbers of samples as whole numbers."""
+    if sizes is None:
+        return [share for share in _SHARES if round(share * smallest) >= least] or [1.0]
+    given = np.asarray(sizes)
+    if given.ndim != 1 or not len(given) or given.dtype.kind not in "iuf":
+        raise InputError(
+            f"sizes must be shares of the training part such as [0.1, 0.5, 1.0], or numbers of samples; got {sizes!r}."
+        )
+    shares = given.dtype.kind == "f"
+    if shares and not (np.all(given > 0) and np.all(given <= 1)):
+        wrong = given[~((given > 0) & (given <= 1))][0]
+        raise InputError(
+            f"a share of the training part lies above 0 and is at most 1.0; got {wrong:g}. Whole numbers are numbers of samples."
+        )
+    if not shares and given.max() > smallest:
+        raise InputError(
+            f"a size of {_render.count(int(given.max()), 'sample')} is larger than the smallest training part, "
+            f"{_render.count(smallest, 'sample')} by {plan}. Give at most {smallest}, or a plan with more folds."
+        )
+    tiny = min(round(float(size) * smallest) if shares else int(size) for size in given)
+    if tiny < least:
+        raise InputError(
+            f"the smallest size comes to {_render.count(tiny, 'sample')}; a training part needs {least} at least, one of "
+            "every class. Leave out the smallest sizes."
+        )
+    return [float(size) if shares else int(size) for size in np.unique(given)]
+
+
+class _Queue:
+    """The training rows of a cell in the order in which they join.
+
+    Attributes
+    ----------
+    n
+        All of them.
+    least
+        The fewest that can be trained on: one of every class.
+    """
+
+    def __init__(self, rows: Rows, ends: NDArray[np.intp], first: int) -> None:
+        self._rows, self._ends, self._first = rows, ends, first
+        self.n = len(rows)
+        self.least = first if len(ends) == len(rows) else 1
+
+    def first(self, size: float) -> Rows:
+        """The rows of a share or a number of samples: whole groups, as many as come nearest, every class present."""
+        wanted = round(size * self.n) if isinstance(size, float) else size
+        at = int(np.argmin(np.abs(self._ends - wanted)))
+        return np.sort(self._rows[: self._ends[max(at, self._first - 1)]])
+
+
+def _queue(collection: Collection, cell: Cell, rows: Rows) -> _Queue:
+    target, plan = collection.target, collection.splits.plan
+    rng = np.random.default_rng(np.random.SeedSequence(collection.seed, spawn_key=(_SUBSET_STREAM, *cell)))
+    strata = target.y if target.classes is not None else target.event
+    codes = np.zeros(len(rows), dtype=np.intp) if strata is None else strata[rows].astype(np.intp)
+    # A plan told to ignore groups ignores them here too; a splitter of the user's may have kept them itself.
+    if collection.groups is None or (plan.groups is False and plan.kind != "custom"):
+        return _Queue(rows[_by_share(codes, rng)], np.arange(1, len(rows) + 1), len(np.unique(codes)))
+    groups = group_codes(collection.groups[rows], len(rows))
+    order, first = _by_group(codes, groups, rng)
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    ends = np.cumsum(np.bincount(groups)[order])
+    return _Queue(rows[np.argsort(place[groups], kind="stable")], ends, first)
+
+
+def _by_share(codes: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """An order every beginning of which has the classes in their proportions, one member of each class first."""
+    shuffled = rng.permutation(len(codes))
+    key = np.empty(len(codes))
+    for code in np.unique(codes):
+        members = shuffled[codes[shuffled] == code]
+        key[members] = (np.arange(len(members)) + 0.5) / len(members)
+        key[members[0]] = 0.0
+    return shuffled[np.argsort(key[shuffled], kind="stable")]
+
+
+def _by_group(
+    codes: NDArray[np.intp], groups: NDArray[np.intp], rng: np.random.Generator
+) -> tuple[NDArray[np.intp], int]:
+    """A random order of the groups, those that bring a new class first; and how many of these there are."""
+    shuffled = rng.permutation(int(groups.max()) + 1)
+    classes = [set(codes[groups == g].tolist()) for g in range(len(shuffled))]
+    seen: set[int] = set()
+    first = []
+    for g in shuffled.tolist():
+        if not classes[g] <= seen:
+            first.append(g)
+            seen |= classes[g]
+    rest = [g for g in shuffled.tolist() if g not in set(first)]
+    return np.array([*first, *rest], dtype=np.intp), len(first)

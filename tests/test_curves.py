@@ -1,0 +1,380 @@
+"""Learning and validation curves: paired, nested, deterministic, and equal to what collect and scikit-learn give."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GroupKFold, StratifiedKFold, learning_curve, validation_curve
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+import outfold as of
+from collect_estimators import Raises, Stuck, Tally
+from outfold.curves import _by_group, _by_share
+from outfold.exceptions import CollectError, InputError, NeedError
+
+X, Y = load_iris(return_X_y=True)
+CANCER = load_breast_cancer(return_X_y=True)
+
+
+def learn(configs, X=X, y=Y, **options):
+    return of.curves.learning(configs, X, y, progress=False, **options)
+
+
+def validate(estimator, param, values, X=X, y=Y, **options):
+    return of.curves.validation(estimator, X, y, param, values, progress=False, **options)
+
+
+class Remembers(Tally):
+    """Writes down the rows of X it is fitted on; their first feature names them."""
+
+    def fit(self, X, y):
+        with open(self.log, "a") as file:
+            file.write(" ".join(str(int(v)) for v in X[:, 0]) + "\n")
+        self.classes_ = np.unique(y)
+        self.means_ = np.stack([X[y == c].mean(axis=0) for c in self.classes_])
+        return self
+
+
+# -- training parts -------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 1), min_size=4, max_size=80), st.integers(0, 10**6))
+def test_every_beginning_keeps_the_proportions_of_two_classes(labels, seed):
+    codes = np.array([*labels, 0, 1])
+    order = _by_share(codes, np.random.default_rng(seed))
+    assert sorted(order.tolist()) == list(range(len(codes)))
+    n = np.arange(1, len(codes) + 1)
+    joined = np.cumsum(codes[order])
+    assert np.all(np.abs(joined - n * codes.mean()) <= 1 + 1e-9)
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=60), st.integers(0, 10**6))
+def test_all_classes_come_first(labels, seed):
+    codes = np.array(labels)
+    n = len(np.unique(codes))
+    order = _by_share(codes, np.random.default_rng(seed))
+    assert len(set(codes[order[:n]].tolist())) == n
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6)), min_size=1, max_size=40), st.integers(0, 10**6))
+def test_the_first_groups_hold_all_classes(pairs, seed):
+    codes, labels = np.array(pairs).T
+    groups = np.unique(labels, return_inverse=True)[1]
+    order, first = _by_group(codes, groups, np.random.default_rng(seed))
+    assert sorted(order.tolist()) == list(range(groups.max() + 1))
+    assert set(codes[np.isin(groups, order[:first])].tolist()) == set(codes.tolist())
+
+
+def fitted_parts(tmp_path, y, **options):
+    """Rows of every fit, in the order of sizes and folds."""
+    log = tmp_path / "rows.txt"
+    numbered = np.column_stack([np.arange(len(y)), np.zeros(len(y))]).astype(float)
+    curve = learn(Remembers(log=str(log)), numbered, y, **options)
+    return curve, [{int(v) for v in line.split()} for line in log.read_text().splitlines()]
+
+
+def test_parts_are_nested_and_never_held_out(tmp_path):
+    plan = of.Plan(folds=4, repeats=2)
+    curve, parts = fitted_parts(tmp_path, Y, sizes=[0.2, 0.5, 1.0], plan=plan)
+    splits = plan.split(Y)
+    by_size = [parts[i * 8 : (i + 1) * 8] for i in range(3)]
+    for (r, k), small, middle, whole in zip(splits.cells, *by_size, strict=True):
+        assert small < middle < whole
+        assert whole == set(splits.train_rows(r, k).tolist())
+        assert not whole & set(splits.test_rows(r, k).tolist())
+    assert curve.n_train.tolist() == [[len(p) for p in size] for size in by_size]
+
+
+def test_groups_stay_whole(tmp_path):
+    groups = np.arange(150) // 5
+    shuffled = np.random.default_rng(0).permutation(Y)
+    for plan in (of.Plan(folds=3), GroupKFold(3)):
+        (tmp_path / "rows.txt").unlink(missing_ok=True)
+        _, parts = fitted_parts(tmp_path, shuffled, sizes=[20, 48, 100], groups=groups, plan=plan)
+        for part in parts:
+            assert all(len(part & set(np.flatnonzero(groups == g))) in (0, 5) for g in range(30))
+        assert parts[0] < parts[3] < parts[6]
+        assert {len(part) for part in parts[:3]} == {20}
+        assert {len(part) for part in parts[3:6]} <= {45, 50}
+
+
+def test_a_plan_that_ignores_groups_ignores_them_in_parts_too(tmp_path):
+    groups = np.arange(150) // 5
+    curve, _ = fitted_parts(tmp_path, Y, sizes=[23], groups=groups, plan=of.Plan(folds=3, groups=False))
+    assert np.all(curve.n_train == 23)
+    assert [note.code for note in curve.notes] == ["OF102"]
+
+
+# -- learning curves ------------------------------------------------------------------------------------
+
+FOREST = {"tree": DecisionTreeClassifier(max_features=1), "bayes": GaussianNB()}
+
+
+def test_the_full_size_is_what_collect_gives():
+    curve = learn(FOREST, sizes=[0.3, 1.0], plan=of.Plan(folds=5, repeats=2), metric="log_loss", rng=7)
+    oof = of.collect(FOREST, X, Y, of.Plan(folds=5, repeats=2), rng=7, progress=False)
+    assert np.array_equal(curve.test.values[:, 1], oof.scores("log_loss").reshape(2, 10))
+    assert curve.fingerprint == oof.fingerprint
+
+
+def test_both_lines_equal_scikit_learn_at_the_full_size():
+    # Training parts of 120 each: scikit-learn cuts all to the smallest.
+    cv = StratifiedKFold(5, shuffle=True, random_state=0)
+    ours = learn(GaussianNB(), sizes=[1.0], plan=cv, metric="accuracy")
+    _, train, test = learning_curve(GaussianNB(), X, Y, cv=cv, train_sizes=[1.0])
+    np.testing.assert_allclose(ours.train.values[0], train, rtol=1e-12)
+    np.testing.assert_allclose(ours.test.values[0], test, rtol=1e-12)
+
+
+def test_workers_do_not_matter():
+    alone, together = (learn(FOREST, sizes=[12, 60], n_jobs=n) for n in (None, 2))
+    assert np.array_equal(alone.train.values, together.train.values)
+    assert np.array_equal(alone.test.values, together.test.values)
+
+
+def test_a_size_does_not_depend_on_the_others():
+    alone, among = learn(FOREST, sizes=[40]), learn(FOREST, sizes=[10, 40, 90])
+    assert np.array_equal(alone.test.values[:, 0], among.test.values[:, 1])
+
+
+def test_seeds_matter():
+    first, second = (learn(FOREST, sizes=[40], rng=rng).test.values for rng in (0, 1))
+    assert not np.array_equal(first, second)
+
+
+def test_overfitting_shrinks_with_data():
+    curve = learn(DecisionTreeClassifier(), *CANCER, sizes=[30, 450], metric="error")
+    assert curve.train.mean.tolist() == [[0.0, 0.0]]
+    assert curve.gap[0, 0] > curve.gap[0, 1] > 0
+
+
+def test_the_band_is_the_standard_deviation_over_cells():
+    curve = learn(FOREST, sizes=[30, 60], plan=of.Plan(folds=3, repeats=2))
+    np.testing.assert_allclose(curve.test.mean, curve.test.values.mean(axis=-1))
+    np.testing.assert_allclose(curve.test.high - curve.test.mean, curve.test.values.std(axis=-1, ddof=1))
+    np.testing.assert_allclose(curve.test.mean - curve.test.low, curve.test.values.std(axis=-1, ddof=1))
+
+
+def test_one_split_has_no_band():
+    curve = learn(GaussianNB(), sizes=[0.5], plan=of.Plan.holdout())
+    assert np.isnan(curve.test.low).all()
+    assert "±" not in str(curve).splitlines()[2]
+    assert curve.to_dict()["points"][0]["test_low"] is None
+
+
+def test_sizes_are_sorted_and_counted():
+    curve = learn(GaussianNB(), sizes=[60, 15, 60])
+    assert curve.sizes.tolist() == [15, 60]
+    default = learn(GaussianNB(), X[:120:4], Y[:120:4])  # 24 to train on: a tenth cannot hold three classes
+    assert default.sizes.min() >= 3
+    assert default.sizes.max() == 24
+
+
+def test_regression_and_survival():
+    values = load_diabetes(return_X_y=True)
+    curve = learn(LinearRegression(), *values, sizes=[0.1, 1.0], metric="mse")
+    assert curve.gap[0, 0] > curve.gap[0, 1] > 0
+
+    class Risk(LinearRegression):
+        def fit(self, X, y):
+            return super().fit(X, -y["time"])
+
+    rng = np.random.default_rng(0)
+    time = rng.exponential(np.exp(-values[0][:, 2] * 20))
+    y = np.array(list(zip(rng.random(len(time)) < 0.7, time, strict=True)), dtype=[("event", bool), ("time", float)])
+    curve = learn(Risk(), values[0], y, sizes=[0.2, 1.0])
+    assert curve.metric == "concordance"
+    assert curve.test.mean[0, 1] > 0.6
+
+
+def test_a_failing_configuration_has_no_line():
+    curve = learn({"good": GaussianNB(), "bad": Raises()}, sizes=[30, 60])
+    assert np.isfinite(curve.test.mean[0]).all()
+    assert np.isnan(curve.test.mean[1]).all()
+    assert curve.failures == {"RuntimeError: no luck today": 10}
+    assert "failed: 10 fits, most often: RuntimeError: no luck today" in str(curve)
+    with pytest.raises(CollectError, match="no luck today"):
+        learn(Raises(), sizes=[30])
+
+
+def test_a_fit_that_hangs_is_ended():
+    curve = learn({"good": Tally(), "stuck": Stuck()}, sizes=[60], plan=of.Plan.holdout(), timeout=2.0)
+    assert np.isfinite(curve.test.mean[0]).all()
+    assert curve.failures == {"TimeoutError: no result after 2 s": 1}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        (
+            [10, 121],
+            "121 samples is larger than the smallest training part, 120 samples by 5-fold stratified. Give at most 120",
+        ),
+        ([0.5, 1.5], r"at most 1.0; got 1.5"),
+        ([0.0, 0.5], "lies above 0"),
+        ([float("nan")], "got nan"),
+        ([2], "a training part needs 3 at least, one of every class"),
+        ([0.01], "comes to 1 sample"),
+        ([-5], "needs 3 at least"),
+        ([], "sizes must be shares"),
+        (0.5, "sizes must be shares"),
+        (["a"], "sizes must be shares"),
+        ([True], "sizes must be shares"),
+    ],
+)
+def test_sizes_that_cannot_be(sizes, message):
+    with pytest.raises(InputError, match=message):
+        learn(GaussianNB(), sizes=sizes)
+
+
+def test_what_cannot_be_scored_is_refused_before_the_work(tmp_path):
+    log = tmp_path / "fits"
+    with pytest.raises(InputError, match="mse"):
+        learn(Tally(log=str(log)), metric="mse")
+    with pytest.raises(NeedError, match="log_loss"):
+        learn({"svm": SVC(), "tally": Tally(log=str(log))}, metric="log_loss")
+    assert not log.exists()
+
+
+def test_printed_and_written_forms_of_a_learning_curve():
+    curve = learn(FOREST, sizes=[15, 60])
+    assert repr(curve) == "<LearningCurve of 2 configurations by accuracy at 2 sizes>"
+    assert len(str(curve).splitlines()) == 7
+    assert curve._repr_html_().count("<tr>") == 5
+    frame = curve.to_frame()
+    assert len(frame) == 2 * 2 * 5
+    means = frame.groupby(["config", "size"], sort=False)["test"].mean().to_numpy().reshape(2, 2)
+    np.testing.assert_allclose(means, curve.test.mean)
+    points = curve.to_dict()["points"]
+    assert [p["config"] for p in points] == ["tree", "tree", "bayes", "bayes"]
+    assert points[1]["test"] == curve.test.mean[0, 1]
+
+
+# -- validation curves ----------------------------------------------------------------------------------
+
+DEPTHS = [1, 2, 3, 5, None]
+
+
+def test_the_predictions_are_those_of_collect():
+    curve = validate(DecisionTreeClassifier(max_features=1), "max_depth", DEPTHS, rng=3)
+    grid = of.grid("model", DecisionTreeClassifier(max_features=1), max_depth=DEPTHS)
+    oof = of.collect(grid, X, Y, rng=3, progress=False)
+    assert np.array_equal(curve.oof.data, oof.data)
+    assert curve.oof.fingerprint == oof.fingerprint
+    assert curve.oof.params == oof.params
+    assert curve.configs == oof.configs
+    assert of.estimate.bbc(curve.oof, "accuracy").value == of.estimate.bbc(oof, "accuracy").value
+
+
+def test_own_labels_reach_the_predictions():
+    plan, svm = of.Plan(folds=3), SVC(probability=True, random_state=0)
+    curve = validate(svm, "C", [0.01, 1.0], *CANCER, plan=plan)
+    oof = of.collect(of.grid("model", svm, C=[0.01, 1.0]), *CANCER, plan, progress=False)
+    assert oof.labels is not None
+    assert np.array_equal(curve.oof.labels, oof.labels)
+
+
+def test_both_lines_equal_scikit_learn():
+    cv = StratifiedKFold(5, shuffle=True, random_state=0)
+    ours = validate(SVC(), "gamma", [0.01, 0.1, 1.0], plan=cv, metric="accuracy", name="svm")
+    train, test = validation_curve(SVC(), X, Y, param_name="gamma", param_range=[0.01, 0.1, 1.0], cv=cv)
+    np.testing.assert_allclose(ours.train.values, train, rtol=1e-12)
+    np.testing.assert_allclose(ours.test.values, test, rtol=1e-12)
+    assert ours.configs == ("svm(gamma=0.01)", "svm(gamma=0.1)", "svm(gamma=1)")
+
+
+def test_choices_are_those_of_the_rules():
+    curve = validate(DecisionTreeClassifier(random_state=0), "max_depth", DEPTHS, *CANCER, metric="accuracy")
+    best = of.select.best(curve.oof, "accuracy", "fold")
+    simple = of.select.one_standard_error("max_depth")(curve.oof, "accuracy", "fold")
+    assert curve.configs[curve.best] == best.name
+    assert curve.configs[curve.one_standard_error] == simple.name
+    assert curve.best_value == DEPTHS[curve.best]
+    board = curve.oof.leaderboard("accuracy", "fold")
+    se = dict(zip(board.configs, board.se, strict=True))
+    np.testing.assert_allclose(curve.test.high - curve.test.mean, [se[name] for name in curve.configs])
+
+
+def test_larger_may_be_simpler():
+    leaves = [1, 2, 5, 10, 20]
+    larger = validate(DecisionTreeClassifier(random_state=0), "min_samples_leaf", leaves, *CANCER, simpler="larger")
+    smaller = validate(DecisionTreeClassifier(random_state=0), "min_samples_leaf", leaves, *CANCER)
+    assert larger.best == smaller.best
+    assert smaller.one_standard_error <= smaller.best <= larger.one_standard_error
+    reach = larger.test.low[larger.best]
+    assert larger.one_standard_error == max(v for v in range(5) if larger.test.mean[v] >= reach)
+
+
+def test_where_no_standard_error_is_known():
+    words = validate(SVC(), "kernel", ["linear", "rbf"], plan=of.Plan(folds=3))
+    assert words.one_standard_error is None
+    assert words.one_standard_error_value is None
+    once = validate(SVC(), "C", [0.1, 1.0], plan=of.Plan.repeated_holdout(3))
+    assert once.one_standard_error is None
+    assert "one standard error" not in str(once).splitlines()[3]
+
+
+def test_a_failing_value_cannot_win():
+    curve = validate(GaussianNB(), "var_smoothing", [-1.0, 1e-9], plan=of.Plan(folds=3))
+    assert np.isnan(curve.test.mean[0])
+    assert curve.best == 1
+    assert sum(curve.failures.values()) == 3
+    assert len(curve.oof.messages) == 3
+
+
+def test_printed_and_written_forms_of_a_validation_curve():
+    curve = validate(DecisionTreeClassifier(random_state=0), "max_depth", DEPTHS)
+    assert repr(curve) == "<ValidationCurve of max_depth by accuracy, 5 values>"
+    assert "best" in str(curve).splitlines()[2 + curve.best]
+    assert curve._repr_html_().count("<tr>") == 6
+    assert len(curve.to_frame()) == 50
+    facts = curve.to_dict()
+    assert facts["points"][4]["value"] is None
+    assert facts["best"] == curve.best
+    assert facts["fingerprint"] == curve.oof.fingerprint
+
+
+def test_arguments_of_a_validation_curve():
+    with pytest.raises(InputError, match="simpler must be"):
+        validate(SVC(), "C", [1.0], simpler="fewer")
+    with pytest.raises(InputError, match="values must be a list"):
+        validate(SVC(), "kernel", "rbf")
+    with pytest.raises(InputError, match="empty"):
+        validate(SVC(), "C", [])
+    with pytest.raises(InputError, match="depth"):
+        validate(SVC(), "depth", [1.0])
+
+
+# -- documentation --------------------------------------------------------------------------------------
+
+DOCS = Path(__file__).parents[1] / "docs"
+EXAMPLES = [
+    example
+    for page in ("curves.md", "advice.md")
+    for example in re.findall(
+        r"^## ([^\n]+)\n.*?```python\n(.*?)```\n```\n(.*?)```\n", (DOCS / page).read_text(), re.M | re.S
+    )
+]
+
+
+@pytest.mark.parametrize(("title", "code", "printed"), EXAMPLES, ids=[title for title, *_ in EXAMPLES])
+def test_examples_of_the_documentation(title, code, printed):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(code, title, "exec"), {})
+    assert out.getvalue() == printed
+
+
+def test_the_examples_were_found():
+    assert len(EXAMPLES) == 5
