@@ -39,7 +39,7 @@ def benjamini_hochberg(p: Floats) -> Floats:
 
     def steps(ascending: Floats) -> Floats:
         n = len(ascending)
-        scaled = ascending * n / np.arange(1, n + 1)
+        scaled = ascending * (n / np.arange(1, n + 1))  # the factor of the last is 1, so that rounding adds nothing
         return np.minimum.accumulate(scaled[::-1])[::-1]
 
     return _sorted(p, steps)
