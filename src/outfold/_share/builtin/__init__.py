@@ -1,0 +1,7 @@
+"""The families that come with the package, one module for each kind of estimator."""
+
+from __future__ import annotations
+
+from ..family import Family
+
+FAMILIES: tuple[Family, ...] = ()
