@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__, estimate, select
 from ..exceptions import InputError, OutfoldError
-from . import _compare, _rank
+from . import _advise, _compare, _rank
 from ._arguments import MixedParser, add_command, add_file, add_format, add_work_options, names, seed
 from ._files import again, load, print_as
 
@@ -120,6 +120,14 @@ _WORDS = {
     | {
         r"(?<!Collect with )\bresponse='(\w+)'": r"--response \1",
         r"\bpositive=(\S+)": r"--positive \1",
+    },
+    "advise": {
+        r"\b(budget|cost|precision) must\b": r"--\1 must",
+        r"\bbudget needs cost\b": "--budget needs --cost",
+        r"\bn_jobs must\b": "--jobs must",
+        r"\bgoal='(\w+)'": r"--goal \1",
+        r"\bn_samples must\b": "the number of samples must",
+        r"\bn_configs must\b": "the number of configurations must",
     },
     "rank": {
         r"\bmissing='drop'": "--missing drop",
@@ -289,7 +297,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"outfold {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=MixedParser)
-    for add in (_add_demo, _add_run, _add_show, _add_estimate, _compare.add, _rank.add):
+    for add in (_add_demo, _advise.add, _add_run, _add_show, _add_estimate, _compare.add, _rank.add):
         add(commands)
     return parser
 
