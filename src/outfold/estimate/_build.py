@@ -33,15 +33,20 @@ def build(
     notes: tuple[Note, ...] = (),
     chosen: NDArray[Any] | None = None,
     details: dict[str, Any] | None = None,
+    interval: Interval | None = None,
+    named: bool = False,
+    own: str = "",
 ) -> Estimate:
     oof = scoring.oof
+    if interval is None and draws is not None:
+        interval = Interval(*percentile(draws, level))
     if np.isnan(value):
         raise InputError(
             f"{scoring.metric.name} is undefined on every fold of {oof.plan}; use bbc or aggregate='pooled', or larger folds."
         )
     return Estimate(
         value=value,
-        interval=None if draws is None else Interval(*percentile(draws, level)),
+        interval=interval,
         confidence_level=level,
         naive=selection.score,
         selected=selection.name,
@@ -62,6 +67,8 @@ def build(
         draws=draws,
         chosen=chosen,
         details=details or {},
+        named=named,
+        own=own,
     )
 
 

@@ -1,0 +1,225 @@
+"""Bootstrap rounds scored in other ways than by the mean of their out-of-bag scores, for all configurations at once.
+
+Each is a `Scoring`, so that the rules can select by it and the bias correction can draw from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels.means import MeanKernel
+from .._kernels.point632 import Plus, point632, point632plus, weighted632plus
+from .._kernels.resample import compact
+from .._predictions import Predictions, State
+from .._scoring import Scoring, bind, running
+from ..exceptions import NeedError
+from ..metrics import MetricLike
+from ._no_information import check_known, no_information
+
+Floats = NDArray[np.float64]
+
+
+class Rounds(Scoring):
+    """Scores made of those of bootstrap rounds and of the model fitted on all samples.
+
+    Candidates are those that all the blocks it reads have predictions of.
+    """
+
+    blocks: tuple[str, ...] = ("resub",)
+
+    def __init__(self, oof: Predictions, metric: MetricLike) -> None:
+        super().__init__(oof, metric)
+        for name in self.blocks:
+            self.candidates = np.intersect1d(self.candidates, running(oof.blocks[name]))
+        if not len(self.candidates):
+            raise NeedError(
+                f"no configuration has all its predictions in the blocks {', '.join(self.blocks)}; collect some that "
+                "can be fitted on all samples."
+            )
+
+    @cached_property
+    def resub(self) -> Scoring:
+        """The candidates fitted on all samples, scored on the same samples."""
+        return Scoring(self.oof.blocks["resub"].sel(config=self.candidates.tolist()), self.metric)
+
+    @cached_property
+    def whole(self) -> Scoring:
+        """The candidates of every round, scored on all samples, drawn or not."""
+        return Scoring(_on_all(self.oof, self.candidates.tolist(), [r for r, _ in self.cells]), self.metric)
+
+    def scores(self, weights: NDArray[Any] | None = None) -> Floats:
+        """(b, C) the estimate for every candidate under every weighting."""
+        raise NotImplementedError
+
+    def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> Floats:
+        """(b,) the estimate for candidate chosen[i] under weights[i]."""
+        return np.asarray(self.scores(weights)[np.arange(len(weights)), chosen])
+
+    def apparent(self, weights: NDArray[Any] | None = None) -> Floats:
+        """(b, C) the resubstitution score; without weights on all samples, held out in some round or not."""
+        return self.resub.scores(None if weights is None else self._spread(weights))
+
+    def _spread(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """Weights of the rows that count, as weights of all samples."""
+        if len(self.rows) == self.oof.n_samples:
+            return weights
+        out = np.zeros((len(weights), self.oof.n_samples), dtype=weights.dtype)
+        out[:, self.rows] = weights
+        return out
+
+
+class Point632(Rounds):
+    """0.368 resubstitution + 0.632 out-of-bag score.
+
+    The out-of-bag part is averaged for every sample over the rounds that held it out, then over samples (Efron and Tibshirani
+    1997, eq. 17); for a set-valued metric it is the mean over rounds.
+    """
+
+    def scores(self, weights: NDArray[Any] | None = None) -> Floats:
+        """(b, C) the estimate for every candidate under every weighting."""
+        return self._combine(self.apparent(weights), self.out_of_bag(weights), slice(None))
+
+    def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> Floats:
+        """(b,) the estimate for candidate chosen[i] under weights[i]."""
+        left_out = super(Rounds, self) if self._by_sample is None else self._by_sample
+        score0 = self.resub.paired(self._spread(weights), chosen)
+        return self._combine(score0, left_out.paired(weights, chosen), chosen)
+
+    def out_of_bag(self, weights: NDArray[Any] | None = None) -> Floats:
+        """(b, C) the out-of-bag score."""
+        if self._by_sample is None:
+            return super(Rounds, self).scores(weights)
+        return self._by_sample.scores(self.equal_weights() if weights is None else weights)
+
+    @cached_property
+    def _by_sample(self) -> MeanKernel | None:
+        values = self.metric.values
+        if values is None:
+            return None
+        total = np.zeros((len(self.candidates), self.oof.n_samples))
+        times = np.zeros(self.oof.n_samples)
+        for r, k in self.cells:
+            rows = self.oof.splits.test_rows(r, k)
+            total[:, rows] += values(self.oof.target.take(rows), self._slice(r, rows))
+            times[rows] += 1
+        return MeanKernel(total[:, self.rows] / times[self.rows])
+
+    def _combine(self, score0: Floats, score1: Floats, columns: Any) -> Floats:
+        return point632(score0, score1)
+
+
+class Point632Plus(Point632):
+    """The .632+ estimate as published; its no-information rate is that of all samples, whatever the weights."""
+
+    def __init__(self, oof: Predictions, metric: MetricLike) -> None:
+        super().__init__(oof, metric)
+        check_known(self.metric, oof.target, "point632plus")
+
+    @cached_property
+    def gamma(self) -> Floats:
+        """(C,) the score of every candidate without information."""
+        found, data = bind(self.resub.oof, self.metric)
+        return no_information(found, self.oof.target, data[0])
+
+    def plus(self, weights: NDArray[Any] | None = None) -> Plus:
+        """The loss and the overfitting rate, (b, C) each."""
+        return self._plus(self.apparent(weights), self.out_of_bag(weights), slice(None))
+
+    def _plus(self, score0: Floats, score1: Floats, columns: Any) -> Plus:
+        # A loss is all that is needed, up to a constant: minus a score will do.
+        sign = -self.metric.sign
+        return point632plus(sign * score0, sign * score1, sign * self.gamma[columns])
+
+    def _combine(self, score0: Floats, score1: Floats, columns: Any) -> Floats:
+        return -self.metric.sign * self._plus(score0, score1, columns).loss
+
+
+class Point632ByRound(Rounds):
+    """The .632 of every round, then the mean (Raschka 2018, eq. 34).
+
+    The training part is the score of the round's model on all samples, as in the program of the paper's author.
+    """
+
+    blocks = ("inbag",)
+
+    def scores(self, weights: NDArray[Any] | None = None) -> Floats:
+        """(b, C) the mean over rounds for every candidate under every weighting."""
+        full = self.whole.equal_weights() if weights is None else self._spread(weights)
+        rounds = self._combine(self.whole.fold_scores(full), self.fold_scores(weights))
+        defined = ~np.isnan(rounds)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(np.where(defined, rounds, 0.0).sum(axis=2) / defined.sum(axis=2))
+
+    def _combine(self, score0: Floats, score1: Floats) -> Floats:
+        return point632(score0, score1)
+
+
+class Point632PlusByRound(Point632ByRound):
+    """The .632+ of every round with R kept from 0 to 1, then the mean (Raschka 2018, eq. 35-37)."""
+
+    def __init__(self, oof: Predictions, metric: MetricLike) -> None:
+        super().__init__(oof, metric)
+        check_known(self.metric, oof.target, "point632plus")
+
+    @cached_property
+    def gamma(self) -> Floats:
+        """(C, rounds) the score of every candidate of every round without information."""
+        found, data = bind(self.whole.oof, self.metric)
+        return np.stack([no_information(found, self.oof.target, values) for values in data], axis=1)
+
+    def _combine(self, score0: Floats, score1: Floats) -> Floats:
+        sign = -self.metric.sign
+        return sign * weighted632plus(sign * score0, sign * score1, sign * self.gamma).loss
+
+
+class Optimism(Rounds):
+    """The resubstitution score minus the mean optimism of the rounds (Harrell, Lee and Mark 1996).
+
+    A round's optimism is its model's score on what it drew, as often as it drew it, minus its score on all samples.
+    """
+
+    blocks = ("inbag", "resub")
+
+    def scores(self, weights: NDArray[Any] | None = None) -> Floats:
+        """(b, C) the corrected score of every candidate under every weighting."""
+        full = self.whole.equal_weights() if weights is None else self._spread(weights)
+        flattery = self.whole.fold_scores(full, self._counts) - self.whole.fold_scores(full)
+        defined = ~np.isnan(flattery)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = np.where(defined, flattery, 0.0).sum(axis=2) / defined.sum(axis=2)
+        return np.asarray(self.apparent(weights) - mean)
+
+    @cached_property
+    def _counts(self) -> NDArray[Any]:
+        """(rounds, N) how often every round drew every sample."""
+        n, splits = self.oof.n_samples, self.oof.splits
+        return compact(np.stack([np.bincount(splits.train_rows(*cell), minlength=n) for cell in self.cells]))
+
+
+def _on_all(oof: Predictions, configs: list[int], rounds: list[int]) -> Predictions:
+    """The rounds' predictions for all samples: those they left out, and those they drew."""
+    left_out, drawn = oof.sel(config=configs, repeat=rounds), oof.blocks["inbag"].sel(config=configs, repeat=rounds)
+    outside = np.moveaxis(left_out.folds >= 0, 0, 1)[:, None]
+    where = outside if left_out.data.ndim == 3 else outside[..., None]
+    labels = None
+    if left_out.labels is not None or drawn.labels is not None:
+        labels = np.where(outside, left_out.respond("label"), drawn.respond("label"))
+    folds = np.zeros_like(left_out.folds)
+    return replace(
+        left_out,
+        data=np.where(where, left_out.data, drawn.data),
+        labels=labels,
+        folds=folds,
+        state=np.full(left_out.state.shape, State.DONE, dtype=np.uint8),
+        plan=replace(left_out.plan, kind="given"),
+        train=None,
+        blocks={},
+        messages={},
+        seconds=None,
+        notes=(),
+    )
