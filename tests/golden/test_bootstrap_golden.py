@@ -82,7 +82,7 @@ def test_632plus_as_a_weighted_mean(case):
 
 
 def test_why_632plus_is_not_ipreds_nor_mlxtends(case):
-    """Neither keeps R within 0..1: where it lies there their values are ours, elsewhere they pass the loss without information."""
+    """Neither keeps R within 0..1: where it lies there their values are ours, elsewhere they go past chance."""
     oof, ref, z = case
     efron = ref["efron"]
     if efron["R_ipred"] <= 1:

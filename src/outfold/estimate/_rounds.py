@@ -86,14 +86,14 @@ class Point632(Rounds):
 
     def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> Floats:
         """(b,) the estimate for candidate chosen[i] under weights[i]."""
-        left_out = super(Rounds, self) if self._by_sample is None else self._by_sample
-        score0 = self.resub.paired(self._spread(weights), chosen)
-        return self._combine(score0, left_out.paired(weights, chosen), chosen)
+        by = self._by_sample
+        score1 = Scoring.paired(self, weights, chosen) if by is None else by.paired(weights, chosen)
+        return self._combine(self.resub.paired(self._spread(weights), chosen), score1, chosen)
 
     def out_of_bag(self, weights: NDArray[Any] | None = None) -> Floats:
         """(b, C) the out-of-bag score."""
         if self._by_sample is None:
-            return super(Rounds, self).scores(weights)
+            return Scoring.scores(self, weights)
         return self._by_sample.scores(self.equal_weights() if weights is None else weights)
 
     @cached_property
