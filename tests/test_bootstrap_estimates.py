@@ -381,7 +381,7 @@ def test_resubstitution_says_that_it_flatters(classes):
 @pytest.mark.parametrize("name", ["error", "log_loss"])
 def test_memory_of_632plus(name):
     """20,000 samples would make 400 million pairs; the largest arrays here are those of the predictions."""
-    n, rounds, rng = 20_000, 40, np.random.default_rng(0)
+    n, rounds, rng = 20_000, 200, np.random.default_rng(0)
     y = rng.integers(0, 2, n)
     splits = of.Plan.bootstrap(rounds).split(y)
     target, p = encode(y), np.clip(y * 0.4 + rng.random(n) * 0.6, 0.01, 0.99)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import metrics
 from ._kernels.base import Kernel
 from ._kernels.means import MeanKernel
-from ._kernels.resample import Bootstrap, compact
+from ._kernels.resample import Bootstrap
 from ._notes import Note
 from ._predictions import Predictions, State
 from ._results import Leaderboard
@@ -109,17 +109,10 @@ class Scoring:
         """(b,) the metric of candidate chosen[i] under weights[i]."""
         return self._mean([part.kernel.paired(part.of(weights), chosen) for part in self._parts])
 
-    def fold_scores(
-        self, weights: NDArray[Any] | None = None, counts: NDArray[Any] | None = None
-    ) -> NDArray[np.float64]:
-        """(b, C, cells) the metric of every candidate in every cell that counts; `counts` (cells, rows) times the weights."""
+    def fold_scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
+        """(b, C, cells) the metric of every candidate in every cell that counts."""
         weights = self.equal_weights() if weights is None else weights
-        if counts is None:
-            return np.stack([part.kernel.scores(part.of(weights)) for part in self._by_cell], axis=-1)
-        scores = []
-        for part, times in zip(self._by_cell, counts, strict=True):
-            scores.append(part.kernel.scores(part.of(compact(np.multiply(weights, times, dtype=np.int64)))))
-        return np.stack(scores, axis=-1)
+        return np.stack([part.kernel.scores(part.of(weights)) for part in self._by_cell], axis=-1)
 
     def standard_errors(self, fold_scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """(b, C) sd over the folds of a repeat / sqrt(K), averaged over repeats; NaN for fewer than two folds."""

@@ -5,7 +5,7 @@ Each is a `Scoring`, so that the rules can select by it and the bias correction 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .._kernels.means import MeanKernel
 from .._kernels.point632 import Plus, point632, point632plus, weighted632plus
 from .._kernels.resample import compact
-from .._predictions import Predictions, State
+from .._predictions import Predictions
 from .._scoring import Scoring, bind, running
 from ..exceptions import NeedError
 from ..metrics import MetricLike
@@ -47,10 +47,18 @@ class Rounds(Scoring):
         """The candidates fitted on all samples, scored on the same samples."""
         return Scoring(self.oof.blocks["resub"].sel(config=self.candidates.tolist()), self.metric)
 
+    def on_all(self) -> Iterator[NDArray[Any]]:
+        """(C, N) or (C, N, K) what the candidates of every round predict for all samples, drawn or not.
+
+        A round at a time: all of them together would be as large as the predictions.
+        """
+        for r, _ in self.cells:
+            outside = (self.oof.folds[:, r] >= 0).reshape(-1, *[1] * (self._data.ndim - 3))
+            yield np.where(outside, self._data[r][self.candidates], self._drawn[r][self.candidates])
+
     @cached_property
-    def whole(self) -> Scoring:
-        """The candidates of every round, scored on all samples, drawn or not."""
-        return Scoring(_on_all(self.oof, self.candidates.tolist(), [r for r, _ in self.cells]), self.metric)
+    def _drawn(self) -> NDArray[Any]:
+        return bind(self.oof.blocks["inbag"], self.metric)[1]
 
     def scores(self, weights: NDArray[Any] | None = None) -> Floats:
         """(b, C) the estimate for every candidate under every weighting."""
@@ -62,10 +70,12 @@ class Rounds(Scoring):
 
     def apparent(self, weights: NDArray[Any] | None = None) -> Floats:
         """(b, C) the resubstitution score; without weights on all samples, held out in some round or not."""
-        return self.resub.scores(None if weights is None else self._spread(weights))
+        return self.resub.scores(self._spread(weights))
 
-    def _spread(self, weights: NDArray[Any]) -> NDArray[Any]:
-        """Weights of the rows that count, as weights of all samples."""
+    def _spread(self, weights: NDArray[Any] | None) -> NDArray[Any]:
+        """Weights of the rows that count, as weights of all samples; without weights every sample counts once."""
+        if weights is None:
+            return np.ones((1, self.oof.n_samples), dtype=np.uint8)
         if len(self.rows) == self.oof.n_samples:
             return weights
         out = np.zeros((len(weights), self.oof.n_samples), dtype=weights.dtype)
@@ -149,11 +159,10 @@ class Point632ByRound(Rounds):
 
     def scores(self, weights: NDArray[Any] | None = None) -> Floats:
         """(b, C) the mean over rounds for every candidate under every weighting."""
-        full = self.whole.equal_weights() if weights is None else self._spread(weights)
-        rounds = self._combine(self.whole.fold_scores(full), self.fold_scores(weights))
-        defined = ~np.isnan(rounds)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(np.where(defined, rounds, 0.0).sum(axis=2) / defined.sum(axis=2))
+        target, full = self.oof.target, self._spread(weights)
+        kernels = (self.metric.kernel(target, predictions) for predictions in self.on_all())
+        training = np.stack([kernel.scores(full) for kernel in kernels], axis=-1)
+        return _mean_of_rounds(self._combine(training, self.fold_scores(weights)))
 
     def _combine(self, score0: Floats, score1: Floats) -> Floats:
         return point632(score0, score1)
@@ -169,8 +178,8 @@ class Point632PlusByRound(Point632ByRound):
     @cached_property
     def gamma(self) -> Floats:
         """(C, rounds) the score of every candidate of every round without information."""
-        found, data = bind(self.whole.oof, self.metric)
-        return np.stack([no_information(found, self.oof.target, values) for values in data], axis=1)
+        target = self.oof.target
+        return np.stack([no_information(self.metric, target, predictions) for predictions in self.on_all()], axis=1)
 
     def _combine(self, score0: Floats, score1: Floats) -> Floats:
         sign = -self.metric.sign
@@ -187,39 +196,18 @@ class Optimism(Rounds):
 
     def scores(self, weights: NDArray[Any] | None = None) -> Floats:
         """(b, C) the corrected score of every candidate under every weighting."""
-        full = self.whole.equal_weights() if weights is None else self._spread(weights)
-        flattery = self.whole.fold_scores(full, self._counts) - self.whole.fold_scores(full)
-        defined = ~np.isnan(flattery)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = np.where(defined, flattery, 0.0).sum(axis=2) / defined.sum(axis=2)
-        return np.asarray(self.apparent(weights) - mean)
-
-    @cached_property
-    def _counts(self) -> NDArray[Any]:
-        """(rounds, N) how often every round drew every sample."""
-        n, splits = self.oof.n_samples, self.oof.splits
-        return compact(np.stack([np.bincount(splits.train_rows(*cell), minlength=n) for cell in self.cells]))
+        target, full, splits = self.oof.target, self._spread(weights), self.oof.splits
+        flattery = []
+        for cell, predictions in zip(self.cells, self.on_all(), strict=True):
+            kernel = self.metric.kernel(target, predictions)
+            times = np.bincount(splits.train_rows(*cell), minlength=len(target))
+            drawn = compact(np.multiply(full, times, dtype=np.int64))
+            flattery.append(kernel.scores(drawn) - kernel.scores(full))
+        return np.asarray(self.apparent(weights) - _mean_of_rounds(np.stack(flattery, axis=-1)))
 
 
-def _on_all(oof: Predictions, configs: list[int], rounds: list[int]) -> Predictions:
-    """The rounds' predictions for all samples: those they left out, and those they drew."""
-    left_out, drawn = oof.sel(config=configs, repeat=rounds), oof.blocks["inbag"].sel(config=configs, repeat=rounds)
-    outside = np.moveaxis(left_out.folds >= 0, 0, 1)[:, None]
-    where = outside if left_out.data.ndim == 3 else outside[..., None]
-    labels = None
-    if left_out.labels is not None or drawn.labels is not None:
-        labels = np.where(outside, left_out.respond("label"), drawn.respond("label"))
-    folds = np.zeros_like(left_out.folds)
-    return replace(
-        left_out,
-        data=np.where(where, left_out.data, drawn.data),
-        labels=labels,
-        folds=folds,
-        state=np.full(left_out.state.shape, State.DONE, dtype=np.uint8),
-        plan=replace(left_out.plan, kind="given"),
-        train=None,
-        blocks={},
-        messages={},
-        seconds=None,
-        notes=(),
-    )
+def _mean_of_rounds(rounds: Floats) -> Floats:
+    """(b, C) mean over the last axis of what is defined."""
+    defined = ~np.isnan(rounds)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(defined, rounds, 0.0).sum(axis=-1) / defined.sum(axis=-1))
