@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import LeaveOneOut, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -249,6 +250,7 @@ def test_bbc_on_rounds_the_plain_way(classes, name):
         scores = [score(j, weights) for j in range(classes.n_configs)]
         want.append(score(int(np.argmax(scores)), (weights == 0).astype(int)))
     result = estimate.bbc(classes, name, draws=counts, draws_are="counts")
+    assert "winner's own out-of-bag score" in str(result)
     assert result.draws == pytest.approx(want, abs=1e-12)
 
 
@@ -356,6 +358,11 @@ def test_each_design_has_its_estimate():
         y[:30], (y[:30, None] ^ (np.arange(30)[:, None] % 4 == 0)).astype(float), response="proba"
     )
     assert estimate.holdout(elsewhere, "accuracy").value == pytest.approx(22 / 30)
+    # The splits count, not the name of what made them.
+    for name, splitter in (("repeated_holdout", ShuffleSplit(5, random_state=0)), ("loo", LeaveOneOut())):
+        oof = of.collect(configs, X, y, splitter)
+        value = getattr(estimate, name)(oof, "accuracy", config="1-nn").value
+        assert value == pytest.approx(np.nanmean(oof.scores("accuracy")[1]), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["point632", "point632plus", "optimism"])

@@ -233,6 +233,28 @@ def test_resub_with_dropping_fits_the_survivors_only(data):
     np.testing.assert_array_equal(oof.blocks["resub"].state[:, 0, 0], [State.DONE, State.PENDING])
 
 
+def test_dropping_goes_round_by_round(data, tmp_path):
+    """What is dropped is so in both blocks; the others are what they are without dropping, for any number of workers."""
+    X, y = data
+    configs = {"logit": LogisticRegression(), "bad": Tally(-5.0), "ridge": LogisticRegression(C=0.5)}
+    rule = of.drop.Bootstrap(min_predictions=20)
+    path = tmp_path / "run.oof"
+    one, two = (
+        of.collect(configs, X, y, of.Plan.bootstrap(8), drop=rule, n_jobs=n, store=s) for n, s in ((1, path), (2, None))
+    )
+    assert one.drop_log["config"].tolist() == ["bad"]
+    for block in (one, one.blocks["inbag"]):
+        assert np.any(block.state[1] == State.DROPPED)
+    np.testing.assert_array_equal(one.state, one.blocks["inbag"].state)
+    assert one.blocks["resub"].state[1, 0, 0] == State.PENDING
+    plain = of.collect(configs, X, y, of.Plan.bootstrap(8)).sel(config=["logit", "ridge"])
+    again = of.collect(configs, X, y, of.Plan.bootstrap(8), drop=rule, store=path)
+    for oof in (one, two, again, of.load(path)):
+        kept = oof.sel(config=["logit", "ridge"])
+        np.testing.assert_array_equal(kept.blocks["inbag"].data, plain.blocks["inbag"].data)
+        assert of.estimate.point632plus(oof, "accuracy").value == of.estimate.point632plus(plain, "accuracy").value
+
+
 def test_a_failed_round_is_failed_in_both_blocks(data):
     X, y = data
     oof = of.collect({"bad": Raises(), "good": Tally()}, X, y, of.Plan.bootstrap(3))
@@ -281,8 +303,6 @@ def test_samples_drawn_twice_are_one_training_sample(data):
 def test_what_does_not_go_with_the_plans(data):
     X, y = data
     logit = {"logit": LogisticRegression()}
-    with pytest.raises(InputError, match="drop needs folds one after the other; this plan is 5 bootstrap rounds"):
-        of.collect(logit, X, y, of.Plan.bootstrap(5), drop=True)
     with pytest.raises(InputError, match="needs the metric that selects on the validation part"):
         of.collect(logit, X, y, of.Plan.three_way())
     with pytest.raises(NeedError, match="inner=True needs K folds"):

@@ -141,9 +141,10 @@ class Board:
     def forget_drops(self, names: Iterable[str]) -> None:
         """Take back what was dropped in earlier calls: it is decided again."""
         mine = [self.position[name] for name in names]
-        state = self.oof.state[mine]
-        state[state == State.DROPPED] = State.PENDING
-        self.oof.state[mine] = state
+        for block in self.blocks.values():
+            state = block.state[mine]
+            state[state == State.DROPPED] = State.PENDING
+            block.state[mine] = state
 
     def drop(self, keys: Iterable[CellKey]) -> None:
         """Mark cells as dropped, here and in the store."""

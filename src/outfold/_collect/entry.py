@@ -164,7 +164,7 @@ def collect(
             "outer fold, so none may be missing. Leave one of them out; bbc needs no inner folds."
         )
     planned, stopping, cap = _repeated(as_plan(plan), repeats, stop, max_repeats)
-    _check_plan(planned, dropping, fresh is not None)
+    _check_plan(planned, fresh is not None)
     if stopping is not None:
         _check_open_end(dropping, inner, fresh is not None)
     collection = prepare(
@@ -277,16 +277,12 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, cap: Any) -> tuple[Plan, Stop
     return replace(plan, repeats=1), as_stop(stop), check_count(_CAP if cap is None else cap, "max_repeats", 1)
 
 
-def _check_plan(plan: Plan, rule: Rule | None, fresh: bool) -> None:
+def _check_plan(plan: Plan, fresh: bool) -> None:
     """Refuse what does not go with the plan."""
     if plan.kind == "three_way" and not fresh:
         raise InputError(
             "a three-way plan needs the metric that selects on the validation part: collect(..., fresh='accuracy'), say. "
             "Without a test part use Plan.holdout."
-        )
-    if rule is not None and plan.kind in ("bootstrap", "three_way"):
-        raise InputError(
-            f"drop needs folds one after the other; this plan is {plan}. Use Plan(folds=10), or leave drop out."
         )
 
 

@@ -77,8 +77,7 @@ class Filling:
     def __init__(self, collection: Collection, board: Board, retry_failed: bool, progress: Mode) -> None:
         self.of, self.board = collection, board
         twofold = collection.seeds is not None
-        splits, twin = collection.splits, None if collection.inbag is None else "inbag"
-        self.holdouts = trained_holdouts(splits) if twofold else single_holdouts(splits, twin=twin)
+        self.holdouts = trained_holdouts(collection.splits) if twofold else self.main_holdouts(collection.splits)
         if collection.inner is not None:
             self.holdouts += paired_holdouts(collection.splits)
         # To raise the exception of a cell that failed before, it has to be met again.
@@ -107,6 +106,10 @@ class Filling:
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
+
+    def main_holdouts(self, splits: Splits) -> list[Holdout]:
+        """One fit a fold, which serves the block of training samples too where there is one."""
+        return single_holdouts(splits, twin=None if self.of.inbag is None else "inbag")
 
     @property
     def n_settled(self) -> int:

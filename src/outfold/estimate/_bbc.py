@@ -102,6 +102,7 @@ def bbc(
         description=f"BBC-CV{'' if balance is None else ', balanced'}, {len(scores):,} bootstrap draws{again}",
         reference="Tsamardinos 2018, Alg. 5",
         chosen=np.array(scoring.names, dtype=object)[result.chosen],
+        own="out-of-bag score" if oof.plan.kind == "bootstrap" else "",
         notes=_bbc_notes(scoring, result, selection.score),
         details={"n_resamples": len(result.scores), "redrawn": result.n_again} | (balance or {}),
     )
