@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _render
+from .._kernels.threads import limit_threads
 from .._notes import Note
 from .._predictions import Predictions, State, cell_mask
 from .._scoring import running
-from .limits import limit_threads
 from .schedule import Holdout
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from .._validate import check_count, check_level, needs
 from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..select import RuleLike, as_rule
-from ._build import build, cannot_score, group_notes
+from ._build import build, calm, cannot_score, group_notes
 
 
 @needs()
@@ -83,7 +83,8 @@ def bbc(
     _check_correction(correction, chosen_rule)
     if draws is None:
         bootstrap, b = sample_bootstrap(scoring, stratify, rng), check_count(n_resamples, "n_resamples", 2)
-        result, some = correct(scoring, chosen_rule, bootstrap, b), first_block(bootstrap, b)
+        with calm(scoring):
+            result, some = correct(scoring, chosen_rule, bootstrap, b), first_block(bootstrap, b)
     else:
         counts = _given_counts(draws, len(scoring.rows), draws_are)
         result, some = correct_given(scoring, chosen_rule, counts), counts[: resample.BLOCK]

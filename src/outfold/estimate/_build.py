@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import select
 from .._kernels.intervals import percentile
+from .._kernels.threads import limit_threads
 from .._notes import Note
 from .._results import Estimate, Interval, Selection
 from .._scoring import Scoring, sample_bootstrap
@@ -18,6 +20,7 @@ from ..exceptions import InputError
 
 # Below this many test samples a fold, a set-valued metric such as AUC says little (Tsamardinos 2015, sect. 4).
 SMALL_FOLD = 10
+_MANY_ROUNDS = 20
 
 
 def build(
@@ -98,6 +101,11 @@ def sample_draws(scoring: Scoring, n_resamples: int, rng: int) -> NDArray[np.flo
     if len(draws) < 2:
         raise InputError(cannot_score(scoring))
     return draws
+
+
+def calm(scoring: Scoring) -> Any:
+    """Context for draws of many rounds: products so small that threads would wait for each other more than they work."""
+    return limit_threads("blas") if len(scoring.cells) > _MANY_ROUNDS else nullcontext()
 
 
 def group_notes(scoring: Scoring) -> list[Note]:

@@ -17,7 +17,7 @@ from .._scoring import Scoring, sample_bootstrap
 from .._validate import check_count
 from ..exceptions import InputError
 from ..select import RuleLike, as_rule
-from ._build import build, cannot_score, group_notes
+from ._build import build, calm, cannot_score, group_notes
 
 
 class Subject:
@@ -90,7 +90,8 @@ def of_subject(
 def corrected(subject: Subject, scoring: Scoring) -> Corrected:
     """Select on drawn samples, score on those never drawn."""
     bootstrap = sample_bootstrap(scoring, False, subject.rng)
-    result = correct(scoring, subject.rule, bootstrap, subject.n_resamples)
+    with calm(scoring):
+        result = correct(scoring, subject.rule, bootstrap, subject.n_resamples)
     if not len(result.scores):
         raise InputError(cannot_score(scoring))
     return result
