@@ -13,6 +13,15 @@ def percentile(draws: NDArray[np.float64], level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def student(draws: NDArray[np.float64], level: float) -> tuple[float, float]:
+    """Mean and t times the standard deviation, which is the standard error of a bootstrap statistic (Raschka 2018, eq. 31)."""
+    from scipy.stats import t
+
+    reach = float(t.ppf((1 + level) / 2, len(draws) - 1) * np.std(draws, ddof=1))
+    mean = float(np.mean(draws))
+    return mean - reach, mean + reach
+
+
 def order_statistics(draws: NDArray[np.float64], level: float, greater_is_better: bool) -> tuple[float, float]:
     """[L_(a/2 B), L_((1-a/2) B)] of the ascending losses (Tsamardinos 2018, sect. 3.1), in the metric's own units."""
     losses = np.sort(-draws if greater_is_better else draws)

@@ -16,7 +16,7 @@ from .._notes import Note
 from .._results import Alternative, Comparison, Outcome
 from .._scoring import Scoring, bind, sample_bootstrap
 from .._validate import check_count
-from ..estimate import group_notes
+from ..estimate._build import group_notes
 from ..exceptions import InputError
 from ..metrics import MetricLike
 from ._contest import Contest, Source
