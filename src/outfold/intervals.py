@@ -9,8 +9,8 @@
 | values of nested cross-validation | `nested_cv_bates` |
 | bootstrap draws | `percentile`, `bca_draws` |
 
-For predictions, `Estimate.confidence_interval` takes the one that is valid for the plan and the metric. No end is cut to the range
-of a metric: one beyond it says that the normal distribution is far off.
+For predictions, `Estimate.confidence_interval` takes the one that is valid for the plan and the metric. No end is cut to the
+range of a metric: one beyond it says that the normal distribution is far off.
 """
 
 from __future__ import annotations
@@ -169,9 +169,7 @@ def bca(
     return bca_draws(draws, float(statistic(v)), jackknife, confidence_level=level)
 
 
-def bca_draws(
-    draws: ArrayLike, observed: float, jackknife: ArrayLike, *, confidence_level: float = 0.95
-) -> Interval:
+def bca_draws(draws: ArrayLike, observed: float, jackknife: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
     """The BCa interval from draws made elsewhere (Efron 1987).
 
     Parameters
@@ -251,7 +249,7 @@ def _positive(labels: NDArray[Any]) -> NDArray[np.bool_]:
     if len(classes) != 2 or counts.min() < 2:
         have = ", ".join(f"{n} of {c}" for c, n in zip(classes.tolist()[:5], counts.tolist()[:5], strict=True))
         raise InputError(f"delong needs two classes with two samples at least; got {have}.")
-    return codes == 1
+    return np.asarray(codes == 1)
 
 
 # ---------------------------------------------------------------------------------- scores of folds
@@ -284,7 +282,7 @@ def corrected_t(
 def conservative_z(fold_scores: ArrayLike, halves: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
     """Mean over random splits, with a variance from disjoint halves of the data, which is too large if anything.
 
-    Nadeau and Bengio (2003, sect. 4.3): the data are cut at random into two halves, M times; on both halves the mean score over
+    Nadeau and Bengio (2003), the second of their estimates: the data are cut at random into two halves, M times; on both halves the mean score over
     J random splits is taken, with as many test samples as on all data. The two share no sample, so sum_m (a_m - b_m)^2 / (2M)
     estimates the variance of such a mean without bias; it is larger than that of the mean on all data, for the training sets
     are smaller. Normal quantiles. It needs 2 M J fits on halves, which no plan of this package collects.
@@ -330,7 +328,9 @@ def bbc_f(
     """
     level, scores = check_level(confidence_level), np.asarray(fold_scores, dtype=np.float64)
     if scores.ndim != 2 or not len(scores) or scores.shape[1] < 2 or not np.isfinite(scores).all():
-        raise InputError(f"fold_scores must be finite, (configurations, folds), two folds at least; got {scores.shape}.")
+        raise InputError(
+            f"fold_scores must be finite, (configurations, folds), two folds at least; got {scores.shape}."
+        )
     b = check_count(n_resamples, "n_resamples", 2)
     generator = np.random.default_rng(check_count(rng, "rng", 0))
     return Interval(*_kernels.percentile(_kernels.fold_draws(scores, greater_is_better, b, generator)[0], level))

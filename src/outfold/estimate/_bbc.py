@@ -19,6 +19,8 @@ from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..select import RuleLike, as_rule
 from ._build import build, cannot_score, group_notes
+from ._evidence import Rivals
+from ._intervals import SelectedConfiguration
 
 
 @needs()
@@ -104,6 +106,7 @@ def bbc(
         chosen=np.array(scoring.names, dtype=object)[result.chosen],
         notes=_bbc_notes(scoring, result, selection.score),
         details={"n_resamples": len(result.scores), "redrawn": result.n_again} | (balance or {}),
+        intervals=SelectedConfiguration(Rivals(scoring, chosen_rule is select.best, len(scores), rng)),
     )
 
 

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from .. import select
 from .._kernels.intervals import percentile
 from .._notes import Note
-from .._results import Estimate, Interval, Selection
+from .._results import Estimate, Interval, Intervals, Selection
 from .._scoring import Scoring, sample_bootstrap
 from .._validate import check_count, check_level
 from ..exceptions import InputError
+from ._evidence import Evidence
+from ._intervals import OneConfiguration
 
 # Below this many test samples a fold, a set-valued metric such as AUC says little (Tsamardinos 2015, sect. 4).
 SMALL_FOLD = 10
@@ -33,6 +35,7 @@ def build(
     notes: tuple[Note, ...] = (),
     chosen: NDArray[Any] | None = None,
     details: dict[str, Any] | None = None,
+    intervals: Intervals | None = None,
 ) -> Estimate:
     oof = scoring.oof
     if np.isnan(value):
@@ -42,6 +45,8 @@ def build(
     return Estimate(
         value=value,
         interval=None if draws is None else Interval(*percentile(draws, level)),
+        interval_method=None if draws is None else "percentile",
+        intervals=intervals,
         confidence_level=level,
         naive=selection.score,
         selected=selection.name,
@@ -68,18 +73,33 @@ def build(
 def single(
     scoring: Scoring, method: str, text: str, reference: str, n_resamples: int, level: float, rng: int
 ) -> Estimate:
-    """Estimate for predictions of one configuration, which nothing selected."""
+    """Estimate for predictions of one configuration, which nothing selected; the interval is the one valid for the plan."""
     selection = select.choose(scoring, select.best)
-    return build(
+    n_resamples, level, rng = check_count(n_resamples, "n_resamples", 2), check_level(level), check_count(rng, "rng", 0)
+    estimate = build(
         scoring,
         replace(selection, rule="named beforehand"),
         method,
         value=selection.score,
-        draws=sample_draws(scoring, check_count(n_resamples, "n_resamples", 2), rng),
-        level=check_level(level),
+        level=level,
         description=text,
         reference=reference,
         notes=fold_notes(scoring) if scoring.aggregate == "fold" else (),
+    )
+    intervals = OneConfiguration(Evidence(scoring, estimate.value, n_resamples, rng))
+    found = intervals.choose(level)
+    if found is None:
+        note = Note("OF218", intervals.why_none())
+        return replace(estimate, intervals=intervals, notes=(*estimate.notes, note))
+    way, interval = found
+    return replace(
+        estimate,
+        interval=interval,
+        interval_method=way.name,
+        intervals=intervals,
+        draws=intervals.evidence.draws if way.name in ("bca", "percentile") else None,
+        description=f"{text}, {way.words}",
+        reference=f"{reference}; {way.source}",
     )
 
 
