@@ -282,10 +282,10 @@ def corrected_t(
 def conservative_z(fold_scores: ArrayLike, halves: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
     """Mean over random splits, with a variance from disjoint halves of the data, which is too large if anything.
 
-    Nadeau and Bengio (2003), the second of their estimates: the data are cut at random into two halves, M times; on both halves the mean score over
-    J random splits is taken, with as many test samples as on all data. The two share no sample, so sum_m (a_m - b_m)^2 / (2M)
-    estimates the variance of such a mean without bias; it is larger than that of the mean on all data, for the training sets
-    are smaller. Normal quantiles. It needs 2 M J fits on halves, which no plan of this package collects.
+    Nadeau and Bengio (2003), the second of their estimates: the data are cut at random into two halves, M times; on both the
+    mean score over J random splits is taken, with as many test samples as on all data. The two share no sample, so
+    sum_m (a_m - b_m)^2 / (2M) estimates the variance of such a mean without bias; that is larger than the variance on all data,
+    for the training sets are smaller. Normal quantiles. It needs 2 M J fits on halves, which no plan of this package collects.
 
     Parameters
     ----------

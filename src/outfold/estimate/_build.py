@@ -86,7 +86,8 @@ def single(
         reference=reference,
         notes=fold_notes(scoring) if scoring.aggregate == "fold" else (),
     )
-    intervals = OneConfiguration(Evidence(scoring, estimate.value, n_resamples, rng))
+    evidence = Evidence(scoring, estimate.value, n_resamples, rng)
+    intervals = OneConfiguration(evidence)
     found = intervals.choose(level)
     if found is None:
         note = Note("OF218", intervals.why_none())
@@ -97,10 +98,19 @@ def single(
         interval=interval,
         interval_method=way.name,
         intervals=intervals,
-        draws=intervals.evidence.draws if way.name in ("bca", "percentile") else None,
-        description=f"{text}, {way.words}",
-        reference=f"{reference}; {way.source}",
+        draws=evidence.draws if way.name in ("bca", "percentile") else None,
+        description=f"{'one test set' if evidence.one_set else text}, {way.words}",
+        reference=way.source if evidence.one_set else f"{reference}; {way.source}",
+        notes=(*estimate.notes, *_range_notes(interval, scoring.metric.bounds)),
     )
+
+
+def _range_notes(interval: Interval, bounds: tuple[float, float]) -> tuple[Note, ...]:
+    """Said, not cut: an end out of range shows how rough the interval is."""
+    low, high = bounds
+    if interval.low >= low and interval.high <= high:
+        return ()
+    return (Note("OF219", f"the interval goes beyond the metric's range [{low:g}, {high:g}]; it is rough there."),)
 
 
 def sample_draws(scoring: Scoring, n_resamples: int, rng: int) -> NDArray[np.float64]:

@@ -215,7 +215,12 @@ class OneConfiguration:
         self.evidence = evidence
 
     def interval(self, method: str, level: float) -> Interval:
-        """The interval by this method; an error where it is not valid here."""
+        """The interval by this method, by the first valid one for ``auto``; an error where it is not valid here."""
+        if method == "auto":
+            first = self.choose(level)
+            if first is None:
+                raise NeedError(self.why_none())
+            return first[1]
         if method not in METHODS:
             raise InputError(f"method must be 'auto' or one of {', '.join(METHODS)}; got {method!r}.")
         found = METHODS[method]
