@@ -80,7 +80,9 @@ def fold_scores(oof: Predictions, metric: MetricLike) -> FoldScores:
     for r, k in splits.cells:
         n_test[r, k] = len(splits.test_rows(r, k))
         # Predictions made elsewhere on one test set come without a training part.
-        n_train[r, k] = 0 if oof.plan.kind == "given" and oof.n_folds <= 1 else len(splits.train_rows(r, k))
+        # What a bootstrap round drew twice is one sample.
+        given = oof.plan.kind == "given" and oof.n_folds <= 1
+        n_train[r, k] = 0 if given else len(np.unique(splits.train_rows(r, k)))
     values = np.where(oof.state == State.DONE, cell_scores(oof, found), np.nan)
     return FoldScores(
         oof.configs,

@@ -126,15 +126,15 @@ class Board:
         """Fill the cells of finished fits, and write them to the store at once."""
         cells = []
         for outcome in outcomes:
-            block, slots = self.blocks[outcome.holdout.block], outcome.holdout.cells
-            for i, (repeat, fold) in enumerate(slots):
+            slots = outcome.holdout.slots
+            for i, (name, repeat, fold) in enumerate(slots):
                 values = None if outcome.values is None else outcome.values[i]
                 state = State.FAILED if values is None else State.DONE
                 seconds = outcome.seconds / len(slots)
                 labels = outcome.labels[i] if outcome.labels else None
                 where = (outcome.name, self.position[outcome.name], repeat, fold)
-                block.put(*where, values, outcome.message, seconds, labels)
-                key = (outcome.holdout.block, outcome.name, repeat, fold)
+                self.blocks[name].put(*where, values, outcome.message, seconds, labels)
+                key = (name, outcome.name, repeat, fold)
                 cells.append((*key, state, values, outcome.message or None, seconds, labels))
         self._write(cells)
 

@@ -53,6 +53,8 @@ class Collection:
     names: NDArray[Any] | None
     inner: Splits | None = None
     fresh: Splits | None = None
+    inbag: Splits | None = None
+    resub: Splits | None = None
     timeout: float | None = None
     drop: drop.Rule | None = None
     stop: stability.Stop | None = None
@@ -66,6 +68,8 @@ class Collection:
         """The seed of the fits on one hold-out."""
         if self.seeds is not None:
             return seed_of(self.seed, *self.seeds[holdout.repeat])
+        if holdout.block == "resub":  # the model that `refit` gives
+            return seed_of(self.seed)
         return seed_of(self.seed, first_repeat + holdout.repeat, *holdout.left_out)
 
     def fill(
@@ -92,6 +96,8 @@ class Collection:
                     else:
                         race.run()
                     filling.refuse_if_all_failed()
+                    if self.resub is not None:
+                        filling.fill_resub()
                     if fresh is not None:
                         filling.fill_fresh(fresh, rule)
             except KeyboardInterrupt as stop:
@@ -138,7 +144,7 @@ class Collection:
             "provenance": self._provenance(),
         }
         width = self.reader.width
-        further = {"inner": self.inner, "fresh": self.fresh}
+        further = {"inner": self.inner, "fresh": self.fresh, "inbag": self.inbag, "resub": self.resub}
         parts = {k: blocks.empty_block(fields, s, width) for k, s in further.items() if s is not None}
         shape = blocks.room(self.splits, len(self.configs), len(self.target), self.reader.response, width)
         return Predictions(**fields, **shape, blocks=parts)

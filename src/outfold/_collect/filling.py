@@ -67,7 +67,7 @@ class _Flight:
         """What is out, one fit a task."""
         for setting, holdout, splits, seed, recipes in list(self._out.values()):
             for recipe in recipes:
-                if any((holdout.block, recipe.name, r, k) not in settled for r, k in holdout.cells):
+                if any((block, recipe.name, r, k) not in settled for block, r, k in holdout.slots):
                     yield setting, holdout, splits, seed, [recipe]
 
 
@@ -77,7 +77,8 @@ class Filling:
     def __init__(self, collection: Collection, board: Board, retry_failed: bool, progress: Mode) -> None:
         self.of, self.board = collection, board
         twofold = collection.seeds is not None
-        self.holdouts = (trained_holdouts if twofold else single_holdouts)(collection.splits)
+        splits, twin = collection.splits, None if collection.inbag is None else "inbag"
+        self.holdouts = trained_holdouts(splits) if twofold else single_holdouts(splits, twin=twin)
         if collection.inner is not None:
             self.holdouts += paired_holdouts(collection.splits)
         # To raise the exception of a cell that failed before, it has to be met again.
@@ -86,10 +87,10 @@ class Filling:
         self.start = perf_counter()
         # Scores of training rows would only mislead.
         found = None if twofold else quick_score(collection.target, collection.reader.response)
-        n_open = sum(self.count_open(h.block, h.cells, collection.configs) for h in self.holdouts)
+        self._schedule = self._schedule_of(collection.recipes)
+        n_open = sum(len(h.cells) * len(self._schedule.missing(h)) for h in self.holdouts)
         self.progress = Progress(n_open, progress, found and found[1], found[0] if found else "")
         self._before = self.n_settled
-        self._schedule = self._schedule_of(collection.recipes)
         self._folder: str | None = None
 
     def __enter__(self) -> Filling:
@@ -109,8 +110,8 @@ class Filling:
 
     @property
     def n_settled(self) -> int:
-        """Cells of these configurations that nothing is left to do for."""
-        return sum(name in self.of.configs for _, name, _, _ in self.settled)
+        """Cells of these configurations that nothing is left to do for; those of a twin come with another one."""
+        return sum(name in self.of.configs and block != "inbag" for block, name, _, _ in self.settled)
 
     def so_far(self) -> str:
         """``12 of 40 cells``, what earlier calls on the same store did included."""
@@ -138,6 +139,18 @@ class Filling:
         holdouts = single_holdouts(self.of.fresh, "fresh")
         self.progress.total += self.count_open("fresh", self.of.fresh.cells, [selected])
         self._fill(holdouts, self.of.fresh, recipes, self._schedule_of(recipes), self.of.splits.n_repeats)
+
+    def fill_resub(self) -> None:
+        """Fit on all samples what was not dropped, and predict the same samples."""
+        splits = self.of.resub
+        assert splits is not None
+        gone = {
+            self.board.oof.start.configs[j]
+            for j in np.flatnonzero(np.any(self.board.oof.state == State.DROPPED, axis=(1, 2)))
+        }
+        recipes = [recipe for recipe in self.of.recipes if recipe.name not in gone]
+        self.progress.total += self.count_open("resub", splits.cells, [recipe.name for recipe in recipes])
+        self._fill(single_holdouts(splits, "resub"), splits, recipes, self._schedule_of(recipes), 0)
 
     def _schedule_of(self, recipes: Sequence[Recipe]) -> Schedule:
         return Schedule([], [r.name for r in recipes], self.settled, self.of.pool.task_seconds, _LARGEST_BATCH)
@@ -219,8 +232,8 @@ class Filling:
             schedule.learn(outcome.name, outcome.seconds)
             self.n_fits += 1
             self.warned.update({name for name in outcome.warnings if name not in _SILENT})
+            self.settled.update((name, outcome.name, r, k) for name, r, k in holdout.slots)
             for i, (r, k) in enumerate(holdout.cells):
-                self.settled.add((holdout.block, outcome.name, r, k))
                 values = None if outcome.values is None else outcome.values[i]
                 self.progress.add(outcome.name, values, block.rows(r, k))
         if failed is not None:
@@ -229,8 +242,8 @@ class Filling:
     def _take_hung(self, schedule: Schedule) -> bool:
         """Record the fits that hung, where processes were ended for that."""
         keys = [] if self._folder is None else hung(self._folder)
-        for (block, repeat, left_out, cells), name in keys:
-            holdout = Holdout(block, repeat, tuple(left_out), tuple((r, k) for r, k in cells))
+        for (block, repeat, left_out, cells, twin), name in keys:
+            holdout = Holdout(block, repeat, tuple(left_out), tuple((r, k) for r, k in cells), twin)
             assert self.of.timeout is not None
             message = expired_message(self.of.timeout)
             self._take([Outcome(holdout, name, None, message, self.of.timeout, ())], schedule)

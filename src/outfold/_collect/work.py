@@ -155,7 +155,8 @@ def _fit_on(part: Part, setting: Setting, holdout: Holdout, recipe: Recipe, mode
 
 def _fit_predict(part: Part, reader: Reader, model: Any, trusted: bool) -> tuple[Answer, ...]:
     model.fit(borrow(part.X, trusted), part.y, **part.fit_params)
-    return tuple(reader(model, borrow(X, trusted)) for X in part.tests)
+    answers = tuple(reader(model, borrow(X, trusted)) for X in part.tests)
+    return answers if part.cuts is None else answers[0].cut(part.cuts)
 
 
 def describe(error: BaseException) -> str:
@@ -207,4 +208,7 @@ def _shared_part(setting: Setting, holdout: Holdout, splits: Splits) -> Part:
 
 def _part(setting: Setting, holdout: Holdout, splits: Splits, private: bool = False) -> Part:
     tests = tuple(splits.test_rows(0, k) for k in holdout.folds)
-    return setting.samples.part(splits.train_rows(0, *holdout.left_out), tests, private)
+    train = splits.train_rows(0, *holdout.left_out)
+    if holdout.twin is None:
+        return setting.samples.part(train, tests, private)
+    return setting.samples.part(train, (*tests, np.unique(train)), private, at_once=True)

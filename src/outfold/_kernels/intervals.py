@@ -32,6 +32,11 @@ def percentile(draws: Floats, level: float) -> Ends:
     return float(low), float(high)
 
 
+def student(draws: Floats, level: float) -> Ends:
+    """Mean and t times the standard deviation, which is the standard error of a bootstrap statistic (Raschka 2018, eq. 31)."""
+    return around(float(draws.mean()), float(draws.std(ddof=1)), level, len(draws) - 1)
+
+
 def order_statistics(draws: Floats, level: float, greater_is_better: bool) -> Ends:
     """[L_(a/2 B), L_((1-a/2) B)] of the ascending losses (Tsamardinos 2018, sect. 3.1), in the metric's own units."""
     losses = np.sort(-draws if greater_is_better else draws)

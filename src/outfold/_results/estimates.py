@@ -55,6 +55,10 @@ class Estimate:
         The configuration selected in every draw, or in every outer fold; None where there is one choice only.
     intervals
         Makes the intervals that do not come from the draws; None where there are none.
+    named
+        Whether the configuration was named beforehand, not selected.
+    own
+        What the winner's own score is called where it is no cross-validation score.
     """
 
     value: float
@@ -81,6 +85,8 @@ class Estimate:
     details: Mapping[str, Any] = field(default_factory=dict)
     interval_method: str | None = None
     intervals: Intervals | None = None
+    named: bool = False
+    own: str = ""
 
     @property
     def optimism(self) -> float:
@@ -105,6 +111,8 @@ class Estimate:
             method = self.interval_method
         if self.draws is not None and method == "percentile":
             return Interval(*kernels.percentile(self.draws, level))
+        if self.draws is not None and method == "t" and self.intervals is None:
+            return Interval(*kernels.student(self.draws, level))
         if self.draws is not None and method == "order":
             return Interval(*kernels.order_statistics(self.draws, level, self.greater_is_better))
         if self.intervals is not None:
@@ -120,6 +128,8 @@ class Estimate:
     @property
     def title(self) -> str:
         """What is estimated, in words."""
+        if self.named:
+            return f"{self.metric} of {self.selected}"
         subject = {"cv": self.selected, "nested": "the whole search"}.get(self.method, "the selected configuration")
         return f"{self.metric} of {subject}"
 
@@ -145,16 +155,18 @@ class Estimate:
     @property
     def _corrects(self) -> bool:
         """Whether the winner's own score is another number than the estimate."""
-        return self.method not in ("cv", "cvt")
+        return not self.named and self.method not in ("cv", "cvt", "resubstitution")
 
     def _own(self) -> str:
+        if self.own:
+            return f"winner's own {self.own}"
         if self.plan.endswith("one test set"):  # nothing was cross-validated
             return "winner's own score"
         # By fold is what a grid search reports; pooled is one value on all predictions of a repeat.
         return f"winner's own CV score, {'by fold' if self.aggregate == 'fold' else 'pooled'}"
 
     def _facts(self) -> Iterable[tuple[str, str]]:
-        if self.method != "cv":
+        if self.method != "cv" and not self.named:
             yield "selected", f"{self.selected}, {self.rule} over {_render.count(self.n_configs, 'configuration')}"
         yield "method", f"{self.description} [{self.reference}]"
         positive = "" if self.positive is None else f", positive class {self.positive}"

@@ -384,5 +384,7 @@ def _add_estimate(commands: Any) -> None:
     parser.add_argument("--level", type=float, metavar="L", help="confidence level (default: 0.95)")
     parser.add_argument("--seed", type=seed, metavar="N", help="seed of the draws (default: 0)")
     parser.add_argument("--stratify", action="store_true", default=None, help="draw within classes")
-    parser.add_argument("--config", metavar="NAME", help="for cv: the configuration")
+    parser.add_argument(
+        "--config", metavar="NAME", help="a configuration named beforehand, for methods that take one such as cv"
+    )
     add_format(parser)

@@ -8,10 +8,32 @@
 | `cvm_cv` | cross-validating the winner on a new partition | K |
 | `cvt` | the winner's own score: optimistic, never the answer | none |
 | `cv` | the score of one configuration named beforehand | none |
+| `holdout`, `repeated_holdout`, `loo` | the score of one split, of many random ones, of single samples | none |
+| `three_way` | a part of the samples that selects, another that judges | 1 |
+| `oob`, `point632`, `point632plus`, `optimism` | bootstrap rounds, and what mends their bias | C |
+| `resubstitution` | the score on the samples it was fitted on: never the answer | C |
 """
 
 from ._bbc import bbc
+from ._bootstrap import oob, optimism, point632, point632plus
 from ._folds import cv, cvm_cv, cvt, tt
 from ._nested import nested
+from ._splits import holdout, loo, repeated_holdout, resubstitution, three_way
 
-__all__ = ["bbc", "cv", "cvm_cv", "cvt", "nested", "tt"]
+__all__ = [
+    "bbc",
+    "cv",
+    "cvm_cv",
+    "cvt",
+    "holdout",
+    "loo",
+    "nested",
+    "oob",
+    "optimism",
+    "point632",
+    "point632plus",
+    "repeated_holdout",
+    "resubstitution",
+    "three_way",
+    "tt",
+]

@@ -36,16 +36,22 @@ def build(
     chosen: NDArray[Any] | None = None,
     details: dict[str, Any] | None = None,
     intervals: Intervals | None = None,
+    interval: Interval | None = None,
+    named: bool = False,
+    own: str = "",
 ) -> Estimate:
     oof = scoring.oof
+    way = None if draws is None else "percentile" if interval is None else "t"
+    if interval is None and draws is not None:
+        interval = Interval(*percentile(draws, level))
     if np.isnan(value):
         raise InputError(
             f"{scoring.metric.name} is undefined on every fold of {oof.plan}; use bbc or aggregate='pooled', or larger folds."
         )
     return Estimate(
         value=value,
-        interval=None if draws is None else Interval(*percentile(draws, level)),
-        interval_method=None if draws is None else "percentile",
+        interval=interval,
+        interval_method=way,
         intervals=intervals,
         confidence_level=level,
         naive=selection.score,
@@ -67,6 +73,8 @@ def build(
         draws=draws,
         chosen=chosen,
         details=details or {},
+        named=named,
+        own=own,
     )
 
 
