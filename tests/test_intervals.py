@@ -61,7 +61,7 @@ def test_delong_is_that_of_the_reference(shared_golden):
 
 
 def test_delong_by_hand():
-    """Two positives above 1.5 and 3 of three negatives, say: placements 1/3 and 1, and of negatives 1, 1/2, 1/2."""
+    """Positives 2 and 5 beat 1 and 3 of the negatives 1, 3 and 4: placements 1/3 and 1, those of the negatives 1, 1/2, 1/2."""
     found = intervals.delong([0, 0, 0, 1, 1], [1, 3, 4, 2, 5])
     variance = np.var([1 / 3, 1], ddof=1) / 2 + np.var([1, 0.5, 0.5], ddof=1) / 3
     assert found == pytest.approx(stats.norm(2 / 3, np.sqrt(variance)).interval(0.95))

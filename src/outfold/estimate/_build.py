@@ -12,10 +12,10 @@ from .. import select
 from .._kernels.intervals import percentile
 from .._notes import Note
 from .._results import Estimate, Interval, Intervals, Selection
-from .._scoring import Scoring, sample_bootstrap
+from .._scoring import Scoring
 from .._validate import check_count, check_level
 from ..exceptions import InputError
-from ._evidence import Evidence
+from ._evidence import Evidence, bootstrap_scores
 from ._intervals import OneConfiguration
 
 # Below this many test samples a fold, a set-valued metric such as AUC says little (Tsamardinos 2015, sect. 4).
@@ -123,9 +123,7 @@ def _range_notes(interval: Interval, bounds: tuple[float, float]) -> tuple[Note,
 
 def sample_draws(scoring: Scoring, n_resamples: int, rng: int) -> NDArray[np.float64]:
     """Score of the only candidate on bootstrap samples; draws on which it is undefined are left out."""
-    blocks = sample_bootstrap(scoring, False, rng).blocks(n_resamples)
-    draws: NDArray[np.float64] = np.concatenate([scoring.scores(weights)[:, 0] for weights in blocks])
-    draws = draws[np.isfinite(draws)]
+    draws = bootstrap_scores(scoring, n_resamples, rng)
     if len(draws) < 2:
         raise InputError(cannot_score(scoring))
     return draws

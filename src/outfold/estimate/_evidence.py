@@ -157,10 +157,7 @@ class Evidence(_Lazy):
     @cached_property
     def draws(self) -> Floats:
         """Scores on bootstrap samples, of groups where there are groups; such as are undefined are left out."""
-        scoring = self.scoring()
-        blocks = sample_bootstrap(scoring, False, self.rng).blocks(self.n_resamples)
-        draws: Floats = np.concatenate([scoring.scores(weights)[:, 0] for weights in blocks])
-        return draws[np.isfinite(draws)]
+        return bootstrap_scores(self.scoring(), self.n_resamples, self.rng)
 
     @cached_property
     def jackknife(self) -> Floats:
@@ -185,6 +182,13 @@ class Rivals(_Lazy):
     def folds(self) -> Folds:
         """(C, K) the scores of the folds."""
         return _fold_parts(self.scoring(), slice(None))
+
+
+def bootstrap_scores(scoring: Scoring, n_resamples: int, rng: int) -> Floats:
+    """Scores of the only candidate on bootstrap samples, without those that are undefined."""
+    blocks = sample_bootstrap(scoring, False, rng).blocks(n_resamples)
+    draws: Floats = np.concatenate([scoring.scores(weights)[:, 0] for weights in blocks])
+    return draws[np.isfinite(draws)]
 
 
 def _draws_rows(oof: Predictions) -> bool:
