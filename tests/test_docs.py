@@ -22,7 +22,20 @@ def names_under(heading: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["compare", "curves", "drop", "estimate", "select", "metrics", "plot", "rank", "simulate", "stability"]
+    "module",
+    [
+        "compare",
+        "curves",
+        "drop",
+        "estimate",
+        "intervals",
+        "select",
+        "metrics",
+        "plot",
+        "rank",
+        "simulate",
+        "stability",
+    ],
 )
 def test_api_page_equals_the_public_names_of_modules(module):
     assert names_under(f"outfold.{module}") == set(getattr(outfold, module).__all__)
@@ -41,6 +54,7 @@ def test_every_public_name_has_a_docstring():
         outfold.curves,
         outfold.drop,
         outfold.estimate,
+        outfold.intervals,
         outfold.select,
         outfold.metrics,
         outfold.plot,

@@ -9,7 +9,7 @@ Plan(3 x 5-fold)
 
 from typing import TYPE_CHECKING, Any
 
-from . import compare, curves, drop, estimate, exceptions, metrics, plot, rank, select, simulate, stability
+from . import compare, curves, drop, estimate, exceptions, intervals, metrics, plot, rank, select, simulate, stability
 from ._advice import Advice, advise
 from ._collect import collect, refit
 from ._configs import Configs, grid
@@ -84,6 +84,7 @@ __all__ = [
     "from_frame",
     "from_scores",
     "grid",
+    "intervals",
     "load",
     "metrics",
     "plot",

@@ -3,7 +3,7 @@
 from .comparison import Alternative, Comparison, Probabilities, Terms, Wins
 from .comparisons import Comparisons, Omnibus, Outcome
 from .curves import CurveLine, LearningCurve, ValidationCurve
-from .estimates import Estimate
+from .estimates import Estimate, Intervals
 from .interval import Interval
 from .power import Power
 from .ranking import OmnibusTest, Ranking, RankPair
@@ -19,6 +19,7 @@ __all__ = [
     "CurveLine",
     "Estimate",
     "Interval",
+    "Intervals",
     "Leaderboard",
     "LearningCurve",
     "Omnibus",

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _render
 from .._frames import make_frame
-from .._kernels import intervals
+from .._kernels import intervals as kernels
 from .._notes import Note
-from ..exceptions import InputError
+from ..exceptions import InputError, NeedError
 from .interval import Interval
+
+
+class Intervals(Protocol):
+    """Makes intervals of an estimate that do not come from its draws."""
+
+    def interval(self, method: str, level: float) -> Interval:
+        """The interval by this method, or by the first valid one for ``auto``; an error where none is valid."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,6 +37,8 @@ class Estimate:
         Its confidence interval, or None where the method gives none.
     confidence_level
         Level of the interval.
+    interval_method
+        How the interval was made, a name for `confidence_interval`; None where there is no interval.
     naive
         The winner's own cross-validation score.
     selected
@@ -43,6 +53,8 @@ class Estimate:
         What the interval comes from, so that another level costs nothing; None where there is none.
     chosen
         The configuration selected in every draw, or in every outer fold; None where there is one choice only.
+    intervals
+        Makes the intervals that do not come from the draws; None where there are none.
     named
         Whether the configuration was named beforehand, not selected.
     own
@@ -71,6 +83,8 @@ class Estimate:
     draws: NDArray[np.float64] | None = None
     chosen: NDArray[Any] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    interval_method: str | None = None
+    intervals: Intervals | None = None
     named: bool = False
     own: str = ""
 
@@ -79,20 +93,33 @@ class Estimate:
         """How much the winner's own score flatters: positive means it looks better than it is."""
         return (self.naive - self.value) if self.greater_is_better else (self.value - self.naive)
 
-    def confidence_interval(
-        self, level: float | None = None, method: Literal["percentile", "order"] = "percentile"
-    ) -> Interval:
-        """The interval at another level, or by order statistics as printed in the paper; nothing is drawn again."""
-        if self.draws is None:
-            raise InputError(f"{self.method} gives no interval; use bbc.")
+    def confidence_interval(self, level: float | None = None, method: str = "auto") -> Interval:
+        """The interval at another level, or by another method that is valid for this plan and metric; nothing is fitted.
+
+        Parameters
+        ----------
+        level
+            That of `interval` unless given.
+        method
+            ``"auto"``, the one `interval` was made by; a name of `outfold.intervals` for a configuration named beforehand;
+            ``"percentile"``, ``"order"`` (as printed in the paper) or ``"bbc_f"`` for the selected one.
+        """
         level = self.confidence_level if level is None else level
         if not 0 < level < 1:
             raise InputError(f"the level must lie between 0 and 1, such as 0.95; got {level!r}.")
-        if method == "percentile":
-            return Interval(*intervals.percentile(self.draws, level))
-        if method == "order":
-            return Interval(*intervals.order_statistics(self.draws, level, self.greater_is_better))
-        raise InputError(f"method must be 'percentile' or 'order'; got {method!r}.")
+        if method == "auto" and self.interval_method is not None:
+            method = self.interval_method
+        if self.draws is not None and method == "percentile":
+            return Interval(*kernels.percentile(self.draws, level))
+        if self.draws is not None and method == "t" and self.intervals is None:
+            return Interval(*kernels.student(self.draws, level))
+        if self.draws is not None and method == "order":
+            return Interval(*kernels.order_statistics(self.draws, level, self.greater_is_better))
+        if self.intervals is not None:
+            return self.intervals.interval(method, level)
+        if self.draws is None:
+            raise NeedError(f"{self.method} gives no interval; use bbc.")
+        raise InputError(f"the interval of {self.method} is by 'percentile' or 'order'; got {method!r}.")
 
     def __repr__(self) -> str:
         ci = "" if self.interval is None else " " + _render.interval(*self.interval, self.confidence_level)
@@ -155,6 +182,7 @@ class Estimate:
             "value": self.value,
             "interval": None if self.interval is None else list(self.interval),
             "confidence_level": self.confidence_level,
+            "interval_method": self.interval_method,
             "naive": self.naive,
             "optimism": self.optimism,
             "selected": self.selected,

@@ -19,6 +19,8 @@ from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..select import RuleLike, as_rule
 from ._build import build, calm, cannot_score, group_notes
+from ._evidence import Rivals
+from ._intervals import SelectedConfiguration
 
 
 @needs()
@@ -106,6 +108,7 @@ def bbc(
         own="out-of-bag score" if oof.plan.kind == "bootstrap" else "",
         notes=_bbc_notes(scoring, result, selection.score),
         details={"n_resamples": len(result.scores), "redrawn": result.n_again} | (balance or {}),
+        intervals=SelectedConfiguration(Rivals(scoring, chosen_rule is select.best, len(scores), rng)),
     )
 
 

@@ -13,10 +13,12 @@ from .. import select
 from .._kernels.intervals import percentile
 from .._kernels.threads import limit_threads
 from .._notes import Note
-from .._results import Estimate, Interval, Selection
-from .._scoring import Scoring, sample_bootstrap
+from .._results import Estimate, Interval, Intervals, Selection
+from .._scoring import Scoring
 from .._validate import check_count, check_level
 from ..exceptions import InputError
+from ._evidence import Evidence, bootstrap_scores
+from ._intervals import OneConfiguration
 
 # Below this many test samples a fold, a set-valued metric such as AUC says little (Tsamardinos 2015, sect. 4).
 SMALL_FOLD = 10
@@ -36,11 +38,13 @@ def build(
     notes: tuple[Note, ...] = (),
     chosen: NDArray[Any] | None = None,
     details: dict[str, Any] | None = None,
+    intervals: Intervals | None = None,
     interval: Interval | None = None,
     named: bool = False,
     own: str = "",
 ) -> Estimate:
     oof = scoring.oof
+    way = None if draws is None else "percentile" if interval is None else "t"
     if interval is None and draws is not None:
         interval = Interval(*percentile(draws, level))
     if np.isnan(value):
@@ -50,6 +54,8 @@ def build(
     return Estimate(
         value=value,
         interval=interval,
+        interval_method=way,
+        intervals=intervals,
         confidence_level=level,
         naive=selection.score,
         selected=selection.name,
@@ -78,26 +84,49 @@ def build(
 def single(
     scoring: Scoring, method: str, text: str, reference: str, n_resamples: int, level: float, rng: int
 ) -> Estimate:
-    """Estimate for predictions of one configuration, which nothing selected."""
+    """Estimate for predictions of one configuration, which nothing selected; the interval is the one valid for the plan."""
     selection = select.choose(scoring, select.best)
-    return build(
+    n_resamples, level, rng = check_count(n_resamples, "n_resamples", 2), check_level(level), check_count(rng, "rng", 0)
+    estimate = build(
         scoring,
         replace(selection, rule="named beforehand"),
         method,
         value=selection.score,
-        draws=sample_draws(scoring, check_count(n_resamples, "n_resamples", 2), rng),
-        level=check_level(level),
+        level=level,
         description=text,
         reference=reference,
         notes=fold_notes(scoring) if scoring.aggregate == "fold" else (),
     )
+    evidence = Evidence(scoring, estimate.value, n_resamples, rng)
+    intervals = OneConfiguration(evidence)
+    found = intervals.choose(level)
+    if found is None:
+        note = Note("OF218", intervals.why_none())
+        return replace(estimate, intervals=intervals, notes=(*estimate.notes, note))
+    way, interval = found
+    return replace(
+        estimate,
+        interval=interval,
+        interval_method=way.name,
+        intervals=intervals,
+        draws=evidence.draws if way.name in ("bca", "percentile") else None,
+        description=f"{'one test set' if evidence.one_set else text}, {way.words}",
+        reference=way.source if evidence.one_set else f"{reference}; {way.source}",
+        notes=(*estimate.notes, *_range_notes(interval, scoring.metric.bounds)),
+    )
+
+
+def _range_notes(interval: Interval, bounds: tuple[float, float]) -> tuple[Note, ...]:
+    """Said, not cut: an end out of range shows how rough the interval is."""
+    low, high = bounds
+    if interval.low >= low and interval.high <= high:
+        return ()
+    return (Note("OF219", f"the interval goes beyond the metric's range [{low:g}, {high:g}]; it is rough there."),)
 
 
 def sample_draws(scoring: Scoring, n_resamples: int, rng: int) -> NDArray[np.float64]:
     """Score of the only candidate on bootstrap samples; draws on which it is undefined are left out."""
-    blocks = sample_bootstrap(scoring, False, rng).blocks(n_resamples)
-    draws: NDArray[np.float64] = np.concatenate([scoring.scores(weights)[:, 0] for weights in blocks])
-    draws = draws[np.isfinite(draws)]
+    draws = bootstrap_scores(scoring, n_resamples, rng)
     if len(draws) < 2:
         raise InputError(cannot_score(scoring))
     return draws

@@ -34,8 +34,13 @@ def cv(
         The configuration; may be left out where there is one only.
     aggregate
         ``"fold"``, the mean over folds (Tsamardinos 2015, Alg. 1), or ``"pooled"``, one value a repeat.
-    n_resamples, confidence_level, rng
-        The interval is the percentile bootstrap over samples (groups).
+    confidence_level
+        Level of the interval. It is the one valid for the plan and the metric, which `Estimate.interval_method` names: on one
+        test set Wilson's for right and wrong answers, DeLong's for `roc_auc`, t for other means, BCa for the rest; by folds the
+        corrected t, or that of Bates et al. where the block ``inner`` is there; cluster-robust or drawing groups whole where
+        there are groups. There is none for a time series (OF218). `Estimate.confidence_interval` has the others.
+    n_resamples, rng
+        Of intervals that draw.
     """
     if config is None and oof.n_configs > 1:
         raise InputError(
