@@ -1,11 +1,11 @@
-"""Pictures of results, by matplotlib: ``pip install 'outfold[plot]'``."""
+"""The critical difference diagram of a ranking."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._results import Ranking, diagram
-from .exceptions import InputError
+from .._results import Ranking, diagram
+from ..exceptions import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
