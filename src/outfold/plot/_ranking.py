@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._results import Ranking, diagram
 from ..exceptions import InputError
+from . import _theme as theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,12 +57,7 @@ def critical_difference(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
 
 
 def _new_axes(made: diagram.Layout) -> Axes:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise InputError(
-            "a plot needs matplotlib: pip install 'outfold[plot]'. Ranking.to_svg() draws the same without it."
-        ) from None
+    plt = theme.pyplot(" Ranking.to_svg() draws the same without it.")
     figure = plt.figure(figsize=(made.width * _POINTS / _INCH, made.height * _POINTS / _INCH))
     axes: Axes = figure.add_axes((0, 0, 1, 1))
     return axes

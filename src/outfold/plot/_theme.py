@@ -1,0 +1,166 @@
+"""How all pictures look: colours that every kind of colour vision keeps apart, and dashes and markers for a grey printer."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import _render
+from ..exceptions import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.text import Text
+
+# Okabe and Ito (2008); their yellow is too pale for lines on white.
+BLACK, BLUE, VERMILION, GREEN = "#000000", "#0072B2", "#D55E00", "#009E73"
+PURPLE, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"
+INK, GREY, PALE, FAINT = "#000000", "#595959", "#BFBFBF", "#E6E6E6"
+# Dark is more, in colour and in grey: lightness rises evenly in cividis.
+SCALE = "cividis"
+
+_NAME_WIDTH = 40
+_WIDTH = 6.8
+_INCH_OF_A_LETTER = 0.068
+
+
+class Style(NamedTuple):
+    """What tells a line from the others: colour, dashes and marker, each different."""
+
+    colour: str
+    dashes: Any
+    marker: str
+
+
+STYLES = (
+    Style(BLUE, "-", "o"),
+    Style(VERMILION, (0, (5, 2)), "s"),
+    Style(GREEN, (0, (1, 1.2)), "^"),
+    Style(BLACK, (0, (6, 2, 1, 2)), "D"),
+    Style(PURPLE, (0, (3, 1)), "v"),
+    Style(ORANGE, (0, (8, 2)), "P"),
+    Style(SKY, (0, (3, 1, 1, 1, 1, 1)), "X"),
+)
+
+
+def styles(names: Sequence[str]) -> Iterable[tuple[str, Style]]:
+    """A style for every line; more lines than there are styles cannot be told apart."""
+    if len(names) > len(STYLES):
+        raise InputError(
+            f"{len(STYLES)} lines at most can be told apart; these are {len(names):,}. Name fewer: configs=[...]."
+        )
+    return zip(names, STYLES, strict=False)
+
+
+def pyplot(instead: str = "") -> Any:
+    """matplotlib.pyplot, or an error that says how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise InputError(f"a plot needs matplotlib: pip install 'outfold[plot]'.{instead}") from None
+    return plt
+
+
+def axes(ax: Axes | None, height: float = 4.0, width: float = _WIDTH) -> Axes:
+    """The axes given, or new ones of this size in inches."""
+    plt = pyplot()
+    if ax is None:
+        new: Axes = plt.subplots(figsize=(width, height), layout="constrained")[1]
+        return new
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise InputError(f"ax must be matplotlib Axes, as plt.subplots gives; got {type(ax).__name__}.")
+    return ax
+
+
+def dress(ax: Axes, head: str, facts: str, *, x: str = "", y: str = "", grid: str = "") -> None:
+    """Titles above, plain words along the axes, no frame but the two axes, a faint grid across the values."""
+    room = max(int(_width(ax) / _INCH_OF_A_LETTER), 30)
+    lines = textwrap.wrap(facts, room)
+    note = ax.annotate(
+        "\n".join(lines),
+        xy=(0, 1),
+        xytext=(0, 5),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        va="bottom",
+        fontsize=8.5,
+        color=GREY,
+        annotation_clip=False,
+    )
+    note.set_parse_math(False)
+    head = "\n".join(textwrap.wrap(head, int(room * 0.78)))
+    title = ax.set_title(head, loc="left", fontsize=11, pad=8 + 11.5 * len(lines))
+    for text in (title, ax.set_xlabel(x), ax.set_ylabel(y)):
+        text.set_parse_math(False)
+    ax.spines[["top", "right"]].set_visible(False)
+    if grid:
+        ax.grid(axis=grid, color=FAINT, linewidth=0.8)  # type: ignore[arg-type]
+        ax.set_axisbelow(True)
+
+
+def _width(ax: Axes) -> float:
+    """Inches from the left of the axes to where a line of text must end, as far as can be told before drawing."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    whole = float(figure.get_size_inches()[0])
+    if figure.get_layout_engine() is None or len(figure.axes) > 1:
+        return whole * float(ax.get_position().width)
+    return whole - 0.5 - _INCH_OF_A_LETTER * max((len(t.get_text()) for t in ax.get_yticklabels()), default=0)
+
+
+def name_rows(ax: Axes, names: Sequence[str], axis: str = "y", **text: Any) -> None:
+    """Names along an axis, the first on top: shortened where long, the full one kept as the label of the text."""
+    short = shorten(names)
+    (ax.set_yticks if axis == "y" else ax.set_xticks)(range(len(names)), short, **text)
+    labels = ax.get_yticklabels() if axis == "y" else ax.get_xticklabels()
+    for label, name in zip(labels, names, strict=True):
+        _as_name(label, name)
+    ax.tick_params(axis=axis, length=0)  # type: ignore[arg-type]
+    if axis == "y":
+        ax.set_ylim(len(names) - 0.5, -0.5)
+
+
+def shorten(names: Sequence[str], width: int = _NAME_WIDTH) -> list[str]:
+    """Names cut in the middle, as long as needed to tell them apart."""
+    while True:
+        out = [_render.shorten(" ".join(name.split()) or name, width) for name in names]
+        if len(set(out)) == len(set(names)) or width > max(map(len, names)):
+            return out
+        width += 8
+
+
+def legend(ax: Axes, handles: Sequence[Artist], names: Sequence[str], full: Sequence[str] | None = None, **how: Any) -> None:
+    """A legend of names as they are: no formulas, no name left out for how it begins."""
+    made = ax.legend(handles, ["-" * len(name) for name in names], **({"frameon": False, "fontsize": 9} | how))
+    for text, name, whole in zip(made.get_texts(), names, full or names, strict=True):
+        text.set_text(name)
+        _as_name(text, whole)
+
+
+def write(ax: Axes, x: float, y: float, text: str, **how: Any) -> Text:
+    """A text at a place of the picture, as it is."""
+    made: Text = ax.text(x, y, text, **({"fontsize": 9, "color": INK} | how))
+    made.set_parse_math(False)
+    return made
+
+
+def _as_name(text: Text, full: str) -> None:
+    text.set_parse_math(False)
+    text.set_label(full)
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance by the definition of WCAG 2: 0 for black, 1 for white."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def on(colour: str) -> str:
+    """Black or white, whichever reads better on this colour."""
+    light = luminance(colour)
+    return INK if (light + 0.05) ** 2 > 0.05 * 1.05 else "#FFFFFF"
