@@ -22,7 +22,7 @@ STATES = {
     State.PENDING: "#FFFFFF",
     State.DONE: "#B9D9EE",
     State.FAILED: theme.VERMILION,
-    State.DROPPED: "#333333",
+    State.DROPPED: "#4D4D4D",
 }
 _NAMED_ROWS = 45
 _WRITTEN_CELLS = 150
@@ -254,7 +254,7 @@ def repeats(
     """
     found = numbers.trace_of(source, metric, "repeats")
     shown = numbers.columns(found, configs, top)
-    ax = theme.axes(ax, 1.4 + 0.42 * len(shown))
+    ax = theme.axes(ax, 1.7 + 0.42 * len(shown))
     for i, j in enumerate(shown):
         scores = found.scores[:, j]
         # Spread over the height by the order of the repeats, so that equal scores do not hide each other.
@@ -263,7 +263,7 @@ def repeats(
         low, high = np.quantile(scores, [0.25, 0.75])
         ax.barh(i, high - low, left=low, height=0.56, facecolor="none", edgecolor=theme.GREY, linewidth=0.9)
         middle = ax.plot([found.median[-1, j]] * 2, [i - 0.28, i + 0.28], color=theme.INK, linewidth=2)
-        mean = ax.plot(found.mean[-1, j], i, "D", color=theme.VERMILION, markersize=5.5, markeredgecolor="white")
+        mean = ax.plot(found.mean[-1, j], i, "D", color=theme.VERMILION, markersize=5.5)
         theme.write(ax, 1.01, i, _moments(found, j), transform=ax.get_yaxis_transform(), va="center", color=theme.GREY)
     dot = ax.plot([], [], "o", color=theme.SKY, markersize=4)
     theme.name_rows(ax, [found.configs[j] for j in shown], fontsize=9)
@@ -275,7 +275,7 @@ def repeats(
         grid="x",
     )
     words = ["a repeat", "median", "mean"]
-    theme.legend(ax, [dot[0], middle[0], mean[0]], words, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)
+    theme.legend(ax, [dot[0], middle[0], mean[0]], words, loc="upper center", bbox_to_anchor=(0.5, -0.55 / (0.42 * len(shown))), ncols=3)
     return ax
 
 

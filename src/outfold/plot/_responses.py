@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _WRITTEN_CLASSES = 12
-_SQUARE = 5.6
+_SQUARE = 5.0
 
 
 def roc(
@@ -96,7 +96,7 @@ def _curves(
 ) -> Axes:
     made = numbers.curves(kind, oof, configs, positive, *draws)
     drawn = list(theme.styles([line.name for line in made.lines]))
-    ax = _square(ax)
+    ax = _square(ax, len(drawn))
     handles = []
     steps: Any = {"drawstyle": "steps-pre"} if kind == "precision_recall" else {}
     for line, (_, style) in zip(made.lines, drawn, strict=True):
@@ -107,10 +107,10 @@ def _curves(
     elif made.share is not None:
         ax.axhline(made.share, color=theme.PALE, linewidth=1, zorder=0)
         theme.write(ax, 0.01, made.share, f"share of {made.positive}: {made.share:.2f}", va="bottom", color=theme.GREY, fontsize=8)
-    heads = {"roc": "ROC curve", "precision_recall": "precision and recall"}
+    heads = {"roc": "ROC curves", "precision_recall": "precision and recall"}
     _dress(
         ax,
-        f"{heads[kind]} of {_subject(made)}",
+        f"{heads[kind]}, {_subject(made)}",
         f"{_facts(oof, made)}. Bands: {100 * draws[0]:g}% over samples",
         *(("false positive rate", "true positive rate") if kind == "roc" else ("recall", "precision")),
     )
@@ -150,7 +150,7 @@ def calibration(
     """
     made = numbers.calibration(oof, configs, positive, bins, confidence_level, n_resamples, rng)
     drawn = list(theme.styles([line.name for line in made.lines]))
-    ax = _square(ax)
+    ax = _square(ax, len(drawn))
     ax.plot([0, 1], [0, 1], color=theme.PALE, linewidth=1, zorder=0)
     handles = []
     for line, (_, style) in zip(made.lines, drawn, strict=True):
@@ -161,7 +161,7 @@ def calibration(
     each = int(np.median(np.concatenate([line.count for line in made.lines])))
     _dress(
         ax,
-        f"calibration of {_subject(made)}",
+        f"calibration, {_subject(made)}",
         f"{_facts(oof, made)}, about {each:,} predictions a point. Bars: {100 * confidence_level:g}% over samples",
         "predicted probability",
         "observed share",
@@ -190,12 +190,14 @@ def confusion(oof: Predictions, config: str | int | None = None, *, ax: Axes | N
     """
     made = numbers.confusion(oof, config)
     k = len(made.classes)
-    size = min(2.4 + 0.62 * k, 8.0)
+    size = min(2.6 + 0.46 * k, 8.0)
     ax = theme.axes(ax, size + 0.3, size + 0.9)
     shades = theme.pyplot().get_cmap("Blues")
     image = ax.imshow(made.shares, cmap=shades, vmin=0, vmax=1, interpolation="none")
     if k <= _WRITTEN_CLASSES:
         for (i, j), count in np.ndenumerate(made.counts):
+            if not count:
+                continue
             text = f"{_count(count)}\n{made.shares[i, j]:.0%}"
             colour = theme.on(_hex(shades(made.shares[i, j])))
             theme.write(ax, j, i, text, ha="center", va="center", color=colour, fontsize=9 if k < 8 else 7.5)
@@ -208,7 +210,7 @@ def confusion(oof: Predictions, config: str | int | None = None, *, ax: Axes | N
     repeats = f", counts are means over {made.n_repeats} repeats" if made.n_repeats > 1 else ""
     theme.dress(
         ax,
-        _render.shorten(made.config, 44),
+        f"true and predicted classes, {_render.shorten(made.config, 40)}",
         f"accuracy {_render.number(made.accuracy)}, {_render.count(oof.n_samples, 'sample')}, {oof.plan}{repeats}",
         x="predicted",
         y="true",
@@ -224,8 +226,8 @@ def _count(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
 
 
-def _square(ax: Axes | None) -> Axes:
-    ax = theme.axes(ax, _SQUARE, _SQUARE)
+def _square(ax: Axes | None, n_lines: int) -> Axes:
+    ax = theme.axes(ax, _SQUARE + 0.5 + 0.19 * n_lines, _SQUARE)
     ax.set_xlim(-0.01, 1.01)
     ax.set_ylim(-0.01, 1.01)
     ax.set_aspect("equal")
@@ -237,7 +239,7 @@ def _dress(ax: Axes, head: str, facts: str, x: str, y: str) -> None:
 
 
 def _subject(made: numbers.Curves | numbers.Calibration) -> str:
-    return f"every class of {made.config}" if made.positive is None else f"class {made.positive}"
+    return f"every class, {made.config}" if made.positive is None else f"positive class {made.positive}"
 
 
 def _facts(oof: Predictions, made: numbers.Curves | numbers.Calibration) -> str:
@@ -246,11 +248,11 @@ def _facts(oof: Predictions, made: numbers.Curves | numbers.Calibration) -> str:
 
 def _legend(ax: Axes, handles: list[Any], names: list[str], found: list[Estimate]) -> None:
     texts = [
-        f"{short}\n{one.metric} {_render.number(one.value)} {_ends(one)}"
-        for short, one in zip(theme.shorten(names), found, strict=True)
+        f"{short}: {one.metric} {_render.number(one.value)}{_ends(one)}"
+        for short, one in zip(theme.shorten(names, 26), found, strict=True)
     ]
-    theme.legend(ax, handles, texts, names, loc="upper center", bbox_to_anchor=(0.5, -0.11), ncols=2, fontsize=8.5)
+    theme.legend(ax, handles, texts, names, loc="upper center", bbox_to_anchor=(0.5, -0.1), fontsize=8)
 
 
 def _ends(found: Estimate) -> str:
-    return "" if found.interval is None else f"[{', '.join(_render.number(end) for end in found.interval)}]"
+    return "" if found.interval is None else f" [{', '.join(_render.number(end) for end in found.interval)}]"

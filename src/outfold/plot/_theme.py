@@ -23,7 +23,7 @@ SCALE = "cividis"
 
 _NAME_WIDTH = 40
 _WIDTH = 6.8
-_INCH_OF_A_LETTER = 0.068
+_INCH_OF_A_LETTER = 0.065
 
 
 class Style(NamedTuple):
@@ -78,11 +78,12 @@ def axes(ax: Axes | None, height: float = 4.0, width: float = _WIDTH) -> Axes:
 
 def dress(ax: Axes, head: str, facts: str, *, x: str = "", y: str = "", grid: str = "") -> None:
     """Titles above, plain words along the axes, no frame but the two axes, a faint grid across the values."""
-    room = max(int(_width(ax) / _INCH_OF_A_LETTER), 30)
+    left, room = _room(ax)
     lines = textwrap.wrap(facts, room)
+    # Titles begin where the names at the left do; the facts may reach over what stands at the right, so no room is kept.
     note = ax.annotate(
         "\n".join(lines),
-        xy=(0, 1),
+        xy=(left, 1),
         xytext=(0, 5),
         xycoords="axes fraction",
         textcoords="offset points",
@@ -92,8 +93,9 @@ def dress(ax: Axes, head: str, facts: str, *, x: str = "", y: str = "", grid: st
         annotation_clip=False,
     )
     note.set_parse_math(False)
+    note.set_in_layout(False)
     head = "\n".join(textwrap.wrap(head, int(room * 0.78)))
-    title = ax.set_title(head, loc="left", fontsize=11, pad=8 + 11.5 * len(lines))
+    title = ax.set_title(head, loc="left", x=left, fontsize=11, pad=8 + 11.5 * len(lines))
     for text in (title, ax.set_xlabel(x), ax.set_ylabel(y)):
         text.set_parse_math(False)
     ax.spines[["top", "right"]].set_visible(False)
@@ -102,14 +104,16 @@ def dress(ax: Axes, head: str, facts: str, *, x: str = "", y: str = "", grid: st
         ax.set_axisbelow(True)
 
 
-def _width(ax: Axes) -> float:
-    """Inches from the left of the axes to where a line of text must end, as far as can be told before drawing."""
+def _room(ax: Axes) -> tuple[float, int]:
+    """Where a title begins, in widths of the axes, and how many letters it may have, as far as can be told before drawing."""
     figure = ax.get_figure(root=True)
     assert figure is not None
+    names = _INCH_OF_A_LETTER * max((len(t.get_text()) for t in ax.get_yticklabels()), default=0)
     whole = float(figure.get_size_inches()[0])
-    if figure.get_layout_engine() is None or len(figure.axes) > 1:
-        return whole * float(ax.get_position().width)
-    return whole - 0.5 - _INCH_OF_A_LETTER * max((len(t.get_text()) for t in ax.get_yticklabels()), default=0)
+    alone = figure.get_layout_engine() is not None and len(figure.axes) == 1
+    width = whole - names - 0.5 if alone else whole * float(ax.get_position().width)
+    letters = (whole - 0.5 if alone else width + names) / _INCH_OF_A_LETTER
+    return -names / max(width, 1.0) if names > 1 else 0.0, max(int(letters), 30)
 
 
 def name_rows(ax: Axes, names: Sequence[str], axis: str = "y", **text: Any) -> None:
