@@ -61,8 +61,10 @@ def cells(oof: Predictions, *, ax: Axes | None = None) -> Axes:
         ax.axvline(at - 0.5, color="white", linewidth=1.5)
     _cell_ticks(ax, made.cells, oof.n_repeats)
     facts = [_render.count(oof.n_samples, "sample"), str(oof.plan), f"{oof.completeness:.0%} of all cells done"]
-    there = [state for state in (State.DONE, State.DROPPED, State.FAILED, State.PENDING) if np.any(made.states == state)]
-    gone = " and ".join(f"{made.count(s):,} {s.name.lower()}" for s in (State.DROPPED, State.FAILED) if made.count(s))
+    there = [
+        state for state in (State.DONE, State.DROPPED, State.FAILED, State.PENDING) if np.any(made.states == state)
+    ]
+    gone = " and ".join(f"{made.having(s):,} {s.name.lower()}" for s in (State.DROPPED, State.FAILED) if made.having(s))
     theme.dress(
         ax,
         f"{_render.count(n, 'configuration')}: {gone or 'none dropped, none failed'}",
@@ -121,7 +123,7 @@ def fold_scores(
     if made.scores.size <= _WRITTEN_CELLS:
         for (r, k), score in np.ndenumerate(made.scores):
             if np.isfinite(score):
-                colour = theme.on(_hex(shades(image.norm(score))))
+                colour = theme.on(shades(image.norm(np.asarray(score))))
                 theme.write(ax, k, r, f"{score:.3g}", ha="center", va="center", color=colour, fontsize=8)
     step_r, step_k = -(-repeats // 20), -(-folds // 20)
     ax.set_yticks(range(0, repeats, step_r), [str(r + 1) for r in range(0, repeats, step_r)])
@@ -139,16 +141,12 @@ def fold_scores(
         y="repeat",
     )
     ax.spines[:].set_visible(False)
-    ax.get_figure().colorbar(image, ax=ax, pad=0.02, label=_direction(made)).outline.set_visible(False)  # type: ignore[union-attr, operator]
+    ax.get_figure().colorbar(image, ax=ax, pad=0.02, label=_direction(made)).outline.set_visible(False)  # type: ignore[union-attr]
     return ax
 
 
 def _direction(made: numbers.FoldGrid) -> str:
     return f"{made.metric} (dark is better)"
-
-
-def _hex(colour: Sequence[float]) -> str:
-    return "#" + "".join(f"{round(255 * channel):02X}" for channel in colour[:3])
 
 
 def trace(
@@ -190,12 +188,18 @@ def trace(
         ax.plot(at, found.scores[:, j], style.marker, color=style.colour, alpha=0.25, markersize=4, markeredgewidth=0)
         every = max(1, found.n_repeats // 8)
         handles += ax.plot(
-            at, found.mean[:, j], color=style.colour, linestyle=style.dashes, marker=style.marker, markevery=every, markersize=5
+            at,
+            found.mean[:, j],
+            color=style.colour,
+            linestyle=style.dashes,
+            marker=style.marker,
+            markevery=every,
+            markersize=5,
         )
     if len(found.configs) > 1:
         _leads(ax, found, dict(drawn))
     ax.set_xlim(0.5, found.n_repeats + 0.5)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.locator_params(axis="x", integer=True)
     theme.dress(
         ax,
         f"{found.metric} as repeats are added",
@@ -275,7 +279,14 @@ def repeats(
         grid="x",
     )
     words = ["a repeat", "median", "mean"]
-    theme.legend(ax, [dot[0], middle[0], mean[0]], words, loc="upper center", bbox_to_anchor=(0.5, -0.55 / (0.42 * len(shown))), ncols=3)
+    theme.legend(
+        ax,
+        [dot[0], middle[0], mean[0]],
+        words,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.55 / (0.42 * len(shown))),
+        ncols=3,
+    )
     return ax
 
 

@@ -13,7 +13,6 @@ from .._predictions import Predictions
 from .._results import Comparison, Comparisons, Power
 from ..metrics import MetricLike
 from . import _theme as theme
-from ._collected import _hex
 from ._data import pairs as numbers
 
 if TYPE_CHECKING:
@@ -68,7 +67,9 @@ def difference(
     names = [f"{pair.a} - {pair.b}" for pair in pairs]
     if made.folds is not None:
         heights = len(pairs) - 0.3 + 0.6 * (np.arange(len(made.folds)) + 0.5) / len(made.folds)
-        ax.plot(made.folds, heights, "o", color=theme.SKY, markersize=4, markeredgecolor=theme.BLUE, markeredgewidth=0.4)
+        ax.plot(
+            made.folds, heights, "o", color=theme.SKY, markersize=4, markeredgecolor=theme.BLUE, markeredgewidth=0.4
+        )
         theme.write(ax, 1.01, len(pairs), _wins(first), transform=right, va="center", color=theme.GREY, fontsize=8.5)
         names = ["mean", f"{len(made.folds):,} folds"]
     elif len(pairs) == 1:
@@ -119,7 +120,11 @@ def _facts(pair: Comparison, n_pairs: int) -> str:
         parts.append(_render.count(pair.n_samples, "sample"))
     if pair.plan is not None:
         parts.append(pair.plan)
-    adjusted = ", p adjusted for the number of pairs" if n_pairs > 1 and pair.adjusted is not None else ""
+    adjusted = (
+        ", p adjusted for the number of pairs, intervals of single ones"
+        if n_pairs > 1 and pair.adjusted is not None
+        else ""
+    )
     bar = f"Bar: {100 * pair.confidence_level:g}% interval" if pair.interval is not None else "No interval"
     rope = "" if pair.rope is None else f"; grey: no more than {pair.rope:g} either way"
     return f"{', '.join(parts)}. {bar} by {pair.method}{adjusted}; filled: a difference found{rope}".lstrip(". ")
@@ -156,12 +161,14 @@ def pairwise(comparisons: Comparisons, top: int = 15, *, ax: Axes | None = None)
     side = min(1.4 + 0.46 * k, 9.0)
     ax = theme.axes(ax, side + 0.5, side + 3.2)
     facts = _probabilities(ax, made) if made.better is not None else _pvalues(ax, made, comparisons)
-    theme.name_rows(ax, [f"{name}  {i + 1}" for i, name in enumerate(made.configs)], fontsize=9)
+    theme.name_rows(ax, made.configs, numbered=True, fontsize=9)
     ax.set_xticks(range(k), [str(i + 1) for i in range(k)], fontsize=9)
     ax.set_xlim(-0.5, k - 0.5)
     ax.tick_params(length=0)
     terms, n = comparisons.terms, len(comparisons.configs)
-    data = ", ".join(p for p in ("" if terms.n_samples is None else _render.count(terms.n_samples, "sample"), terms.plan) if p)
+    data = ", ".join(
+        p for p in ("" if terms.n_samples is None else _render.count(terms.n_samples, "sample"), terms.plan) if p
+    )
     theme.dress(
         ax,
         f"{terms.metric}: row against column, {k:,} of {n:,}" if k < n else f"{terms.metric}: row against column",
@@ -178,10 +185,10 @@ def _probabilities(ax: Axes, made: numbers.Matrix) -> str:
     if len(made.configs) <= _WRITTEN:
         for (i, j), p in np.ndenumerate(made.better):
             if np.isfinite(p):
-                colour = theme.on(_hex(shades(p)))
+                colour = theme.on(shades(p))
                 theme.write(ax, j, i, f"{p:.2f}", ha="center", va="center", fontsize=8, color=colour)
     bar = ax.get_figure().colorbar(image, ax=ax, pad=0.03, shrink=0.8, label="P(row is better)")  # type: ignore[union-attr]
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     return "Probability that the row is better"
 
 
@@ -201,7 +208,7 @@ def _pvalues(ax: Axes, made: numbers.Matrix, found: Comparisons) -> str:
             if np.isfinite(p):
                 which = int(told[i, j])
                 mark = {1: "▲\n", 0: "", -1: "▼\n"}[which]
-                text = f"{mark}{'<.001' if p < 0.001 else f'{p:.3f}'[1:] if p < 0.9995 else '1'}"
+                text = f"{mark}{'<0.001' if p < 0.001 else f'{p:.3f}'}"
                 theme.write(ax, j, i, text, ha="center", va="center", fontsize=7.5, color=theme.on(colours[which + 1]))
     by = "not adjusted" if found.adjust == "none" else f"adjusted by {found.adjust}"
     return f"p values, {by}; ▲ the row is better, ▼ worse, at alpha {alpha:g}"
@@ -253,5 +260,13 @@ def power(powers: Power | Iterable[Power] | Mapping[str, Power], *, ax: Axes | N
         grid="y",
     )
     if len(named) > 1:
-        theme.legend(ax, handles, theme.shorten(list(named), 30), list(named), loc="lower right", frameon=True, framealpha=0.9, edgecolor="none")
+        theme.legend(
+            ax,
+            handles,
+            theme.shorten(list(named), 30),
+            list(named),
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.17),
+            ncols=3,
+        )
     return ax

@@ -83,9 +83,7 @@ def configurations(
     return ax
 
 
-def optimism(
-    estimates: Estimate | Iterable[Estimate] | Mapping[str, Estimate], *, ax: Axes | None = None
-) -> Axes:
+def optimism(estimates: Estimate | Iterable[Estimate] | Mapping[str, Estimate], *, ax: Axes | None = None) -> Axes:
     """The winner's own score beside the corrected one: how much of the first is flattery.
 
     Parameters

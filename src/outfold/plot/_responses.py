@@ -11,7 +11,6 @@ from .. import _render
 from .._predictions import Predictions
 from .._results import Estimate
 from . import _theme as theme
-from ._collected import _hex
 from ._data import responses as numbers
 
 if TYPE_CHECKING:
@@ -106,7 +105,15 @@ def _curves(
         ax.plot([0, 1], [0, 1], color=theme.PALE, linewidth=1, zorder=0)
     elif made.share is not None:
         ax.axhline(made.share, color=theme.PALE, linewidth=1, zorder=0)
-        theme.write(ax, 0.01, made.share, f"share of {made.positive}: {made.share:.2f}", va="bottom", color=theme.GREY, fontsize=8)
+        theme.write(
+            ax,
+            0.01,
+            made.share,
+            f"share of {made.positive}: {made.share:.2f}",
+            va="bottom",
+            color=theme.GREY,
+            fontsize=8,
+        )
     heads = {"roc": "ROC curves", "precision_recall": "precision and recall"}
     _dress(
         ax,
@@ -156,9 +163,15 @@ def calibration(
     for line, (_, style) in zip(made.lines, drawn, strict=True):
         ax.vlines(line.predicted, line.low, line.high, color=style.colour, linewidth=1, alpha=0.7)
         handles += ax.plot(
-            line.predicted, line.observed, color=style.colour, linestyle=style.dashes, marker=style.marker, markersize=6, linewidth=1.2
+            line.predicted,
+            line.observed,
+            color=style.colour,
+            linestyle=style.dashes,
+            marker=style.marker,
+            markersize=6,
+            linewidth=1.2,
         )
-    each = int(np.median(np.concatenate([line.count for line in made.lines])))
+    each = int(np.median(np.concatenate([line.n for line in made.lines])))
     _dress(
         ax,
         f"calibration, {_subject(made)}",
@@ -199,7 +212,7 @@ def confusion(oof: Predictions, config: str | int | None = None, *, ax: Axes | N
             if not count:
                 continue
             text = f"{_count(count)}\n{made.shares[i, j]:.0%}"
-            colour = theme.on(_hex(shades(made.shares[i, j])))
+            colour = theme.on(shades(made.shares[i, j]))
             theme.write(ax, j, i, text, ha="center", va="center", color=colour, fontsize=9 if k < 8 else 7.5)
         theme.name_rows(ax, made.classes)
         theme.name_rows(ax, made.classes, "x", rotation=0 if max(map(len, made.classes)) < 60 // k else 90)
@@ -218,7 +231,7 @@ def confusion(oof: Predictions, config: str | int | None = None, *, ax: Axes | N
     ax.spines[:].set_visible(False)
     ax.set_xlim(-0.5, k - 0.5)
     bar = ax.get_figure().colorbar(image, ax=ax, pad=0.03, shrink=0.8, label="share of the true class")  # type: ignore[union-attr]
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     return ax
 
 

@@ -116,9 +116,9 @@ def _room(ax: Axes) -> tuple[float, int]:
     return -names / max(width, 1.0) if names > 1 else 0.0, max(int(letters), 30)
 
 
-def name_rows(ax: Axes, names: Sequence[str], axis: str = "y", **text: Any) -> None:
+def name_rows(ax: Axes, names: Sequence[str], axis: str = "y", numbered: bool = False, **text: Any) -> None:
     """Names along an axis, the first on top: shortened where long, the full one kept as the label of the text."""
-    short = shorten(names)
+    short = [f"{name}  {i + 1}" if numbered else name for i, name in enumerate(shorten(names))]
     (ax.set_yticks if axis == "y" else ax.set_xticks)(range(len(names)), short, **text)
     labels = ax.get_yticklabels() if axis == "y" else ax.get_xticklabels()
     for label, name in zip(labels, names, strict=True):
@@ -137,7 +137,9 @@ def shorten(names: Sequence[str], width: int = _NAME_WIDTH) -> list[str]:
         width += 8
 
 
-def legend(ax: Axes, handles: Sequence[Artist], names: Sequence[str], full: Sequence[str] | None = None, **how: Any) -> None:
+def legend(
+    ax: Axes, handles: Sequence[Artist], names: Sequence[str], full: Sequence[str] | None = None, **how: Any
+) -> None:
     """A legend of names as they are: no formulas, no name left out for how it begins."""
     made = ax.legend(handles, ["-" * len(name) for name in names], **({"frameon": False, "fontsize": 9} | how))
     for text, name, whole in zip(made.get_texts(), names, full or names, strict=True):
@@ -147,7 +149,8 @@ def legend(ax: Axes, handles: Sequence[Artist], names: Sequence[str], full: Sequ
 
 def write(ax: Axes, x: float, y: float, text: str, **how: Any) -> Text:
     """A text at a place of the picture, as it is."""
-    made: Text = ax.text(x, y, text, **({"fontsize": 9, "color": INK} | how))
+    style: dict[str, Any] = {"fontsize": 9, "color": INK} | how
+    made: Text = ax.text(x, y, text, **style)
     made.set_parse_math(False)
     return made
 
@@ -164,7 +167,9 @@ def luminance(colour: str) -> float:
     return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-def on(colour: str) -> str:
-    """Black or white, whichever reads better on this colour."""
+def on(colour: str | Sequence[float]) -> str:
+    """Black or white, whichever reads better on this colour, given as text or as shares of red, green and blue."""
+    if not isinstance(colour, str):
+        colour = "#" + "".join(f"{round(255 * channel):02X}" for channel in colour[:3])
     light = luminance(colour)
     return INK if (light + 0.05) ** 2 > 0.05 * 1.05 else "#FFFFFF"

@@ -73,7 +73,7 @@ def validation_curve(curve: ValidationCurve, *, ax: Axes | None = None) -> Axes:
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> tree, data = DecisionTreeClassifier(), load_iris(return_X_y=True)
-    >>> curve = of.curves.validation(tree, "max_depth", [1, 2, 3], *data, progress=False)  # doctest: +SKIP
+    >>> curve = of.curves.validation(tree, *data, "max_depth", [1, 2, 3], progress=False)  # doctest: +SKIP
     >>> ax = of.plot.validation_curve(curve)  # doctest: +SKIP
     """
     at = numbers.places(curve)
@@ -106,7 +106,11 @@ def validation_curve(curve: ValidationCurve, *, ax: Axes | None = None) -> Axes:
 
 def _line(ax: Axes, x: Any, line: CurveLine, at: Any, style: theme.Style, held_out: bool) -> Any:
     ax.fill_between(x, line.low[at], line.high[at], color=style.colour, alpha=0.13 if held_out else 0.07, linewidth=0)
-    how: Any = {"linestyle": "-", "linewidth": 1.8} if held_out else {"linestyle": _DOTS, "linewidth": 1.4, "fillstyle": "none"}
+    how: Any = (
+        {"linestyle": "-", "linewidth": 1.8}
+        if held_out
+        else {"linestyle": _DOTS, "linewidth": 1.4, "fillstyle": "none"}
+    )
     return ax.plot(x, line.mean[at], color=style.colour, marker=style.marker, markersize=5, **how)[0]
 
 

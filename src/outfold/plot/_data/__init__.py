@@ -1,1 +1,1 @@
-"""The numbers of every picture, without matplotlib: what a picture shows is what stands here, and here is what the results say."""
+"""The numbers of every picture, without matplotlib: each is one that a result or a method of the API has."""

@@ -29,7 +29,7 @@ class Cells(NamedTuple):
     states: NDArray[np.uint8]
     left: NDArray[np.intp]
 
-    def count(self, state: State) -> int:
+    def having(self, state: State) -> int:
         """How many configurations have such a cell."""
         return int(np.sum(np.any(self.states == state, axis=1)))
 
@@ -70,7 +70,9 @@ def trace_of(source: Any, metric: MetricLike | None, picture: str) -> Stability:
     """The trace given, or that of the predictions."""
     if isinstance(source, Stability):
         if metric is not None and metric != source.metric:
-            raise InputError(f"this trace is of {source.metric}; it cannot be shown by {metric!r}. Leave the metric out.")
+            raise InputError(
+                f"this trace is of {source.metric}; it cannot be shown by {metric!r}. Leave the metric out."
+            )
         return source
     Needs().check(source, f"plot.{picture}")
     if metric is None:

@@ -87,7 +87,9 @@ def named_estimates(given: Any) -> dict[str, Estimate]:
         raise InputError(f"plot.optimism needs an Estimate or several, as estimate.bbc gives; got {what}.")
     several = sorted({found.metric for found in named.values()})
     if len(several) > 1:
-        raise InputError(f"one picture is of one metric; these estimates are of {', '.join(several)}. Draw one for each.")
+        raise InputError(
+            f"one picture is of one metric; these estimates are of {', '.join(several)}. Draw one for each."
+        )
     return named
 
 
@@ -125,7 +127,7 @@ class Share(NamedTuple):
     """How often a configuration was selected: in how many draws, and in which share of them."""
 
     name: str
-    count: int
+    times: int
     share: float
 
 

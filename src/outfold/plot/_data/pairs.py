@@ -47,7 +47,9 @@ def differences(
     if a is None or b is None:
         raise InputError("plot.difference of predictions needs two configurations: a=..., b=...")
     found = _compare(source, metric, a, b, test, level, rope)
-    scores = source if isinstance(source, FoldScores) else fold_scores(source, found.metric if metric is None else metric)
+    scores = (
+        source if isinstance(source, FoldScores) else fold_scores(source, found.metric if metric is None else metric)
+    )
     values = scores.values[scores.config_index(a)] - scores.values[scores.config_index(b)]
     values = values[np.isfinite(values)]
     # One test set, or single samples: the scores of folds are none.
@@ -153,7 +155,9 @@ def _by_test(found: list[Any]) -> dict[str, Any]:
 
 def power_points(found: Power) -> tuple[Floats, Floats, Floats]:
     """Differences in rising order, power, and its standard error."""
-    columns = [np.atleast_1d(np.asarray(v, dtype=np.float64)) for v in (found.difference, found.power, found.standard_error)]
+    columns = [
+        np.atleast_1d(np.asarray(v, dtype=np.float64)) for v in (found.difference, found.power, found.standard_error)
+    ]
     order = np.argsort(columns[0], kind="stable")
     d, power, error = (column[order] for column in columns)
     return d, power, error

@@ -162,7 +162,11 @@ def _roc_ends(fpr: Floats, tpr: Floats, x: Floats) -> tuple[Floats, Floats]:
 
 
 def _roc_at(fpr: Floats, tpr: Floats) -> Floats:
-    return _roc_ends(fpr, tpr, _GRID)[1] if np.isfinite(fpr).all() and np.isfinite(tpr).all() else np.full(len(_GRID), np.nan)
+    return (
+        _roc_ends(fpr, tpr, _GRID)[1]
+        if np.isfinite(fpr).all() and np.isfinite(tpr).all()
+        else np.full(len(_GRID), np.nan)
+    )
 
 
 # -- precision over recall: steps, as average precision sums them -------------------------------------------
@@ -229,7 +233,9 @@ def _names(oof: Predictions, configs: Any, picture: str, metric: str, positive: 
     if configs is None:
         assert oof.target.classes is not None
         many = len(oof.target.classes) > 2
-        by = {"roc_auc": "roc_auc_ovr", "average_precision": "roc_auc_ovr", "brier": "brier"}[metric] if many else metric
+        by = (
+            {"roc_auc": "roc_auc_ovr", "average_precision": "roc_auc_ovr", "brier": "brier"}[metric] if many else metric
+        )
         return list(oof.leaderboard(by).configs[: 1 if many and positive is None else 3])
     wanted: Sequence[Any] = [configs] if isinstance(configs, (str, int, np.integer)) else list(configs)
     if not wanted:
@@ -265,7 +271,7 @@ class Bins(NamedTuple):
     observed: Floats
     low: Floats
     high: Floats
-    count: NDArray[np.intp]
+    n: NDArray[np.intp]
     estimate: Estimate
 
 
@@ -284,7 +290,9 @@ def calibration(
     """Bins of about equally many predictions, all repeats together."""
     Needs().check(oof, "plot.calibration")
     if oof.response != "proba":
-        raise NeedError("plot.calibration needs class probabilities; these predictions have none. Collect with response='proba'.")
+        raise NeedError(
+            "plot.calibration needs class probabilities; these predictions have none. Collect with response='proba'."
+        )
     level, n, bins = check_level(level), check_count(n_resamples, "n_resamples", 2), check_count(bins, "bins", 2)
     parts, about, config = _binary_parts(oof, configs, positive, "calibration", "brier")
     lines = tuple(_bins(name, part, bins, level, n, rng) for name, part in parts)
@@ -295,7 +303,7 @@ def _bins(name: str, part: Predictions, bins: int, level: float, n_resamples: in
     found = estimates.cv(part, "brier", None, "pooled", n_resamples, level, rng)
     scoring = Scoring(part, "brier")
     held = held_out(scoring)
-    rows, positive, p = (np.concatenate(part) for part in held[:3])
+    rows, positive, p = np.concatenate(held.rows), np.concatenate(held.positive), np.concatenate(held.scores)
     # Edges between distinct values: equal probabilities stay together.
     edges = np.unique(np.quantile(p, np.linspace(0, 1, bins + 1)[1:-1], method="inverted_cdf"))
     code = np.unique(np.searchsorted(edges, p), return_inverse=True)[1]
@@ -328,7 +336,7 @@ class Confusion(NamedTuple):
     def shares(self) -> Floats:
         """Rows that sum to 1: of the samples of a class, where they went."""
         totals = self.counts.sum(axis=1, keepdims=True)
-        return np.divide(self.counts, totals, out=np.zeros_like(self.counts), where=totals > 0)
+        return np.asarray(np.divide(self.counts, totals, out=np.zeros_like(self.counts), where=totals > 0))
 
 
 def confusion(oof: Predictions, config: str | int | None) -> Confusion:

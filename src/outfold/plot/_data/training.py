@@ -19,11 +19,13 @@ _FACTOR = 50
 def lines(curve: Any, configs: Sequence[str | int] | str | int | None, most: int) -> list[int]:
     """Positions of the configurations of a learning curve that are shown; all, where they are not too many."""
     if not isinstance(curve, LearningCurve):
-        raise InputError(f"plot.learning_curve needs a LearningCurve, as curves.learning gives; got {type(curve).__name__}.")
+        raise InputError(
+            f"plot.learning_curve needs a LearningCurve, as curves.learning gives; got {type(curve).__name__}."
+        )
     if configs is None:
         if len(curve.configs) > most:
             raise InputError(
-                f"{most} configurations at most can be told apart; this curve has {len(curve.configs):,}. Name some: configs=[...]."
+                f"{most} configurations at most can be told apart; this curve has {len(curve.configs):,}. Name some: configs=."
             )
         return list(range(len(curve.configs)))
     wanted = [configs] if isinstance(configs, (str, int, np.integer)) else list(configs)
@@ -52,7 +54,9 @@ class Places(NamedTuple):
 def places(curve: Any) -> Places:
     """Positions on the axis of a validation curve."""
     if not isinstance(curve, ValidationCurve):
-        raise InputError(f"plot.validation_curve needs a ValidationCurve, as curves.validation gives; got {type(curve).__name__}.")
+        raise InputError(
+            f"plot.validation_curve needs a ValidationCurve, as curves.validation gives; got {type(curve).__name__}."
+        )
     if not all(is_number(value) for value in curve.values):
         labels = tuple(str(value) for value in curve.values)
         at = np.arange(len(labels))
