@@ -113,7 +113,7 @@ def fold_scores(
     """
     made = numbers.fold_grid(oof, metric, config)
     repeats, folds = made.scores.shape
-    ax = theme.axes(ax, min(1.6 + 0.32 * repeats, 8.0), min(max(1.9 + 0.52 * folds, 5.2), 12.0))
+    ax = theme.axes(ax, min(max(1.6 + 0.32 * repeats, 2.7), 8.0), min(max(1.9 + 0.52 * folds, 5.2), 12.0))
     # Dark is better, whichever way the metric points.
     shades = theme.pyplot().get_cmap(theme.SCALE + ("_r" if made.greater_is_better else ""))
     image = ax.imshow(np.ma.masked_invalid(made.scores), cmap=shades, aspect="auto", interpolation="none")
@@ -199,7 +199,9 @@ def trace(
     if len(found.configs) > 1:
         _leads(ax, found, dict(drawn))
     ax.set_xlim(0.5, found.n_repeats + 0.5)
-    ax.locator_params(axis="x", integer=True)
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     theme.dress(
         ax,
         f"{found.metric} as repeats are added",
@@ -258,7 +260,7 @@ def repeats(
     """
     found = numbers.trace_of(source, metric, "repeats")
     shown = numbers.columns(found, configs, top)
-    ax = theme.axes(ax, 1.7 + 0.42 * len(shown))
+    ax = theme.axes(ax, 1.7 + 0.42 * max(len(shown), 2))
     for i, j in enumerate(shown):
         scores = found.scores[:, j]
         # Spread over the height by the order of the repeats, so that equal scores do not hide each other.
@@ -270,6 +272,8 @@ def repeats(
         mean = ax.plot(found.mean[-1, j], i, "D", color=theme.VERMILION, markersize=5.5)
         theme.write(ax, 1.01, i, _moments(found, j), transform=ax.get_yaxis_transform(), va="center", color=theme.GREY)
     dot = ax.plot([], [], "o", color=theme.SKY, markersize=4)
+    ax.use_sticky_edges = False
+    ax.autoscale_view(scaley=False)
     theme.name_rows(ax, [found.configs[j] for j in shown], fontsize=9)
     theme.dress(
         ax,
@@ -284,7 +288,7 @@ def repeats(
         [dot[0], middle[0], mean[0]],
         words,
         loc="upper center",
-        bbox_to_anchor=(0.5, -0.55 / (0.42 * len(shown))),
+        bbox_to_anchor=(0.5, -0.55 / (0.42 * max(len(shown), 2))),
         ncols=3,
     )
     return ax

@@ -64,7 +64,7 @@ def difference(
         _pair(ax, pair, i)
         right = ax.get_yaxis_transform()
         theme.write(ax, 1.01, i, _verdict(pair), transform=right, va="center", color=theme.GREY, fontsize=8.5)
-    names = [f"{pair.a} - {pair.b}" for pair in pairs]
+    names, short = [f"{pair.a} - {pair.b}" for pair in pairs], None
     if made.folds is not None:
         heights = len(pairs) - 0.3 + 0.6 * (np.arange(len(made.folds)) + 0.5) / len(made.folds)
         ax.plot(
@@ -74,7 +74,11 @@ def difference(
         names = ["mean", f"{len(made.folds):,} folds"]
     elif len(pairs) == 1:
         names = [""]
-    theme.name_rows(ax, names, fontsize=9)
+    else:
+        who = list(dict.fromkeys(name for pair in pairs for name in (pair.a, pair.b)))
+        brief = dict(zip(who, theme.shorten(who, 24), strict=True))
+        short = [f"{brief[pair.a]} - {brief[pair.b]}" for pair in pairs]
+    theme.name_rows(ax, names, short=short, fontsize=9)
     _beside_zero(ax)
     shown = f"{made.n_pairs:,} pairs" if len(pairs) == made.n_pairs else f"{len(pairs):,} of {made.n_pairs:,} pairs"
     theme.dress(
@@ -161,8 +165,9 @@ def pairwise(comparisons: Comparisons, top: int = 15, *, ax: Axes | None = None)
     side = min(1.4 + 0.46 * k, 9.0)
     ax = theme.axes(ax, side + 0.5, side + 3.2)
     facts = _probabilities(ax, made) if made.better is not None else _pvalues(ax, made, comparisons)
-    theme.name_rows(ax, made.configs, numbered=True, fontsize=9)
-    ax.set_xticks(range(k), [str(i + 1) for i in range(k)], fontsize=9)
+    numbered = [f"{name}  {i + 1}" for i, name in enumerate(theme.shorten(made.configs))]
+    theme.name_rows(ax, made.configs, short=numbered, fontsize=9 if k <= 20 else 7)
+    ax.set_xticks(range(k), [str(i + 1) for i in range(k)], fontsize=9 if k <= 20 else 7)
     ax.set_xlim(-0.5, k - 0.5)
     ax.tick_params(length=0)
     terms, n = comparisons.terms, len(comparisons.configs)

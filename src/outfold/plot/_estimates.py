@@ -102,6 +102,9 @@ def optimism(estimates: Estimate | Iterable[Estimate] | Mapping[str, Estimate], 
     named = numbers.named_estimates(estimates)
     ax = theme.axes(ax, 1.3 + 0.42 * len(named))
     for i, found in enumerate(named.values()):
+        if found.method in ("cv", "cvt"):  # nothing is corrected
+            _own(ax, found, i)
+            continue
         ax.plot([found.naive, found.value], [i, i], color=theme.GREY, linewidth=1, linestyle=":")
         _corrected(ax, found, i)
         ax.plot(found.naive, i, "o", color="white", markeredgecolor=theme.BLUE, markersize=7, markeredgewidth=1.6)
@@ -109,16 +112,19 @@ def optimism(estimates: Estimate | Iterable[Estimate] | Mapping[str, Estimate], 
         theme.write(ax, 1.01, i, text, transform=ax.get_yaxis_transform(), va="center", color=theme.GREY)
     theme.name_rows(ax, list(named))
     first = next(iter(named.values()))
-    # Each text grows away from the other, so that they never meet.
-    sides = ("right", "left") if first.value < first.naive else ("left", "right")
-    theme.write(ax, first.value, -0.22, "corrected", ha=sides[0], va="bottom", color=theme.VERMILION)
-    theme.write(ax, first.naive, -0.22, "winner's own score", ha=sides[1], va="bottom", color=theme.BLUE)
+    if first.method not in ("cv", "cvt"):
+        # Each text grows away from the other, so that they never meet.
+        sides = ("right", "left") if first.value < first.naive else ("left", "right")
+        theme.write(ax, first.value, -0.22, "corrected", ha=sides[0], va="bottom", color=theme.VERMILION)
+        theme.write(ax, first.naive, -0.22, "winner's own score", ha=sides[1], va="bottom", color=theme.BLUE)
+    ax.margins(x=0.15)
     ax.set_ylim(len(named) - 0.5, -0.75)
     same = len({(found.selected, found.n_configs) for found in named.values()}) == 1
-    subject = f"{first.selected}, selected of {first.n_configs:,}" if same else "the selected configurations"
+    chosen = "" if first.method == "cv" else f", selected of {first.n_configs:,}"
+    subject = f"{_render.shorten(first.selected, 44)}{chosen}" if same else "the selected configurations"
     theme.dress(
         ax,
-        f"{first.metric} of {_render.shorten(subject, 60)}",
+        f"{first.metric} of {subject}",
         f"{_data(first)}. Bar: {_level(first)}",
         x=_direction(first.metric, first.greater_is_better),
         grid="x",
@@ -221,6 +227,12 @@ def _corrected(ax: Axes, found: Estimate, row: int) -> None:
     if found.interval is not None:
         ax.plot(found.interval, [row, row], color=theme.VERMILION, linewidth=2.2, solid_capstyle="butt")
     ax.plot(found.value, row, "s", color=theme.VERMILION, markersize=7)
+
+
+def _own(ax: Axes, found: Estimate, row: int) -> None:
+    if found.interval is not None:
+        ax.plot(found.interval, [row, row], color=theme.BLUE, linewidth=2.2, solid_capstyle="butt")
+    ax.plot(found.value, row, "o", color="white", markeredgecolor=theme.BLUE, markersize=7, markeredgewidth=1.6)
 
 
 def _data(found: Estimate) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _render
@@ -94,7 +96,7 @@ def dress(ax: Axes, head: str, facts: str, *, x: str = "", y: str = "", grid: st
     )
     note.set_parse_math(False)
     note.set_in_layout(False)
-    head = "\n".join(textwrap.wrap(head, int(room * 0.78)))
+    head = "\n".join(textwrap.wrap(head, int(room * 0.72)))
     title = ax.set_title(head, loc="left", x=left, fontsize=11, pad=8 + 11.5 * len(lines))
     for text in (title, ax.set_xlabel(x), ax.set_ylabel(y)):
         text.set_parse_math(False)
@@ -116,10 +118,9 @@ def _room(ax: Axes) -> tuple[float, int]:
     return -names / max(width, 1.0) if names > 1 else 0.0, max(int(letters), 30)
 
 
-def name_rows(ax: Axes, names: Sequence[str], axis: str = "y", numbered: bool = False, **text: Any) -> None:
-    """Names along an axis, the first on top: shortened where long, the full one kept as the label of the text."""
-    short = [f"{name}  {i + 1}" if numbered else name for i, name in enumerate(shorten(names))]
-    (ax.set_yticks if axis == "y" else ax.set_xticks)(range(len(names)), short, **text)
+def name_rows(ax: Axes, names: Sequence[str], axis: str = "y", short: Sequence[str] | None = None, **text: Any) -> None:
+    """Names along an axis, the first on top: shortened where long (or as given), the full one kept as the label of the text."""
+    (ax.set_yticks if axis == "y" else ax.set_xticks)(range(len(names)), short or shorten(names), **text)
     labels = ax.get_yticklabels() if axis == "y" else ax.get_xticklabels()
     for label, name in zip(labels, names, strict=True):
         _as_name(label, name)
@@ -129,12 +130,24 @@ def name_rows(ax: Axes, names: Sequence[str], axis: str = "y", numbered: bool = 
 
 
 def shorten(names: Sequence[str], width: int = _NAME_WIDTH) -> list[str]:
-    """Names cut in the middle, as long as needed to tell them apart."""
-    while True:
-        out = [_render.shorten(" ".join(name.split()) or name, width) for name in names]
-        if len(set(out)) == len(set(names)) or width > max(map(len, names)):
-            return out
-        width += 8
+    """Names no longer than this that differ where the whole ones do: cut in the middle, or where all are alike, or numbered."""
+    whole = [" ".join(name.split()) or name for name in names]
+    out = [_render.shorten(name, width) for name in whole]
+    if len(set(out)) < len(set(names)):
+        out = [_render.shorten(name, width) for name in _without_common(whole, width)]
+    times = Counter(out)
+    return [
+        name if times[name] == 1 or names.count(full) > 1 else f"{_render.shorten(name, width - 5)} #{i + 1}"
+        for i, (name, full) in enumerate(zip(out, names, strict=True))
+    ]
+
+
+def _without_common(names: Sequence[str], width: int) -> list[str]:
+    """The beginning that all long names share is cut, back to the last comma, bracket or space."""
+    common = commonprefix([name for name in names if len(name) > width])
+    cut = max((common.rfind(mark) + 1 for mark in "(, "), default=0)
+    keep = width // 4
+    return [name[:keep] + "…" + name[cut:] if len(name) > width and cut > keep + 1 else name for name in names]
 
 
 def legend(
