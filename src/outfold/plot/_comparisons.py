@@ -55,7 +55,7 @@ def difference(
     """
     made = numbers.differences(source, metric, a, b, test, confidence_level, rope, top)
     pairs, first = made.pairs, made.pairs[0]
-    height = 2.6 if made.folds is not None else 1.7 + 0.36 * len(pairs)
+    height = 2.8 if made.folds is not None else 1.9 + 0.34 * len(pairs)
     ax = theme.axes(ax, height)
     if first.rope is not None:
         ax.axvspan(-first.rope, first.rope, color=theme.FAINT, zorder=0)
@@ -137,8 +137,9 @@ def _facts(pair: Comparison, n_pairs: int) -> str:
 def _sides(pair: Comparison, alone: bool) -> str:
     left, right = (pair.b, pair.a) if pair.greater_is_better else (pair.a, pair.b)
     if not alone:
-        left, right = ("second", "first") if pair.greater_is_better else ("first", "second")
-    return f"← {_render.shorten(left, 28)} better      difference of {pair.metric}      {_render.shorten(right, 28)} better →"
+        return f"{pair.metric}, first minus second\n{'right' if pair.greater_is_better else 'left'} of 0 the first is better"
+    sides = f"← {_render.shorten(left, 26)} better      {_render.shorten(right, 26)} better →"
+    return f"difference of {pair.metric}\n{sides}"
 
 
 def pairwise(comparisons: Comparisons, top: int = 15, *, ax: Axes | None = None) -> Axes:
@@ -186,7 +187,9 @@ def pairwise(comparisons: Comparisons, top: int = 15, *, ax: Axes | None = None)
 def _probabilities(ax: Axes, made: numbers.Matrix) -> str:
     assert made.better is not None
     shades = theme.pyplot().get_cmap("Blues")
-    image = ax.imshow(np.ma.masked_invalid(made.better), cmap=shades, vmin=0, vmax=1, interpolation="none")
+    image = ax.imshow(
+        np.ma.masked_invalid(made.better), cmap=shades, vmin=0, vmax=1, aspect="auto", interpolation="none"
+    )
     if len(made.configs) <= _WRITTEN:
         for (i, j), p in np.ndenumerate(made.better):
             if np.isfinite(p):
@@ -207,7 +210,7 @@ def _pvalues(ax: Axes, made: numbers.Matrix, found: Comparisons) -> str:
         told = np.where(made.pvalue <= alpha, np.sign(sign * made.difference), 0.0)
     told = np.ma.masked_where(np.isnan(made.pvalue), told)
     colours = [_BELOW, _NEITHER, _ABOVE]
-    ax.imshow(told, cmap=ListedColormap(colours), vmin=-1.5, vmax=1.5, interpolation="none")
+    ax.imshow(told, cmap=ListedColormap(colours), vmin=-1.5, vmax=1.5, aspect="auto", interpolation="none")
     if len(made.configs) <= _WRITTEN:
         for (i, j), p in np.ndenumerate(made.pvalue):
             if np.isfinite(p):

@@ -204,9 +204,11 @@ def confusion(oof: Predictions, config: str | int | None = None, *, ax: Axes | N
     made = numbers.confusion(oof, config)
     k = len(made.classes)
     size = min(2.6 + 0.46 * k, 8.0)
-    ax = theme.axes(ax, size + 0.3, size + 0.9)
+    turned = max(map(len, made.classes)) >= 60 // k
+    longest = 0.075 * min(max(map(len, made.classes)), 40)
+    ax = theme.axes(ax, size + (longest if turned else 0.1), max(size + 0.6 + longest, 4.6))
     shades = theme.pyplot().get_cmap("Blues")
-    image = ax.imshow(made.shares, cmap=shades, vmin=0, vmax=1, interpolation="none")
+    image = ax.imshow(made.shares, cmap=shades, vmin=0, vmax=1, aspect="auto", interpolation="none")
     if k <= _WRITTEN_CLASSES:
         for (i, j), count in np.ndenumerate(made.counts):
             if not count:
@@ -215,7 +217,7 @@ def confusion(oof: Predictions, config: str | int | None = None, *, ax: Axes | N
             colour = theme.on(shades(made.shares[i, j]))
             theme.write(ax, j, i, text, ha="center", va="center", color=colour, fontsize=9 if k < 8 else 7.5)
         theme.name_rows(ax, made.classes)
-        theme.name_rows(ax, made.classes, "x", rotation=0 if max(map(len, made.classes)) < 60 // k else 90)
+        theme.name_rows(ax, made.classes, "x", rotation=90 if turned else 0)
     else:
         step = -(-k // 20)
         ax.set_xticks(range(0, k, step), [made.classes[i] for i in range(0, k, step)], rotation=90)

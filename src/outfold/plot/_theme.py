@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from os.path import commonprefix
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _render
@@ -144,7 +144,9 @@ def shorten(names: Sequence[str], width: int = _NAME_WIDTH) -> list[str]:
 
 def _without_common(names: Sequence[str], width: int) -> list[str]:
     """The beginning that all long names share is cut, back to the last comma, bracket or space."""
-    common = commonprefix([name for name in names if len(name) > width])
+    long = sorted(name for name in names if len(name) > width)
+    pairs = zip(long[0], long[-1], strict=False) if long else ()
+    common = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     cut = max((common.rfind(mark) + 1 for mark in "(, "), default=0)
     keep = width // 4
     return [name[:keep] + "…" + name[cut:] if len(name) > width and cut > keep + 1 else name for name in names]
