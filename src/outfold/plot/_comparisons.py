@@ -131,7 +131,8 @@ def _facts(pair: Comparison, n_pairs: int) -> str:
     )
     bar = f"Bar: {100 * pair.confidence_level:g}% interval" if pair.interval is not None else "No interval"
     rope = "" if pair.rope is None else f"; grey: no more than {pair.rope:g} either way"
-    return f"{', '.join(parts)}. {bar} by {pair.method}{adjusted}; filled: a difference found{rope}".lstrip(". ")
+    filled = "; filled: a difference found" if pair.probabilities is None else ""
+    return f"{', '.join(parts)}. {bar} by {pair.method}{adjusted}{filled}{rope}".lstrip(". ")
 
 
 def _sides(pair: Comparison, alone: bool) -> str:

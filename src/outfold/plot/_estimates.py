@@ -117,7 +117,7 @@ def optimism(estimates: Estimate | Iterable[Estimate] | Mapping[str, Estimate], 
         sides = ("right", "left") if first.value < first.naive else ("left", "right")
         theme.write(ax, first.value, -0.22, "corrected", ha=sides[0], va="bottom", color=theme.VERMILION)
         theme.write(ax, first.naive, -0.22, "winner's own score", ha=sides[1], va="bottom", color=theme.BLUE)
-    ax.margins(x=0.15)
+    ax.margins(x=0.25)
     ax.set_ylim(len(named) - 0.5, -0.75)
     same = len({(found.selected, found.n_configs) for found in named.values()}) == 1
     chosen = "" if first.method == "cv" else f", selected of {first.n_configs:,}"

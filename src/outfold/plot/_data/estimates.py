@@ -117,10 +117,12 @@ def draws(estimate: Any, bins: int | None) -> Draws:
         raise InputError(f"plot.draws needs an Estimate, as estimate.bbc gives; got {type(estimate).__name__}.")
     if estimate.draws is None:
         raise InputError(f"{estimate.method} has no draws; estimate.bbc has.")
-    values = estimate.draws
-    n = len(np.histogram_bin_edges(values, "fd")) - 1 if bins is None and np.ptp(values) > 0 else bins or 10
-    counts, edges = np.histogram(values, check_count(n, "bins") if bins is not None else min(max(n, 10), 60))
+    counts, edges = np.histogram(estimate.draws, _bins(estimate.draws) if bins is None else check_count(bins, "bins"))
     return Draws(counts, edges)
+
+
+def _bins(values: NDArray[np.float64]) -> int:
+    return int(np.clip(len(np.histogram_bin_edges(values, "fd")) - 1, 10, 60)) if np.ptp(values) > 0 else 10
 
 
 class Share(NamedTuple):
