@@ -83,7 +83,9 @@ def test_an_estimate_that_is_there_is_taken(oof):
 def test_optimism_shows_both_scores(oof):
     found = [of.estimate.bbc(oof, "accuracy", n_resamples=100), of.estimate.tt(oof, "accuracy")]
     ax = of.plot.optimism(found)
-    points = {(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in ax.lines if len(line.get_xdata()) == 1}
+    points = {
+        (float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in ax.lines if len(line.get_xdata()) == 1
+    }
     assert points == {(f.value, i) for i, f in enumerate(found)} | {(f.naive, i) for i, f in enumerate(found)}
     assert [t.get_text() for t in ax.get_yticklabels()] == ["bbc", "tt"]
     for one in found:

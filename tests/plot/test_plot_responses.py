@@ -105,7 +105,10 @@ def test_curves_picture(picture):
     kind = "roc" if picture is of.plot.roc else "precision_recall"
     made = curves(kind, oof, ["config 1", "config 0"])
     for line in made.lines:
-        assert any(np.array_equal(drawn.get_xdata(), line.x) and np.array_equal(drawn.get_ydata(), line.y) for drawn in ax.lines)
+        assert any(
+            np.array_equal(drawn.get_xdata(), line.x) and np.array_equal(drawn.get_ydata(), line.y)
+            for drawn in ax.lines
+        )
     legend = [t.get_text() for t in ax.get_legend().get_texts()]
     assert legend[0].startswith(f"config 1: {made.lines[0].estimate.metric} {made.lines[0].estimate.value:.4f} [")
     assert "positive class 1" in ax.get_title("left")

@@ -30,6 +30,12 @@ def critical_difference(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     The axes. ``Ranking.to_svg`` and ``Ranking.to_tikz`` draw the same picture without matplotlib.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> ranking = of.rank.nemenyi(np.random.default_rng(0).random((12, 4)))
+    >>> ax = of.plot.critical_difference(ranking)  # doctest: +SKIP
     """
     if not isinstance(ranking, Ranking):
         raise InputError(
