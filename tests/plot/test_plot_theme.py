@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import doctest
 import inspect
 import itertools
 import re
@@ -93,7 +94,7 @@ def test_short_names_stay_different(names):
 def test_long_names_keep_what_differs():
     names = [f"pipeline(scaler=StandardScaler(), model=SVC(C={c}, kernel='rbf'), degree=3)" for c in (1, 10)]
     assert theme.shorten([*names, "knn"]) == [
-        "pipeline(s…C=1, kern…l='rbf'), degree=3)",
+        "pipeline(s…C=1, kernel='rbf'), degree=3)",
         "pipeline(s…C=10, ker…l='rbf'), degree=3)",
         "knn",
     ]
@@ -174,6 +175,16 @@ def test_every_picture_takes_axes_and_has_an_example(name):
     parameter = inspect.signature(function).parameters["ax"]
     assert (parameter.kind, parameter.default) == (parameter.KEYWORD_ONLY, None)
     assert f"of.plot.{name}(" in function.__doc__
+
+
+@pytest.mark.parametrize("name", of.plot.__all__)
+def test_the_example_runs(name):
+    text = getattr(of.plot, name).__doc__.replace("# doctest: +SKIP", "")
+    example = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
+    said = []
+    done = doctest.DocTestRunner().run(example, out=said.append, clear_globs=False)
+    assert done.failed == 0, "".join(said)
+    assert isinstance(example.globs["ax"], mpl.axes.Axes)
 
 
 # -- the gallery ------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def configurations(
     theme.dress(
         ax,
         f"{found.metric} of {shown} {'configurations' if n > 1 else 'configuration'}",
-        f"{_data(found)}{left_out}. Dots: own CV score, {_level(found)} over samples. Square: {found.method}, "
+        f"{_data(found)}{left_out}. Dots: own CV score, {100 * confidence_level:g}% interval over samples. Square: {found.method}, "
         f"optimism {_render.number(found.optimism, sign=True)}",
         x=_direction(found.metric, found.greater_is_better),
         grid="x",
