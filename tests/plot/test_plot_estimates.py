@@ -94,7 +94,7 @@ def test_optimism_shows_both_scores(oof):
 
 def test_optimism_names(oof):
     found = of.estimate.bbc(oof, "accuracy", n_resamples=50)
-    assert list(numbers.named_estimates([found, found])) == ["bbc 1", "bbc 2"]
+    assert list(numbers.named_estimates([found, found])) == ["bbc (1)", "bbc (2)"]
     assert list(numbers.named_estimates({"mine": found})) == ["mine"]
     own = of.plot.optimism(of.estimate.cv(oof, "accuracy", 0))
     assert not any("optimism" in text for text in texts(own))

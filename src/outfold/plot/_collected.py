@@ -141,12 +141,8 @@ def fold_scores(
         y="repeat",
     )
     ax.spines[:].set_visible(False)
-    ax.get_figure().colorbar(image, ax=ax, pad=0.02, label=_direction(made)).outline.set_visible(False)  # type: ignore[union-attr]
+    ax.get_figure().colorbar(image, ax=ax, pad=0.02, label=f"{made.metric} (dark is better)").outline.set_visible(False)  # type: ignore[union-attr]
     return ax
-
-
-def _direction(made: numbers.FoldGrid) -> str:
-    return f"{made.metric} (dark is better)"
 
 
 def trace(

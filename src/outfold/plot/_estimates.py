@@ -75,9 +75,9 @@ def configurations(
     theme.dress(
         ax,
         f"{found.metric} of {shown} {'configurations' if n > 1 else 'configuration'}",
-        f"{_data(found)}{left_out}. Dots: own CV score, {100 * confidence_level:g}% interval over samples. Square: {found.method}, "
-        f"optimism {_render.number(found.optimism, sign=True)}",
-        x=_direction(found.metric, found.greater_is_better),
+        f"{_data(found)}{left_out}. Dots: own CV score, {100 * confidence_level:g}% interval over samples. "
+        f"Square: {found.method}, optimism {_render.number(found.optimism, sign=True)}",
+        x=theme.direction(found.metric, found.greater_is_better),
         grid="x",
     )
     return ax
@@ -126,7 +126,7 @@ def optimism(estimates: Estimate | Iterable[Estimate] | Mapping[str, Estimate], 
         ax,
         f"{first.metric} of {subject}",
         f"{_data(first)}. Bar: {_level(first)}",
-        x=_direction(first.metric, first.greater_is_better),
+        x=theme.direction(first.metric, first.greater_is_better),
         grid="x",
     )
     return ax
@@ -170,7 +170,7 @@ def draws(estimate: Estimate, *, bins: int | None = None, ax: Axes | None = None
         ax,
         estimate.title,
         f"{_data(estimate)}, {len(estimate.draws if estimate.draws is not None else ()):,} bootstrap draws",
-        x=_direction(estimate.metric, estimate.greater_is_better),
+        x=theme.direction(estimate.metric, estimate.greater_is_better),
         y="draws",
     )
     theme.legend(ax, handles, names, loc="upper left", bbox_to_anchor=(-0.02, -0.17), ncols=3)
@@ -242,7 +242,3 @@ def _data(found: Estimate) -> str:
 
 def _level(found: Estimate) -> str:
     return f"{100 * found.confidence_level:g}% interval"
-
-
-def _direction(metric: str, greater_is_better: bool) -> str:
-    return f"{metric} ({'greater' if greater_is_better else 'less'} is better)"

@@ -162,6 +162,11 @@ def legend(
         _as_name(text, whole)
 
 
+def direction(metric: str, greater_is_better: bool) -> str:
+    """The metric, and which way is good."""
+    return f"{metric} ({'greater' if greater_is_better else 'less'} is better)"
+
+
 def write(ax: Axes, x: float, y: float, text: str, **how: Any) -> Text:
     """A text at a place of the picture, as it is."""
     style: dict[str, Any] = {"fontsize": 9, "color": INK} | how

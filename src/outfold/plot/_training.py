@@ -50,7 +50,7 @@ def learning_curve(
         f"{curve.metric} by the number of samples trained on",
         f"{_render.count(curve.n_samples, 'sample')}, {curve.plan}. Solid: held out, dotted: trained on. Bands: {curve.band}",
         x="samples trained on",
-        y=_direction(curve),
+        y=theme.direction(curve.metric, curve.greater_is_better),
         grid="y",
     )
     theme.legend(ax, handles, theme.shorten(names), names, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
@@ -97,7 +97,7 @@ def validation_curve(curve: ValidationCurve, *, ax: Axes | None = None) -> Axes:
         f"{curve.metric} by {curve.param}",
         f"{_render.count(curve.oof.n_samples, 'sample')}, {curve.plan}. Bands: {curve.band}",
         x=curve.param,
-        y=_direction(curve),
+        y=theme.direction(curve.metric, curve.greater_is_better),
         grid="y",
     )
     theme.legend(ax, handles, names, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4)
@@ -112,10 +112,6 @@ def _line(ax: Axes, x: Any, line: CurveLine, at: Any, style: theme.Style, held_o
         else {"linestyle": _DOTS, "linewidth": 1.4, "fillstyle": "none"}
     )
     return ax.plot(x, line.mean[at], color=style.colour, marker=style.marker, markersize=5, **how)[0]
-
-
-def _direction(curve: LearningCurve | ValidationCurve) -> str:
-    return f"{curve.metric} ({'greater' if curve.greater_is_better else 'less'} is better)"
 
 
 def _value(value: Any) -> str:

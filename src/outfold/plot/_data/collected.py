@@ -15,6 +15,7 @@ from ..._scoring import bind, cell_scores
 from ..._validate import Needs, check_count
 from ...exceptions import InputError
 from ...metrics import MetricLike
+from .naming import positions
 
 
 class Cells(NamedTuple):
@@ -84,15 +85,4 @@ def columns(found: Stability, configs: Sequence[str | int] | str | int | None, t
     """Positions of the configurations asked for; of the best ones after the last repeat where None."""
     if configs is None:
         return [int(j) for j in np.argsort(found.rank[-1], kind="stable")[: check_count(top, "top")]]
-    wanted = [configs] if isinstance(configs, (str, int, np.integer)) else list(configs)
-    out = []
-    for config in wanted:
-        if isinstance(config, (int, np.integer)) and 0 <= config < len(found.configs):
-            out.append(int(config))
-        elif config in found.configs:
-            out.append(found.configs.index(str(config)))
-        else:
-            raise InputError(f"no configuration {config!r} in this trace; its best is {found.leaders[-1]!r}.")
-    if not out:
-        raise InputError("configs must name one configuration at least; got none.")
-    return out
+    return positions(found.configs, configs, "trace")

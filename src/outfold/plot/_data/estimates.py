@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..._scoring import Scoring, sample_bootstrap
 from ..._validate import Needs, check_count, check_level
 from ...exceptions import InputError
 from ...metrics import MetricLike
+from .naming import by_name
 
 
 class Row(NamedTuple):
@@ -72,36 +72,9 @@ def _interval(draws: NDArray[np.float64], level: float) -> Interval | None:
 
 
 def named_estimates(given: Any) -> dict[str, Estimate]:
-    """Estimates of one metric by name: of one, a list, or a dict with names of the user's own."""
-    if isinstance(given, Estimate):
-        given = [given]
-    if isinstance(given, Mapping):
-        named = {str(name): found for name, found in given.items()}
-    elif isinstance(given, Iterable) and not isinstance(given, (str, Predictions)):
-        named = _by_method(list(given))
-    else:
-        named = {"": given}
-    wrong = next((found for found in named.values() if not isinstance(found, Estimate)), None)
-    if wrong is not None or not named:
-        what = "none" if wrong is None else type(wrong).__name__
-        raise InputError(f"plot.optimism needs an Estimate or several, as estimate.bbc gives; got {what}.")
-    several = sorted({found.metric for found in named.values()})
-    if len(several) > 1:
-        raise InputError(
-            f"one picture is of one metric; these estimates are of {', '.join(several)}. Draw one for each."
-        )
-    return named
-
-
-def _by_method(found: list[Any]) -> dict[str, Any]:
-    names = [getattr(one, "method", "") for one in found]
-    times = Counter(names)
-    seen: Counter[str] = Counter()
-    out = {}
-    for name, one in zip(names, found, strict=True):
-        seen[name] += 1
-        out[name if times[name] == 1 else f"{name} {seen[name]}"] = one
-    return out
+    """Estimates of one metric, a list by method."""
+    needs = "plot.optimism needs an Estimate or several, as estimate.bbc gives"
+    return by_name(given, Estimate, lambda found: found.method, needs)
 
 
 class Draws(NamedTuple):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from ..._results import Comparison, Comparisons, Power
 from ..._validate import check_count
 from ...exceptions import InputError
 from ...metrics import MetricLike
+from .naming import by_name
 
 Floats = NDArray[np.float64]
 
@@ -121,36 +121,10 @@ def _square(found: Comparisons, forward: Floats, back: Floats) -> Floats:
 
 
 def named_powers(given: Any) -> dict[str, Power]:
-    """Powers by name: of one, a list, or a dict with names of the user's own; all for differences of one metric."""
-    if isinstance(given, Power):
-        given = [given]
-    if isinstance(given, Mapping):
-        named = {str(name): found for name, found in given.items()}
-    elif isinstance(given, Iterable) and not isinstance(given, str):
-        named = _by_test(list(given))
-    else:
-        named = {"": given}
-    wrong = next((found for found in named.values() if not isinstance(found, Power)), None)
-    if wrong is not None or not named:
-        what = "none" if wrong is None else type(wrong).__name__
-        raise InputError(f"plot.power needs a Power or several, as compare.power gives; got {what}.")
-    several = sorted({found.metric for found in named.values()})
-    if len(several) > 1:
-        raise InputError(f"one picture is of one metric; these are of {', '.join(several)}. Draw one for each.")
-    return named
-
-
-def _by_test(found: list[Any]) -> dict[str, Any]:
-    """The name of the test, with the number of samples where that is what differs."""
-    if not all(isinstance(one, Power) for one in found):
-        return dict(enumerate(found))  # type: ignore[arg-type]
-    sizes = len({one.n for one in found}) > 1
-    names = [f"{one.test}, n = {one.n:,}" if sizes else one.test for one in found]
-    times, seen, out = Counter(names), Counter[str](), {}
-    for name, one in zip(names, found, strict=True):
-        seen[name] += 1
-        out[name if times[name] == 1 else f"{name} ({seen[name]})"] = one
-    return out
+    """Powers for differences of one metric, a list by test, and by the number of samples where that differs."""
+    several = isinstance(given, Sequence) and len({getattr(one, "n", None) for one in given}) > 1
+    needs = "plot.power needs a Power or several, as compare.power gives"
+    return by_name(given, Power, lambda found: f"{found.test}, n = {found.n:,}" if several else found.test, needs)
 
 
 def power_points(found: Power) -> tuple[Floats, Floats, Floats]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..._results import LearningCurve, ValidationCurve
 from ..._validate import is_number
 from ...exceptions import InputError
+from .naming import positions
 
 # From such a ratio of the largest to the smallest value on, steps are taken as factors.
 _FACTOR = 50
@@ -28,18 +29,7 @@ def lines(curve: Any, configs: Sequence[str | int] | str | int | None, most: int
                 f"{most} configurations at most can be told apart; this curve has {len(curve.configs):,}. Name some: configs=."
             )
         return list(range(len(curve.configs)))
-    wanted = [configs] if isinstance(configs, (str, int, np.integer)) else list(configs)
-    out = []
-    for config in wanted:
-        if isinstance(config, (int, np.integer)) and 0 <= config < len(curve.configs):
-            out.append(int(config))
-        elif config in curve.configs:
-            out.append(curve.configs.index(str(config)))
-        else:
-            raise InputError(f"no configuration {config!r} in this curve; there are {', '.join(curve.configs[:10])}.")
-    if not out:
-        raise InputError("configs must name one configuration at least; got none.")
-    return out
+    return positions(curve.configs, configs, "curve")
 
 
 class Places(NamedTuple):
