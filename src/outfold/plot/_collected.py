@@ -74,7 +74,7 @@ def cells(oof: Predictions, *, ax: Axes | None = None) -> Axes:
     )
     ax.spines[:].set_visible(False)
     handles = [Patch(facecolor=STATES[s], edgecolor=theme.GREY, linewidth=0.5) for s in there]
-    theme.legend(ax, handles, [s.name.lower() for s in there], loc="upper left", bbox_to_anchor=(1.0, 1.02))
+    theme.legend(ax, handles, [s.name.lower() for s in there], below=False)
     return ax
 
 
@@ -207,7 +207,7 @@ def trace(
         y=found.metric,
         grid="y",
     )
-    theme.legend(ax, handles, theme.shorten(names, 30), names, loc="upper left", bbox_to_anchor=(1.0, 1.02))
+    theme.legend(ax, handles, theme.shorten(names, 30), names, below=False)
     return ax
 
 
@@ -283,9 +283,6 @@ def repeats(
         ax,
         [dot[0], middle[0], mean[0]],
         words,
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.55 / (0.42 * max(len(shown), 2))),
-        ncols=3,
     )
     return ax
 

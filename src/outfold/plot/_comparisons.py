@@ -274,8 +274,5 @@ def power(powers: Power | Iterable[Power] | Mapping[str, Power], *, ax: Axes | N
             handles,
             theme.shorten(list(named), 30),
             list(named),
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.17),
-            ncols=3,
         )
     return ax

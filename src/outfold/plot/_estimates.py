@@ -173,7 +173,7 @@ def draws(estimate: Estimate, *, bins: int | None = None, ax: Axes | None = None
         x=theme.direction(estimate.metric, estimate.greater_is_better),
         y="draws",
     )
-    theme.legend(ax, handles, names, loc="upper left", bbox_to_anchor=(-0.02, -0.17), ncols=3)
+    theme.legend(ax, handles, names)
     return ax
 
 

@@ -266,7 +266,7 @@ def _legend(ax: Axes, handles: list[Any], names: list[str], found: list[Estimate
         f"{short}: {one.metric} {_render.number(one.value)}{_ends(one)}"
         for short, one in zip(theme.shorten(names, 26), found, strict=True)
     ]
-    theme.legend(ax, handles, texts, names, loc="upper center", bbox_to_anchor=(0.5, -0.1), fontsize=8)
+    theme.legend(ax, handles, texts, names, fontsize=8)
 
 
 def _ends(found: Estimate) -> str:

@@ -26,6 +26,7 @@ SCALE = "cividis"
 _NAME_WIDTH = 40
 _WIDTH = 6.8
 _INCH_OF_A_LETTER = 0.065
+_UNDER = 0.53
 
 
 class Style(NamedTuple):
@@ -108,14 +109,18 @@ def dress(ax: Axes, head: str, facts: str, *, x: str = "", y: str = "", grid: st
 
 def _room(ax: Axes) -> tuple[float, int]:
     """Where a title begins, in widths of the axes, and how many letters it may have, as far as can be told before drawing."""
-    figure = ax.get_figure(root=True)
-    assert figure is not None
     names = _INCH_OF_A_LETTER * max((len(t.get_text()) for t in ax.get_yticklabels()), default=0)
-    whole = float(figure.get_size_inches()[0])
+    whole = _inches(ax)
+    left = -names / max(whole - names, 1.0) if names > 1 else 0.0
+    return left, max(int(whole / _INCH_OF_A_LETTER), 30)
+
+
+def _inches(ax: Axes) -> float:
+    """The width that axes and names have together, a little less than the figure where they are alone in it."""
+    figure = ax.figure
     alone = figure.get_layout_engine() is not None and len(figure.axes) == 1
-    width = whole - names - 0.5 if alone else whole * float(ax.get_position().width)
-    letters = (whole - 0.5 if alone else width + names) / _INCH_OF_A_LETTER
-    return -names / max(width, 1.0) if names > 1 else 0.0, max(int(letters), 30)
+    whole = float(figure.bbox.width / figure.dpi)
+    return whole - 0.5 if alone else whole * float(ax.get_position().width)
 
 
 def name_rows(ax: Axes, names: Sequence[str], axis: str = "y", short: Sequence[str] | None = None, **text: Any) -> None:
@@ -153,10 +158,25 @@ def _without_common(names: Sequence[str], width: int) -> list[str]:
 
 
 def legend(
-    ax: Axes, handles: Sequence[Artist], names: Sequence[str], full: Sequence[str] | None = None, **how: Any
+    ax: Axes,
+    handles: Sequence[Artist],
+    names: Sequence[str],
+    full: Sequence[str] | None = None,
+    *,
+    below: bool = True,
+    fontsize: float = 9,
 ) -> None:
-    """A legend of names as they are: no formulas, no name left out for how it begins."""
-    made = ax.legend(handles, ["-" * len(name) for name in names], **({"frameon": False, "fontsize": 9} | how))
+    """A legend below the axes or at their right, of names as they are: no formulas, none left out for how it begins."""
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
+    if below:
+        from matplotlib.transforms import ScaledTranslation
+
+        # So far below the axes, whatever their height: room for ticks and label.
+        under = ax.transAxes + ScaledTranslation(0, -_UNDER, ax.figure.dpi_scale_trans)
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "bbox_transform": under, "borderaxespad": 0.0}
+        widths = [0.6 + _INCH_OF_A_LETTER * len(name) for name in names]
+        place["ncols"] = len(names) if sum(widths) < _inches(ax) else max(int(_inches(ax) / max(widths)), 1)
+    made = ax.legend(handles, ["-" * len(name) for name in names], frameon=False, fontsize=fontsize, **place)
     for text, name, whole in zip(made.get_texts(), names, full or names, strict=True):
         text.set_text(name)
         _as_name(text, whole)

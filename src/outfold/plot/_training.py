@@ -53,7 +53,7 @@ def learning_curve(
         y=theme.direction(curve.metric, curve.greater_is_better),
         grid="y",
     )
-    theme.legend(ax, handles, theme.shorten(names), names, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
+    theme.legend(ax, handles, theme.shorten(names), names)
     return ax
 
 
@@ -100,7 +100,7 @@ def validation_curve(curve: ValidationCurve, *, ax: Axes | None = None) -> Axes:
         y=theme.direction(curve.metric, curve.greater_is_better),
         grid="y",
     )
-    theme.legend(ax, handles, names, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4)
+    theme.legend(ax, handles, names)
     return ax
 
 
