@@ -39,6 +39,7 @@ def best_pvalues(scores: NDArray[np.float64], draws: NDArray[np.float64]) -> NDA
     covariance = centred.T @ centred / b
     variance = np.diag(covariance)
     out = np.ones(c)
+    room = np.empty_like(centred)
     for j in range(c):
         squares = variance + variance[j] - 2 * covariance[j]
         # What is left of the difference of two equal columns is rounding: it says nothing against j.
@@ -47,8 +48,10 @@ def best_pvalues(scores: NDArray[np.float64], draws: NDArray[np.float64]) -> NDA
         if ahead.any():
             out[j] = 1 / (1 + b)
         elif told_apart.any():
-            se = np.sqrt(squares[told_apart])
-            observed = np.max((scores[told_apart] - scores[j]) / se)
-            largest = np.max(np.abs(centred[:, told_apart] - centred[:, j : j + 1]) / se, axis=1)
-            out[j] = (1 + np.sum(largest >= observed)) / (1 + b)
+            se = np.sqrt(np.where(told_apart, squares, np.inf))
+            observed = np.max(((scores - scores[j]) / se)[told_apart])
+            np.subtract(centred, centred[:, j : j + 1], out=room)
+            np.abs(room, out=room)
+            room /= se
+            out[j] = (1 + np.sum(room.max(axis=1) >= observed)) / (1 + b)
     return out
