@@ -266,10 +266,11 @@ def tied_among(scoring: Scoring, level: float = 0.95, n_resamples: int = 1000, r
     pvalues = best_pvalues(observed, draws[defined])
     members = pvalues > 1 - level
     order = [int(j) for j in np.argsort(-observed, kind="stable") if members[j]]
+    names = scoring.names
     return TiedSet(
         metric=scoring.metric.name,
         level=level,
-        configs=tuple(scoring.names[j] for j in order),
+        configs=tuple(names[j] for j in order),
         scores=sign * observed[order],
         pvalues=pvalues[order],
         n_candidates=len(scoring.candidates),

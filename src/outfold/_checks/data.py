@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,20 +53,20 @@ def same_predictions(case: Case) -> str | None:
 
 def _same_pairs(case: Case) -> list[tuple[int, int]]:
     """Pairs of candidates, each the nearest in a projection, whose predictions differ by rounding only."""
-    values = np.nan_to_num(case.oof.data, nan=0.0)[:, case.scoring.candidates]
-    values = np.moveaxis(values, 1, 0).reshape(case.n_candidates, -1)
-    slack = _SAME * float(np.ptp(values))
+    data, who = case.oof.data, case.scoring.candidates
+    first = np.nan_to_num(data[case.scoring.cells[0][0], who].reshape(len(who), -1), nan=0.0)
+    slack = _SAME * float(np.ptp(first))
     # Equal predictions have equal projections; what is near there is compared in full.
-    weights = np.random.default_rng(0).random(values.shape[1])
-    projected = values @ weights
+    weights = np.random.default_rng(0).random(first.shape[1])
+    projected = first @ weights
     order = np.argsort(projected, kind="stable")
-    near = np.diff(projected[order]) <= slack * weights.sum()
-    pairs = ((int(order[i]), int(order[i + 1])) for i in np.flatnonzero(near))
-    return sorted((min(p), max(p)) for p in pairs if _equal(values[p[0]], values[p[1]], slack))
+    near = np.flatnonzero(np.diff(projected[order]) <= slack * weights.sum())
+    pairs = (sorted((int(order[i]), int(order[i + 1]))) for i in near)
+    return sorted((a, b) for a, b in pairs if _equal(data[:, who[a]], data[:, who[b]], slack))
 
 
-def _equal(one: NDArray[np.float64], other: NDArray[np.float64], slack: float) -> bool:
-    return bool(np.max(np.abs(one - other)) <= slack)
+def _equal(one: NDArray[Any], other: NDArray[Any], slack: float) -> bool:
+    return bool(np.all((np.abs(one - other) <= slack) | (np.isnan(one) & np.isnan(other))))
 
 
 CHECKS = (

@@ -19,8 +19,26 @@ _MANY_TIED = 3
 _INSIDE = 3
 # Parameters that count passes over the data, by the last part of their name.
 _PASSES = frozenset(
-    "epochs n_epochs max_epochs num_epochs n_estimators num_boost_round n_boost_rounds n_rounds nrounds num_round "
-    "num_rounds iterations n_iter n_iterations max_iter max_steps n_steps num_iterations".split()
+    [
+        "epochs",
+        "n_epochs",
+        "max_epochs",
+        "num_epochs",
+        "n_estimators",
+        "num_boost_round",
+        "n_boost_rounds",
+        "n_rounds",
+        "nrounds",
+        "num_round",
+        "num_rounds",
+        "iterations",
+        "n_iter",
+        "n_iterations",
+        "max_iter",
+        "max_steps",
+        "n_steps",
+        "num_iterations",
+    ]
 )
 # Their number of estimators is no number of passes: more of them only steady the mean.
 _AVERAGING = ("Forest", "ExtraTrees", "Bagging")

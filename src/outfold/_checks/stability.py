@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _render
 from .._kernels import paths
@@ -72,7 +73,7 @@ def few_repeats(case: Case) -> str | None:
     return None if scores is None else _halves(case, scores)
 
 
-def _halves(case: Case, scores: np.typing.NDArray[np.float64]) -> str | None:
+def _halves(case: Case, scores: NDArray[np.float64]) -> str | None:
     """Even and odd repeats that do not rank the configurations alike."""
     if case.n_candidates < _FEW_REPEATS:
         return None

@@ -38,20 +38,26 @@ def best_pvalues(scores: NDArray[np.float64], draws: NDArray[np.float64]) -> NDA
     centred = draws - draws.mean(axis=0)
     covariance = centred.T @ centred / b
     variance = np.diag(covariance)
-    out = np.ones(c)
-    room = np.empty_like(centred)
-    for j in range(c):
-        squares = variance + variance[j] - 2 * covariance[j]
-        # What is left of the difference of two equal columns is rounding: it says nothing against j.
-        told_apart = squares > 1e-10 * (variance + variance[j])
-        ahead = ~told_apart & (scores > scores[j] + RELATIVE_TIE * np.abs(scores[j]))
-        if ahead.any():
-            out[j] = 1 / (1 + b)
-        elif told_apart.any():
-            se = np.sqrt(np.where(told_apart, squares, np.inf))
-            observed = np.max(((scores - scores[j]) / se)[told_apart])
-            np.subtract(centred, centred[:, j : j + 1], out=room)
-            np.abs(room, out=room)
-            room /= se
-            out[j] = (1 + np.sum(room.max(axis=1) >= observed)) / (1 + b)
+    scale = variance + variance[:, None]
+    squares = scale - 2 * covariance
+    # What is left of the difference of two equal columns is rounding: it says nothing against either.
+    told_apart = squares > 1e-10 * scale
+    se = np.sqrt(np.where(told_apart, squares, np.inf))
+    behind = np.where(told_apart, (scores - scores[:, None]) / se, -np.inf).max(axis=1)
+    ahead = np.any(~told_apart & (scores > (scores + RELATIVE_TIE * np.abs(scores))[:, None]), axis=1)
+    out = (1 + np.sum(_largest(centred, se) >= behind, axis=0)) / (1 + b)
+    out[~told_apart.any(axis=1)] = 1.0
+    out[ahead] = 1 / (1 + b)
+    return np.asarray(out)
+
+
+def _largest(centred: NDArray[np.float64], se: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(B, C) largest of |centred_k - centred_j| / se_jk over k; every pair is looked at once."""
+    out = np.zeros_like(centred)
+    for j in range(centred.shape[1] - 1):
+        room = centred[:, j + 1 :] - centred[:, j : j + 1]
+        np.abs(room, out=room)
+        room /= se[j, j + 1 :]
+        np.maximum(out[:, j], room.max(axis=1), out=out[:, j])
+        np.maximum(out[:, j + 1 :], room, out=out[:, j + 1 :])
     return out
