@@ -29,13 +29,13 @@ def row_codes(X: Any) -> Codes | None:
     out = np.empty(len(table), np.uint64)
     step = max(_BLOCK // max(table.shape[1], 1), 1)
     for start in range(0, len(table), step):
-        block = np.asarray(table[start : start + step], dtype=np.float64)
+        block = table[start : start + step]
         out[start : start + step] = _mixed(block, np.arange(block.shape[1])).sum(axis=1, dtype=np.uint64)
     return out
 
 
 def held_out_with_twin(
-    codes: Codes, folds: NDArray[np.int32], train: Mapping[tuple[int, int], NDArray[np.intp]] | None = None
+    codes: NDArray[Any], folds: NDArray[np.int32], train: Mapping[tuple[int, int], NDArray[np.intp]] | None = None
 ) -> NDArray[np.bool_]:
     """(N,) True for samples that some repeat held out while a sample with the same code was trained on.
 
@@ -68,23 +68,25 @@ def _columns(frame: Any) -> Any:
     return (_numbers(np.asarray(column.to_numpy())) for column in several)
 
 
-def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
+def _numbers(column: NDArray[Any]) -> NDArray[Any]:
     """A column as numbers: of text and the like, the number of the value."""
     if column.dtype.kind in "biuf":
-        return column.astype(np.float64)
-    return np.unique(column.astype(str), return_inverse=True)[1].astype(np.float64)
+        return column
+    seen: dict[str, int] = {}
+    return np.array([seen.setdefault(str(value), len(seen)) for value in column.tolist()], dtype=np.int64)
 
 
 def _sparse_codes(matrix: Any) -> Codes:
-    values = np.where(matrix.data != 0, _mixed(matrix.data.astype(np.float64), matrix.indices), np.uint64(0))
+    values = np.where(matrix.data != 0, _mixed(matrix.data, matrix.indices), np.uint64(0))
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)])
     return np.asarray(sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]])
 
 
-def _mixed(values: NDArray[np.float64], column: Any) -> Codes:
-    """Well-mixed bits of values and their columns, whose sum over a row tells rows apart."""
+def _mixed(values: NDArray[Any], column: Any) -> Codes:
+    """Well-mixed bits of numbers and their columns, whose sum over a row tells rows apart."""
     # Adding 0.0 makes one zero of two; the mixing is splitmix64's.
-    bits = np.ascontiguousarray(values + 0.0).view(np.uint64)
+    wide = values.astype(np.int64) if values.dtype.kind in "biu" else values.astype(np.float64) + 0.0
+    bits = np.ascontiguousarray(wide).view(np.uint64)
     with np.errstate(over="ignore"):
         bits = bits + (np.asarray(column).astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
         bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

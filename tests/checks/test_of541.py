@@ -20,5 +20,5 @@ def test_fires_with_how_often_it_led(says):
 
 def test_silent_for_a_steady_lead_and_few_repeats(says):
     assert says("OF541", repeats([[0.60, 0.70]] * 4)) is None
-    assert says("OF541", repeats([[0.70, 0.60], [0.60, 0.70], [0.60, 0.70]])) is None  # led after 2 of 3 (a tie first)
+    assert says("OF541", repeats([[0.70, 0.60], [0.60, 0.75], [0.60, 0.70]])) is None  # led after 2 of 3
     assert says("OF541", repeats([[0.70, 0.60], [0.60, 1.00]])) is None

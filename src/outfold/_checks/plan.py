@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _render
+from .._duplicates import held_out_with_twin
 from .case import Case
 from .declaration import Check
 
@@ -18,11 +19,8 @@ def split_groups(case: Case) -> str | None:
     if codes is None:
         return None
     n_groups = int(codes.max()) + 1
-    split: set[int] = set()
-    for r, k in case.scoring.cells:
-        test, train = oof.splits.test_rows(r, k), oof.splits.train_rows(r, k)
-        split.update(np.intersect1d(codes[test], codes[train]).tolist())
-    if not split:
+    split = np.unique(codes[held_out_with_twin(codes, oof.folds, oof.train)])
+    if not len(split):
         return None
     return (
         f"{len(split):,} of {_render.count(n_groups, 'group')} stand on both sides of a split; the plan ignores groups."
