@@ -9,11 +9,11 @@ def test_fires_with_the_numbers_of_the_estimate(says):
     correct = np.random.default_rng(0).random((80, 150)) < 0.7  # equally good: all of the lead is luck
     oof = of.from_arrays(None, correct, response="pointwise")
     made = of.estimate.bbc(oof, "mean")
-    error = made.draws.std(ddof=1)
-    assert made.optimism > error
+    spread = made.draws.std(ddof=1)
+    assert made.optimism > spread
     assert says("OF531", oof, "mean") == (
-        f"the winner's own mean, {made.naive:.4f}, flatters by {made.optimism:.4f}, more than the standard error {error:.4f} "
-        f"of the estimate {made.value:.4f}, 95% CI [{made.interval.low:.4f}, {made.interval.high:.4f}]."
+        f"the winner's own mean, {made.naive:.4f}, flatters by {made.optimism:.4f}, more than the spread {spread:.4f} (sd) "
+        f"of the draws behind the estimate {made.value:.4f}, 95% CI [{made.interval.low:.4f}, {made.interval.high:.4f}]."
     )
     # A loss flatters downwards.
     y = np.zeros(80)

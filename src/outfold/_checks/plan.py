@@ -60,7 +60,7 @@ def small_training(case: Case) -> str | None:
         return None
     return (
         f"the models learnt from {mean:,.0f} of {_render.count(oof.n_samples, 'sample')} ({mean / oof.n_samples:.0%}); "
-        "one fitted on all is better than these scores say."
+        "one fitted on all is mostly better than these scores say."
     )
 
 

@@ -49,14 +49,14 @@ def optimism(case: Case) -> str | None:
     made = case.estimate
     if made is None or made.interval is None or made.draws is None or case.n_candidates < 2:
         return None
-    # An interval end lies two standard errors out; luck that is larger than one is not lost in the noise.
-    error = float(np.std(made.draws, ddof=1))
-    if not made.optimism > error:
+    # An end of the interval lies about two of them out; luck larger than one is not lost in the noise.
+    spread = float(np.std(made.draws, ddof=1))
+    if not made.optimism > spread:
         return None
     ends = _render.interval(*made.interval, made.confidence_level)
     return (
         f"the winner's own {case.metric.name}, {_render.number(made.naive)}, flatters by {_render.number(made.optimism)}, more "
-        f"than the standard error {_render.number(error)} of the estimate {_render.number(made.value)}, {ends}."
+        f"than the spread {_render.number(spread)} (sd) of the draws behind the estimate {_render.number(made.value)}, {ends}."
     )
 
 
@@ -135,7 +135,7 @@ CHECKS = (
         "OF531",
         "optimism larger than the uncertainty",
         "caution",
-        "The winner's own score is further from the corrected estimate than that one's standard error.",
+        "The winner's own score is further from the corrected estimate than one standard deviation of that one's draws.",
         "Report the estimate of `bbc`, never the winner's own score.",
         "Tsamardinos et al. 2018, sect. 2.1 and 3",
         optimism,

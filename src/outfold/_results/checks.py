@@ -90,7 +90,7 @@ class Checks(Sequence[Finding]):
     def __str__(self) -> str:
         lines = [self._title()]
         for finding in self.findings:
-            lines += [f"  {finding.severity:<8} {finding.code}  {finding.text}", f"{'':19}-> {finding.advice}"]
+            lines += [f"  {finding.severity:<8} {finding.code}  {finding.text}", f"{'':18}-> {finding.advice}"]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
