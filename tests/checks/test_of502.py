@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import outfold as of
+from outfold._checks.metric import _CHANCE
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,7 @@ def test_leaves_imbalanced_accuracy_to_its_own_check(says, classes):
     assert says("OF502", oof, "error") is None
     balanced = classes(signal=0.0)
     assert "cannot be told from 0.5000" in says("OF502", balanced, "error")
+
+
+def test_levels_are_those_of_known_metrics():
+    assert set(_CHANCE) <= set(of.metrics.names())

@@ -32,3 +32,9 @@ def test_silent_where_they_differ(says, classes):
     P = oof.P.copy()
     P[:, 1, 0] = P[:, 0, 0]
     assert says("OF512", of.from_arrays(oof.y, P, folds=oof.folds, response="proba")) is None
+
+
+def test_constants_are_the_same(says, classes):
+    y = np.arange(50) % 2
+    oof = of.from_arrays(y, np.full((50, 3), 0.3), folds=np.arange(50) // 10, response="proba")
+    assert says("OF512", oof, "accuracy").startswith("3 of 3 configurations")

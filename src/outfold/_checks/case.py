@@ -52,6 +52,11 @@ class Case:
         """Whether every fold holds one sample."""
         return 1 < self.oof.n_samples == self.oof.n_folds
 
+    @property
+    def one_test_set(self) -> bool:
+        """Whether the predictions were made elsewhere on one test set: what the models learnt from is not known."""
+        return self.oof.plan.kind == "given" and self.oof.n_folds < 2
+
     @cached_property
     def _estimated(self) -> Estimate | InputError:
         try:

@@ -60,7 +60,8 @@ def _same_pairs(case: Case) -> list[tuple[int, int]]:
     weights = np.random.default_rng(0).random(first.shape[1])
     projected = first @ weights
     order = np.argsort(projected, kind="stable")
-    near = np.flatnonzero(np.diff(projected[order]) <= slack * weights.sum())
+    rounding = 1e-9 * float(np.abs(projected).max())
+    near = np.flatnonzero(np.diff(projected[order]) <= slack * weights.sum() + rounding)
     pairs = (sorted((int(order[i]), int(order[i + 1]))) for i in near)
     return sorted((a, b) for a, b in pairs if _equal(data[:, who[a]], data[:, who[b]], slack))
 

@@ -30,7 +30,7 @@ def split_groups(case: Case) -> str | None:
 def missing_classes(case: Case) -> str | None:
     """Folds that lack a class, which stratified ones would not."""
     oof, target = case.oof, case.oof.target
-    if target.classes is None or case.leave_one_out or oof.n_folds < 2:
+    if target.classes is None or case.leave_one_out or case.one_test_set:
         return None
     counts = np.array(
         [
@@ -52,7 +52,7 @@ def missing_classes(case: Case) -> str | None:
 def small_training(case: Case) -> str | None:
     """Models that learnt from far fewer samples than the final one will."""
     oof = case.oof
-    if oof.plan.kind == "given" and oof.n_folds < 2:  # what a model was trained on is not known
+    if case.one_test_set:
         return None
     sizes = [len(oof.splits.train_rows(r, k)) for r, k in case.scoring.cells]
     mean = float(np.mean(sizes))

@@ -117,7 +117,7 @@ def passes(case: Case) -> str | None:
     won, oof = case.selection, case.oof
     if won is None or any(word in str(oof.provenance.get("specs", {}).get(won.name, "")) for word in _AVERAGING):
         return None
-    if oof.plan.kind == "given" and oof.n_folds < 2:
+    if case.one_test_set:
         return None
     for name, value in won.params.items():
         known = name.rpartition("__")[2] in _PASSES

@@ -60,7 +60,7 @@ def few_repeats(case: Case) -> str | None:
     """Too few repeats to know the ranking, or repeats that rank differently."""
     oof = case.oof
     scores = case.repeat_scores
-    if case.n_candidates < 2 or oof.n_folds < 2 or case.leave_one_out:
+    if case.n_candidates < 2 or case.one_test_set or case.leave_one_out:
         return None
     if oof.n_repeats < _FEW_REPEATS:
         if len(case.scoring.rows) > _FEW_SAMPLES:

@@ -34,7 +34,7 @@ def best_pvalues(scores: NDArray[np.float64], draws: NDArray[np.float64]) -> NDA
     T_j = max_k (s_k - s_j) / se_kj against the largest centred difference in the (B, C) draws, in either direction: with one
     direction only, the set of those not rejected held the best of 20 equal ones in 92 percent of samples of 100, not in 95.
     """
-    b, c = draws.shape
+    b = len(draws)
     centred = draws - draws.mean(axis=0)
     covariance = centred.T @ centred / b
     variance = np.diag(covariance)
