@@ -35,6 +35,11 @@ def test_only_the_winner_s_own_grid_counts(says):
     assert "largest of 3 values tried (0.1 to 10)" in says("OF533", oof)
 
 
+def test_names_need_not_show_the_parameters(says, classes):
+    oof = classes(signal=[1, 1, 1, 9], params=[{"alpha": a} for a in (0.1, 1, 10, 100)])
+    assert says("OF533", oof) == "in config 3 alpha = 100 is the largest of 4 values tried (0.1 to 100)."
+
+
 @pytest.mark.parametrize(
     ("values", "winner"),
     [

@@ -107,9 +107,14 @@ def _first(value: Any) -> bool:
 def _family(case: Case) -> list[Mapping[str, Any]]:
     """Parameters of the configurations of the winner's grid: those whose names begin alike, with the same parameters."""
     assert case.selection is not None
-    stem, keys = case.selection.name.partition("(")[0], case.selection.params.keys()
+    stem, keys = _stem(case.selection.name), case.selection.params.keys()
     pairs = zip(case.oof.configs, case.oof.params, strict=True)
-    return [params for name, params in pairs if name.partition("(")[0] == stem and params.keys() == keys]
+    return [params for name, params in pairs if _stem(name) == stem and params.keys() == keys]
+
+
+def _stem(name: str) -> str:
+    """What stands before the parameters in a name; nothing, where the name does not show them."""
+    return name.partition("(")[0] if "(" in name else ""
 
 
 def passes(case: Case) -> str | None:

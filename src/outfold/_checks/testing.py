@@ -12,7 +12,7 @@ def selected_here(case: Case) -> str | None:
     """A winner that these predictions chose, and that they cannot test."""
     if case.selection is None or case.n_candidates < 3:
         return None
-    return selected_note(case.selection.name, case.n_candidates, "p value of a comparison with it does").text
+    return selected_note(case.selection.name, case.oof.n_configs, "p value of a comparison with it does").text
 
 
 def many_pairs(case: Case) -> str | None:

@@ -53,11 +53,13 @@ def best_pvalues(scores: NDArray[np.float64], draws: NDArray[np.float64]) -> NDA
 
 def _largest(centred: NDArray[np.float64], se: NDArray[np.float64]) -> NDArray[np.float64]:
     """(B, C) largest of |centred_k - centred_j| / se_jk over k; every pair is looked at once."""
-    out = np.zeros_like(centred)
-    for j in range(centred.shape[1] - 1):
-        room = centred[:, j + 1 :] - centred[:, j : j + 1]
-        np.abs(room, out=room)
-        room /= se[j, j + 1 :]
-        np.maximum(out[:, j], room.max(axis=1), out=out[:, j])
-        np.maximum(out[:, j + 1 :], room, out=out[:, j + 1 :])
-    return out
+    rows = np.ascontiguousarray(centred.T)
+    out = np.zeros_like(rows)
+    room = np.empty_like(rows)
+    for j in range(len(rows) - 1):
+        gap = np.subtract(rows[j + 1 :], rows[j], out=room[j + 1 :])
+        np.abs(gap, out=gap)
+        gap /= se[j, j + 1 :, None]
+        np.maximum(out[j], gap.max(axis=0), out=out[j])
+        np.maximum(out[j + 1 :], gap, out=out[j + 1 :])
+    return out.T
