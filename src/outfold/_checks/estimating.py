@@ -46,4 +46,30 @@ CHECKS = (
         "Read the interval as a rough one; more groups, not more samples, would help.",
         "ours",
     ),
+    Check(
+        "OF214",
+        "a score on the samples of the fit",
+        "caution",
+        "The number is a score on the samples the model was fitted on, which flatters.",
+        "Use `point632plus`, or any other estimate.",
+        "Raschka 2018, sect. 1.3 and 2.4",
+    ),
+    Check(
+        "OF218",
+        "no valid interval",
+        "caution",
+        "No interval is valid for this plan and metric: the splits are a time series, nothing varies, or too few draws can be "
+        "scored.",
+        "Hold out one test set, or more samples; see the page on intervals.",
+        "ours",
+    ),
+    Check(
+        "OF219",
+        "an interval beyond the metric's range",
+        "caution",
+        "The interval goes beyond what the metric can be, because it is made from a normal or t distribution. It is reported as "
+        "it is; the end is rough.",
+        '`confidence_interval(method="bca")` on a test set or `"percentile"` stay within; more samples.',
+        "Raschka 2018, sect. 1.7",
+    ),
 )

@@ -54,8 +54,7 @@ def best_pvalues(scores: NDArray[np.float64], draws: NDArray[np.float64]) -> NDA
 def _largest(centred: NDArray[np.float64], se: NDArray[np.float64]) -> NDArray[np.float64]:
     """(B, C) largest of |centred_k - centred_j| / se_jk over k; every pair is looked at once."""
     rows = np.ascontiguousarray(centred.T)
-    out = np.zeros_like(rows)
-    room = np.empty_like(rows)
+    out, room = np.zeros_like(rows), np.empty_like(rows)
     for j in range(len(rows) - 1):
         gap = np.subtract(rows[j + 1 :], rows[j], out=room[j + 1 :])
         np.abs(gap, out=gap)
