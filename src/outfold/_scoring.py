@@ -127,7 +127,7 @@ class Scoring:
         if self.metric.values is not None:  # a mean needs no kernel, which is made for many weightings
             values = self.metric.values(self.oof.target.take(rows), self._slice(repeat, rows))
             return np.asarray(_wide(values).sum(axis=1) / len(rows), dtype=np.float64)
-        return self._kernel(repeat, rows).scores(np.ones((1, len(rows)), dtype=np.uint8))[0]
+        return np.asarray(self._kernel(repeat, rows).scores(np.ones((1, len(rows)), dtype=np.uint8))[0])
 
     def group_codes(self) -> NDArray[np.intp] | None:
         """(rows,) codes of the groups among the rows that count, or None where there are no groups."""
