@@ -1,6 +1,8 @@
 """Too few repeats for a stable ranking."""
 
 import numpy as np
+from sklearn.model_selection import TimeSeriesSplit
+from sklearn.neighbors import KNeighborsClassifier
 
 import outfold as of
 
@@ -28,3 +30,11 @@ def test_silent_with_many_samples_steady_repeats_and_nothing_to_rank(says, class
     assert says("OF543", classes(n=80, c=1)) is None
     assert says("OF543", classes(n=80, folds=None)) is None
     assert says("OF543", classes(n=40, folds=np.arange(40)), "accuracy") is None
+
+
+def test_silent_on_a_time_series(says):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    configs = of.grid("knn", KNeighborsClassifier(), n_neighbors=[1, 3, 5])
+    oof = of.collect(configs, rng.normal(size=(60, 2)), y, TimeSeriesSplit(4), progress=False)
+    assert says("OF543", oof) is None

@@ -63,7 +63,8 @@ def few_repeats(case: Case) -> str | None:
     if case.n_candidates < 2 or case.one_test_set or case.leave_one_out:
         return None
     if oof.n_repeats < _FEW_REPEATS:
-        if len(case.scoring.rows) > _FEW_SAMPLES:
+        # Splits with training parts of their own, such as those of a time series, cannot be drawn anew.
+        if len(case.scoring.rows) > _FEW_SAMPLES or oof.train is not None:
             return None
         times = _render.count(oof.n_repeats, "partition")
         return (
