@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import compare, curves, drop, estimate, exceptions, intervals, metrics, plot, rank, select, simulate, stability
 from ._advice import Advice, advise
 from ._checks import check
+from ._cite import cite
 from ._collect import collect, refit
 from ._configs import Configs, grid
 from ._convert import from_arrays, from_frame, read
@@ -19,6 +20,7 @@ from ._fold_scores import FoldScores, from_scores
 from ._notes import Note
 from ._plan import Plan, Splits
 from ._predictions import Predictions, State
+from ._report import Report, report
 from ._results import (
     Checks,
     Comparison,
@@ -69,6 +71,7 @@ __all__ = [
     "Power",
     "Predictions",
     "Ranking",
+    "Report",
     "SelectCV",
     "Selection",
     "SequentialComparison",
@@ -80,6 +83,7 @@ __all__ = [
     "ValidationCurve",
     "advise",
     "check",
+    "cite",
     "collect",
     "compare",
     "curves",
@@ -97,6 +101,7 @@ __all__ = [
     "rank",
     "read",
     "refit",
+    "report",
     "select",
     "simulate",
     "stability",

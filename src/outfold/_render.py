@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -117,3 +118,16 @@ def escape_latex(text: Any) -> str:
 def _protected(line: str) -> str:
     """A row that TeX cannot take for an argument of the end of the row before."""
     return "{" + line[0] + "}" + line[1:] if line[:1] in ("[", "*") else line
+
+
+def json_ready(value: Any) -> Any:
+    """What json can hold: numpy's numbers become Python's, what is not finite becomes null."""
+    if isinstance(value, Mapping):
+        return {str(k): json_ready(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_ready(v) for v in value]
+    if hasattr(value, "tolist"):
+        return json_ready(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

@@ -31,10 +31,14 @@ class Case:
         The metric bound to them.
     X
         The features, where the user gave them.
+    made
+        The estimate by bbc, where there is one already.
     """
 
-    def __init__(self, oof: Predictions, metric: MetricLike | None = None, X: Any = None) -> None:
-        self.oof, self.X = oof, X
+    def __init__(
+        self, oof: Predictions, metric: MetricLike | None = None, X: Any = None, made: Estimate | None = None
+    ) -> None:
+        self.oof, self.X, self._made = oof, X, made
         self.scoring = Scoring(oof, metrics.default(oof.target.task) if metric is None else metric)
 
     @property
@@ -59,6 +63,8 @@ class Case:
 
     @cached_property
     def _estimated(self) -> Estimate | InputError:
+        if self._made is not None:
+            return self._made
         try:
             return estimate.bbc(self.oof, self.metric)
         except InputError as error:

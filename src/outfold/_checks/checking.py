@@ -42,7 +42,12 @@ def check(oof: Predictions, metric: MetricLike | None = None, *, ignore: Iterabl
     """
     Needs().check(oof, "check")
     muted = _codes(ignore)
-    case = Case(oof, metric, X)
+    return checked(Case(oof, metric, X), muted)
+
+
+def checked(case: Case, muted: tuple[str, ...] = ()) -> Checks:
+    """What all checks but the muted ones say of a case."""
+    oof = case.oof
     findings = [finding for c in CHECKS.values() if c.code not in muted for finding in _findings(c, case)]
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     about = f"{_render.count(oof.n_configs, 'configuration')} on {_render.count(oof.n_samples, 'sample')}, {oof.plan}"

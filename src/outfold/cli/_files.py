@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from .._render import json_ready
 from ..exceptions import InputError
 
 if TYPE_CHECKING:
@@ -84,24 +84,11 @@ def print_as(
 ) -> None:
     """The result in the format asked for."""
     if form == "json":
-        print(json.dumps(plain(facts()), indent=2, allow_nan=False))
+        print(json.dumps(json_ready(facts()), indent=2, allow_nan=False))
     elif form == "csv":
-        table = [plain(row) for row in rows()]
+        table = [json_ready(row) for row in rows()]
         writer = csv.DictWriter(sys.stdout, list(table[0]) if table else [], lineterminator="\n")
         writer.writeheader()
         writer.writerows(table)
     else:
         print(latex() if form == "latex" else text)
-
-
-def plain(value: Any) -> Any:
-    """What json can hold: numpy's numbers become Python's, what is not finite becomes null."""
-    if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

@@ -1,0 +1,78 @@
+"""`cite`: from the short reference of a result, such as "Tsamardinos 2018, Alg. 5", to BibTeX."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ..exceptions import InputError
+
+# A name with a capital letter, then anything but another paper, then the year.
+_PAPER = re.compile(r"([A-Z][\w'-]+)[^;\d]*?\b((?:18|19|20)\d\d)\b")
+
+
+def cite(result: Any) -> str:
+    """BibTeX entries of the papers that a result refers to, in the order in which it names them.
+
+    Parameters
+    ----------
+    result
+        An estimate, a comparison, a ranking, a report, or anything else that has a reference; a reference as text; or
+        several of these in a list.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> print(of.cite("Nadeau & Bengio 2003").splitlines()[0])
+    @article{nadeau2003,
+    """
+    return "\n\n".join(_entries()[key] for key in keys_of(result))
+
+
+def keys_of(result: Any) -> tuple[str, ...]:
+    """Keys of the papers, each once."""
+    keys = dict.fromkeys(key for text in _references(result) for key in _keys_in(text))
+    unknown = [key for key in keys if key not in _entries()]
+    if unknown:
+        raise InputError(f"there is no BibTeX entry for {', '.join(unknown)}; cite it by its reference as printed.")
+    return tuple(keys)
+
+
+def _keys_in(reference: str) -> Iterator[str]:
+    plain = unicodedata.normalize("NFKD", reference)
+    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    for name, year in _PAPER.findall(plain):
+        yield re.sub(r"\W", "", name).lower() + year
+
+
+def _references(result: Any) -> Iterable[str]:
+    """The references of a result and of the results it is made of."""
+    if isinstance(result, str):
+        return [result]
+    if hasattr(result, "references"):
+        return list(result.references)
+    if hasattr(result, "reference"):
+        return [result.reference]
+    if hasattr(result, "terms"):  # many pairs: the test of all at once, the test of pairs, how p values are adjusted
+        omnibus = [] if result.omnibus is None else [result.omnibus.reference]
+        adjusted = [] if result.adjusted is None else [_ADJUSTED.get(result.adjust, "")]
+        return [*omnibus, result.terms.reference, *adjusted]
+    if isinstance(result, Sequence):
+        return [text for one in result for text in _references(one)]
+    raise InputError(
+        f"cite needs a result with a reference, such as an Estimate or a Comparison; got {type(result).__name__}."
+    )
+
+
+_ADJUSTED = {"holm": "Holm 1979", "bonferroni": "Dunn 1961", "bh": "Benjamini & Hochberg 1995"}
+
+
+@cache
+def _entries() -> dict[str, str]:
+    text = files(__package__).joinpath("references.bib").read_text(encoding="utf-8")
+    found = re.findall(r"^(@\w+\{(\w+),.*?^\})", text, re.M | re.S)
+    return {key: entry for entry, key in found}

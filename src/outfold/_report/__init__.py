@@ -1,0 +1,6 @@
+"""The report: one self-contained html page."""
+
+from .build import report
+from .document import Report
+
+__all__ = ["Report", "report"]

@@ -1,0 +1,42 @@
+"""What a picture of the report is."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .. import _render
+from .._results import Estimate, Interval
+
+
+class Picture(NamedTuple):
+    """A picture and the numbers it is drawn from.
+
+    Attributes
+    ----------
+    name
+        As in `outfold.plot`.
+    title
+        What it shows.
+    caption
+        How to read it, a sentence or two.
+    svg
+        The picture.
+    numbers
+        Json-ready form of what is drawn.
+    """
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+    numbers: dict[str, Any]
+
+
+def with_interval(value: float, interval: Interval | None, level: float) -> str:
+    """A number and its interval, as everywhere."""
+    return _render.number(value) + ("" if interval is None else f", {_render.interval(*interval, level)}")
+
+
+def expected(estimate: Estimate) -> str:
+    """The corrected estimate in words."""
+    return f"expected on new samples: {with_interval(estimate.value, estimate.interval, estimate.confidence_level)}"

@@ -1,0 +1,308 @@
+"""Pictures of scores: the estimate, the configurations, the draws behind them, folds and repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .. import _render
+from .._predictions import Predictions, State
+from .._results import Comparison, Estimate, Stability
+from ..metrics import MetricLike
+from ..plot._data import collected, estimates
+from .picture import Picture, expected, with_interval
+from .svg import WIDTH, Drawing, Scale
+
+_LEFT = 158.0  # where values begin beside names
+_RIGHT = WIDTH - 14
+_ROW = 20.0
+_NAME = 24  # letters of a name
+_TRACED = 5
+
+
+def optimism(estimate: Estimate) -> Picture:
+    """The winner's own score beside what to expect: the distance is luck."""
+    found = estimates.named_estimates(estimate)[estimate.method]
+    low, high = found.interval or (found.value, found.value)
+    draw = Drawing(104, f"{expected(found)}; winner's own score {_render.number(found.naive)}", 720)
+    x = Scale.around([low, high, found.naive, found.value], 24, 696, 0.12)
+    draw.x_axis(x, 76, 20, found.metric, 7)
+    y = 48.0
+    draw.line(x(low), y, x(high), y, "bar c0", f"{found.metric} {expected(found)}")
+    for end in (low, high):
+        draw.line(x(end), y - 6, x(end), y + 6, "s0")
+    draw.line(x(found.value), y - 22, x(found.naive), y - 22, "s1 dots")
+    draw.line(x(found.naive), y - 22, x(found.naive), y, "s1 dots")
+    draw.line(x(found.value), y - 22, x(found.value), y, "s1 dots")
+    draw.diamond(x(found.value), y, 7, "c0 edge", f"{found.metric} {expected(found)}")
+    own = f"winner's own score: {_render.number(found.naive)}\noptimism: {_render.number(found.optimism, sign=True)}"
+    draw.circle(x(found.naive), y, 6, "c1 edge", own)
+    return Picture(
+        "optimism",
+        "How flattering the winner's own score is",
+        "Diamond and bar: what to expect on new samples, with its interval. Dot: the winner's own score. The dotted bracket "
+        "between them is luck.",
+        draw.render(),
+        {"value": found.value, "interval": found.interval, "naive": found.naive, "optimism": found.optimism},
+    )
+
+
+def configurations(
+    oof: Predictions, metric: MetricLike, estimate: Estimate, top: int, n_resamples: int, rng: int
+) -> Picture:
+    """The best configurations with intervals, and what the selected one is really worth."""
+    made = estimates.configurations(oof, metric, top, estimate, estimate.confidence_level, n_resamples, rng)
+    level, found = estimate.confidence_level, made.estimate
+    ends = [end for row in made.rows if row.interval for end in row.interval]
+    x = Scale.around([*ends, *(row.score for row in made.rows), found.value, *(found.interval or ())], _LEFT, _RIGHT)
+    last = 14 + _ROW * (len(made.rows) + 1)
+    draw = Drawing(last + 46, f"{len(made.rows)} best configurations by {found.metric}")
+    draw.x_axis(x, last + 6, 6, found.metric)
+    for i, row in enumerate(made.rows):
+        y = 18 + _ROW * i
+        draw.text(_LEFT - 8, y + 4, row.name, "t strong" if row.name == found.selected else "t", "end", _NAME)
+        tip = f"{row.name}\nits own score: {with_interval(row.score, row.interval, level)}"
+        if row.interval is not None:
+            draw.line(x(row.interval.low), y, x(row.interval.high), y, "bar pale", tip)
+        draw.circle(x(row.score), y, 4.5, "c1 edge" if row.name == found.selected else "c7 edge", tip)
+    y = 18 + _ROW * len(made.rows) + 6
+    draw.line(0, y - 13, WIDTH, y - 13, "rule")
+    draw.text(_LEFT - 8, y + 4, "expected, new samples", "t strong", "end")
+    if found.interval is not None:
+        draw.line(x(found.interval.low), y, x(found.interval.high), y, "bar c0", expected(found))
+    draw.diamond(x(found.value), y, 6, "c0 edge", expected(found))
+    n = oof.n_configs - made.n_left_out
+    return Picture(
+        "configurations",
+        f"The {len(made.rows)} best of {n:,}" if len(made.rows) < n else "All configurations",
+        f"Dots are the configurations' own scores with {100 * level:g}% intervals over samples, each for itself; the orange "
+        "one was selected. The diamond is what to expect of it on new samples.",
+        draw.render(),
+        {"rows": [row._asdict() for row in made.rows], "n_left_out": made.n_left_out},
+    )
+
+
+def draws(estimate: Estimate) -> Picture:
+    """Where the interval comes from."""
+    made = estimates.draws(estimate, None)
+    height, bottom = 210.0, 164.0
+    draw = Drawing(height, f"histogram of {int(made.counts.sum()):,} draws of {estimate.metric}")
+    x = Scale.around([*made.edges, estimate.naive], 34, _RIGHT, 0.03)
+    y = Scale(0, float(made.counts.max()) * 1.05, bottom, 22)
+    draw.x_axis(x, bottom, bottom, estimate.metric, 6)
+    draw.y_axis(y, 34, _RIGHT, "draws", 4)
+    for n, low, high in zip(made.counts, made.edges, made.edges[1:], strict=False):
+        tip = f"{_render.number(low)} to {_render.number(high)}: {_render.count(int(n), 'draw')}"
+        draw.rect(x(low) + 0.4, y(float(n)), x(high) - x(low) - 0.8, bottom - y(float(n)), "c2", tip)
+    for end in estimate.interval or ():
+        draw.line(x(end), bottom, x(end), 22, "s0 dash")
+    draw.line(x(estimate.value), bottom, x(estimate.value), 22, "s0 thick", expected(estimate))
+    own = f"winner's own score: {_render.number(estimate.naive)}"
+    draw.line(x(estimate.naive), bottom, x(estimate.naive), 22, "s1 thick", own)
+    return Picture(
+        "draws",
+        "Where the interval comes from",
+        "Every draw selects on the samples it drew and scores on the others. Blue: their mean, which is the estimate, and the "
+        "ends of its interval (dashed). Orange: the winner's own score.",
+        draw.render(),
+        {"counts": made.counts.tolist(), "edges": made.edges.tolist()},
+    )
+
+
+def selection(estimate: Estimate, top: int = 10) -> Picture:
+    """How often every configuration was selected."""
+    made = estimates.selection(estimate, top)
+    rows = [*made.rows, *([made.rest] if made.rest else [])]
+    draw = Drawing(20 + _ROW * len(rows), f"how often configurations are selected in {made.n_draws:,} draws")
+    x = Scale(0, max(row.share for row in rows) * 1.12, _LEFT, _RIGHT - 30)
+    for i, row in enumerate(rows):
+        y = 8 + _ROW * i
+        mine = row.name == estimate.selected
+        draw.text(_LEFT - 8, y + 13, row.name, "t strong" if mine else "t", "end", _NAME)
+        tip = f"{row.name}\nselected in {row.times:,} of {_render.count(made.n_draws, 'draw')} ({row.share:.1%})"
+        style = "c8" if row is made.rest else "c1" if mine else "c2"
+        draw.rect(_LEFT, y + 3, max(x(row.share) - _LEFT, 1), 13, style, tip)
+        draw.text(x(row.share) + 6, y + 13, f"{row.share:.0%}" if row.share >= 0.01 else "<1%", "tick")
+    return Picture(
+        "selection",
+        "Would other samples have selected another?",
+        f"In {made.n_draws:,} draws, {_render.count(made.n_chosen, 'configuration')} "
+        f"{'was' if made.n_chosen == 1 else 'were'} selected at least once; bold is the one selected on all samples.",
+        draw.render(),
+        {"rows": [row._asdict() for row in rows], "n_draws": made.n_draws, "n_chosen": made.n_chosen},
+    )
+
+
+_STATE_STYLES = {State.PENDING: "c9", State.DONE: "c2", State.FAILED: "c1", State.DROPPED: "c8"}
+
+
+def cells(oof: Predictions) -> Picture:
+    """Who left when."""
+    made = collected.cells(oof)
+    n, width = made.states.shape
+    row = min(max(380.0 / n, 0.5), _ROW)
+    named = row >= 11
+    left, top = (_LEFT, 24.0) if named else (8.0, 24.0)
+    draw = Drawing(top + n * row + 24, f"{n:,} configurations: which cells are done, dropped or failed")
+    there = [s for s in (State.DONE, State.DROPPED, State.FAILED, State.PENDING) if np.any(made.states == s)]
+    for i, state in enumerate(there):
+        draw.rect(left + 90 * i, 4, 10, 10, _STATE_STYLES[state])
+        draw.text(left + 90 * i + 15, 13, state.name.lower(), "tick")
+    step = (_RIGHT - left) / width
+    for i, (name, states) in enumerate(zip(made.configs, made.states, strict=True)):
+        y = top + i * row
+        if named:
+            draw.text(left - 8, y + row / 2 + 4, name, "t", "end", _NAME)
+        begin = 0
+        for end in [*(np.flatnonzero(np.diff(states)) + 1).tolist(), width]:
+            state = State(states[begin])
+            where = " to ".join(_cell_name(made.cells[k], oof.n_repeats) for k in sorted({begin, end - 1}))
+            tip = f"{name}\n{state.name.lower()}: {where}"
+            draw.rect(left + begin * step, y, (end - begin) * step, row - (1 if row > 4 else 0), _STATE_STYLES[state], tip)
+            begin = end
+    draw.text(_RIGHT, top + n * row + 16, "repeats and folds, in the order of collecting", "axis", "end")
+    gone = " and ".join(f"{made.having(s):,} {s.name.lower()}" for s in (State.DROPPED, State.FAILED) if made.having(s))
+    return Picture(
+        "cells",
+        "Which configurations were left, and when",
+        f"A row a configuration, a column a fold; {gone or 'none was dropped, none failed'}, "
+        f"{oof.completeness:.0%} of all cells done.",
+        draw.render(),
+        {"configs": made.configs, "left": made.left.tolist()},
+    )
+
+
+def _cell_name(cell: tuple[int, int], n_repeats: int) -> str:
+    return f"fold {cell[1] + 1}" if n_repeats == 1 else f"repeat {cell[0] + 1}, fold {cell[1] + 1}"
+
+
+def trace(found: Stability) -> Picture:
+    """How scores settle as repeats are added."""
+    shown = collected.columns(found, None, _TRACED)
+    top = 26.0 + 15 * len(shown)
+    bottom = top + 170
+    draw = Drawing(bottom + 38, f"{found.metric} as repeats are added")
+    values = np.concatenate([found.mean[:, shown].ravel(), found.scores[:, shown].ravel()])
+    x, y = Scale(0.5, found.n_repeats + 0.5, 44, _RIGHT), Scale.around(values, bottom, top)
+    _repeat_axis(draw, x, bottom, found.n_repeats)
+    draw.y_axis(y, 44, _RIGHT, found.metric)
+    for i, j in enumerate(shown):
+        name = found.configs[j]
+        draw.line(44, 10 + 15 * i, 62, 10 + 15 * i, f"line l{i}")
+        draw.text(68, 14 + 15 * i, name, "t", most=58)
+        draw.path([(x(r + 1.0), y(float(v))) for r, v in enumerate(found.mean[:, j])], f"line l{i}")
+        for r in range(found.n_repeats):
+            tip = (
+                f"{name}\nrepeat {r + 1}: {_render.number(float(found.scores[r, j]))}\n"
+                f"mean so far: {_render.number(float(found.mean[r, j]))}"
+            )
+            draw.circle(x(r + 1.0), y(float(found.scores[r, j])), 2.6, f"f{i} soft", tip)
+    return Picture(
+        "trace",
+        "Have the repeats been enough?",
+        f"Lines: mean over the repeats so far of the {_render.count(len(shown), 'best configuration')}; dots: single repeats.",
+        draw.render(),
+        {"configs": [found.configs[j] for j in shown], "mean": found.mean[:, shown].T.tolist()},
+    )
+
+
+def _repeat_axis(draw: Drawing, x: Scale, y: float, n: int) -> None:
+    step = -(-n // 10)
+    for r in range(1, n + 1, step):
+        draw.text(x(float(r)), y + 15, str(r), "tick", "middle")
+    draw.text(x.stop, y + 31, "repeats", "axis", "end")
+
+
+def repeats(found: Stability, top: int = 8) -> Picture:
+    """How much the score of a whole repeat depends on the partition."""
+    shown = collected.columns(found, None, top)
+    last = 14 + 26.0 * len(shown)
+    draw = Drawing(last + 42, f"{found.metric} of every repeat")
+    x = Scale.around(found.scores[:, shown].ravel(), _LEFT, _RIGHT)
+    draw.x_axis(x, last + 2, 6, found.metric)
+    for i, j in enumerate(shown):
+        y, scores = 18 + 26.0 * i, found.scores[:, j]
+        draw.text(_LEFT - 8, y + 4, found.configs[j], "t", "end", _NAME)
+        low, high = np.quantile(scores, [0.25, 0.75])
+        draw.rect(x(float(low)), y - 9, x(float(high)) - x(float(low)), 18, "box")
+        for r, score in enumerate(scores):
+            at = y - 8 + 16 * (r + 0.5) / len(scores)
+            draw.circle(x(float(score)), at, 2.4, "c2 soft", f"{found.configs[j]}\nrepeat {r + 1}: {_render.number(float(score))}")
+        mean, median = float(found.mean[-1, j]), float(found.median[-1, j])
+        draw.line(x(median), y - 9, x(median), y + 9, "s0 thick", f"median of all repeats: {_render.number(median)}")
+        draw.diamond(x(mean), y, 4.5, "c1 edge", f"{found.configs[j]}\nmean of all repeats: {_render.number(mean)}")
+    return Picture(
+        "repeats",
+        "How much does a score depend on the partition?",
+        "A dot a repeat. Box: the middle half of them; line: median; diamond: mean.",
+        draw.render(),
+        {"configs": [found.configs[j] for j in shown], "scores": found.scores[:, shown].T.tolist()},
+    )
+
+
+def fold_scores(oof: Predictions, metric: MetricLike, config: str) -> Picture:
+    """The selected configuration, fold by fold."""
+    made = collected.fold_grid(oof, metric, config)
+    n, k = made.scores.shape
+    left, top, high = 30.0, 30.0, 22.0
+    wide = min((_RIGHT - left) / k, 60.0)
+    draw = Drawing(top + high * n + 34, f"{made.metric} of every fold")
+    values = made.scores[np.isfinite(made.scores)]
+    low, span = float(values.min()), float(np.ptp(values)) or 1.0
+    written = k <= 12
+    for i in range(0, k, -(-k // 20)):
+        draw.text(left + wide * (i + 0.5), top - 8, str(i + 1), "tick", "middle")
+    draw.text(left, 10, "fold", "axis")
+    for r in range(n):
+        y = top + high * r
+        draw.text(left - 7, y + high / 2 + 4, str(r + 1), "tick", "end")
+        for i, score in enumerate(made.scores[r]):
+            if not np.isfinite(score):
+                continue
+            good = (float(score) - low) / span
+            good = good if made.greater_is_better else 1 - good
+            tip = f"repeat {r + 1}, fold {i + 1}: {_render.number(float(score))}"
+            draw.rect(left + wide * i, y, wide - 1.5, high - 1.5, "heat", tip, fill_opacity=round(0.08 + 0.92 * good, 3))
+            if written:
+                style = "tick on" if good > 0.5 else "tick off"
+                draw.text(left + wide * (i + 0.5), y + high / 2 + 4, _short(float(score)), style, "middle")
+    mean = _render.number(float(values.mean()))
+    spread = f"{_render.number(low)} to {_render.number(float(values.max()))}, mean {mean}"
+    return Picture(
+        "fold_scores",
+        "Is there a fold unlike the others?",
+        f"{made.metric} of the selected configuration, a row a repeat; dark is better. {spread}.",
+        draw.render(),
+        {"config": made.config, "scores": made.scores.tolist()},
+    )
+
+
+def _short(score: float) -> str:
+    return f"{score:.2f}" if abs(score) < 10 else f"{score:.3g}"
+
+
+def differences(pairs: Sequence[Comparison]) -> Picture:
+    """Others against the selected configuration."""
+    metric = pairs[0].metric
+    ends = [end for pair in pairs if pair.interval for end in pair.interval]
+    x = Scale.around([0.0, *ends, *(pair.difference for pair in pairs)], _LEFT, _RIGHT)
+    last = 14 + 24.0 * len(pairs)
+    draw = Drawing(last + 42, f"differences of {metric}")
+    draw.x_axis(x, last + 2, 6, f"difference of {metric}")
+    draw.line(x(0.0), 6, x(0.0), last + 2, "zero")
+    for i, pair in enumerate(pairs):
+        y = 18 + 24.0 * i
+        draw.text(_LEFT - 8, y + 4, pair.a, "t", "end", _NAME)
+        tip = f"{pair.a} - {pair.b}\n{_render.number(pair.difference, sign=True)}"
+        if pair.interval is not None:
+            tip += f", {_render.interval(*pair.interval, pair.confidence_level, sign=True)}"
+            draw.line(x(pair.interval.low), y, x(pair.interval.high), y, "bar pale", tip)
+        draw.circle(x(pair.difference), y, 4.5, "c0 edge", tip)
+    return Picture(
+        "difference",
+        "Others minus the selected one",
+        f"{metric} of the configuration named minus that of the selected one, with intervals of single pairs.",
+        draw.render(),
+        {"pairs": [{"a": p.a, "b": p.b, "difference": p.difference, "interval": p.interval} for p in pairs]},
+    )

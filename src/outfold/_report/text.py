@@ -1,0 +1,286 @@
+"""What the report says in sentences: the headline, how it was found, and a paragraph for a paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _render
+from .._predictions import Predictions, State
+from .._results import Comparisons, Estimate
+
+if TYPE_CHECKING:
+    from .document import Report
+
+# What readers of papers call them; other metrics go by their names.
+_CALLED = {"roc_auc": "AUC", "r2": "R2", "rmse": "RMSE", "mse": "MSE", "mae": "MAE", "mcc": "MCC", "f1": "F1"}
+
+
+def called(metric: str) -> str:
+    """The metric as a paper would call it."""
+    return _CALLED.get(metric, metric.replace("_", " ") if metric.isidentifier() else metric)
+
+
+class Rounding:
+    """As many digits as the interval leaves meaningful: two of its width, at least.
+
+    Parameters
+    ----------
+    estimate
+        What is spoken of.
+    """
+
+    def __init__(self, estimate: Estimate) -> None:
+        low, high = estimate.interval or (estimate.value, estimate.naive)
+        width = abs(high - low) or abs(estimate.value) or 1.0
+        self.digits = max(0, min(1 - math.floor(math.log10(width)), 12)) if math.isfinite(width) else 4
+
+    def __call__(self, value: float) -> str:
+        return f"{value:.{self.digits}f}"
+
+
+def headline(estimate: Estimate) -> str:
+    """The answer in one sentence."""
+    say = Rounding(estimate)
+    return f"Expect {called(estimate.metric)} {_value(estimate, say)} on new samples{_own(estimate, say)}."
+
+
+def _value(estimate: Estimate, say: Rounding) -> str:
+    if estimate.interval is None:
+        return say(estimate.value)
+    low, high = estimate.interval
+    return f"{say(estimate.value)} ({100 * estimate.confidence_level:g}% CI {say(low)} to {say(high)})"
+
+
+def _own(estimate: Estimate, say: Rounding) -> str:
+    """What is to be said of the winner's own score; nothing where it is no other number."""
+    if not estimate._corrects or estimate.n_configs < 2:
+        return ""
+    own = f"; {_own_name(estimate)}, {say(estimate.naive)}, is "
+    flattery = say(estimate.optimism)
+    if float(flattery) <= 0:
+        return own + "not flattering"
+    return own + f"{flattery} too {'high' if estimate.greater_is_better else 'low'}"
+
+
+def _own_name(estimate: Estimate) -> str:
+    if estimate.own:
+        return f"the winner's own {estimate.own}"
+    if estimate.plan.endswith("one test set"):
+        return "the winner's own score"
+    return "the winner's own cross-validation score"
+
+
+def how(oof: Predictions, estimate: Estimate) -> list[tuple[str, str]]:
+    """How the answer was found: data, plan, configurations, fits, time."""
+    work = counts(oof)
+    rows = [("samples", _samples(oof)), ("held out", str(oof.plan)), ("configurations", _tried(oof))]
+    rows.append(("selected", f"{estimate.selected}, {estimate.rule}"))
+    rows.append(("estimated by", f"{estimate.description} [{estimate.reference}]"))
+    fits = f"{work['done']:,} of {work['planned']:,} done"
+    if work["dropped"]:
+        fits += f"; {work['dropped']:,} ({work['dropped'] / work['planned']:.0%}) saved by dropping hopeless configurations"
+    if work["failed"]:
+        fits += f"; {work['failed']:,} failed"
+    if work["pending"]:
+        fits += f"; {work['pending']:,} still to come"
+    rows.append(("cells (fits)", fits))
+    made = oof.provenance
+    if "seconds" in made:
+        spent = f", {_render.seconds(work['seconds'])} of fitting and predicting" if work["seconds"] is not None else ""
+        rows.append(("time", f"{_render.seconds(float(made['seconds']))} in all{spent}"))
+    return rows
+
+
+def counts(oof: Predictions) -> dict[str, Any]:
+    """Cells by what became of them, and the seconds the done ones took."""
+    states = oof.state[:, oof.planned]
+    out: dict[str, Any] = {"planned": int(states.size)}
+    out |= {state.name.lower(): int(np.sum(states == state)) for state in State}
+    out["seconds"] = None if oof.seconds is None or np.isnan(oof.seconds).all() else float(np.nansum(oof.seconds))
+    return out
+
+
+def _samples(oof: Predictions) -> str:
+    words = _render.count(oof.n_samples, "sample")
+    if oof.groups is not None:
+        words += f" in {_render.count(len(np.unique(oof.group_codes)), 'group')}"
+    classes = oof.target.classes
+    if classes is not None:
+        sizes = np.bincount(oof.target.y, minlength=len(classes))
+        shown = [f"{n:,} {label}" for label, n in zip(classes[:6], sizes[:6], strict=True)]
+        words += ": " + ", ".join(shown) + (f" and {len(classes) - 6} more classes" if len(classes) > 6 else "")
+    return words
+
+
+def _tried(oof: Predictions) -> str:
+    gone = [f"{having(oof, state):,} {state.name.lower()}" for state in (State.DROPPED, State.FAILED) if having(oof, state)]
+    return f"{oof.n_configs:,} tried" + (f", of which {' and '.join(gone)}" if gone else "")
+
+
+def having(oof: Predictions, state: State) -> int:
+    """How many configurations have a cell in this state."""
+    return int(np.sum(np.any(oof.state[:, oof.planned] == state, axis=1)))
+
+
+def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | None) -> str:
+    """A paragraph for a paper with the numbers filled in."""
+    say = Rounding(estimate)
+    groups = "" if oof.groups is None else f" in {_render.count(len(np.unique(oof.group_codes)), 'group')}"
+    tried = _render.count(oof.n_configs, "configuration")
+    parts = [
+        f"We evaluated {tried} on {_render.count(estimate.n_samples, 'sample')}{groups} by {_plan(estimate.plan)}.",
+        *_about_dropping(oof),
+        _about_selection(estimate),
+        f"Its performance on new samples was estimated by {estimate.description} ({_parenthesis(estimate.reference)}): "
+        f"{called(estimate.metric)} {_value(estimate, say)}.",
+        *_about_own(estimate, say),
+        *_about_comparisons(comparisons),
+        _about_software(oof.provenance),
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _plan(plan: str) -> str:
+    return plan if plan.endswith(("test set", "hold-out", "hold-outs", "rounds")) else f"{plan} cross-validation"
+
+
+def _parenthesis(reference: str) -> str:
+    return reference.replace("; ", ", ") if "," not in reference else reference
+
+
+def _about_dropping(oof: Predictions) -> Iterable[str]:
+    work = counts(oof)
+    if work["dropped"]:
+        dropped = having(oof, State.DROPPED)
+        yield (
+            f"{_render.count(dropped, 'configuration')} {'was' if dropped == 1 else 'were'} dropped on the way, which saved "
+            f"{work['dropped'] / work['planned']:.0%} of the fits."
+        )
+    if work["failed"]:
+        yield f"{_render.count(having(oof, State.FAILED), 'configuration')} could not be fitted in every fold."
+
+
+def _about_selection(estimate: Estimate) -> str:
+    if estimate.named:
+        return f"The configuration {estimate.selected} was named beforehand."
+    positive = "" if estimate.positive is None else f" (positive class: {estimate.positive})"
+    return f"By {called(estimate.metric)}{positive}, {estimate.selected} was selected ({estimate.rule})."
+
+
+def _about_own(estimate: Estimate, say: Rounding) -> Iterable[str]:
+    if not estimate._corrects or estimate.n_configs < 2:
+        return
+    name = _own_name(estimate)
+    yield (
+        f"{name[0].upper()}{name[1:]} was {say(estimate.naive)}; being selected on the same predictions made it optimistic by "
+        f"{say(estimate.optimism)}."
+        if float(say(estimate.optimism)) > 0
+        else f"{name[0].upper()}{name[1:]} was {say(estimate.naive)}."
+    )
+
+
+def _about_comparisons(found: Comparisons | None) -> Iterable[str]:
+    if found is None:
+        return
+    terms = found.terms
+    adjusted = ""
+    if found.adjusted is not None and len(found) > 1:
+        n = int(np.sum(found.adjusted <= terms.alpha))
+        by = {"holm": "Holm's method", "bonferroni": "Bonferroni's method", "bh": "Benjamini and Hochberg's method"}
+        adjusted = f" with p values adjusted by {by[found.adjust]}: {n} of {len(found)} differed at alpha {terms.alpha:g}"
+    yield (
+        f"It was compared with the next {_render.count(len(found), 'configuration')} by the "
+        f"{terms.description} ({_parenthesis(terms.reference)}){adjusted}; these tests do not account for the selection."
+    )
+
+
+def _about_software(made: Mapping[str, Any]) -> str:
+    from .. import __version__
+
+    others = [f"{name} {made[key]}" for key, name in _SOFTWARE.items() if key in made]
+    seed = f"; seed {made['seed']}" if "seed" in made else ""
+    return f"Computed with {', '.join([f'outfold {__version__}', *others])}{seed}."
+
+
+_SOFTWARE = {"scikit-learn": "scikit-learn", "numpy": "NumPy", "python": "Python"}
+
+
+def markdown(report: Report) -> str:
+    """The report without pictures, for a README or a notebook."""
+    board = report.leaderboard
+    rows = [
+        [str(i + 1), name, _render.number(float(score)), _render.number(float(se)) if np.isfinite(se) else "-"]
+        for i, (name, score, se) in enumerate(zip(board.configs, board.scores, board.se, strict=True))
+    ][:20]
+    more = [f"and {len(board) - 20:,} more"] if len(board) > 20 else []
+    parts = [f"# {escape_markdown(report.title)}", f"**{escape_markdown(report.headline)}**"]
+    parts.append(_markdown_table(["how it was found", ""], report.how))
+    parts += ["## Configurations", _markdown_table(["rank", "configuration", board.metric, "se"], rows), *more]
+    if report.comparisons is not None:
+        parts += ["## Comparisons", _markdown_table(*comparison_rows(report.comparisons))]
+        parts += [f"{code}: {escape_markdown(words)}" for code, words in notes_of(report.comparisons).items()]
+    checks = [[f.code, f.severity, f.text, f.advice] for f in report.checks]
+    parts.append("## Checks")
+    parts.append(_markdown_table(["code", "severity", "what", "what to do"], checks) if checks else "Nothing found.")
+    parts += ["## Methods", escape_markdown(report.methods), "```bibtex\n" + report.bibtex + "\n```"]
+    parts += ["## Reproducibility", _markdown_table(["fact", "value"], report.provenance)]
+    return "\n\n".join(parts) + "\n"
+
+
+def comparison_rows(found: Comparisons) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of the comparisons: the difference first, then the test."""
+    header = ["configuration", f"minus {_render.shorten(str(found.control), 40)}", f"{100 * found.terms.confidence_level:g}% CI", "p", "p, adjusted"]
+    rows = []
+    for pair in found:
+        ends = "-" if pair.interval is None else " to ".join(_render.number(end, sign=True) for end in pair.interval)
+        p, adjusted = ("-" if p is None else _render.pvalue(p) for p in (pair.pvalue, pair.adjusted))
+        rows.append([pair.a, _render.number(pair.difference, sign=True), ends, p, adjusted])
+    return header, rows
+
+
+def notes_of(found: Comparisons) -> dict[str, str]:
+    """The caveats of all pairs, each once."""
+    return {note.code: note.text for pair in found for note in pair.notes}
+
+
+def _markdown_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    cells = [[escape_markdown(cell) for cell in row] for row in [header, *rows]]
+    lines = ["| " + " | ".join(row) + " |" for row in cells]
+    return "\n".join([lines[0], "|" + " --- |" * len(cells[0]), *lines[1:]])
+
+
+_MARKDOWN = {c: "\\" + c for c in "\\`*_[]|~$"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+
+
+def escape_markdown(text: object) -> str:
+    """Text that Markdown shows as it is, on one line: no markup, no html, no end of a table's cell."""
+    from .svg import line_of
+
+    return "".join(_MARKDOWN.get(c, c) for c in line_of(text))
+
+
+def latex(report: Report) -> str:
+    """The methods paragraph, the table of configurations and that of comparisons, for a paper with booktabs."""
+    board = report.leaderboard
+    rows = [
+        [name, _render.number(float(score)), _render.number(float(se)) if np.isfinite(se) else "-"]
+        for name, score, se in zip(board.configs, board.scores, board.se, strict=True)
+    ][:20]
+    parts = [
+        f"% {_one_line(report.headline)}",
+        _render.escape_latex(report.methods),
+        _render.table_latex(["configuration", board.metric, "se"], rows),
+    ]
+    if report.comparisons is not None:
+        parts.append(_render.table_latex(*comparison_rows(report.comparisons)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _one_line(text: str) -> str:
+    from .svg import line_of
+
+    return line_of(text)
