@@ -13,6 +13,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from .. import _render
+from .._results import Estimate
 from .picture import Picture
 from .svg import clean, escape
 from .text import called, comparison_rows, notes_of
@@ -36,6 +37,7 @@ def render(report: Report) -> str:
         version=escape(__version__),
         title=escape(report.title),
         headline=escape(report.headline),
+        key=_key(report.estimate),
         hero="".join(_figure(p, hero=True) for p in report.pictures if p.name == _HERO),
         nav="".join(f'<a href="#{name}">{escape(title)}</a>' for name, title, _ in sections),
         sections="\n".join(_section(*section) for section in sections),
@@ -44,6 +46,17 @@ def render(report: Report) -> str:
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         facts=_embedded(report.to_dict()),
     )
+
+
+def _key(found: Estimate) -> str:
+    """The few numbers that matter, as the API prints them."""
+    ends = "" if found.interval is None else _render.interval(*found.interval, found.confidence_level)
+    rows = [("expected on new samples", escape(_render.number(found.value)) + f" <small>{escape(ends)}</small>")]
+    if found._corrects:
+        rows.append((found._own(), escape(_render.number(found.naive))))
+        rows.append(("optimism", escape(_render.number(found.optimism, sign=True))))
+    rows.append(("selected", escape(found.selected)))
+    return '<dl class="key">' + "".join(f"<div><dt>{escape(k)}</dt><dd>{v}</dd></div>" for k, v in rows) + "</dl>"
 
 
 @cache
@@ -98,7 +111,7 @@ def _figure(picture: Picture, hero: bool = False) -> str:
 def _configurations(report: Report) -> str:
     pictures = [p for p in report.pictures if p.name in ("configurations", "selection")]
     metric = called(report.estimate.metric)
-    columns = [("rank", "n"), ("configuration", "name"), (f"{metric}, its own", "n"), ("se", "n wide")]
+    columns = [("rank", "n rank"), ("configuration", "name"), (f"{metric}, its own", "n"), ("se", "n wide")]
     columns += [("selected in", "n wide"), ("time", "n wide"), ("status", "")]
     head = "".join(
         f'<th scope="col" class="{style}"{_SORTED if i == 0 else ""}><button type="button">{escape(name)}</button></th>'
@@ -177,12 +190,18 @@ def _checks(report: Report) -> str:
     if not len(report.checks):
         return '<p class="lead">Nothing found.</p>'
     items = "".join(
-        f'<li><p><span class="code {escape(f.severity)}">{escape(f.code)} {escape(f.severity)}</span>{escape(f.text)}</p>'
-        f'<p class="do">{escape(f.advice)}</p></li>'
+        f'<li><p><span class="code {escape(f.severity)}">{escape(f.code)} {escape(f.severity)}</span>{_coded(f.text)}</p>'
+        f'<p class="do">{"" if f.advice == "Nothing." else _coded(f.advice)}</p></li>'
         for f in report.checks
     )
     lead = "Caveats that apply to these predictions. An error: do not report the number as it stands."
     return f'<p class="lead">{lead}</p><ul class="checks">{items}</ul>'
+
+
+def _coded(words: str) -> str:
+    """Escaped words, with what stands between backticks as code."""
+    parts = escape(words).split("`")
+    return "".join(f"<code>{part}</code>" if i % 2 and i < len(parts) - 1 else part for i, part in enumerate(parts))
 
 
 def _methods(report: Report) -> str:

@@ -40,3 +40,8 @@ def with_interval(value: float, interval: Interval | None, level: float) -> str:
 def expected(estimate: Estimate) -> str:
     """The corrected estimate in words."""
     return f"expected on new samples: {with_interval(estimate.value, estimate.interval, estimate.confidence_level)}"
+
+
+def shade(share: float) -> float:
+    """How opaque a cell of a heat map is, from 0 to 1: never so dark that what is written on it cannot be read."""
+    return round(0.03 + 0.57 * share, 3)

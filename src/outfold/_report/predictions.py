@@ -9,7 +9,7 @@ import numpy as np
 from .. import _render
 from .._predictions import Predictions
 from ..plot._data import responses
-from .picture import Picture, with_interval
+from .picture import Picture, shade, with_interval
 from .svg import Drawing, Scale
 
 _SIZE = 300.0
@@ -105,10 +105,9 @@ def confusion(oof: Predictions, config: str) -> Picture:
             share = float(made.shares[i, j])
             tip = f"true {made.classes[i]}, predicted {made.classes[j]}\n{count:g} samples, {share:.1%} of the class"
             at = left + cell * j, top + high * i
-            draw.rect(*at, cell - 1.5, high - 1.5, "heat", tip, fill_opacity=round(0.06 + 0.94 * share, 3))
+            draw.rect(*at, cell - 1.5, high - 1.5, "heat", tip, fill_opacity=shade(share))
             if cell >= 26:
-                style = "tick on" if share > 0.5 else "tick off"
-                draw.text(at[0] + cell / 2, at[1] + high / 2 + 4, _count(float(count)), style, "middle")
+                draw.text(at[0] + cell / 2, at[1] + high / 2 + 4, _count(float(count)), "tick in", "middle")
     mean = f", mean over {made.n_repeats} repeats" if made.n_repeats > 1 else ""
     return Picture(
         "confusion",
@@ -136,9 +135,9 @@ def _square(label: str, x_name: str, y_name: str, n_lines: int) -> tuple[Drawing
 def _key(draw: Drawing, i: int, words: Any) -> None:
     """A line of the legend, in the lower right, where curves seldom pass; from the bottom up."""
     y = _SIZE + 30 - 16.0 * i
-    draw.rect(_LEFT + 152, y - 12, 258, 16, "paper")
-    draw.line(_LEFT + 158, y - 4, _LEFT + 178, y - 4, f"line l{i}")
-    draw.text(_LEFT + 184, y, words, "t", most=38)
+    draw.rect(_LEFT + 104, y - 12, 252, 16, "paper")
+    draw.line(_LEFT + 108, y - 4, _LEFT + 130, y - 4, f"line l{i}")
+    draw.text(_LEFT + 138, y, words, "t", most=34)
 
 
 def _whose(name: str, config: str | None) -> str:

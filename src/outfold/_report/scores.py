@@ -11,10 +11,10 @@ from .._predictions import Predictions, State
 from .._results import Comparison, Estimate, Stability
 from ..metrics import MetricLike
 from ..plot._data import collected, estimates
-from .picture import Picture, expected, with_interval
+from .picture import Picture, expected, shade, with_interval
 from .svg import WIDTH, Drawing, Scale
 
-_LEFT = 158.0  # where values begin beside names
+_LEFT = 172.0  # where values begin beside names
 _RIGHT = WIDTH - 14
 _ROW = 20.0
 _NAME = 24  # letters of a name
@@ -68,7 +68,7 @@ def configurations(
         draw.circle(x(row.score), y, 4.5, "c1 edge" if row.name == found.selected else "c7 edge", tip)
     y = 18 + _ROW * len(made.rows) + 6
     draw.line(0, y - 13, WIDTH, y - 13, "rule")
-    draw.text(_LEFT - 8, y + 4, "expected, new samples", "t strong", "end")
+    draw.text(_LEFT - 8, y + 4, "expected of it", "t strong", "end")
     if found.interval is not None:
         draw.line(x(found.interval.low), y, x(found.interval.high), y, "bar c0", expected(found))
     draw.diamond(x(found.value), y, 6, "c0 edge", expected(found))
@@ -159,7 +159,7 @@ def cells(oof: Predictions) -> Picture:
             state = State(states[begin])
             where = " to ".join(_cell_name(made.cells[k], oof.n_repeats) for k in sorted({begin, end - 1}))
             tip = f"{name}\n{state.name.lower()}: {where}"
-            draw.rect(left + begin * step, y, (end - begin) * step, row - (1 if row > 4 else 0), _STATE_STYLES[state], tip)
+            draw.rect(left + begin * step, y, (end - begin) * step, row - (1 if row > 8 else 0), _STATE_STYLES[state], tip)
             begin = end
     draw.text(_RIGHT, top + n * row + 16, "repeats and folds, in the order of collecting", "axis", "end")
     gone = " and ".join(f"{made.having(s):,} {s.name.lower()}" for s in (State.DROPPED, State.FAILED) if made.having(s))
@@ -184,13 +184,13 @@ def trace(found: Stability) -> Picture:
     bottom = top + 170
     draw = Drawing(bottom + 38, f"{found.metric} as repeats are added")
     values = np.concatenate([found.mean[:, shown].ravel(), found.scores[:, shown].ravel()])
-    x, y = Scale(0.5, found.n_repeats + 0.5, 44, _RIGHT), Scale.around(values, bottom, top)
+    x, y = Scale(0.5, found.n_repeats + 0.5, 54, _RIGHT), Scale.around(values, bottom, top)
     _repeat_axis(draw, x, bottom, found.n_repeats)
-    draw.y_axis(y, 44, _RIGHT, found.metric)
+    draw.y_axis(y, 54, _RIGHT, found.metric)
     for i, j in enumerate(shown):
         name = found.configs[j]
-        draw.line(44, 10 + 15 * i, 62, 10 + 15 * i, f"line l{i}")
-        draw.text(68, 14 + 15 * i, name, "t", most=58)
+        draw.line(54, 10 + 15 * i, 76, 10 + 15 * i, f"line l{i}")
+        draw.text(84, 14 + 15 * i, name, "t", most=52)
         draw.path([(x(r + 1.0), y(float(v))) for r, v in enumerate(found.mean[:, j])], f"line l{i}")
         for r in range(found.n_repeats):
             tip = (
@@ -263,10 +263,9 @@ def fold_scores(oof: Predictions, metric: MetricLike, config: str) -> Picture:
             good = (float(score) - low) / span
             good = good if made.greater_is_better else 1 - good
             tip = f"repeat {r + 1}, fold {i + 1}: {_render.number(float(score))}"
-            draw.rect(left + wide * i, y, wide - 1.5, high - 1.5, "heat", tip, fill_opacity=round(0.08 + 0.92 * good, 3))
+            draw.rect(left + wide * i, y, wide - 1.5, high - 1.5, "heat", tip, fill_opacity=shade(good))
             if written:
-                style = "tick on" if good > 0.5 else "tick off"
-                draw.text(left + wide * (i + 0.5), y + high / 2 + 4, _short(float(score)), style, "middle")
+                draw.text(left + wide * (i + 0.5), y + high / 2 + 4, _short(float(score)), "tick in", "middle")
     mean = _render.number(float(values.mean()))
     spread = f"{_render.number(low)} to {_render.number(float(values.max()))}, mean {mean}"
     return Picture(

@@ -194,7 +194,7 @@ def _about_comparisons(found: Comparisons | None) -> Iterable[str]:
         adjusted = f" with p values adjusted by {by[found.adjust]}: {n} of {len(found)} differed at alpha {terms.alpha:g}"
     yield (
         f"It was compared with the next {_render.count(len(found), 'configuration')} by the "
-        f"{terms.description} ({_parenthesis(terms.reference)}){adjusted}; these tests do not account for the selection."
+        f"{terms.description.partition(',')[0]} ({_parenthesis(terms.reference)}){adjusted}; these tests do not account for the selection."
     )
 
 
