@@ -111,7 +111,7 @@ def _figure(picture: Picture, hero: bool = False) -> str:
 def _configurations(report: Report) -> str:
     pictures = [p for p in report.pictures if p.name in ("configurations", "selection")]
     metric = called(report.estimate.metric)
-    columns = [("rank", "n rank"), ("configuration", "name"), (f"{metric}, its own", "n"), ("se", "n wide")]
+    columns = [("#", "n rank"), ("configuration", "name"), (metric, "n"), ("se", "n wide")]
     columns += [("selected in", "n wide"), ("time", "n wide"), ("status", "")]
     head = "".join(
         f'<th scope="col" class="{style}"{_SORTED if i == 0 else ""}><button type="button">{escape(name)}</button></th>'
@@ -176,7 +176,7 @@ def _comparisons(report: Report) -> str:
     picture = _figures(p for p in report.pictures if p.name == _COMPARED)
     why = escape(found.reason or f"{found.terms.description} [{found.terms.reference}]")
     next_ones = _render.count(len(rows), "configuration")
-    return f"""<p>The next {next_ones} by score, each against the selected one, {escape(report.estimate.selected)}.</p>
+    return f"""<p>The next {next_ones} by score, each minus the selected one, {escape(report.estimate.selected)}.</p>
 <p class="lead">{why}</p>
 {picture}
 <div class="scroll" tabindex="0" role="region" aria-label="Table of comparisons"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>

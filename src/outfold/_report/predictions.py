@@ -49,7 +49,7 @@ def curve(kind: Literal["roc", "precision_recall"], oof: Predictions, config: st
     return Picture(
         kind,
         title,
-        f"The selected configuration, mean over repeats. {area} in the picture, for this configuration alone and so not "
+        f"The selected configuration{', mean over repeats' if oof.n_repeats > 1 else ''}. {area} in the picture: its own, not "
         f"corrected for having been selected.{about}{band_words}",
         draw.render(),
         {"config": config, "positive": made.positive, "lines": lines},
@@ -112,8 +112,8 @@ def confusion(oof: Predictions, config: str) -> Picture:
     return Picture(
         "confusion",
         "Which class is taken for which?",
-        f"The selected configuration out of fold{mean}: counts of samples; dark is a larger share of the true class. "
-        f"accuracy {_render.number(made.accuracy)}.",
+        f"The selected configuration out of fold{mean}: counts of samples, the stronger the colour the larger their share of the "
+        f"true class. Its own accuracy: {_render.number(made.accuracy)}.",
         draw.render(),
         {"config": made.config, "classes": made.classes, "counts": made.counts.tolist(), "accuracy": made.accuracy},
     )

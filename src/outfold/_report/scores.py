@@ -14,10 +14,10 @@ from ..plot._data import collected, estimates
 from .picture import Picture, expected, shade, with_interval
 from .svg import WIDTH, Drawing, Scale
 
-_LEFT = 172.0  # where values begin beside names
-_RIGHT = WIDTH - 14
-_ROW = 20.0
-_NAME = 24  # letters of a name
+_LEFT, _RIGHT = 12.0, WIDTH - 14
+_ROW = 33.0  # a name, and what is drawn below it
+_BESIDE = 172.0  # where cells begin beside names
+_LETTERS = 62  # of a name above a row
 _TRACED = 5
 
 
@@ -25,9 +25,9 @@ def optimism(estimate: Estimate) -> Picture:
     """The winner's own score beside what to expect: the distance is luck."""
     found = estimates.named_estimates(estimate)[estimate.method]
     low, high = found.interval or (found.value, found.value)
-    draw = Drawing(104, f"{expected(found)}; winner's own score {_render.number(found.naive)}", 720)
+    draw = Drawing(98, f"{expected(found)}; winner's own score {_render.number(found.naive)}", 720)
     x = Scale.around([low, high, found.naive, found.value], 24, 696, 0.12)
-    draw.x_axis(x, 76, 20, found.metric, 7)
+    draw.x_axis(x, 76, 20, most=7)
     y = 48.0
     draw.line(x(low), y, x(high), y, "bar c0", f"{found.metric} {expected(found)}")
     for end in (low, high):
@@ -56,19 +56,16 @@ def configurations(
     level, found = estimate.confidence_level, made.estimate
     ends = [end for row in made.rows if row.interval for end in row.interval]
     x = Scale.around([*ends, *(row.score for row in made.rows), found.value, *(found.interval or ())], _LEFT, _RIGHT)
-    last = 14 + _ROW * (len(made.rows) + 1)
-    draw = Drawing(last + 46, f"{len(made.rows)} best configurations by {found.metric}")
-    draw.x_axis(x, last + 6, 6, found.metric)
+    last = 8 + _ROW * (len(made.rows) + 1)
+    draw = Drawing(last + 40, f"{len(made.rows)} best configurations by {found.metric}")
+    draw.x_axis(x, last, 0, found.metric)
     for i, row in enumerate(made.rows):
-        y = 18 + _ROW * i
-        draw.text(_LEFT - 8, y + 4, row.name, "t strong" if row.name == found.selected else "t", "end", _NAME)
+        y = _name(draw, i, row.name, row.name == found.selected)
         tip = f"{row.name}\nits own score: {with_interval(row.score, row.interval, level)}"
         if row.interval is not None:
             draw.line(x(row.interval.low), y, x(row.interval.high), y, "bar pale", tip)
         draw.circle(x(row.score), y, 4.5, "c1 edge" if row.name == found.selected else "c7 edge", tip)
-    y = 18 + _ROW * len(made.rows) + 6
-    draw.line(0, y - 13, WIDTH, y - 13, "rule")
-    draw.text(_LEFT - 8, y + 4, "expected of it", "t strong", "end")
+    y = _name(draw, len(made.rows), "expected of the selected one on new samples", True)
     if found.interval is not None:
         draw.line(x(found.interval.low), y, x(found.interval.high), y, "bar c0", expected(found))
     draw.diamond(x(found.value), y, 6, "c0 edge", expected(found))
@@ -83,15 +80,21 @@ def configurations(
     )
 
 
+def _name(draw: Drawing, row: int, name: str, strong: bool = False) -> float:
+    """The name above a row; gives the height at which the row is drawn."""
+    draw.text(0, 11 + _ROW * row, name, "t strong" if strong else "t", most=_LETTERS)
+    return 22 + _ROW * row
+
+
 def draws(estimate: Estimate) -> Picture:
     """Where the interval comes from."""
     made = estimates.draws(estimate, None)
     height, bottom = 210.0, 164.0
     draw = Drawing(height, f"histogram of {int(made.counts.sum()):,} draws of {estimate.metric}")
-    x = Scale.around([*made.edges, estimate.naive], 34, _RIGHT, 0.03)
+    x = Scale.around([*made.edges, estimate.naive], 40, _RIGHT, 0.03)
     y = Scale(0, float(made.counts.max()) * 1.05, bottom, 22)
     draw.x_axis(x, bottom, bottom, estimate.metric, 6)
-    draw.y_axis(y, 34, _RIGHT, "draws", 4)
+    draw.y_axis(y, 40, _RIGHT, "draws", 4)
     for n, low, high in zip(made.counts, made.edges, made.edges[1:], strict=False):
         tip = f"{_render.number(low)} to {_render.number(high)}: {_render.count(int(n), 'draw')}"
         draw.rect(x(low) + 0.4, y(float(n)), x(high) - x(low) - 0.8, bottom - y(float(n)), "c2", tip)
@@ -114,16 +117,15 @@ def selection(estimate: Estimate, top: int = 10) -> Picture:
     """How often every configuration was selected."""
     made = estimates.selection(estimate, top)
     rows = [*made.rows, *([made.rest] if made.rest else [])]
-    draw = Drawing(20 + _ROW * len(rows), f"how often configurations are selected in {made.n_draws:,} draws")
-    x = Scale(0, max(row.share for row in rows) * 1.12, _LEFT, _RIGHT - 30)
+    draw = Drawing(10 + _ROW * len(rows), f"how often configurations are selected in {made.n_draws:,} draws")
+    x = Scale(0, max(row.share for row in rows), 0, _RIGHT - 40)
     for i, row in enumerate(rows):
-        y = 8 + _ROW * i
         mine = row.name == estimate.selected
-        draw.text(_LEFT - 8, y + 13, row.name, "t strong" if mine else "t", "end", _NAME)
+        y = _name(draw, i, row.name, mine)
         tip = f"{row.name}\nselected in {row.times:,} of {_render.count(made.n_draws, 'draw')} ({row.share:.1%})"
         style = "c8" if row is made.rest else "c1" if mine else "c2"
-        draw.rect(_LEFT, y + 3, max(x(row.share) - _LEFT, 1), 13, style, tip)
-        draw.text(x(row.share) + 6, y + 13, f"{row.share:.0%}" if row.share >= 0.01 else "<1%", "tick")
+        draw.rect(0, y - 5, max(x(row.share), 1), 10, style, tip)
+        draw.text(x(row.share) + 6, y + 4, f"{row.share:.0%}" if row.share >= 0.01 else "<1%", "tick")
     return Picture(
         "selection",
         "Would other samples have selected another?",
@@ -141,9 +143,9 @@ def cells(oof: Predictions) -> Picture:
     """Who left when."""
     made = collected.cells(oof)
     n, width = made.states.shape
-    row = min(max(380.0 / n, 0.5), _ROW)
+    row = min(max(380.0 / n, 0.5), 20.0)
     named = row >= 11
-    left, top = (_LEFT, 24.0) if named else (8.0, 24.0)
+    left, top = (_BESIDE, 24.0) if named else (0.0, 24.0)
     draw = Drawing(top + n * row + 24, f"{n:,} configurations: which cells are done, dropped or failed")
     there = [s for s in (State.DONE, State.DROPPED, State.FAILED, State.PENDING) if np.any(made.states == s)]
     for i, state in enumerate(there):
@@ -153,7 +155,7 @@ def cells(oof: Predictions) -> Picture:
     for i, (name, states) in enumerate(zip(made.configs, made.states, strict=True)):
         y = top + i * row
         if named:
-            draw.text(left - 8, y + row / 2 + 4, name, "t", "end", _NAME)
+            draw.text(left - 8, y + row / 2 + 4, name, "t", "end", 24)
         begin = 0
         for end in [*(np.flatnonzero(np.diff(states)) + 1).tolist(), width]:
             state = State(states[begin])
@@ -217,20 +219,19 @@ def _repeat_axis(draw: Drawing, x: Scale, y: float, n: int) -> None:
 def repeats(found: Stability, top: int = 8) -> Picture:
     """How much the score of a whole repeat depends on the partition."""
     shown = collected.columns(found, None, top)
-    last = 14 + 26.0 * len(shown)
-    draw = Drawing(last + 42, f"{found.metric} of every repeat")
+    last = 8 + _ROW * len(shown)
+    draw = Drawing(last + 40, f"{found.metric} of every repeat")
     x = Scale.around(found.scores[:, shown].ravel(), _LEFT, _RIGHT)
-    draw.x_axis(x, last + 2, 6, found.metric)
+    draw.x_axis(x, last, 0, found.metric)
     for i, j in enumerate(shown):
-        y, scores = 18 + 26.0 * i, found.scores[:, j]
-        draw.text(_LEFT - 8, y + 4, found.configs[j], "t", "end", _NAME)
+        y, scores = _name(draw, i, found.configs[j]), found.scores[:, j]
         low, high = np.quantile(scores, [0.25, 0.75])
-        draw.rect(x(float(low)), y - 9, x(float(high)) - x(float(low)), 18, "box")
+        draw.rect(x(float(low)), y - 7, x(float(high)) - x(float(low)), 14, "box")
         for r, score in enumerate(scores):
-            at = y - 8 + 16 * (r + 0.5) / len(scores)
+            at = y - 6 + 12 * (r + 0.5) / len(scores)
             draw.circle(x(float(score)), at, 2.4, "c2 soft", f"{found.configs[j]}\nrepeat {r + 1}: {_render.number(float(score))}")
         mean, median = float(found.mean[-1, j]), float(found.median[-1, j])
-        draw.line(x(median), y - 9, x(median), y + 9, "s0 thick", f"median of all repeats: {_render.number(median)}")
+        draw.line(x(median), y - 7, x(median), y + 7, "s0 thick", f"median of all repeats: {_render.number(median)}")
         draw.diamond(x(mean), y, 4.5, "c1 edge", f"{found.configs[j]}\nmean of all repeats: {_render.number(mean)}")
     return Picture(
         "repeats",
@@ -271,7 +272,7 @@ def fold_scores(oof: Predictions, metric: MetricLike, config: str) -> Picture:
     return Picture(
         "fold_scores",
         "Is there a fold unlike the others?",
-        f"{made.metric} of the selected configuration, a row a repeat; dark is better. {spread}.",
+        f"{made.metric} of the selected configuration, a row a repeat; the stronger the colour, the better. {spread}.",
         draw.render(),
         {"config": made.config, "scores": made.scores.tolist()},
     )
@@ -286,13 +287,12 @@ def differences(pairs: Sequence[Comparison]) -> Picture:
     metric = pairs[0].metric
     ends = [end for pair in pairs if pair.interval for end in pair.interval]
     x = Scale.around([0.0, *ends, *(pair.difference for pair in pairs)], _LEFT, _RIGHT)
-    last = 14 + 24.0 * len(pairs)
-    draw = Drawing(last + 42, f"differences of {metric}")
-    draw.x_axis(x, last + 2, 6, f"difference of {metric}")
-    draw.line(x(0.0), 6, x(0.0), last + 2, "zero")
+    last = 8 + _ROW * len(pairs)
+    draw = Drawing(last + 40, f"differences of {metric}")
+    draw.x_axis(x, last, 0, f"difference of {metric}")
+    draw.line(x(0.0), 0, x(0.0), last, "zero")
     for i, pair in enumerate(pairs):
-        y = 18 + 24.0 * i
-        draw.text(_LEFT - 8, y + 4, pair.a, "t", "end", _NAME)
+        y = _name(draw, i, pair.a)
         tip = f"{pair.a} - {pair.b}\n{_render.number(pair.difference, sign=True)}"
         if pair.interval is not None:
             tip += f", {_render.interval(*pair.interval, pair.confidence_level, sign=True)}"

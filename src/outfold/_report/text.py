@@ -221,7 +221,8 @@ def markdown(report: Report) -> str:
     parts.append(_markdown_table(["how it was found", ""], report.how))
     parts += ["## Configurations", _markdown_table(["rank", "configuration", board.metric, "se"], rows), *more]
     if report.comparisons is not None:
-        parts += ["## Comparisons", _markdown_table(*comparison_rows(report.comparisons))]
+        about = f"Each minus the selected one, {report.estimate.selected}."
+        parts += ["## Comparisons", escape_markdown(about), _markdown_table(*comparison_rows(report.comparisons))]
         parts += [f"{code}: {escape_markdown(words)}" for code, words in notes_of(report.comparisons).items()]
     checks = [[f.code, f.severity, f.text, f.advice] for f in report.checks]
     parts.append("## Checks")
@@ -232,8 +233,8 @@ def markdown(report: Report) -> str:
 
 
 def comparison_rows(found: Comparisons) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of the comparisons: the difference first, then the test."""
-    header = ["configuration", f"minus {_render.shorten(str(found.control), 40)}", f"{100 * found.terms.confidence_level:g}% CI", "p", "p, adjusted"]
+    """Header and rows of the comparisons: each minus the selected one, then the test."""
+    header = ["configuration", "difference", f"{100 * found.terms.confidence_level:g}% CI", "p", "adjusted p"]
     rows = []
     for pair in found:
         ends = "-" if pair.interval is None else " to ".join(_render.number(end, sign=True) for end in pair.interval)
@@ -276,7 +277,8 @@ def latex(report: Report) -> str:
         _render.table_latex(["configuration", board.metric, "se"], rows),
     ]
     if report.comparisons is not None:
-        parts.append(_render.table_latex(*comparison_rows(report.comparisons)))
+        about = f"Each minus the selected one, {report.estimate.selected}."
+        parts += [_render.escape_latex(about), _render.table_latex(*comparison_rows(report.comparisons))]
     return "\n\n".join(parts) + "\n"
 
 
