@@ -44,11 +44,10 @@ from ._results import (
     ValidationCurve,
 )
 from ._store import load
+from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from ._search import SelectCV
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Advice",

@@ -16,6 +16,7 @@ from . import _render, estimate, metrics
 from ._collect import collect, refit
 from ._plan import Plan
 from ._predictions import Predictions
+from ._report import report
 from ._results import Estimate
 from ._target import encode
 from .exceptions import FileError, InputError
@@ -66,6 +67,8 @@ class Result:
         The .oof file.
     model
         The model's file, or None where it could not be saved.
+    report
+        The page on it, an html file.
     nested
         The estimate of nested cross-validation, where it was asked for.
     """
@@ -73,6 +76,7 @@ class Result:
     estimate: Estimate
     predictions: Path
     model: Path | None
+    report: Path
     nested: Estimate | None = None
 
     def __str__(self) -> str:
@@ -81,6 +85,7 @@ class Result:
             facts.append(
                 f"  {'':<10} {self.model} (the selected one, fitted on all {self.estimate.n_samples:,} samples)"
             )
+        facts.append(f"  {'':<10} {self.report} (all of it on one page)")
         facts.append(f"  {'next':<10} outfold show {self.predictions} --metric {self.estimate.metric}")
         nested = [] if self.nested is None else ["", str(self.nested)]
         return "\n".join([str(self.estimate), *facts, *nested])
@@ -88,7 +93,8 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form."""
         model = None if self.model is None else str(self.model)
-        out = self.estimate.to_dict() | {"predictions": str(self.predictions), "model": model}
+        files = {"predictions": str(self.predictions), "model": model, "report": str(self.report)}
+        out = self.estimate.to_dict() | files
         return out if self.nested is None else out | {"nested": self.nested.to_dict()}
 
 
@@ -109,6 +115,7 @@ def run(
     timeout: float | None = None,
     inner: bool = False,
     configs: Callable[[Any, Kind], Any] | None = None,
+    command: str | None = None,
     say: Say = lambda text: None,
 ) -> Result:
     """Performance of the best of about 60 configurations on a table, and that configuration fitted on all of it.
@@ -120,7 +127,7 @@ def run(
     target
         The column to predict.
     out
-        Folder for ``run.oof`` and ``model.skops``; a call that was stopped goes on from what it holds.
+        Folder for ``run.oof``, ``model.skops`` and ``report.html``; a call that was stopped goes on from what it holds.
     metric
         What selects and is estimated; `metrics.default` of the task by default.
     task
@@ -137,6 +144,8 @@ def run(
         As in `collect`; with `inner` nested cross-validation is estimated too.
     configs
         Makes the configurations for the features and the task; `spaces.tabular` by default.
+    command
+        What was typed to get here, for the report.
     say
         Called with every note a person should read.
     """
@@ -164,7 +173,9 @@ def run(
     )
     model = _keep_model(folder, oof, space, table, chosen, say)
     nested = estimate.nested(oof, chosen) if inner else None
-    return Result(estimate.bbc(oof, chosen), folder / "run.oof", model, nested)
+    honest = estimate.bbc(oof, chosen)
+    page = report(oof, chosen, estimate=honest, title=f"{Path(path).name}: {target}", command=command)
+    return Result(honest, folder / "run.oof", model, page.save(folder / "report.html"), nested)
 
 
 def _what_is_done(table: Table, target: str, task: Kind | None, metric: str, asked: str | None) -> str:

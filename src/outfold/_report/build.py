@@ -14,6 +14,7 @@ from .._checks.checking import checked
 from .._predictions import Predictions, State
 from .._results import Comparisons, Estimate, Leaderboard
 from .._validate import Needs, check_count
+from .._version import __version__
 from ..exceptions import InputError
 from ..metrics import MetricLike
 from . import predictions, scores, text
@@ -76,7 +77,7 @@ def report(
         found = _estimate.bbc(oof, wanted, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng)
     elif not isinstance(found, Estimate):
         raise InputError(f"estimate must be an Estimate, as estimate.bbc gives; got {type(found).__name__}.")
-    board = oof.leaderboard(wanted, found.aggregate if found.aggregate == "fold" else "pooled")
+    board = oof.leaderboard(wanted, "fold" if found.aggregate == "fold" else "pooled")
     compared, why_not = _comparisons(oof, wanted, found, board)
     made = found if found.method == "bbc" else None
     return Report(
@@ -145,9 +146,8 @@ def _seconds(oof: Predictions) -> dict[str, float]:
     """Time spent on every configuration, where that is known."""
     if oof.seconds is None:
         return {}
-    known = ~np.isnan(oof.seconds).all(axis=(1, 2))
-    totals = np.nansum(oof.seconds, axis=(1, 2))
-    return {name: float(totals[i]) for i, name in enumerate(oof.configs) if known[i]}
+    known = zip(oof.configs, oof.seconds, strict=True)
+    return {name: float(np.nansum(seconds)) for name, seconds in known if not np.isnan(seconds).all()}
 
 
 _FACTS = {
@@ -164,8 +164,6 @@ _FACTS = {
 
 
 def _provenance(oof: Predictions, found: Estimate, command: str | None) -> Iterable[tuple[str, str]]:
-    from .. import __version__
-
     yield "fingerprint", oof.fingerprint
     made: Mapping[str, Any] = oof.provenance
     for key, words in _FACTS.items():

@@ -85,7 +85,7 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form: every number of the page."""
-        return json_ready(
+        facts: dict[str, Any] = json_ready(
             {
                 "title": self.title,
                 "headline": self.headline,
@@ -101,6 +101,7 @@ class Report:
                 "pictures": {picture.name: picture.numbers for picture in self.pictures},
             }
         )
+        return facts
 
     def to_csv(self) -> str:
         """The table of configurations."""

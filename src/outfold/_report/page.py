@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _render
 from .._results import Estimate
+from .._version import __version__
 from .picture import Picture
 from .svg import clean, escape
 from .text import called, comparison_rows, notes_of
@@ -29,8 +30,6 @@ _PREDICTED = ("roc", "precision_recall", "calibration", "confusion")
 
 def render(report: Report) -> str:
     """The page."""
-    from .. import __version__
-
     script = _file("page.js")
     sections = [(name, title, body) for name, title, body in _sections(report) if body]
     return Template(_file("template.html")).substitute(
@@ -80,7 +79,9 @@ def _section(name: str, title: str, body: str) -> str:
 def _sections(report: Report) -> Iterable[tuple[str, str, str]]:
     yield "how", "How it was found", _facts(report.how)
     yield "configurations", "Configurations", _configurations(report)
-    others = [p for p in report.pictures if p.name not in (_HERO, _COMPARED, "configurations", "selection", *_PREDICTED)]
+    others = [
+        p for p in report.pictures if p.name not in (_HERO, _COMPARED, "configurations", "selection", *_PREDICTED)
+    ]
     yield "evidence", "The evidence", _figures(others)
     yield "predictions", "What the selected one predicts", _figures(p for p in report.pictures if p.name in _PREDICTED)
     yield "comparisons", "Comparisons", _comparisons(report)
@@ -112,7 +113,7 @@ def _configurations(report: Report) -> str:
     pictures = [p for p in report.pictures if p.name in ("configurations", "selection")]
     metric = called(report.estimate.metric)
     columns = [("#", "n rank"), ("configuration", "name"), (metric, "n"), ("se", "n wide")]
-    columns += [("selected in", "n wide"), ("time", "n wide"), ("status", "")]
+    columns += [("selected in", "n wide"), ("time", "n wide"), ("status", "wide")]
     head = "".join(
         f'<th scope="col" class="{style}"{_SORTED if i == 0 else ""}><button type="button">{escape(name)}</button></th>'
         for i, (name, style) in enumerate(columns)
@@ -138,14 +139,14 @@ def _row(row: Mapping[str, Any]) -> str:
     share, seconds = row["selected_share"], row["seconds"]
     cells = [
         _number_cell(row["rank"], "n", lambda v: str(v)),
-        f'<td class="name">{escape(row["config"])}</td>',
+        f'<td class="name"><span>{escape(row["config"])}</span></td>',
         _number_cell(row["score"], "n", _render.number),
         _number_cell(row["se"], "n wide", _render.number),
         _number_cell(share, "n wide", lambda v: f"{v:.1%}"),
         _number_cell(seconds, "n wide", _render.seconds),
-        f"<td>{escape(row['status'])}</td>",
+        f'<td class="wide">{escape(row["status"])}</td>',
     ]
-    return f'<tr{_WON if row["status"] == "selected" else ""}>{"".join(cells)}</tr>'
+    return f"<tr{_WON if row['status'] == 'selected' else ''}>{''.join(cells)}</tr>"
 
 
 _WON = ' class="won"'
@@ -167,11 +168,14 @@ def _comparisons(report: Report) -> str:
     header, rows = comparison_rows(found)
     head = "".join(f'<th scope="col"{_STYLE if i else ""}>{escape(name)}</th>' for i, name in enumerate(header))
     body = "".join(
-        "<tr>" + "".join(f'<td class="{"n" if i else "name"}">{escape(c)}</td>' for i, c in enumerate(row)) + "</tr>"
-        for row in rows
+        f'<tr><td class="name"><span>{escape(name)}</span></td>'
+        + "".join(f'<td class="n">{escape(c)}</td>' for c in cells)
+        + "</tr>"
+        for name, *cells in rows
     )
     notes = "".join(
-        f'<p class="lead"><span class="code">{escape(code)}</span>{escape(words)}</p>' for code, words in notes_of(found).items()
+        f'<p class="lead"><span class="code">{escape(code)}</span>{escape(words)}</p>'
+        for code, words in notes_of(found).items()
     )
     picture = _figures(p for p in report.pictures if p.name == _COMPARED)
     why = escape(found.reason or f"{found.terms.description} [{found.terms.reference}]")
@@ -179,7 +183,8 @@ def _comparisons(report: Report) -> str:
     return f"""<p>The next {next_ones} by score, each minus the selected one, {escape(report.estimate.selected)}.</p>
 <p class="lead">{why}</p>
 {picture}
-<div class="scroll" tabindex="0" role="region" aria-label="Table of comparisons"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>
+<div class="scroll" tabindex="0" role="region" aria-label="Table of comparisons">
+<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>
 {notes}"""
 
 
@@ -214,5 +219,6 @@ def _methods(report: Report) -> str:
 
 def _data(report: Report) -> str:
     table = base64.b64encode(clean(report.to_csv()).encode("utf-8", "replace")).decode()
-    return f"""<p class="tools screen"><a class="button" download="configurations.csv" href="data:text/csv;charset=utf-8;base64,{table}">Configurations as csv</a>
+    link = f"data:text/csv;charset=utf-8;base64,{table}"
+    return f"""<p class="tools screen"><a class="button" download="configurations.csv" href="{link}">Configurations as csv</a>
 <button type="button" class="button" id="json">Everything as json</button></p>"""

@@ -42,6 +42,6 @@ def expected(estimate: Estimate) -> str:
     return f"expected on new samples: {with_interval(estimate.value, estimate.interval, estimate.confidence_level)}"
 
 
-def shade(share: float) -> float:
+def shade(share: float) -> str:
     """How opaque a cell of a heat map is, from 0 to 1: never so dark that what is written on it cannot be read."""
-    return round(0.03 + 0.57 * share, 3)
+    return f"{0.03 + 0.57 * share:.3f}"

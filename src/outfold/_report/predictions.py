@@ -17,7 +17,9 @@ _LEFT = 60.0
 _MARKS = 21  # points of a curve that have a tip
 
 
-def curve(kind: Literal["roc", "precision_recall"], oof: Predictions, config: str, n_resamples: int, rng: int) -> Picture:
+def curve(
+    kind: Literal["roc", "precision_recall"], oof: Predictions, config: str, n_resamples: int, rng: int
+) -> Picture:
     """What another threshold would give."""
     made = responses.curves(kind, oof, config, None, 0.95, n_resamples, rng)
     x_name, y_name = ("false positive rate", "true positive rate") if kind == "roc" else ("recall", "precision")
@@ -25,7 +27,9 @@ def curve(kind: Literal["roc", "precision_recall"], oof: Predictions, config: st
     if kind == "roc":
         draw.line(x(0), y(0), x(1), y(1), "zero")
     elif made.share is not None:
-        draw.line(x(0), y(made.share), x(1), y(made.share), "zero", f"share of {made.positive}: {_render.number(made.share)}")
+        draw.line(
+            x(0), y(made.share), x(1), y(made.share), "zero", f"share of {made.positive}: {_render.number(made.share)}"
+        )
     lines = []
     for i, line in enumerate(made.lines):
         defined = np.isfinite(line.low) & np.isfinite(line.high)

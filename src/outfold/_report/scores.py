@@ -15,7 +15,7 @@ from .picture import Picture, expected, shade, with_interval
 from .svg import WIDTH, Drawing, Scale
 
 _LEFT, _RIGHT = 12.0, WIDTH - 14
-_ROW = 33.0  # a name, and what is drawn below it
+_ROW = 36.0  # a name, and what is drawn below it
 _BESIDE = 172.0  # where cells begin beside names
 _LETTERS = 62  # of a name above a row
 _TRACED = 5
@@ -83,7 +83,7 @@ def configurations(
 def _name(draw: Drawing, row: int, name: str, strong: bool = False) -> float:
     """The name above a row; gives the height at which the row is drawn."""
     draw.text(0, 11 + _ROW * row, name, "t strong" if strong else "t", most=_LETTERS)
-    return 22 + _ROW * row
+    return 23 + _ROW * row
 
 
 def draws(estimate: Estimate) -> Picture:
@@ -161,7 +161,9 @@ def cells(oof: Predictions) -> Picture:
             state = State(states[begin])
             where = " to ".join(_cell_name(made.cells[k], oof.n_repeats) for k in sorted({begin, end - 1}))
             tip = f"{name}\n{state.name.lower()}: {where}"
-            draw.rect(left + begin * step, y, (end - begin) * step, row - (1 if row > 8 else 0), _STATE_STYLES[state], tip)
+            draw.rect(
+                left + begin * step, y, (end - begin) * step, row - (1 if row > 8 else 0), _STATE_STYLES[state], tip
+            )
             begin = end
     draw.text(_RIGHT, top + n * row + 16, "repeats and folds, in the order of collecting", "axis", "end")
     gone = " and ".join(f"{made.having(s):,} {s.name.lower()}" for s in (State.DROPPED, State.FAILED) if made.having(s))
@@ -229,7 +231,13 @@ def repeats(found: Stability, top: int = 8) -> Picture:
         draw.rect(x(float(low)), y - 7, x(float(high)) - x(float(low)), 14, "box")
         for r, score in enumerate(scores):
             at = y - 6 + 12 * (r + 0.5) / len(scores)
-            draw.circle(x(float(score)), at, 2.4, "c2 soft", f"{found.configs[j]}\nrepeat {r + 1}: {_render.number(float(score))}")
+            draw.circle(
+                x(float(score)),
+                at,
+                2.4,
+                "c2 soft",
+                f"{found.configs[j]}\nrepeat {r + 1}: {_render.number(float(score))}",
+            )
         mean, median = float(found.mean[-1, j]), float(found.median[-1, j])
         draw.line(x(median), y - 7, x(median), y + 7, "s0 thick", f"median of all repeats: {_render.number(median)}")
         draw.diamond(x(mean), y, 4.5, "c1 edge", f"{found.configs[j]}\nmean of all repeats: {_render.number(mean)}")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from .. import _render
 
 # What no html or xml document may hold, and what would turn the direction of the text around it.
-_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
+)
 
 WIDTH = 460.0
 
@@ -99,7 +101,9 @@ class Drawing:
         self.width, self.height, self.label = width, height, label
         self._parts: list[str] = []
 
-    def _add(self, tag: str, style: str, tip: str | None, inner: str | None = None, **places: object) -> None:
+    def _add(
+        self, tag: str, style: str, tip: str | None, places: Mapping[str, object], inner: str | None = None
+    ) -> None:
         # A shape with a tip is reached by the pointer and, within a focused picture, by the arrow keys.
         hint = "" if tip is None else f' data-tip="{escape(tip)}"'
         at = "".join(f' {k.replace("_", "-")}="{_n(v) if isinstance(v, float) else v}"' for k, v in places.items())
@@ -124,25 +128,32 @@ class Drawing:
             places["text_anchor"] = anchor
         if turn is not None:
             places["transform"] = f"rotate({_n(turn)} {_n(x)} {_n(y)})"
-        self._add("text", style, whole if shown != whole else None, escape(shown), **places)
+        self._add("text", style, whole if shown != whole else None, places, escape(shown))
 
     def line(self, x1: float, y1: float, x2: float, y2: float, style: str, tip: str | None = None) -> None:
         """A straight line."""
-        self._add("line", style, tip, x1=float(x1), y1=float(y1), x2=float(x2), y2=float(y2))
+        self._add("line", style, tip, {"x1": float(x1), "y1": float(y1), "x2": float(x2), "y2": float(y2)})
 
-    def rect(self, x: float, y: float, width: float, height: float, style: str, tip: str | None = None, **more: object) -> None:
+    def rect(
+        self, x: float, y: float, width: float, height: float, style: str, tip: str | None = None, **more: object
+    ) -> None:
         """A rectangle; nothing where it has no area."""
         if width > 0 and height > 0:
-            self._add("rect", style, tip, x=float(x), y=float(y), width=float(width), height=float(height), **more)
+            self._add(
+                "rect",
+                style,
+                tip,
+                {"x": float(x), "y": float(y), "width": float(width), "height": float(height)} | more,
+            )
 
     def circle(self, x: float, y: float, r: float, style: str, tip: str | None = None) -> None:
         """A dot."""
-        self._add("circle", style, tip, cx=float(x), cy=float(y), r=float(r))
+        self._add("circle", style, tip, {"cx": float(x), "cy": float(y), "r": float(r)})
 
     def diamond(self, x: float, y: float, r: float, style: str, tip: str | None = None) -> None:
         """A square on its corner."""
         path = f"M{_n(x)} {_n(y - r)}L{_n(x + r)} {_n(y)}L{_n(x)} {_n(y + r)}L{_n(x - r)} {_n(y)}Z"
-        self._add("path", style, tip, d=path)
+        self._add("path", style, tip, {"d": path})
 
     def path(self, points: Iterable[tuple[float, float]], style: str, close: bool = False) -> None:
         """A polygon through the points; those closer than half a pixel to the last are left out."""
@@ -155,7 +166,7 @@ class Drawing:
             last = point
         if last is not None and len(kept) > 1:
             d = "M" + "L".join(f"{_n(x)} {_n(y)}" for x, y in kept) + ("Z" if close else "")
-            self._add("path", style, None, d=d)
+            self._add("path", style, None, {"d": d})
 
     def x_axis(self, scale: Scale, y: float, top: float, name: str = "", most: int = 5, grid: bool = True) -> None:
         """Ticks below, faint lines above them, and the name at the right end."""

@@ -11,6 +11,8 @@ import numpy as np
 from .. import _render
 from .._predictions import Predictions, State
 from .._results import Comparisons, Estimate
+from .._version import __version__
+from .svg import line_of
 
 if TYPE_CHECKING:
     from .document import Report
@@ -82,7 +84,9 @@ def how(oof: Predictions, estimate: Estimate) -> list[tuple[str, str]]:
     rows.append(("estimated by", f"{estimate.description} [{estimate.reference}]"))
     fits = f"{work['done']:,} of {work['planned']:,} done"
     if work["dropped"]:
-        fits += f"; {work['dropped']:,} ({work['dropped'] / work['planned']:.0%}) saved by dropping hopeless configurations"
+        fits += (
+            f"; {work['dropped']:,} ({work['dropped'] / work['planned']:.0%}) saved by dropping hopeless configurations"
+        )
     if work["failed"]:
         fits += f"; {work['failed']:,} failed"
     if work["pending"]:
@@ -105,9 +109,7 @@ def counts(oof: Predictions) -> dict[str, Any]:
 
 
 def _samples(oof: Predictions) -> str:
-    words = _render.count(oof.n_samples, "sample")
-    if oof.groups is not None:
-        words += f" in {_render.count(len(np.unique(oof.group_codes)), 'group')}"
+    words = _render.count(oof.n_samples, "sample") + _groups(oof)
     classes = oof.target.classes
     if classes is not None:
         sizes = np.bincount(oof.target.y, minlength=len(classes))
@@ -116,8 +118,15 @@ def _samples(oof: Predictions) -> str:
     return words
 
 
+def _groups(oof: Predictions) -> str:
+    codes = oof.group_codes
+    return "" if codes is None else f" in {_render.count(len(np.unique(codes)), 'group')}"
+
+
 def _tried(oof: Predictions) -> str:
-    gone = [f"{having(oof, state):,} {state.name.lower()}" for state in (State.DROPPED, State.FAILED) if having(oof, state)]
+    gone = [
+        f"{having(oof, state):,} {state.name.lower()}" for state in (State.DROPPED, State.FAILED) if having(oof, state)
+    ]
     return f"{oof.n_configs:,} tried" + (f", of which {' and '.join(gone)}" if gone else "")
 
 
@@ -129,10 +138,9 @@ def having(oof: Predictions, state: State) -> int:
 def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | None) -> str:
     """A paragraph for a paper with the numbers filled in."""
     say = Rounding(estimate)
-    groups = "" if oof.groups is None else f" in {_render.count(len(np.unique(oof.group_codes)), 'group')}"
     tried = _render.count(oof.n_configs, "configuration")
     parts = [
-        f"We evaluated {tried} on {_render.count(estimate.n_samples, 'sample')}{groups} by {_plan(estimate.plan)}.",
+        f"We evaluated {tried} on {_render.count(estimate.n_samples, 'sample')}{_groups(oof)} by {_plan(estimate.plan)}.",
         *_about_dropping(oof),
         _about_selection(estimate),
         f"Its performance on new samples was estimated by {estimate.description} ({_parenthesis(estimate.reference)}): "
@@ -191,16 +199,17 @@ def _about_comparisons(found: Comparisons | None) -> Iterable[str]:
     if found.adjusted is not None and len(found) > 1:
         n = int(np.sum(found.adjusted <= terms.alpha))
         by = {"holm": "Holm's method", "bonferroni": "Bonferroni's method", "bh": "Benjamini and Hochberg's method"}
-        adjusted = f" with p values adjusted by {by[found.adjust]}: {n} of {len(found)} differed at alpha {terms.alpha:g}"
+        adjusted = (
+            f" with p values adjusted by {by[found.adjust]}: {n} of {len(found)} differed at alpha {terms.alpha:g}"
+        )
+    test = f"{terms.description.partition(',')[0]} ({_parenthesis(terms.reference)})"
     yield (
-        f"It was compared with the next {_render.count(len(found), 'configuration')} by the "
-        f"{terms.description.partition(',')[0]} ({_parenthesis(terms.reference)}){adjusted}; these tests do not account for the selection."
+        f"It was compared with the next {_render.count(len(found), 'configuration')} by the {test}{adjusted}; these tests do "
+        "not account for the selection."
     )
 
 
 def _about_software(made: Mapping[str, Any]) -> str:
-    from .. import __version__
-
     others = [f"{name} {made[key]}" for key, name in _SOFTWARE.items() if key in made]
     seed = f"; seed {made['seed']}" if "seed" in made else ""
     return f"Computed with {', '.join([f'outfold {__version__}', *others])}{seed}."
@@ -259,8 +268,6 @@ _MARKDOWN = {c: "\\" + c for c in "\\`*_[]|~$"} | {"<": "&lt;", ">": "&gt;", "&"
 
 def escape_markdown(text: object) -> str:
     """Text that Markdown shows as it is, on one line: no markup, no html, no end of a table's cell."""
-    from .svg import line_of
-
     return "".join(_MARKDOWN.get(c, c) for c in line_of(text))
 
 
@@ -272,7 +279,7 @@ def latex(report: Report) -> str:
         for name, score, se in zip(board.configs, board.scores, board.se, strict=True)
     ][:20]
     parts = [
-        f"% {_one_line(report.headline)}",
+        f"% {line_of(report.headline)}",
         _render.escape_latex(report.methods),
         _render.table_latex(["configuration", board.metric, "se"], rows),
     ]
@@ -280,9 +287,3 @@ def latex(report: Report) -> str:
         about = f"Each minus the selected one, {report.estimate.selected}."
         parts += [_render.escape_latex(about), _render.table_latex(*comparison_rows(report.comparisons))]
     return "\n\n".join(parts) + "\n"
-
-
-def _one_line(text: str) -> str:
-    from .svg import line_of
-
-    return line_of(text)

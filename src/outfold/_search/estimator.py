@@ -30,6 +30,7 @@ from .._configs import Configs, check_estimator
 from .._notes import Note
 from .._plan import Plan
 from .._predictions import Predictions
+from .._report import Report, report
 from .._results import Estimate, Interval
 from .._scoring import Scoring
 from .._target import encode
@@ -447,6 +448,21 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def interval_(self) -> Interval | None:
         """The 95% confidence interval of `estimate_`."""
         return self.estimate_.interval
+
+    def report(self, **options: Any) -> Report:
+        """One page on the search: the estimate, all configurations, comparisons, checks, a paragraph for a paper.
+
+        Parameters
+        ----------
+        **options
+            Those of `outfold.report`, such as `title` and `top`.
+
+        Examples
+        --------
+        >>> search.report().save("report.html")  # doctest: +SKIP
+        """
+        found = self.estimate_
+        return report(self.oof_, self._judge.metric(self.oof_), estimate=found, rng=self._judge.seed, **options)
 
     # -- the model --------------------------------------------------------------------------------------
 

@@ -12,13 +12,14 @@ import errno
 import inspect
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__, estimate, select
 from ..exceptions import InputError, OutfoldError
-from . import _advise, _check, _compare, _rank
+from . import _advise, _check, _compare, _rank, _report
 from ._arguments import MixedParser, add_command, add_file, add_format, add_work_options, names, seed
 from ._files import again, load, print_as
 
@@ -41,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     try:
         args = parser.parse_args(argv)
+        args.typed = shlex.join(["outfold", *(sys.argv[1:] if argv is None else argv)])
     except SystemExit as stop:  # argparse has said what is wrong, or shown the help
         return int(stop.code or FINE)
     try:
@@ -83,6 +85,12 @@ _COLUMNS = {
     r"\(config=, repeat=\)": "(--config-column, --repeat)",
     r"\(config=\)": "(--config-column)",
     r"\((sample|label|prediction|fold|repeat|group)=\)": r"(--\1)",
+}
+_REPORT = _COLUMNS | {
+    r"\bn_resamples\b": "--resamples",
+    r"\bconfidence_level\b": "--level",
+    r"(?<!Collect with )\bresponse='(\w+)'": r"--response \1",
+    r"\bpositive=(\S+)": r"--positive \1",
 }
 # The library's words in its errors, and what they are called on the command line, by command.
 _WORDS = {
@@ -127,6 +135,8 @@ _WORDS = {
         r"(?<!Collect with )\bresponse='(\w+)'": r"--response \1",
         r"\bpositive=(\S+)": r"--positive \1",
     },
+    "report": _REPORT,
+    "open": _REPORT,
     "advise": {
         r"\b(budget|cost|precision) must\b": r"--\1 must",
         r"\bbudget needs cost\b": "--budget needs --cost",
@@ -182,6 +192,7 @@ def _run(args: argparse.Namespace) -> None:
         seed=args.seed,
         timeout=args.timeout,
         inner=args.inner,
+        command=args.typed,
         say=lambda text: print(f"note: {text}", file=sys.stderr, flush=True),
     )
     print_as(args.format, result, result.to_dict, lambda: _run_rows(result))
@@ -189,7 +200,7 @@ def _run(args: argparse.Namespace) -> None:
 
 def _run_rows(result: Result) -> list[dict[str, Any]]:
     facts = result.to_dict()
-    nested, files = facts.pop("nested", None), {k: facts[k] for k in ("predictions", "model")}
+    nested, files = facts.pop("nested", None), {k: facts[k] for k in ("predictions", "model", "report")}
     return [_estimate_row(part) for part in (facts, *([nested | files] if nested else []))]
 
 
@@ -303,7 +314,18 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"outfold {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=MixedParser)
-    for add in (_add_demo, _advise.add, _add_run, _add_show, _add_estimate, _check.add, _compare.add, _rank.add):
+    for add in (
+        _add_demo,
+        _advise.add,
+        _add_run,
+        _add_show,
+        _add_estimate,
+        _check.add,
+        _compare.add,
+        _rank.add,
+        _report.add,
+        _report.add_open,
+    ):
         add(commands)
     return parser
 
@@ -334,7 +356,8 @@ def _add_run(commands: Any) -> None:
         """example:
   outfold run train.csv --target y -o out/
 
-The folder gets run.oof (the predictions; a run that was stopped goes on from it) and model.skops. In Python:
+The folder gets run.oof (the predictions; a run that was stopped goes on from it), report.html (all of it on one page) and
+model.skops. In Python:
   import skops.io
   path = "out/model.skops"
   model = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
