@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -27,6 +29,18 @@ _EARLY_DROP = 50
 _JACKKNIFE = 2000
 
 Aggregate = Literal["pooled", "fold"]
+
+_KEPT: ContextVar[dict[Any, tuple[Predictions, list[Part]]] | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def kernels_kept() -> Iterator[None]:
+    """While this lasts, whoever scores the same predictions by the same metric shares the kernels: they are costly to make."""
+    token = _KEPT.set({})
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
 
 
 class Part(NamedTuple):
@@ -122,14 +136,18 @@ class Scoring:
 
     def repeat_scores(self) -> NDArray[np.float64]:
         """(R, C) the metric of every candidate on all that counts of every repeat; repeats without any are left out."""
-        return np.stack([self._repeat_score(r, np.flatnonzero(self._used[:, r])) for r in self._repeats])
+        if self.metric.values is None:
+            sizes = [int(self._used[:, r].sum()) for r in self._repeats]
+            weights = (np.ones((1, n), dtype=np.uint8) for n in sizes)
+            return np.concatenate([part.kernel.scores(w) for part, w in zip(self._pooled, weights, strict=True)])
+        # A mean needs no kernel, which is made for many weightings.
+        return np.stack([self._repeat_mean(self.metric.values, r) for r in self._repeats])
 
-    def _repeat_score(self, repeat: int, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """(C,) the metric of every candidate on these samples of one repeat."""
-        if self.metric.values is not None:  # a mean needs no kernel, which is made for many weightings
-            values = self.metric.values(self.oof.target.take(rows), self._slice(repeat, rows))
-            return np.asarray(_wide(values).sum(axis=1) / len(rows), dtype=np.float64)
-        return np.asarray(self._kernel(repeat, rows).scores(np.ones((1, len(rows)), dtype=np.uint8))[0])
+    def _repeat_mean(self, values: Callable[..., NDArray[Any]], repeat: int) -> NDArray[np.float64]:
+        """(C,) the mean of every candidate on the samples that count of one repeat."""
+        rows = np.flatnonzero(self._used[:, repeat])
+        held = values(self.oof.target.take(rows), self._slice(repeat, rows))
+        return np.asarray(_wide(held).sum(axis=1) / len(rows), dtype=np.float64)
 
     def group_codes(self) -> NDArray[np.intp] | None:
         """(rows,) codes of the groups among the rows that count, or None where there are no groups."""
@@ -159,8 +177,21 @@ class Scoring:
         """Repeats of which some cell counts."""
         return sorted({r for r, _ in self.cells})
 
+    def _kept(self, which: str, make: Callable[[], list[Part]]) -> list[Part]:
+        """The kernels, made once for all scorings of these predictions by this metric while `kernels_kept`."""
+        kept = _KEPT.get()
+        if kept is None:
+            return make()
+        key = (id(self.oof), self.metric, which)
+        if key not in kept:
+            kept[key] = (self.oof, make())  # the predictions stay alive, so that no other ones get their id
+        return kept[key][1]
+
     @cached_property
     def _pooled(self) -> list[Part]:
+        return self._kept("pooled", self._make_pooled)
+
+    def _make_pooled(self) -> list[Part]:
         """One kernel a repeat; one for all repeats where the metric is a mean over the same samples."""
         held = self._repeats
         columns = {r: np.flatnonzero(self._used[self.rows, r]) for r in held}
@@ -180,6 +211,9 @@ class Scoring:
 
     @cached_property
     def _by_cell(self) -> list[Part]:
+        return self._kept("by cell", self._make_by_cell)
+
+    def _make_by_cell(self) -> list[Part]:
         position = np.full(self.oof.n_samples, -1)
         position[self.rows] = np.arange(len(self.rows))
         parts = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .._checks.case import Case
 from .._checks.checking import checked
 from .._predictions import Predictions, State
 from .._results import Comparisons, Estimate, Leaderboard
+from .._scoring import kernels_kept
 from .._validate import Needs, check_count
 from .._version import __version__
 from ..exceptions import InputError
@@ -72,13 +73,28 @@ def report(
     Needs().check(oof, "report")
     top = check_count(top, "top")
     wanted = _wanted_metric(oof, metric, estimate)
-    found = estimate
-    if found is None:
-        found = _estimate.bbc(oof, wanted, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng)
-    elif not isinstance(found, Estimate):
-        raise InputError(f"estimate must be an Estimate, as estimate.bbc gives; got {type(found).__name__}.")
-    board = oof.leaderboard(wanted, "fold" if found.aggregate == "fold" else "pooled")
-    compared, why_not = _comparisons(oof, wanted, found, board)
+    with kernels_kept():
+        found = estimate
+        if found is None:
+            found = _estimate.bbc(oof, wanted, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng)
+        elif not isinstance(found, Estimate):
+            raise InputError(f"estimate must be an Estimate, as estimate.bbc gives; got {type(found).__name__}.")
+        return _build(oof, wanted, found, title, command, _Drawn(top, n_resamples, rng))
+
+
+class _Drawn(NamedTuple):
+    """How the pictures are drawn."""
+
+    top: int
+    n_resamples: int
+    rng: int
+
+
+def _build(
+    oof: Predictions, metric: MetricLike, found: Estimate, title: str, command: str | None, drawn: _Drawn
+) -> Report:
+    board = oof.leaderboard(metric, "fold" if found.aggregate == "fold" else "pooled")
+    compared, why_not = _comparisons(oof, metric, found, board)
     made = found if found.method == "bbc" else None
     return Report(
         title=title,
@@ -89,10 +105,10 @@ def report(
         rows=tuple(_rows(oof, board, found)),
         comparisons=compared,
         no_comparison=why_not,
-        checks=checked(Case(oof, wanted, made=made)),
+        checks=checked(Case(oof, metric, made=made)),
         methods=text.methods(oof, found, compared),
         provenance=tuple(_provenance(oof, found, command)),
-        pictures=tuple(_pictures(oof, wanted, found, compared, top, n_resamples, rng)),
+        pictures=tuple(_pictures(oof, metric, found, compared, drawn)),
     )
 
 
@@ -185,14 +201,12 @@ def _pictures(
     metric: MetricLike,
     found: Estimate,
     compared: Comparisons | None,
-    top: int,
-    n_resamples: int,
-    rng: int,
+    drawn: _Drawn,
 ) -> Iterable[Picture]:
     """The pictures that apply, in order."""
     config = found.selected
     yield scores.optimism(found)
-    yield from _try(lambda: scores.configurations(oof, metric, found, top, n_resamples, rng))
+    yield from _try(lambda: scores.configurations(oof, metric, found, *drawn))
     if found.draws is not None:
         yield scores.draws(found)
     if found.chosen is not None and found.n_configs > 1:
@@ -206,7 +220,7 @@ def _pictures(
     if oof.n_folds > 1 and oof.n_folds < oof.n_samples:
         few = oof if oof.n_repeats <= _MOST_REPEATS_IN_GRID else oof.sel(repeat=range(_MOST_REPEATS_IN_GRID))
         yield from _try(lambda: scores.fold_scores(few, metric, config))
-    yield from _pictures_of_classes(oof, config, rng)
+    yield from _pictures_of_classes(oof, config, drawn.rng)
     if compared is not None:
         yield scores.differences(list(compared))
 

@@ -46,14 +46,24 @@ def configurations(
     _check_belongs(found, oof, scoring)
     scores = scoring.scores()[0]
     order = [int(j) for j in np.argsort(-scoring.metric.sign * scores, kind="stable")[:top]]
-    blocks = sample_bootstrap(scoring, False, rng).blocks(check_count(n_resamples, "n_resamples", 2))
-    draws = np.concatenate([scoring.scores(weights)[:, order] for weights in blocks])
+    draws = _draws_of(scoring, metric, order, check_count(n_resamples, "n_resamples", 2), rng)
     rows = [
         Row(scoring.names[j], float(scores[j]), _interval(draws[:, i], level))
         for i, j in enumerate(order)
         if np.isfinite(scores[j])
     ]
     return Configurations(tuple(rows), found, oof.n_configs - len(scoring.candidates))
+
+
+def _draws_of(
+    scoring: Scoring, metric: MetricLike, order: list[int], n_resamples: int, rng: int
+) -> NDArray[np.float64]:
+    """(B, C) scores of some candidates under the draws of all."""
+    blocks = sample_bootstrap(scoring, False, rng).blocks(n_resamples)
+    if len(scoring.cells) < len(scoring.oof.splits.cells):  # a few candidates alone might have more cells that count
+        return np.concatenate([scoring.scores(weights)[:, order] for weights in blocks])
+    few = Scoring(scoring.oof.sel(config=[scoring.names[j] for j in order]), metric)
+    return np.concatenate([few.scores(weights) for weights in blocks])
 
 
 def _check_belongs(found: Any, oof: Predictions, scoring: Scoring) -> None:

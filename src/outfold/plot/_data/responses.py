@@ -151,7 +151,8 @@ def _roc_points(paths: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
 
 
 def _roc_ends(fpr: Floats, tpr: Floats, x: Floats) -> tuple[Floats, Floats]:
-    own, first = np.unique(fpr, return_index=True)
+    first = np.flatnonzero(np.append(True, fpr[1:] != fpr[:-1]))  # rates rise
+    own = fpr[first]
     low, high = tpr[first], tpr[np.append(first[1:], len(fpr)) - 1]
     right = np.searchsorted(own, x)
     left = np.maximum(right - 1, 0)
