@@ -13,11 +13,12 @@ from .._checks.case import Case
 from .._checks.checking import checked
 from .._predictions import Predictions, State
 from .._results import Comparisons, Estimate, Leaderboard
-from .._scoring import kernels_kept
+from .._scoring import Scoring, kernels_kept
 from .._validate import Needs, check_count
 from .._version import __version__
 from ..exceptions import InputError
 from ..metrics import MetricLike
+from ..plot._data.estimates import check_belongs
 from . import predictions, scores, text
 from .document import Report
 from .picture import Picture
@@ -77,8 +78,8 @@ def report(
         found = estimate
         if found is None:
             found = _estimate.bbc(oof, wanted, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng)
-        elif not isinstance(found, Estimate):
-            raise InputError(f"estimate must be an Estimate, as estimate.bbc gives; got {type(found).__name__}.")
+        else:
+            check_belongs(found, oof, Scoring(oof, wanted))
         return _build(oof, wanted, found, title, command, _Drawn(top, n_resamples, rng))
 
 
@@ -206,7 +207,7 @@ def _pictures(
     """The pictures that apply, in order."""
     config = found.selected
     yield scores.optimism(found)
-    yield from _try(lambda: scores.configurations(oof, metric, found, *drawn))
+    yield scores.configurations(oof, metric, found, *drawn)
     if found.draws is not None:
         yield scores.draws(found)
     if found.chosen is not None and found.n_configs > 1:

@@ -131,7 +131,7 @@ class Report:
             raise FileError(f"a report is saved as .html, .md or .tex; got {path.name}.")
         draft = path.with_name(path.name + ".part")
         try:
-            draft.write_text(form[path.suffix.lower()](), encoding="utf-8")
+            draft.write_text(form[path.suffix.lower()](), encoding="utf-8", errors="replace")
             draft.replace(path)
         except OSError as error:
             raise FileError(f"{path} cannot be written ({error.strerror or error}).") from error

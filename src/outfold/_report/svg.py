@@ -80,10 +80,10 @@ def tick_texts(ticks: Sequence[float]) -> list[str]:
     if not ticks:
         return []
     largest = max(map(abs, ticks))
-    if largest >= 1e5 or 0 < largest < 1e-3:
+    if largest >= 1e7 or 0 < largest < 1e-3:
         return [f"{t:.3g}" for t in ticks]
     digits = next((d for d in range(7) if all(abs(round(t, d) - t) <= 1e-9 * max(1, largest) for t in ticks)), 6)
-    return [f"{t:.{digits}f}" for t in ticks]
+    return [f"{t:,.{digits}f}" for t in ticks]
 
 
 class Drawing:

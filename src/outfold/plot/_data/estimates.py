@@ -43,7 +43,7 @@ def configurations(
     top, level = check_count(top, "top"), check_level(level)
     found = estimates.bbc(oof, metric, None, n_resamples, level, rng=rng) if estimate is None else estimate
     scoring = Scoring(oof, metric)
-    _check_belongs(found, oof, scoring)
+    check_belongs(found, oof, scoring)
     scores = scoring.scores()[0]
     order = [int(j) for j in np.argsort(-scoring.metric.sign * scores, kind="stable")[:top]]
     draws = _draws_of(scoring, metric, order, check_count(n_resamples, "n_resamples", 2), rng)
@@ -66,7 +66,8 @@ def _draws_of(
     return np.concatenate([few.scores(weights) for weights in blocks])
 
 
-def _check_belongs(found: Any, oof: Predictions, scoring: Scoring) -> None:
+def check_belongs(found: Any, oof: Predictions, scoring: Scoring) -> None:
+    """Refuse an estimate of other predictions or by another metric."""
     if not isinstance(found, Estimate):
         raise InputError(f"estimate must be an Estimate, as estimate.bbc gives; got {type(found).__name__}.")
     if (found.fingerprint, found.metric) != (oof.fingerprint, scoring.metric.name):
