@@ -106,7 +106,7 @@ def test_an_estimate_of_other_predictions_is_refused():
         of.report(two_classes(), "accuracy", estimate=0.7)
     with pytest.raises(InputError, match="top must be"):
         of.report(two_classes(), top=0)
-    with pytest.raises(InputError, match="report needs predictions"):
+    with pytest.raises(InputError, match="report needs Predictions"):
         of.report([0.7])
 
 

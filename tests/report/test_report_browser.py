@@ -10,8 +10,6 @@ from report_cases import HOSTILE, two_classes
 
 import outfold as of
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 TAB, RIGHT, ESCAPE, ENTER = "\ue004", "\ue014", "\ue00c", "\ue007"
 
 
@@ -100,10 +98,8 @@ def test_tips_by_pointer(browser, page):
     x, y, words = browser.run(script)
     assert browser.run("return document.getElementById('tip').hidden")
     browser.point(x, y)
-    assert browser.run("const tip = document.getElementById('tip'); return [tip.hidden, tip.textContent]") == [
-        False,
-        words,
-    ]
+    assert not browser.run("return document.getElementById('tip').hidden")
+    assert browser.run("return document.getElementById('tip').textContent") == words
     assert "its own score: 0." in words
     browser.point(5, 5)
     assert browser.run("return document.getElementById('tip').hidden")
@@ -124,17 +120,14 @@ def test_tips_by_keyboard(browser, page):
 
 def test_everything_is_reached_by_tab_and_the_focus_is_seen(browser, many):
     browser.open(many)
-    wanted = set(
-        browser.run(
-            "return [...document.querySelectorAll('a, button:not([hidden]), input, [tabindex=\"0\"]')].map((e, i) => e.dataset.i = String(i))"
-        )
-    )
+    script = """const all = document.querySelectorAll('a, button:not([hidden]), input, [tabindex="0"]');
+        return [...all].map((e, i) => e.dataset.i = String(i))"""
+    wanted = set(browser.run(script))
     seen = []
     for _ in range(len(wanted)):
         browser.press(TAB)
-        at, style = browser.run(
-            "const e = document.activeElement; return [e.dataset.i, getComputedStyle(e).outlineStyle + getComputedStyle(e).outlineWidth]"
-        )
+        script = "const s = getComputedStyle(document.activeElement); return s.outlineStyle + s.outlineWidth"
+        at, style = browser.run("return document.activeElement.dataset.i"), browser.run(script)
         assert style == "solid2px", at
         seen.append(at)
     assert set(seen) == wanted

@@ -17,7 +17,7 @@ from .svg import WIDTH, Drawing, Scale
 _LEFT, _RIGHT = 12.0, WIDTH - 14
 _ROW = 36.0  # a name, and what is drawn below it
 _BESIDE = 172.0  # where cells begin beside names
-_LETTERS = 62  # of a name above a row
+_LETTERS = 54  # of a name above a row
 _TRACED = 5
 
 
@@ -155,7 +155,7 @@ def cells(oof: Predictions) -> Picture:
     for i, (name, states) in enumerate(zip(made.configs, made.states, strict=True)):
         y = top + i * row
         if named:
-            draw.text(left - 8, y + row / 2 + 4, name, "t", "end", 24)
+            draw.text(left - 8, y + row / 2 + 4, name, "t", "end", 21)
         begin = 0
         for end in [*(np.flatnonzero(np.diff(states)) + 1).tolist(), width]:
             state = State(states[begin])
@@ -194,7 +194,7 @@ def trace(found: Stability) -> Picture:
     for i, j in enumerate(shown):
         name = found.configs[j]
         draw.line(54, 10 + 15 * i, 76, 10 + 15 * i, f"line l{i}")
-        draw.text(84, 14 + 15 * i, name, "t", most=52)
+        draw.text(84, 14 + 15 * i, name, "t", most=44)
         draw.path([(x(r + 1.0), y(float(v))) for r, v in enumerate(found.mean[:, j])], f"line l{i}")
         for r in range(found.n_repeats):
             tip = (

@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from .document import Report
 
 # What readers of papers call them; other metrics go by their names.
-_CALLED = {"roc_auc": "AUC", "r2": "R2", "rmse": "RMSE", "mse": "MSE", "mae": "MAE", "mcc": "MCC", "f1": "F1"}
+_CALLED = {
+    "brier": "Brier score",
+    "f1": "F1",
+    "mae": "MAE",
+    "mcc": "MCC",
+    "mse": "MSE",
+    "r2": "R2",
+    "rmse": "RMSE",
+    "roc_auc": "AUC",
+}
 
 
 def called(metric: str) -> str:
@@ -27,7 +36,7 @@ def called(metric: str) -> str:
 
 
 class Rounding:
-    """As many digits as the interval leaves meaningful: two of its width, at least.
+    """As many digits as the interval leaves meaningful: two of its width, and more where the sum would not add up.
 
     Parameters
     ----------
@@ -38,7 +47,14 @@ class Rounding:
     def __init__(self, estimate: Estimate) -> None:
         low, high = estimate.interval or (estimate.value, estimate.naive)
         width = abs(high - low) or abs(estimate.value) or 1.0
-        self.digits = max(0, min(1 - math.floor(math.log10(width)), 12)) if math.isfinite(width) else 4
+        least = max(0, min(1 - math.floor(math.log10(width)), 12)) if math.isfinite(width) else 4
+        self.digits = next((d for d in range(least, least + 4) if self._adds_up(estimate, d)), least)
+
+    @staticmethod
+    def _adds_up(estimate: Estimate, digits: int) -> bool:
+        """Whether the rounded scores differ by the rounded optimism."""
+        naive, value, optimism = (round(x, digits) for x in (estimate.naive, estimate.value, estimate.optimism))
+        return math.isclose(abs(naive - value), abs(optimism), abs_tol=10.0 ** -(digits + 2))
 
     def __call__(self, value: float) -> str:
         return f"{value:.{self.digits}f}"
@@ -140,10 +156,10 @@ def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | Non
     say = Rounding(estimate)
     tried = _render.count(oof.n_configs, "configuration")
     parts = [
-        f"We evaluated {tried} on {_render.count(estimate.n_samples, 'sample')}{_groups(oof)} by {_plan(estimate.plan)}.",
+        f"We evaluated {tried} on {_render.count(estimate.n_samples, 'sample')}{_groups(oof)}, {_plan(estimate.plan)}.",
         *_about_dropping(oof),
         _about_selection(estimate),
-        f"Its performance on new samples was estimated by {estimate.description} ({_parenthesis(estimate.reference)}): "
+        f"{'The' if estimate.n_configs == 1 else 'Its'} performance on new samples was estimated by {estimate.description} ({_parenthesis(estimate.reference)}): "
         f"{called(estimate.metric)} {_value(estimate, say)}.",
         *_about_own(estimate, say),
         *_about_comparisons(comparisons),
@@ -153,7 +169,13 @@ def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | Non
 
 
 def _plan(plan: str) -> str:
-    return plan if plan.endswith(("test set", "hold-out", "hold-outs", "rounds")) else f"{plan} cross-validation"
+    if plan.endswith("one test set"):
+        return f"on {plan}"
+    return (
+        f"by {plan}"
+        if any(word in plan for word in ("hold-out", "rounds", "splits"))
+        else f"by {plan} cross-validation"
+    )
 
 
 def _parenthesis(reference: str) -> str:
@@ -173,6 +195,8 @@ def _about_dropping(oof: Predictions) -> Iterable[str]:
 
 
 def _about_selection(estimate: Estimate) -> str:
+    if estimate.n_configs == 1:
+        return ""
     if estimate.named:
         return f"The configuration {estimate.selected} was named beforehand."
     positive = "" if estimate.positive is None else f" (positive class: {estimate.positive})"
@@ -202,9 +226,11 @@ def _about_comparisons(found: Comparisons | None) -> Iterable[str]:
         adjusted = (
             f" with p values adjusted by {by[found.adjust]}: {n} of {len(found)} differed at alpha {terms.alpha:g}"
         )
-    test = f"{terms.description.partition(',')[0]} ({_parenthesis(terms.reference)})"
+    name = terms.description.replace(";", ",").partition(",")[0]
+    article = "" if "'s " in name else "the "  # DeLong's test, the permutation test
+    test = f"{article}{name} ({_parenthesis(terms.reference)})"
     yield (
-        f"It was compared with the next {_render.count(len(found), 'configuration')} by the {test}{adjusted}; these tests do "
+        f"It was compared with the next {_render.count(len(found), 'configuration')} by {test}{adjusted}; these tests do "
         "not account for the selection."
     )
 
