@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 
-.PHONY: help demo test check format bench calibrate clean
+.PHONY: help demo test check browser format bench calibrate clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -14,7 +14,7 @@ help:  ## list the commands
 demo: $(VENV)/.user  ## set up, then show on real data how flattering the winner's score is
 	$(BIN)/outfold demo
 
-test: check  ## set up, lint, type-check, run all tests
+test: check browser  ## set up, lint, type-check, run all tests
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 check: $(VENV)/.dev  ## lint, types, direction of imports
@@ -22,6 +22,14 @@ check: $(VENV)/.dev  ## lint, types, direction of imports
 	$(BIN)/ruff format --check src tests benchmarks studies
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The tests of the report look at it in a real browser; without one they are left out, and say so.
+browser:  ## install Chromium and its driver for the tests of the report, where that can be done
+	@if command -v chromedriver >/dev/null && command -v chromium chromium-browser google-chrome >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium chromium-driver >/dev/null \
+		|| echo "Chromium could not be installed: the tests of the report in a browser are left out."; \
+	else echo "No browser: install Chromium and chromedriver (Debian: sudo apt-get install chromium chromium-driver)."; fi
 
 format: $(VENV)/.dev  ## put the code into the house format
 	$(BIN)/ruff check --fix src tests benchmarks studies

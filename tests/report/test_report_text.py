@@ -71,8 +71,8 @@ def estimate(value, low, high, naive, greater=True, **options) -> of.Estimate:
         ),
         (
             estimate(0.21, 0.1, 0.33, 0.18, greater=False),
-            "Expect brier 0.21 (95% CI 0.10 to 0.33) on new samples; the winner's own cross-validation score, 0.18, is 0.03 too "
-            "low.",
+            "Expect Brier score 0.21 (95% CI 0.10 to 0.33) on new samples; the winner's own cross-validation score, 0.18, is 0.03 "
+            "too low.",
         ),
         (
             estimate(0.7, 0.6, 0.8, 0.69),
@@ -85,7 +85,7 @@ def estimate(value, low, high, naive, greater=True, **options) -> of.Estimate:
         ),
         (
             estimate(12345.0, 11000.0, 14000.0, 12000.0, greater=False, named=True),
-            "Expect brier 12345 (95% CI 11000 to 14000) on new samples.",
+            "Expect Brier score 12345 (95% CI 11000 to 14000) on new samples.",
         ),
     ],
 )

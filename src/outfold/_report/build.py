@@ -69,7 +69,7 @@ def report(
     >>> import numpy as np, outfold as of
     >>> correct = np.random.default_rng(0).random((80, 150)) < 0.7      # 150 equally good prompts on 80 questions
     >>> print(of.report(of.from_arrays(None, correct, response="pointwise")))
-    Expect mean 0.716 (95% CI 0.542 to 0.839) on new samples; the winner's own score, 0.838, is 0.122 too high.
+    Expect mean 0.72 (95% CI 0.54 to 0.84) on new samples; the winner's own score, 0.84, is 0.12 too high.
     """
     Needs().check(oof, "report")
     top = check_count(top, "top")

@@ -154,13 +154,14 @@ def having(oof: Predictions, state: State) -> int:
 def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | None) -> str:
     """A paragraph for a paper with the numbers filled in."""
     say = Rounding(estimate)
-    tried = _render.count(oof.n_configs, "configuration")
+    tried, samples = _render.count(oof.n_configs, "configuration"), _render.count(estimate.n_samples, "sample")
+    whose = "The" if estimate.n_configs == 1 else "Its"
+    method = f"{estimate.description} ({_parenthesis(estimate.reference)})"
     parts = [
-        f"We evaluated {tried} on {_render.count(estimate.n_samples, 'sample')}{_groups(oof)}, {_plan(estimate.plan)}.",
+        f"We evaluated {tried} on {samples}{_groups(oof)} {_plan(estimate.plan)}.",
         *_about_dropping(oof),
         _about_selection(estimate),
-        f"{'The' if estimate.n_configs == 1 else 'Its'} performance on new samples was estimated by {estimate.description} ({_parenthesis(estimate.reference)}): "
-        f"{called(estimate.metric)} {_value(estimate, say)}.",
+        f"{whose} performance on new samples was estimated by {method}: {called(estimate.metric)} {_value(estimate, say)}.",
         *_about_own(estimate, say),
         *_about_comparisons(comparisons),
         _about_software(oof.provenance),
@@ -170,7 +171,7 @@ def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | Non
 
 def _plan(plan: str) -> str:
     if plan.endswith("one test set"):
-        return f"on {plan}"
+        return f"({plan})"
     return (
         f"by {plan}"
         if any(word in plan for word in ("hold-out", "rounds", "splits"))
