@@ -25,7 +25,7 @@ check: $(VENV)/.dev  ## lint, types, direction of imports
 
 # The tests of the report look at it in a real browser; without one they are left out, and say so.
 browser:  ## install Chromium and its driver for the tests of the report, where that can be done
-	@if command -v chromedriver >/dev/null && command -v chromium chromium-browser google-chrome >/dev/null; then :; \
+	@if command -v chromedriver >/dev/null && { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium chromium-driver >/dev/null \
 		|| echo "Chromium could not be installed: the tests of the report in a browser are left out."; \

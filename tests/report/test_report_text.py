@@ -71,8 +71,8 @@ def estimate(value, low, high, naive, greater=True, **options) -> of.Estimate:
         ),
         (
             estimate(0.21, 0.1, 0.33, 0.18, greater=False),
-            "Expect Brier score 0.21 (95% CI 0.10 to 0.33) on new samples; the winner's own cross-validation score, 0.18, is 0.03 "
-            "too low.",
+            "Expect Brier score 0.21 (95% CI 0.10 to 0.33) on new samples; the winner's own cross-validation score, 0.18, is "
+            "0.03 too low.",
         ),
         (
             estimate(0.7, 0.6, 0.8, 0.69),
