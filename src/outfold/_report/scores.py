@@ -184,7 +184,7 @@ def _cell_name(cell: tuple[int, int], n_repeats: int) -> str:
 def trace(found: Stability) -> Picture:
     """How scores settle as repeats are added."""
     shown = collected.columns(found, None, _TRACED)
-    top = 26.0 + 15 * len(shown)
+    top = 30.0 + 18 * len(shown)
     bottom = top + 170
     draw = Drawing(bottom + 38, f"{found.metric} as repeats are added")
     values = np.concatenate([found.mean[:, shown].ravel(), found.scores[:, shown].ravel()])
@@ -193,8 +193,8 @@ def trace(found: Stability) -> Picture:
     draw.y_axis(y, 54, _RIGHT, found.metric)
     for i, j in enumerate(shown):
         name = found.configs[j]
-        draw.line(54, 10 + 15 * i, 76, 10 + 15 * i, f"line l{i}")
-        draw.text(84, 14 + 15 * i, name, "t", most=44)
+        draw.line(54, 10 + 18 * i, 76, 10 + 18 * i, f"line l{i}")
+        draw.text(84, 15 + 18 * i, name, "t", most=44)
         draw.path([(x(r + 1.0), y(float(v))) for r, v in enumerate(found.mean[:, j])], f"line l{i}")
         for r in range(found.n_repeats):
             tip = (
@@ -254,9 +254,9 @@ def fold_scores(oof: Predictions, metric: MetricLike, config: str) -> Picture:
     """The selected configuration, fold by fold."""
     made = collected.fold_grid(oof, metric, config)
     n, k = made.scores.shape
-    left, top, high = 30.0, 30.0, 22.0
+    left, top, high = 30.0, 38.0, 22.0
     wide = min((_RIGHT - left) / k, 60.0)
-    draw = Drawing(top + high * n + 34, f"{made.metric} of every fold")
+    draw = Drawing(top + high * n + 4, f"{made.metric} of every fold")
     values = made.scores[np.isfinite(made.scores)]
     low, span = float(values.min()), float(np.ptp(values)) or 1.0
     written = k <= 12
