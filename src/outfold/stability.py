@@ -238,10 +238,13 @@ def trace(oof: Predictions, metric: MetricLike) -> Stability:
     'config 2'
     """
     scoring = Scoring(oof, metric)
-    done = _complete(oof.sel(config=list(scoring.names)))
-    if done is None:
-        raise NeedError("no repeat is complete for all candidates; collect the missing cells first.")
-    scores = Scoring(done, metric).repeat_scores()
+    if len(scoring.cells) < len(oof.splits.cells):
+        done = _complete(oof.sel(config=list(scoring.names)))
+        if done is None:
+            raise NeedError("no repeat is complete for all candidates; collect the missing cells first.")
+        scores = Scoring(done, metric).repeat_scores()
+    else:
+        scores = scoring.repeat_scores()
     moments = paths.running_moments(scores)
     return Stability(
         metric=scoring.metric.name,

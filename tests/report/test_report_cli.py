@@ -28,6 +28,13 @@ def call(capsys, *argv):
     return code, captured.out, captured.err
 
 
+@pytest.mark.parametrize("command", ["report", "open"])
+def test_help_has_an_example(capsys, command):
+    code, out, _ = call(capsys, command, "--help")
+    assert code == 0
+    assert f"\n  outfold {command} out/run.oof" in out.partition("examples")[2]
+
+
 def test_report_writes_the_page_and_prints_the_headline(capsys, oof_file, tmp_path):
     page = tmp_path / "page.html"
     code, out, err = call(capsys, "report", oof_file, "--metric", "accuracy", "-o", str(page), "--resamples", "100")
