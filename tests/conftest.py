@@ -90,3 +90,35 @@ def classes():
         return of.from_arrays(y, P, folds=options.pop("folds", folds), response="proba", **options)
 
     return made
+
+
+# -- reports --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def small_report():
+    """A report with every picture but that of dropping."""
+    from report_cases import two_classes
+
+    return of.report(two_classes(r=3), "roc_auc", n_resamples=200)
+
+
+@pytest.fixture(scope="session")
+def hostile():
+    """Predictions whose names try to get out of the page."""
+    from report_cases import HOSTILE, two_classes
+
+    return two_classes(c=len(HOSTILE), configs=HOSTILE)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One headless browser for all tests that need it."""
+    from webdriver import Browser, installed
+
+    found = installed()
+    if found is None:
+        pytest.skip("no browser: `make browser` installs Chromium and its driver, or says how")
+    opened = Browser(*found)
+    yield opened
+    opened.close()

@@ -204,6 +204,7 @@ def test_pictures_of_the_gallery_are_there_and_small():
     shown = set(re.findall(r"\]\(pictures/([\w.]+)\)", (DOCS / "pictures.md").read_text()))
     files = {path.name: path for path in (DOCS / "pictures").iterdir()}
     assert shown <= set(files)
-    assert {name for name in files if name.endswith(".png")} <= shown
+    elsewhere = {"report.png"}  # in docs/report.md
+    assert {name for name in files if name.endswith(".png")} <= shown | elsewhere
     for name in shown:
         assert files[name].stat().st_size < 60_000, name

@@ -36,12 +36,12 @@ def rows_of(page: str) -> list[list[str]]:
 # -- numbers --------------------------------------------------------------------------------------------
 
 
-def test_numbers_of_the_page_are_those_of_the_api(made):
+def test_numbers_of_the_page_are_those_of_the_api(small_report):
     oof = two_classes(r=3)
-    facts = facts_of(made.to_html())
+    facts = facts_of(small_report.to_html())
     bbc = of.estimate.bbc(oof, "roc_auc", n_resamples=200)
     assert facts["estimate"] == json.loads(json.dumps(bbc.to_dict()))
-    assert facts == json.loads(json.dumps(made.to_dict()))
+    assert facts == json.loads(json.dumps(small_report.to_dict()))
 
     board = oof.leaderboard("roc_auc")
     assert [row["config"] for row in facts["configurations"]] == list(board.configs)
@@ -58,9 +58,9 @@ def test_numbers_of_the_page_are_those_of_the_api(made):
     assert facts["provenance"]["fingerprint"] == oof.fingerprint
 
 
-def test_numbers_of_the_pictures_are_those_of_the_api(made):
-    oof, shown = two_classes(r=3), made.to_dict()["pictures"]
-    selected = made.estimate.selected
+def test_numbers_of_the_pictures_are_those_of_the_api(small_report):
+    oof, shown = two_classes(r=3), small_report.to_dict()["pictures"]
+    selected = small_report.estimate.selected
     own = of.estimate.cv(oof.sel(config=selected), "roc_auc", aggregate="pooled", n_resamples=200)
     first = shown["configurations"]["rows"][0]
     assert (first["name"], first["score"]) == (selected, own.value)
@@ -78,11 +78,11 @@ def test_numbers_of_the_pictures_are_those_of_the_api(made):
     assert np.trace(confusion) / oof.n_samples == pytest.approx(shown["confusion"]["accuracy"])
     assert sum(shown["draws"]["counts"]) == 200
     assert sum(row["times"] for row in shown["selection"]["rows"]) == 200
-    assert shown["optimism"]["optimism"] == made.estimate.optimism
+    assert shown["optimism"]["optimism"] == small_report.estimate.optimism
 
 
-def test_the_table_shows_what_the_facts_hold(made):
-    for cells, row in zip(rows_of(made.to_html()), made.rows, strict=True):
+def test_the_table_shows_what_the_facts_hold(small_report):
+    for cells, row in zip(rows_of(small_report.to_html()), small_report.rows, strict=True):
         assert cells[:3] == [str(row["rank"]), row["config"], f"{row['score']:.4f}"]
         assert cells[4] == f"{row['selected_share']:.1%}"
 
@@ -155,9 +155,15 @@ def test_every_kind_of_predictions_has_a_report(oof, metric):
     assert len(list(csv.reader(io.StringIO(made.to_csv())))) == oof.n_configs + 1
 
 
-def test_pictures_stand_where_they_apply(made):
+def test_pictures_stand_where_they_apply(small_report):
     every = ["optimism", "configurations", "draws", "selection", "trace", "repeats", "fold_scores", "roc"]
-    assert [p.name for p in made.pictures] == [*every, "precision_recall", "calibration", "confusion", "difference"]
+    assert [p.name for p in small_report.pictures] == [
+        *every,
+        "precision_recall",
+        "calibration",
+        "confusion",
+        "difference",
+    ]
     regression = of.report({name: oof for name, oof, _ in kinds()}["regression"], "rmse", n_resamples=20)
     assert [p.name for p in regression.pictures] == [*every[:4], "fold_scores", "difference"]
     assert "too low" in regression.headline or "not flattering" in regression.headline
@@ -268,18 +274,23 @@ def test_escape_leaves_nothing_that_html_reads():
 
 
 @pytest.mark.parametrize("name", ["page.html", "page.HTM", "page.md", "page.tex"])
-def test_save_by_the_ending(made, tmp_path, name):
-    path = made.save(tmp_path / name)
-    form = {"html": made.to_html, "htm": made.to_html, "md": made.to_markdown, "tex": made.to_latex}
+def test_save_by_the_ending(small_report, tmp_path, name):
+    path = small_report.save(tmp_path / name)
+    form = {
+        "html": small_report.to_html,
+        "htm": small_report.to_html,
+        "md": small_report.to_markdown,
+        "tex": small_report.to_latex,
+    }
     assert path.read_text(encoding="utf-8") == form[name.rpartition(".")[2].lower()]()
     assert [p.name for p in tmp_path.iterdir()] == [name]
 
 
-def test_save_says_what_is_wrong(made, tmp_path):
+def test_save_says_what_is_wrong(small_report, tmp_path):
     with pytest.raises(FileError, match=r"saved as .html, .md or .tex; got report.pdf"):
-        made.save(tmp_path / "report.pdf")
+        small_report.save(tmp_path / "report.pdf")
     with pytest.raises(FileError, match="cannot be written"):
-        made.save(tmp_path / "missing" / "report.html")
+        small_report.save(tmp_path / "missing" / "report.html")
 
 
 def test_half_a_pair_of_surrogates_can_be_saved(tmp_path):
@@ -288,8 +299,8 @@ def test_half_a_pair_of_surrogates_can_be_saved(tmp_path):
         assert made.save(tmp_path / name).stat().st_size > 1000
 
 
-def test_the_page_asks_for_nothing_and_allows_nothing(made):
-    page = made.to_html()
+def test_the_page_asks_for_nothing_and_allows_nothing(small_report):
+    page = small_report.to_html()
     outside = re.sub(r"<script.*?</script>|@article.*?</pre>", "", page, flags=re.S)
     assert not re.findall(r"https?://", outside)
     assert "default-src 'none'" in page

@@ -14,8 +14,8 @@ TAB, RIGHT, ESCAPE, ENTER = "\ue004", "\ue014", "\ue00c", "\ue007"
 
 
 @pytest.fixture(scope="module")
-def page(made, tmp_path_factory):
-    return made.save(tmp_path_factory.mktemp("page") / "report.html")
+def page(small_report, tmp_path_factory):
+    return small_report.save(tmp_path_factory.mktemp("page") / "report.html")
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +216,7 @@ def test_names_that_are_html_do_nothing(browser, hostile, tmp_path):
     assert sorted(facts) == sorted(HOSTILE)
 
 
-def test_the_facts_can_be_taken_along(browser, page, made):
+def test_the_facts_can_be_taken_along(browser, page, small_report):
     browser.open(page)
     click(browser, "#json")
     path = browser.folder / "report.json"
@@ -224,7 +224,7 @@ def test_the_facts_can_be_taken_along(browser, page, made):
         if path.exists() and not list(browser.folder.glob("*.crdownload")):
             break
         time.sleep(0.05)
-    assert json.loads(path.read_text()) == json.loads(json.dumps(made.to_dict()))
+    assert json.loads(path.read_text()) == json.loads(json.dumps(small_report.to_dict()))
 
 
 def test_the_page_prints(browser, page):
