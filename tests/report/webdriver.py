@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_LOCAL = ("file:", "data:", "blob:", "about:", "chrome:", "chrome-untrusted:")
 _OPTIONS = """--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
 --disable-component-update --disable-sync --hide-scrollbars"""
 
@@ -49,6 +50,8 @@ class Browser:
             }
             made = self._ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
             self._root += f"/session/{made['sessionId']}"
+            # The browser's own first page must not be in the way of what is logged later.
+            self._ask("POST", "/url", {"url": "about:blank"})
             self.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(self.folder))
         except BaseException:
             self.close()
@@ -91,10 +94,10 @@ class Browser:
         return self._ask("POST", "/se/log", {"type": kind})
 
     def requested(self) -> list[str]:
-        """Addresses asked for since the page was opened, other than files and data."""
+        """Addresses asked for since the page was opened, other than files, data and the browser's own pages."""
         events = [json.loads(entry["message"])["message"] for entry in self.logs("performance")]
         urls = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
-        return [url for url in urls if not url.startswith(("file:", "data:", "blob:"))]
+        return [url for url in urls if not url.startswith(_LOCAL)]
 
     def has_dialog(self) -> bool:
         """Whether an alert stands open."""
