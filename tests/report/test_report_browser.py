@@ -95,6 +95,8 @@ def test_tips_by_pointer(browser, page):
     script = """const mark = document.querySelector('#configurations circle[data-tip]');
         mark.scrollIntoView({block: 'center'}); const at = mark.getBoundingClientRect();
         return [at.left + at.width / 2, at.top + at.height / 2, mark.dataset.tip]"""
+    browser.run(script)
+    browser.settle()
     x, y, words = browser.run(script)
     assert browser.run("return document.getElementById('tip').hidden")
     browser.point(x, y)
@@ -108,6 +110,7 @@ def test_tips_by_pointer(browser, page):
 def test_tips_by_keyboard(browser, page):
     browser.open(page)
     browser.run("document.querySelector('#configurations svg').focus()")
+    browser.settle()
     tips = browser.run(
         "return [...document.querySelectorAll('#configurations svg')[0].querySelectorAll('[data-tip]')].map(m => m.dataset.tip)"
     )

@@ -85,6 +85,13 @@ class Browser:
         """What a script returns."""
         return self._ask("POST", "/execute/sync", {"script": script, "args": list(args)})
 
+    def settle(self) -> None:
+        """Wait until what was asked for has been drawn, events of scrolling included."""
+        script = (
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20)))"
+        )
+        self._ask("POST", "/execute/async", {"script": script, "args": []})
+
     def cdp(self, command: str, **options: Any) -> Any:
         """A command of the browser's own protocol."""
         return self._ask("POST", "/goog/cdp/execute", {"cmd": command, "params": options})
