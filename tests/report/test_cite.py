@@ -63,6 +63,11 @@ def test_results_are_cited():
     assert keys_of([of.estimate.bbc(oof, "accuracy", n_resamples=20), "Efron 1987"]) == ("tsamardinos2018", "efron1987")
 
 
+def test_the_documentation_shows_the_entry():
+    shown = (SOURCE.parents[1] / "docs" / "report.md").read_text()
+    assert f"\n```\n{of.cite('Tsamardinos 2018, Alg. 5')}\n```\n" in shown
+
+
 def test_names_in_all_spellings():
     assert keys_of("Demšar 2006; Waudby-Smith & Ramdas 2024") == ("demsar2006", "waudbysmith2024")
     assert _PAPER.findall("after Wang et al. 2014, Table 1") == [("Wang", "2014")]

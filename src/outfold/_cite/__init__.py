@@ -1,5 +1,5 @@
 """BibTeX of the papers that results refer to."""
 
-from .citing import cite, keys_of
+from .citing import cite, keys_of, references_of
 
-__all__ = ["cite", "keys_of"]
+__all__ = ["cite", "keys_of", "references_of"]

@@ -35,7 +35,7 @@ def cite(result: Any) -> str:
 
 def keys_of(result: Any) -> tuple[str, ...]:
     """Keys of the papers, each once."""
-    keys = dict.fromkeys(key for text in _references(result) for key in _keys_in(text))
+    keys = dict.fromkeys(key for text in references_of(result) for key in _keys_in(text))
     unknown = [key for key in keys if key not in _entries()]
     if unknown:
         raise InputError(f"there is no BibTeX entry for {', '.join(unknown)}; cite it by its reference as printed.")
@@ -49,8 +49,8 @@ def _keys_in(reference: str) -> Iterator[str]:
         yield re.sub(r"\W", "", name).lower() + year
 
 
-def _references(result: Any) -> Iterable[str]:
-    """The references of a result and of the results it is made of."""
+def references_of(result: Any) -> Iterable[str]:
+    """The references of a result and of the results it is made of, as printed."""
     if isinstance(result, str):
         return [result]
     if hasattr(result, "references"):
@@ -62,7 +62,7 @@ def _references(result: Any) -> Iterable[str]:
         adjusted = [] if result.adjusted is None else [_ADJUSTED.get(result.adjust, "")]
         return [*omnibus, result.terms.reference, *adjusted]
     if isinstance(result, Sequence):
-        return [text for one in result for text in _references(one)]
+        return [text for one in result for text in references_of(one)]
     raise InputError(
         f"cite needs a result with a reference, such as an Estimate or a Comparison; got {type(result).__name__}."
     )

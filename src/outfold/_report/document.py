@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from .._cite import cite
+from .._cite import cite, references_of
 from .._render import json_ready
 from .._results import Checks, Comparisons, Estimate, Leaderboard
 from ..exceptions import FileError
@@ -73,9 +73,7 @@ class Report:
     @property
     def references(self) -> tuple[str, ...]:
         """The papers behind the numbers, for `cite`."""
-        from .._cite.citing import _references
-
-        tests = [] if self.comparisons is None else list(_references(self.comparisons))
+        tests = [] if self.comparisons is None else references_of(self.comparisons)
         return (self.estimate.reference, *tests)
 
     @cached_property

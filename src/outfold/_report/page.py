@@ -51,8 +51,8 @@ def _key(found: Estimate) -> str:
     """The few numbers that matter, as the API prints them."""
     ends = "" if found.interval is None else _render.interval(*found.interval, found.confidence_level)
     rows = [("expected on new samples", escape(_render.number(found.value)) + f" <small>{escape(ends)}</small>")]
-    if found._corrects:
-        rows.append((found._own(), escape(_render.number(found.naive))))
+    if found.corrects:
+        rows.append((found.own_name, escape(_render.number(found.naive))))
         rows.append(("optimism", escape(_render.number(found.optimism, sign=True))))
     rows.append(("selected", escape(found.selected)))
     return '<dl class="key">' + "".join(f"<div><dt>{escape(k)}</dt><dd>{v}</dd></div>" for k, v in rows) + "</dl>"

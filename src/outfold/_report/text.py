@@ -75,7 +75,7 @@ def _value(estimate: Estimate, say: Rounding) -> str:
 
 def _own(estimate: Estimate, say: Rounding) -> str:
     """What is to be said of the winner's own score; nothing where it is no other number."""
-    if not estimate._corrects or estimate.n_configs < 2:
+    if not estimate.corrects or estimate.n_configs < 2:
         return ""
     own = f"; {_own_name(estimate)}, {say(estimate.naive)}, is "
     flattery = say(estimate.optimism)
@@ -205,7 +205,7 @@ def _about_selection(estimate: Estimate) -> str:
 
 
 def _about_own(estimate: Estimate, say: Rounding) -> Iterable[str]:
-    if not estimate._corrects or estimate.n_configs < 2:
+    if not estimate.corrects or estimate.n_configs < 2:
         return
     name = _own_name(estimate)
     yield (

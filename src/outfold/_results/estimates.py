@@ -135,10 +135,10 @@ class Estimate:
 
     def __str__(self) -> str:
         ci = "" if self.interval is None else "   " + _render.interval(*self.interval, self.confidence_level)
-        own = f"  {self._own()}"
-        width = max(len(self.title), len(own) if self._corrects else 0)
+        own = f"  {self.own_name}"
+        width = max(len(self.title), len(own) if self.corrects else 0)
         lines = [f"{self.title:<{width}}   {_render.number(self.value)}{ci}"]
-        if self._corrects:
+        if self.corrects:
             optimism = _render.number(self.optimism, sign=True)
             lines.append(f"{own:<{width}}   {_render.number(self.naive)}   optimism {optimism}")
         lines += [f"  {key:<10} {text}" for key, text in self._facts()]
@@ -147,17 +147,19 @@ class Estimate:
     def _repr_html_(self) -> str:
         ci = "" if self.interval is None else "   " + _render.interval(*self.interval, self.confidence_level)
         rows = list(self._facts())
-        if self._corrects:
+        if self.corrects:
             optimism = _render.number(self.optimism, sign=True)
-            rows = [(self._own(), _render.number(self.naive)), ("optimism", optimism), *rows]
+            rows = [(self.own_name, _render.number(self.naive)), ("optimism", optimism), *rows]
         return _render.facts_html(f"{self.title}: {_render.number(self.value)}{ci}", rows)
 
     @property
-    def _corrects(self) -> bool:
+    def corrects(self) -> bool:
         """Whether the winner's own score is another number than the estimate."""
         return not self.named and self.method not in ("cv", "cvt", "resubstitution")
 
-    def _own(self) -> str:
+    @property
+    def own_name(self) -> str:
+        """What the winner's own score is called."""
         if self.own:
             return f"winner's own {self.own}"
         if self.plan.endswith("one test set"):  # nothing was cross-validated
