@@ -33,7 +33,7 @@ class Samples:
         part = Part(take(self.X, train), take(self.y, train), tuple(take(self.X, rows) for rows in tests), fit_params)
         if not private:
             for block in (part.X, part.y, *part.tests, *part.fit_params.values()):
-                _lock(block)
+                lock(block)
         return part
 
 
@@ -137,12 +137,31 @@ def has_rows(values: Any, n: int) -> bool:
     return hasattr(values, "__len__") and hasattr(values, "__getitem__") and len(values) == n
 
 
-def _lock(values: Any) -> None:
+def lock(values: Any) -> None:
+    """Let nobody write into an array or a sparse matrix that several fits share."""
     if isinstance(values, np.ndarray):
         values.setflags(write=False)
     elif hasattr(values, "tocsr"):
-        for array in (values.data, values.indices, values.indptr):
-            array.setflags(write=False)
+        for name in ("data", "indices", "indptr", "row", "col"):
+            if isinstance(getattr(values, name, None), np.ndarray):
+                getattr(values, name).setflags(write=False)
+
+
+def n_rows(values: Any) -> int:
+    """Number of rows, of whatever a transformer gives."""
+    shape = getattr(values, "shape", None)
+    return int(shape[0]) if shape is not None else len(values)
+
+
+def n_bytes(values: Any) -> int:
+    """Memory that values take, as far as they tell."""
+    if isinstance(values, np.ndarray):
+        return values.nbytes
+    if hasattr(values, "tocsr"):
+        return sum(getattr(values, name).nbytes for name in ("data", "indices", "indptr") if hasattr(values, name))
+    if hasattr(values, "memory_usage"):
+        return int(values.memory_usage(index=False).sum())
+    return int(values.estimated_size()) if hasattr(values, "estimated_size") else 0
 
 
 # -- hashes ---------------------------------------------------------------------------------------------

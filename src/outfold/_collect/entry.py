@@ -27,6 +27,7 @@ from .pool import Pool
 from .recipes import make_recipes
 from .repeats import Repeats
 from .respond import Kind, Reader, choose_response, kind_of
+from .sharing import ShareLike, Sharing
 
 # The most repeats where their number is open.
 _CAP = 50
@@ -65,6 +66,9 @@ def collect(
     samples: Any = None,
     threads: int = 1,
     task: Kind | None = None,
+    share: ShareLike = "exact",
+    share_check: bool = True,
+    explain: bool = False,
 ) -> Predictions:
     """Out-of-fold predictions of every configuration.
 
@@ -134,6 +138,14 @@ def collect(
         Threads a fit may use in OpenMP; more can change the last bits of some estimators. BLAS always uses one.
     task
         ``"classification"``, ``"regression"`` or ``"survival"`` where the estimators do not say what they are.
+    share
+        What configurations have in common is computed once: steps of pipelines always, models by families of this level
+        or a stricter one. ``"exact"`` predicts what separate fits would, ``"equivalent"`` what they would with another
+        random seed, ``"tolerant"`` what they would within the tolerance of a solver. False fits everything by itself.
+    share_check
+        Now and then fit a member of every family alone too; a family that gives something else is not used any more.
+    explain
+        Print what is going to be shared before the work begins.
 
     Returns
     -------
@@ -177,6 +189,8 @@ def collect(
         threads,
         task,
         cap if stopping is not None else None,
+        share,
+        share_check,
     )
     splits, target = collection.splits, collection.target
     collection = replace(
@@ -187,6 +201,8 @@ def collect(
         stop=stopping,
         raises=on_error == "raise",
     )
+    if explain:
+        print(collection.explained())
     return collection.fill(store, retry_failed, progress, fresh, rule)
 
 
@@ -206,6 +222,8 @@ def prepare(
     threads: int = 1,
     task: Kind | None = None,
     cap: int | None = None,
+    share: ShareLike = "exact",
+    share_check: bool = True,
 ) -> Collection:
     """Arguments as `collect` takes them, checked, encoded and split; repeats come one by one up to `cap` where it is given."""
     _check_arguments(timeout, threads, task)
@@ -230,6 +248,7 @@ def prepare(
         seed=seed,
         reader=Reader.of(chosen, target),
         recipes=make_recipes(named, pool.dumps),
+        sharing=Sharing.of(share, share_check, named.values(), arguments),
         pool=pool,
         groups=groups,
         names=None if samples is None else np.array(samples),

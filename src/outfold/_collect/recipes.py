@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .data import estimator_text
+from .routes import Route
 
 _SEED_NAME = "random_state"
 
@@ -40,6 +41,8 @@ class Recipe:
         The clone itself, where `frozen` is None.
     trusted
         All parts are scikit-learn's own, which do not write into a frame they are given.
+    route
+        What it has in common with other configurations; None where that is nothing.
     """
 
     name: str
@@ -48,6 +51,7 @@ class Recipe:
     frozen: bytes | None
     estimator: Any
     trusted: bool = False
+    route: Route | None = None
 
     def make(self, seed: int) -> Any:
         """A fresh estimator, seeded where the user left the seed open."""
