@@ -38,6 +38,7 @@ from ._results import (
     TiedSet,
     ValidationCurve,
 )
+from ._share import Family, Unsuitable, View, register_family
 from ._store import load
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ __all__ = [
     "Configs",
     "CurveLine",
     "Estimate",
+    "Family",
     "FoldScores",
     "Interval",
     "Leaderboard",
@@ -72,7 +74,9 @@ __all__ = [
     "Stability",
     "State",
     "TiedSet",
+    "Unsuitable",
     "ValidationCurve",
+    "View",
     "advise",
     "collect",
     "compare",
@@ -90,6 +94,7 @@ __all__ = [
     "rank",
     "read",
     "refit",
+    "register_family",
     "select",
     "simulate",
     "stability",

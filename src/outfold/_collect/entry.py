@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -68,7 +68,7 @@ def collect(
     task: Kind | None = None,
     share: ShareLike = "exact",
     share_check: bool = True,
-    explain: bool = False,
+    explain: bool | Callable[[str], object] = False,
 ) -> Predictions:
     """Out-of-fold predictions of every configuration.
 
@@ -145,7 +145,7 @@ def collect(
     share_check
         Now and then fit a member of every family alone too; a family that gives something else is not used any more.
     explain
-        Print what is going to be shared before the work begins.
+        Print what is going to be shared before the work begins; a function is called with the text instead.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def collect(
         raises=on_error == "raise",
     )
     if explain:
-        print(collection.explained())
+        (explain if callable(explain) else print)(collection.explained())
     return collection.fill(store, retry_failed, progress, fresh, rule)
 
 
