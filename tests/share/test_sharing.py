@@ -378,7 +378,7 @@ def test_levels_and_stores(register, data, tmp_path):
     register(WholeScales())
     store = tmp_path / "run.oof"
     collect(scales(), *data, PLAN, store=store, share="tolerant", share_check=False)
-    with pytest.raises(StoreMismatchError, match="share"):
+    with pytest.raises(StoreMismatchError, match=r"share='tolerant' \(now 'exact'\)"):
         collect(scales(), *data, PLAN, store=store)
     other = tmp_path / "other.oof"
     collect(scales(), *data, PLAN, store=other)
