@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from ..family import Family
-from . import neighbours
+from . import boosting, forests, neighbours
 
-FAMILIES: tuple[Family, ...] = (*neighbours.FAMILIES,)
+FAMILIES: tuple[Family, ...] = (
+    *neighbours.FAMILIES,
+    *forests.FAMILIES,
+    *boosting.FAMILIES,
+)
