@@ -3,5 +3,10 @@
 from __future__ import annotations
 
 from ..family import Family
+from . import boosting, forests, neighbours
 
-FAMILIES: tuple[Family, ...] = ()
+FAMILIES: tuple[Family, ...] = (
+    *neighbours.FAMILIES,
+    *forests.FAMILIES,
+    *boosting.FAMILIES,
+)
