@@ -38,7 +38,7 @@ from ._results import (
     TiedSet,
     ValidationCurve,
 )
-from ._share import Family, Unsuitable, View, register_family
+from ._share import Family, Unsuitable, View, check_family, register_family
 from ._store import load
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ __all__ = [
     "ValidationCurve",
     "View",
     "advise",
+    "check_family",
     "collect",
     "compare",
     "curves",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -115,6 +116,15 @@ class _Fitted(NamedTuple):
     leads: bool
 
 
+@dataclass
+class _Said:
+    """What a model of a family said of the held-out rows, and what that took."""
+
+    answers: list[Answer] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
 class _GroupFit:
     """One fit of a family."""
 
@@ -132,7 +142,8 @@ class _GroupFit:
         except BaseException:
             return [_after_all(self.place, recipe, perf_counter()) for recipe in self.unit]
         models = self._models()
-        outcomes = [self._outcome(r, m, i == 0) for i, (r, m) in enumerate(zip(self.unit, models, strict=True))]
+        read = self._read(models)
+        outcomes = [self._outcome(i, models[i], read[i]) for i in range(len(self.unit))]
         return self._checked(outcomes)
 
     def _models(self) -> list[_Fitted]:
@@ -169,25 +180,40 @@ class _GroupFit:
         seconds = (perf_counter() - start) / len(members)
         return [_Fitted(model, seconds, tuple(heard), True) for model in models]
 
-    def _outcome(self, recipe: Recipe, fitted: _Fitted, first: bool) -> Outcome:
-        start, place, reached = perf_counter(), self.place, self.reached
-        new = tuple(reached.new) if first else ()
-        if fitted.model is None:
+    def _read(self, models: Sequence[_Fitted]) -> list[_Said | None]:
+        """What the models say of the held-out rows; None where one has nothing to say.
+
+        All of them of the same rows before the next ones, since members of a family may share what they compute.
+        """
+        place, trusted = self.place, all(recipe.trusted for recipe in self.unit)
+        said: list[_Said | None] = [None if fitted.model is None else _Said() for fitted in models]
+        for rows in self.reached.part.tests:
+            X = borrow(rows, trusted)
+            for i, (recipe, fitted) in enumerate(zip(self.unit, models, strict=True)):
+                mine, start = said[i], perf_counter()
+                if mine is None:
+                    continue
+                try:
+                    place.start_random()
+                    with listening() as heard, place.guard(recipe.name, shared=True):
+                        mine.answers.append(place.setting.reader(fitted.model, X))
+                    mine.warnings += heard
+                    mine.seconds += perf_counter() - start
+                except KeyboardInterrupt:
+                    raise
+                except BaseException:
+                    said[i] = None
+        return said
+
+    def _outcome(self, i: int, fitted: _Fitted, said: _Said | None) -> Outcome:
+        recipe, reached = self.unit[i], self.reached
+        new = () if i else tuple(reached.new)
+        if said is None:
             return self._single(recipe, new)
-        with listening() as heard:
-            try:
-                place.start_random()
-                with place.guard(recipe.name, shared=True):
-                    reader = place.setting.reader
-                    answers = tuple(reader(fitted.model, borrow(X, recipe.trusted)) for X in reached.part.tests)
-            except KeyboardInterrupt:
-                raise
-            except BaseException:
-                return self._single(recipe, new)
-        own = perf_counter() - start + fitted.seconds
+        own = said.seconds + fitted.seconds
         share = Share(own, new, len(_route(recipe).legs), self.group, fitted.leads, reached.peak)
-        warnings = (*reached.warnings, *fitted.warnings, *heard)
-        return outcome_of(place, recipe, answers, own, warnings, share)
+        warnings = (*reached.warnings, *fitted.warnings, *said.warnings)
+        return outcome_of(self.place, recipe, tuple(said.answers), own, warnings, share)
 
     def _single(self, recipe: Recipe, new: tuple[tuple[int, float], ...]) -> Outcome:
         outcome = _fit_single(self.place, recipe, self.company)
