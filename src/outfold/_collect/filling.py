@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,6 +18,7 @@ from .. import _render
 from .._plan import Splits
 from .._predictions import State
 from .._progress import Mode, Progress, quick_score
+from .._share import Family
 from ..exceptions import CollectError
 from .board import Board
 from .limits import hung
@@ -247,9 +248,18 @@ class Filling:
             patience=_PATIENCE * pool.task_seconds,
             raises=self.of.raises,
             lean=sharing.level is not None,
-            families=pool.dumps(families) if families else b"",
+            families=self._packed(families) if families and pool.own_process else families,
             spot_check=sharing.spot_check,
         )
+
+    def _packed(self, families: Mapping[int, Family]) -> bytes:
+        try:
+            return self.of.pool.dumps(families)
+        except Exception as error:
+            raise CollectError(
+                f"a family cannot be sent to worker processes ({type(error).__name__}: {error}). Use n_jobs=1, "
+                "joblib.parallel_config('threading') or share=False."
+            ) from error
 
     def _tasks(
         self, schedule: Schedule, splits: Splits, first_repeat: int, recipes: Sequence[Recipe] | None

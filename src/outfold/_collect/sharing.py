@@ -180,12 +180,14 @@ class _Explanation:
         return " > ".join(names)
 
     def _families(self) -> list[tuple[str, str, str]]:
-        rows = []
+        found: Counter[tuple[str, str]] = Counter()
         for group in self.routes.groups.values():
             family = group.family
-            text = f"{_render.count(len(group.members), 'member')}, {', '.join(sorted(family.varies))} ({family.level})"
-            rows.append(("family", family.name, text))
-        return rows
+            members = (
+                f"{_render.count(len(group.members), 'member')}, {', '.join(sorted(family.varies))} ({family.level})"
+            )
+            found[family.name, members] += 1
+        return [("family", name, text if n == 1 else f"{n} x {text}") for (name, text), n in found.items()]
 
     def _saved(self) -> list[str]:
         routes = self.routes

@@ -52,7 +52,7 @@ class Setting:
     lean
         Leave out the checks of scikit-learn that a configuration has passed before.
     families
-        Pickled families by number of their group.
+        Families by number of their group; pickled where the worker is a process of its own.
     spot_check
         Fit a member of every group alone too, now and then, to prove the family.
     """
@@ -70,7 +70,7 @@ class Setting:
     patience: float = np.inf
     raises: bool = False
     lean: bool = False
-    families: bytes = b""
+    families: bytes | Mapping[int, Family] = field(default_factory=dict)
     spot_check: bool = True
 
 

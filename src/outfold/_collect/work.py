@@ -91,8 +91,8 @@ _last = _Families()
 
 
 def _families(setting: Setting) -> Mapping[int, Family]:
-    if not setting.families:
-        return {}
+    if not isinstance(setting.families, bytes):
+        return setting.families
     if _last.token != setting.token:
         _last.token, _last.known = setting.token, pickle.loads(setting.families)
     return _last.known
