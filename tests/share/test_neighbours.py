@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from outfold._share import Unsuitable, family_of
+from outfold._share.builtin import neighbours
 from outfold._share.proof import check_company, check_family
 
 KINDS = ("normal", "rounded", "counts", "duplicates", "far", "single", "one", "constant")
@@ -121,6 +122,14 @@ def test_distances_at_the_ends_of_the_number_range(kind):
         some = members(kind, (1, 2, 3), algorithm=algorithm)
         with np.errstate(all="ignore"):
             check_family(family(some[0]), some, X, y, X_test=X[:5] + 1e-250, tolerance=0)
+
+
+@pytest.mark.parametrize("kind", [KNeighborsClassifier, KNeighborsRegressor])
+def test_a_query_too_large_for_all_is_left_to_each(kind, monkeypatch):
+    monkeypatch.setattr(neighbours, "_MOST", 10)
+    X, y = load_iris(return_X_y=True)
+    some = members(kind, (1, 4, 9))
+    check_family(family(some[0]), some, X, y, tolerance=0)
 
 
 def test_more_neighbours_than_rows_is_said_by_that_member_alone():

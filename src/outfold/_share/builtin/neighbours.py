@@ -28,6 +28,8 @@ _NEAR = 1e-12
 _NEAR_VOTES = 1e-9
 # The inverse of a smaller distance, or a sum of them, might be infinite even in single precision.
 _TINY = 1e-30
+# Rows times neighbours above which a query would take more than about 400 MB.
+_MOST = 10_000_000
 
 
 class _Neighbours(Family):
@@ -114,13 +116,19 @@ class _Shared:
         made.n_neighbors, made.weights = member.n_neighbors, member.weights
         return made
 
-    def _query(self, X: Any) -> _Query:
+    def _query(self, X: Any) -> _Query | None:
+        """The neighbours of all members, or None where each must look for its own."""
         n = self.model.n_samples_fit_
-        distances, indices = self.model.kneighbors(X, n_neighbors=min(self._k + 1, n))
+        k = min(self._k + 1, n)
+        if len(X) * k > _MOST:
+            return None
+        distances, indices = self.model.kneighbors(X, n_neighbors=k)
+        if not np.isfinite(distances).all() or ((distances > 0) & (distances < _TINY)).any():
+            return None
         # A tree is asked row by row; matrix products round by which rows are asked together.
         tree, rows = (self.model._tree, X) if self.model._fit_method == "kd_tree" else (None, None)
         close = self._close(X, distances)
-        return _Query(distances, indices, self.model._y, close, distances.shape[1] == n, tree, rows)
+        return _Query(distances, indices, self.model._y, close, k == n, tree, rows)
 
     def _close(self, X: Any, d: NDArray[Any]) -> NDArray[np.bool_]:
         """(n, j): neighbours j and j + 1, from 0, are so near each other that their order is not certain."""
@@ -168,12 +176,6 @@ class _Query:
     tree: Any
     X: Any
     _doubts: dict[tuple[bool, bool], _Doubt] = field(default_factory=dict)
-
-    @cached_property
-    def usual(self) -> bool:
-        """Distances are numbers, and those that are not zero not too small for their inverse."""
-        tiny = (self.distances > 0) & (self.distances < _TINY)
-        return bool(np.isfinite(self.distances).all() and not tiny.any())
 
     @cached_property
     def labels(self) -> NDArray[Any]:
@@ -257,9 +259,8 @@ class _NeighboursView(View):
         doubt = query.doubt(self._by_distance, self._ordered)
         return doubt.rows[:, self._k - 1] if doubt.any[self._k - 1] else None
 
-    def _certain(self, method: str, X: Any, values: NDArray[Any]) -> NDArray[Any]:
+    def _certain(self, method: str, X: Any, query: _Query, values: NDArray[Any]) -> NDArray[Any]:
         """The same values, with what no tree could tell as a plain model gives it."""
-        query = self._shared.query(X)
         rows = self._doubtful(query) if query.tree is None else None
         return values if rows is None else np.where(_as_column(rows, values), self._plain(method, X), values)
 
@@ -275,9 +276,9 @@ class _ClassifierView(_NeighboursView):
         super().__init__(stands_for, shared)
         self._votes = LastX(self._count)
 
-    def _count(self, X: Any) -> NDArray[np.float64]:
+    def _count(self, query: _Query) -> NDArray[np.float64]:
         """(n, classes): the votes, added from the nearest neighbour on as scikit-learn does."""
-        query, k = self._shared.query(X), self._k
+        k = self._k
         labels = query.labels[:, :k]
         weights = query.weights[:, :k] if self._by_distance else None
         rows = self._doubtful(query) if query.tree is not None else None
@@ -291,19 +292,20 @@ class _ClassifierView(_NeighboursView):
         return _sums(labels, weights, len(self.classes_))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        if not self._shared.query(X).usual:
+        query = self._shared.query(X)
+        if query is None:
             return self._plain("predict_proba", X)
-        votes = self._votes(X)
-        return self._certain("predict_proba", X, votes / votes.sum(axis=1)[:, None])
+        votes = self._votes(query)
+        return self._certain("predict_proba", X, query, votes / votes.sum(axis=1)[:, None])
 
     def predict(self, X: Any) -> NDArray[Any]:
         query = self._shared.query(X)
-        if not query.usual:
+        if query is None:
             return self._plain("predict", X)
-        votes = self._votes(X)
+        votes = self._votes(query)
         if self._by_distance and self._is_near(votes, query.counts_zeros):
             return self._plain("predict", X)
-        return self._certain("predict", X, self.classes_.take(votes.argmax(axis=1)))
+        return self._certain("predict", X, query, self.classes_.take(votes.argmax(axis=1)))
 
     @staticmethod
     def _is_near(votes: NDArray[np.float64], exact: NDArray[np.bool_]) -> bool:
@@ -328,7 +330,7 @@ class _RegressorView(_NeighboursView):
     def predict(self, X: Any) -> NDArray[Any]:
         query, k = self._shared.query(X), self._k
         plain = self._shared.plain(self.stands_for)
-        if not query.usual:
+        if query is None:
             return np.asarray(plain.predict(X))
         distances, indices = query.distances[:, :k].copy(), query.indices[:, :k].copy()
         rows = self._doubtful(query) if query.tree is not None else None
@@ -336,7 +338,7 @@ class _RegressorView(_NeighboursView):
             distances[rows], indices[rows] = query.ask_tree(k, rows)
         # The mean is scikit-learn's own, of neighbours it need not look for.
         plain.kneighbors = lambda X, return_distance=True: (distances, indices) if return_distance else indices
-        return self._certain("predict", X, np.asarray(plain.predict(X)))
+        return self._certain("predict", X, query, np.asarray(plain.predict(X)))
 
 
 FAMILIES: tuple[Family, ...] = (_Classifier(), _Regressor())
