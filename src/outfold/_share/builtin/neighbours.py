@@ -57,20 +57,11 @@ class _Neighbours(Family):
         if fit_params or hasattr(X, "tocsr") or np.ndim(y) != 1:
             raise Unsuitable("neighbours are shared for dense rows with one label and no weights")
         n = len(y)
-        # scikit-learn's algorithm="auto" takes no tree where half the rows are asked for.
-        groups: dict[bool, list[int]] = {}
-        for i, member in enumerate(members):
-            groups.setdefault(member.algorithm == "auto" and member.n_neighbors >= n // 2, []).append(i)
-        models: list[Any] = [None] * len(members)
-        for group in groups.values():
-            possible = [i for i in group if members[i].n_neighbors <= n]
-            if possible:
-                shared = _Shared.fit(members, possible, X, y)
-                for i in possible:
-                    models[i] = self._view(members[i], shared)
-            for i in set(group) - set(possible):
-                models[i] = members[i].fit(X, y)
-        return models
+        possible = [m for m in members if m.n_neighbors <= n]
+        if not possible:
+            raise Unsuitable("no member has as few neighbours as there are rows")
+        few, many = _Shared.fit(possible, X, y)
+        return [m.fit(X, y) if m.n_neighbors > n else self._view(m, many if _asks_many(m, n) else few) for m in members]
 
     def _view(self, member: Any, shared: _Shared) -> Any:
         raise NotImplementedError
@@ -90,25 +81,32 @@ class _Regressor(_Neighbours):
         return _RegressorView(member, shared)
 
 
+def _asks_many(member: Any, n: int) -> bool:
+    """Whether scikit-learn takes no tree because half the rows are asked for."""
+    return bool(member.algorithm == "auto" and member.n_neighbors >= n // 2)
+
+
 class _Shared:
     """A fitted model, and the neighbours of the rows last asked for."""
 
-    def __init__(self, model: Any, k: int, width: int, squares: float) -> None:
+    def __init__(self, model: Any, members: Sequence[Any]) -> None:
         self.model = model
-        self._k = k
-        self._width = width
-        self._squares = squares
+        self._k = max((int(m.n_neighbors) for m in members), default=1)
         self.query = LastX(self._query)
 
     @classmethod
-    def fit(cls, members: Sequence[Any], served: Sequence[int], X: Any, y: Any) -> _Shared:
-        model = max((members[i] for i in served), key=lambda m: m.n_neighbors)
-        model = copy.copy(model).fit(X, y)
+    def fit(cls, members: Sequence[Any], X: Any, y: Any) -> tuple[_Shared, _Shared]:
+        """What serves members with few neighbours, and what serves those with many; mostly the same."""
+        model = copy.copy(min(members, key=lambda m: int(m.n_neighbors))).fit(X, y)
         if model._fit_method not in ("kd_tree", "brute"):
             raise Unsuitable(f"neighbours by {model._fit_method} are not shared")
-        rows = np.asarray(model._fit_X, dtype=np.float64)
-        squares = float(np.einsum("ij,ij->i", rows, rows).max())
-        return cls(model, int(model.n_neighbors), rows.shape[1], squares)
+        many = [m for m in members if _asks_many(m, len(y))]
+        if model._fit_method == "brute" or not many:
+            shared = cls(model, members)
+            return shared, shared
+        brute = copy.copy(model)
+        brute._fit_method, brute._tree = "brute", None
+        return cls(model, [m for m in members if not _asks_many(m, len(y))]), cls(brute, many)
 
     def plain(self, member: Any) -> Any:
         """What the member would be if fitted alone."""
@@ -137,8 +135,9 @@ class _Shared:
         if self.model._fit_method == "brute" and self.model.effective_metric_ in ("euclidean", "l2"):
             # |x|^2 - 2xy + |y|^2 for some weights, the differences for others: they agree up to rounding of the squares.
             rows = np.asarray(X, dtype=np.float64)
-            squares = np.einsum("ij,ij->i", rows, rows) + self._squares
-            slack = 8 * (self._width + 8) * np.finfo(np.float64).eps * squares
+            trained = np.asarray(self.model._fit_X, dtype=np.float64)
+            squares = np.einsum("ij,ij->i", rows, rows) + np.einsum("ij,ij->i", trained, trained).max()
+            slack = 8 * (rows.shape[1] + 8) * np.finfo(np.float64).eps * squares
             close |= d[:, 1:] ** 2 - d[:, :-1] ** 2 <= slack[:, None]
         return close
 
