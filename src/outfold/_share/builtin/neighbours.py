@@ -30,6 +30,8 @@ _NEAR_VOTES = 1e-9
 _TINY = 1e-30
 # Rows times neighbours above which a query would take more than about 400 MB.
 _MOST = 10_000_000
+# Rows times neighbours times classes above which the votes are counted for every k alone.
+_MOST_VOTES = 2_000_000
 
 
 class _Neighbours(Family):
@@ -149,6 +151,28 @@ class _Doubt(NamedTuple):
     any: NDArray[np.bool_]
 
 
+class _Votes(NamedTuple):
+    """(n, classes): the votes, added from the nearest neighbour on as scikit-learn does, and their shares."""
+
+    sums: NDArray[np.float64]
+    shares: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, sums: NDArray[np.float64]) -> _Votes:
+        return cls(sums, sums / sums.sum(axis=-1)[..., None])
+
+    @classmethod
+    def of_all(cls, labels: NDArray[np.intp], weights: NDArray[Any], n_classes: int) -> _Votes:
+        """The same for all k: (k - 1, n, classes)."""
+        n, m = labels.shape
+        single = np.zeros((m, n, n_classes))
+        single[np.arange(m)[:, None], np.arange(n), labels.T] = weights.T
+        return cls.of(np.cumsum(single, axis=0, out=single))
+
+    def at(self, k: int) -> _Votes:
+        return _Votes(self.sums[k - 1], self.shares[k - 1])
+
+
 @dataclass(frozen=True, eq=False)
 class _Query:
     """The nearest neighbours of some rows, sorted.
@@ -175,6 +199,7 @@ class _Query:
     tree: Any
     X: Any
     _doubts: dict[tuple[bool, bool], _Doubt] = field(default_factory=dict)
+    _votes: dict[bool, _Votes | None] = field(default_factory=dict)
 
     @cached_property
     def labels(self) -> NDArray[Any]:
@@ -220,6 +245,14 @@ class _Query:
         if ordered:
             out[:, 1:] |= np.logical_or.accumulate(differ, axis=1)
         return out
+
+    def votes(self, by_distance: bool, n_classes: int) -> _Votes | None:
+        """The votes of the k nearest for every k at once; None where that would be too much."""
+        if by_distance not in self._votes:
+            weights = self.weights if by_distance else np.ones(1)
+            fits = self.distances.size * n_classes <= _MOST_VOTES
+            self._votes[by_distance] = _Votes.of_all(self.labels, weights, n_classes) if fits else None
+        return self._votes[by_distance]
 
     @cached_property
     def _points(self) -> NDArray[np.float64]:
@@ -275,36 +308,36 @@ class _ClassifierView(_NeighboursView):
         super().__init__(stands_for, shared)
         self._votes = LastX(self._count)
 
-    def _count(self, query: _Query) -> NDArray[np.float64]:
-        """(n, classes): the votes, added from the nearest neighbour on as scikit-learn does."""
-        k = self._k
-        labels = query.labels[:, :k]
-        weights = query.weights[:, :k] if self._by_distance else None
+    def _count(self, query: _Query) -> _Votes:
+        k, n_classes = self._k, len(self.classes_)
         rows = self._doubtful(query) if query.tree is not None else None
-        if rows is not None:
-            distances, indices = query.ask_tree(k, rows)
-            labels = labels.copy()
-            labels[rows] = query.y[indices]
-            if weights is not None:
-                weights = weights.copy()
-                weights[rows] = _weights(distances)
-        return _sums(labels, weights, len(self.classes_))
+        votes = query.votes(self._by_distance, n_classes)
+        if votes is not None:
+            votes = votes.at(k)
+        else:
+            weights = query.weights[:, :k] if self._by_distance else None
+            votes = _Votes.of(_sums(query.labels[:, :k], weights, n_classes))
+        if rows is None:
+            return votes
+        distances, indices = query.ask_tree(k, rows)
+        sums = votes.sums.copy()
+        sums[rows] = _sums(query.y[indices], _weights(distances) if self._by_distance else None, n_classes)
+        return _Votes.of(sums)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         query = self._shared.query(X)
         if query is None:
             return self._plain("predict_proba", X)
-        votes = self._votes(query)
-        return self._certain("predict_proba", X, query, votes / votes.sum(axis=1)[:, None])
+        return self._certain("predict_proba", X, query, self._votes(query).shares)
 
     def predict(self, X: Any) -> NDArray[Any]:
         query = self._shared.query(X)
         if query is None:
             return self._plain("predict", X)
-        votes = self._votes(query)
-        if self._by_distance and self._is_near(votes, query.counts_zeros):
+        sums = self._votes(query).sums
+        if self._by_distance and self._is_near(sums, query.counts_zeros):
             return self._plain("predict", X)
-        return self._certain("predict", X, query, self.classes_.take(votes.argmax(axis=1)))
+        return self._certain("predict", X, query, self.classes_.take(sums.argmax(axis=1)))
 
     @staticmethod
     def _is_near(votes: NDArray[np.float64], exact: NDArray[np.bool_]) -> bool:
