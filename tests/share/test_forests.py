@@ -15,6 +15,8 @@ from sklearn.ensemble import (
 )
 
 from outfold._share import Unsuitable, family_of
+from outfold._share.builtin import growing
+from outfold._share.builtin.growing import grow
 from outfold._share.proof import check_company, check_family
 
 CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier)
@@ -120,3 +122,45 @@ def test_a_derived_class_is_another():
         pass
 
     assert family(Mine()) is None
+
+
+@pytest.mark.parametrize("kind_of", [*CLASSIFIERS, *REGRESSORS])
+@pytest.mark.parametrize(
+    "others",
+    [{}, {"max_depth": 3}, {"max_features": 0.5, "min_samples_split": 7}, {"min_impurity_decrease": 0.01}],
+    ids=str,
+)
+def test_trees_are_grown_without_what_stands_around_them(kind_of, others):
+    X = np.random.default_rng(5).normal(size=(80, 5))
+    y = (X[:, 0] > 0).astype(int)
+    trees = grow(kind_of(n_estimators=9, random_state=2, **others), X, y)
+    plain = kind_of(n_estimators=9, random_state=2, **others).fit(X, y)
+    assert trees is not None
+    for tree, expected in zip(trees, plain.estimators_, strict=True):
+        assert tree.__getstate__()["nodes"].tobytes() == expected.tree_.__getstate__()["nodes"].tobytes()
+        assert tree.value.tobytes() == expected.tree_.value.tobytes()
+
+
+def test_another_builder_is_noticed_at_the_first_tree(monkeypatch):
+    X = np.random.default_rng(5).normal(size=(60, 4))
+    y = (X[:, 0] > 0).astype(int)
+    whole = growing._grower
+
+    def other(forest, rows, codes):
+        make = whole(forest, rows, codes)
+        return lambda seed: make(seed + 1)
+
+    monkeypatch.setattr(growing, "_grower", other)
+    some = [RandomForestClassifier(n_estimators=t, random_state=1) for t in (2, 6)]
+    assert grow(some[1], X, y) is None
+    check_family(family(some[0]), some, X, y, tolerance=0)
+
+
+def test_a_scikit_learn_without_this_builder_is_no_harm(monkeypatch):
+    from sklearn.tree import _tree
+
+    X = np.random.default_rng(5).normal(size=(60, 4))
+    y = (X[:, 0] > 0).astype(int)
+    some = [RandomForestClassifier(n_estimators=t, random_state=1) for t in (2, 6)]
+    monkeypatch.delattr(_tree, "DepthFirstTreeBuilder")
+    assert grow(some[1], X, y) is None

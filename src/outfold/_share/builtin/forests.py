@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from ..cache import LastX
 from ..family import Family, Unsuitable, View
-from .stages import fit_longest, is_count, is_seed
+from .growing import grow
+from .stages import check_plain, is_count, is_seed
 
 
 class _Forest(Family):
     varies = frozenset({"n_estimators"})
+    alone = True  # see `growing`
     asks = "predict"
 
     def covers(self, estimator: Any) -> bool:
@@ -29,10 +31,13 @@ class _Forest(Family):
     def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
         """Views of the first trees of the largest forest."""
         sizes = [int(m.n_estimators) for m in members]
-        forest = fit_longest(members, "n_estimators", X, y, fit_params)
+        check_plain(members, y, fit_params)
+        longest = max(members, key=lambda m: int(m.n_estimators))
+        grown = grow(longest, X, np.asarray(y)) if fit_params.get("sample_weight") is None else None
+        forest = longest if grown else longest.fit(X, y, **fit_params)
         if not hasattr(forest, "_validate_X_predict"):
             raise Unsuitable("this version of scikit-learn has no way to check rows once for all trees")
-        trees = _Trees(forest, self.asks, frozenset(sizes))
+        trees = _Trees(forest, grown or [tree.tree_ for tree in forest.estimators_], frozenset(sizes))
         view = _ClassifierView if self.asks == "predict_proba" else _RegressorView
         return [view(m, n, trees) for m, n in zip(members, sizes, strict=True)]
 
@@ -58,20 +63,21 @@ class _ExtraTreesRegressor(_Forest):
 class _Trees:
     """A fitted forest, and the means over its first trees for the rows last asked for."""
 
-    def __init__(self, forest: Any, asks: str, sizes: frozenset[int]) -> None:
+    def __init__(self, forest: Any, trees: Sequence[Any], sizes: frozenset[int]) -> None:
         self.forest = forest
-        self._asks = asks
+        self._trees = trees
         self._sizes = sizes
         self.means = LastX(self._means)
 
     def _means(self, X: Any) -> dict[int, NDArray[np.float64]]:
         """The mean for every size, added tree by tree as scikit-learn does."""
         rows = self.forest._validate_X_predict(X)
-        total: NDArray[np.float64] | None = None
+        classes = getattr(self.forest, "classes_", None)
+        total: NDArray[np.float64] = np.zeros(rows.shape[0] if classes is None else (rows.shape[0], len(classes)))
         means = {}
-        for n, tree in enumerate(self.forest.estimators_, 1):
-            said = getattr(tree, self._asks)(rows, check_input=False)
-            total = np.zeros(said.shape) + said if total is None else np.add(total, said, out=total)
+        for n, tree in enumerate(self._trees, 1):
+            said = tree.predict(rows)
+            total += said[:, 0] if classes is None else said[:, : len(classes)]
             if n in self._sizes:
                 means[n] = total / n
         return means

@@ -21,12 +21,17 @@ def is_seed(value: Any) -> bool:
     return value is None or (isinstance(value, Integral) and not isinstance(value, bool))
 
 
-def fit_longest(members: Sequence[Any], size: str, X: Any, y: Any, fit_params: Mapping[str, Any]) -> Any:
-    """The member with the largest `size`, fitted: the others are its beginnings, as all draw from the same stream."""
+def check_plain(members: Sequence[Any], y: Any, fit_params: Mapping[str, Any]) -> None:
+    """Refuse what members cannot be beginnings of one another with."""
     if np.ndim(y) != 1:
         raise Unsuitable("fits are shared for one label a row")
     if set(fit_params) - {"sample_weight"}:
         raise Unsuitable("fits are shared with no other arguments than sample_weight")
     if members[0].random_state is None:
         raise Unsuitable("without a seed every member would have random numbers of its own")
+
+
+def fit_longest(members: Sequence[Any], size: str, X: Any, y: Any, fit_params: Mapping[str, Any]) -> Any:
+    """The member with the largest `size`, fitted: the others are its beginnings, as all draw from the same stream."""
+    check_plain(members, y, fit_params)
     return max(members, key=lambda m: int(getattr(m, size))).fit(X, y, **fit_params)
