@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from ..family import Family
+from . import linear
 
-FAMILIES: tuple[Family, ...] = ()
+FAMILIES: tuple[Family, ...] = (*linear.FAMILIES,)

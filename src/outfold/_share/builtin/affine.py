@@ -1,0 +1,114 @@
+"""What linear models of one fit have in common: the rows they are asked about, and answers linear in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..family import Unsuitable, View
+
+Floats = NDArray[np.float64]
+
+
+def is_positive(value: Any) -> bool:
+    """A finite number above 0: a penalty that every member may have."""
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < value < np.inf
+
+
+def as_matrix(X: Any) -> NDArray[Any]:
+    """X as scikit-learn's linear models read it: float64, or float32 where it was given so; finite."""
+    from sklearn.utils import check_array
+
+    return np.asarray(check_array(X, dtype=[np.float64, np.float32]))
+
+
+def training_matrix(X: Any, *, single: bool) -> Floats:
+    """The training rows in float64; float32 only where `single` allows to be more exact than the estimator."""
+    from scipy.sparse import issparse
+
+    if issparse(X):
+        raise Unsuitable("sparse rows")
+    matrix = as_matrix(X)
+    if matrix.dtype != np.float64 and not single:
+        raise Unsuitable("the estimator computes in float32")
+    return matrix.astype(np.float64, copy=False)
+
+
+def target_column(y: Any, n: int) -> NDArray[Any]:
+    """The labels as one array without missing values."""
+    from sklearn.utils import check_array
+
+    if np.ndim(y) != 1 or len(y) != n:
+        raise Unsuitable("labels that are not one column")
+    return np.asarray(check_array(y, ensure_2d=False, dtype=None))
+
+
+def weights_in(fit_params: Mapping[str, Any], n: int) -> Floats | None:
+    """The weights of the training rows, or None where there are none."""
+    if set(fit_params) - {"sample_weight"}:
+        raise Unsuitable("parameters of fit other than sample_weight")
+    given = fit_params.get("sample_weight")
+    if given is None:
+        return None
+    weights = np.asarray(given, dtype=np.float64)
+    if weights.shape != (n,) or not np.isfinite(weights).all() or weights.min() < 0 or weights.sum() <= 0:
+        raise Unsuitable("weights that are not one number of at least 0 for every row")
+    return weights
+
+
+class Rows:
+    """The rows that were asked about last, as a matrix: all models of one fit are asked about the same."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Any, Floats] | None = None
+
+    def __call__(self, X: Any) -> Floats:
+        """The matrix of X, in float64."""
+        if self._last is None or self._last[0] is not X:
+            self._last = (X, as_matrix(X).astype(np.float64, copy=False))
+        return self._last[1]
+
+
+class Affine(View):
+    """A model whose answer is ``X @ coef + intercept``, computed for each member by itself.
+
+    One product for all members would be faster still, but its last bits would depend on how many there are.
+    """
+
+    def __init__(self, stands_for: Any, rows: Rows, coef: Floats, intercept: Any, classes: Any = None) -> None:
+        super().__init__(stands_for, classes)
+        self._rows = rows
+        self.coef = coef
+        self.intercept = intercept
+
+    def _answer(self, X: Any) -> Floats:
+        return np.asarray(self._rows(X) @ self.coef + self.intercept)
+
+
+class AffineRegressor(Affine):
+    """A linear regression."""
+
+    def predict(self, X: Any) -> Floats:
+        """The values."""
+        return self._answer(X)
+
+
+class AffineClassifier(Affine):
+    """A linear classifier: one score of the second class, or a score of every class."""
+
+    def decision_function(self, X: Any) -> Floats:
+        """The scores, (n,) or (n, K)."""
+        return self._answer(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest score."""
+        return np.asarray(self.classes_.take(largest(self._answer(X))))
+
+
+def largest(scores: Floats) -> NDArray[np.intp]:
+    """The position of the predicted class."""
+    return np.asarray((scores > 0) if scores.ndim == 1 else scores.argmax(axis=1), dtype=np.intp)

@@ -1,0 +1,226 @@
+"""Ridge: one eigendecomposition serves every penalty. Lasso and elastic net: one path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..family import Family, Unsuitable
+from .affine import (
+    AffineClassifier,
+    AffineRegressor,
+    Floats,
+    Rows,
+    is_positive,
+    largest,
+    target_column,
+    training_matrix,
+    weights_in,
+)
+
+_EPS = float(np.finfo(np.float64).eps)
+# A tenth of what an exact family may differ, for the constants that a bound on rounding leaves out.
+_ROUNDING = 1e-9
+# Scores nearer than this to the cut could fall on its other side: their labels are asked from a plain fit.
+_NEAR = 1e-7
+
+
+class Spectrum(NamedTuple):
+    """Centred training data in the basis where every penalty is a division.
+
+    The penalised equations are ``(Q diag(values) Q' + alpha) z = target`` for the coefficients, or for the weights of the
+    rows (`rows`) where there are fewer rows than columns, as in scikit-learn's Cholesky solver.
+    """
+
+    values: Floats
+    vectors: Floats
+    turned: Floats
+    rows: Floats | None
+
+    @classmethod
+    def of(cls, X: Floats, Y: Floats) -> Spectrum:
+        """Of the matrix X (n, p) and the targets Y (n, T)."""
+        wide = X.shape[1] > X.shape[0]
+        values, vectors = np.linalg.eigh(X @ X.T if wide else X.T @ X)
+        return cls(np.maximum(values, 0.0), vectors, vectors.T @ (Y if wide else X.T @ Y), X if wide else None)
+
+    def coefficients(self, alphas: Floats) -> Floats:
+        """(M, p, T); a stack of products of equal shape, so that a penalty's does not depend on the others."""
+        scaled = self.turned / (self.values[:, None] + alphas[:, None, None])
+        solved = np.matmul(self.vectors, scaled)
+        return solved if self.rows is None else np.matmul(self.rows.T, solved)
+
+    def condition(self, alphas: Floats) -> Floats:
+        """Condition number of the penalised equations."""
+        low, high = self.values.min(), self.values.max()
+        return np.asarray((high + alphas) / (low + alphas))
+
+
+class Centred(NamedTuple):
+    """Training data without their means, rows multiplied by the root of their weights."""
+
+    X: Floats
+    Y: Floats
+    x_mean: Floats
+    y_mean: Floats
+
+    @classmethod
+    def of(cls, X: Floats, Y: Floats, weights: Floats | None, fit_intercept: bool) -> Centred:
+        """Means and roots taken as scikit-learn takes them."""
+        if fit_intercept:
+            x_mean, y_mean = np.average(X, axis=0, weights=weights), np.average(Y, axis=0, weights=weights)
+            X, Y = X - x_mean, Y - y_mean
+        else:
+            x_mean, y_mean = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
+        if weights is not None:
+            root = np.sqrt(weights)[:, None]
+            X, Y = X * root, Y * root
+        return cls(X, Y, x_mean, y_mean)
+
+
+class Solved(NamedTuple):
+    """Coefficients (M, p, T) and intercepts (M, T) of all penalties, and which of them are safe from rounding."""
+
+    coef: Floats
+    intercept: Floats
+    safe: NDArray[np.bool_]
+
+
+def solve_ridge(X: Floats, Y: Floats, alphas: Floats, weights: Floats | None, fit_intercept: bool) -> Solved:
+    """Ridge coefficients for every penalty from one eigendecomposition.
+
+    A direct solver's coefficients are off by about eps times the condition number times their norm, in whatever
+    direction; and a prediction by eps times what cancels between the coefficients and the intercept. A penalty is safe
+    where both, for the longest training row, stay a tenth below what an exact family may differ.
+    """
+    data = Centred.of(X, Y, weights, fit_intercept)
+    spectrum = Spectrum.of(data.X, data.Y)
+    coef = spectrum.coefficients(alphas)
+    intercept = data.y_mean - np.matmul(data.x_mean, coef)
+    longest = np.sqrt(((X - data.x_mean) ** 2).sum(axis=1).max())
+    norm = np.sqrt((coef**2).sum(axis=1).max(axis=1))
+    cancelled = (np.abs(data.x_mean)[:, None] * np.abs(coef)).sum(axis=1).max(axis=1)
+    rounding = _EPS * (spectrum.condition(alphas) * norm * longest + cancelled)
+    return Solved(coef, intercept, rounding <= _ROUNDING * max(1.0, float(np.abs(Y).max())))
+
+
+class RidgeFamily(Family):
+    """Ridge over alpha, to 1e-8: one eigendecomposition of the matrix that scikit-learn's Cholesky solver factors.
+
+    Penalties too small for the data, where rounding alone could exceed that, are fitted one by one; alpha = 0 is not
+    covered.
+    """
+
+    estimator = "sklearn.linear_model.Ridge"
+    varies = frozenset({"alpha"})
+
+    def covers(self, estimator: Any) -> bool:
+        """One positive penalty, and a solver that solves the equations directly."""
+        return (
+            is_positive(estimator.alpha)
+            and estimator.solver in ("auto", "cholesky", "svd")
+            and estimator.positive is False
+        )
+
+    def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
+        """Models of all penalties."""
+        members[0]._validate_params()
+        matrix = training_matrix(X, single=False)
+        target = target_column(y, len(matrix)).astype(np.float64)
+        weights = weights_in(fit_params, len(matrix))
+        solved = solve_ridge(matrix, target[:, None], _alphas(members), weights, members[0].fit_intercept)
+        rows = Rows()
+        return [
+            AffineRegressor(member, rows, coef[:, 0], intercept[0]) if safe else member.fit(X, y, **fit_params)
+            for member, coef, intercept, safe in zip(members, *solved, strict=True)
+        ]
+
+
+class RidgeClassifierFamily(RidgeFamily):
+    """RidgeClassifier over alpha: as Ridge, on targets of -1 and 1.
+
+    The label of a row whose score lies on the cut is asked from a plain fit, so that rounding cannot turn it.
+    """
+
+    estimator = "sklearn.linear_model.RidgeClassifier"
+
+    def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
+        """Models of all penalties."""
+        from sklearn.utils.class_weight import compute_sample_weight
+
+        first = members[0]
+        first._validate_params()
+        matrix = training_matrix(X, single=False)
+        weights = weights_in(fit_params, len(matrix))
+        target = target_column(y, len(matrix))
+        classes, Y = _signed(target)
+        if first.class_weight:
+            balance = compute_sample_weight(first.class_weight, target)
+            weights = balance if weights is None else weights * balance
+        solved = solve_ridge(matrix, Y, _alphas(members), weights, first.fit_intercept)
+        rows, plain = Rows(), _Plain(X, y, fit_params)
+        return [
+            _RidgeClassifier(member, rows, coef, intercept, classes, plain) if safe else plain.fit(member)
+            for member, coef, intercept, safe in zip(members, *solved, strict=True)
+        ]
+
+
+def _signed(y: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
+    """Classes, and one column of -1 and 1 for each; for two classes that of the second alone."""
+    from sklearn.preprocessing import LabelBinarizer
+
+    binarizer = LabelBinarizer(pos_label=1, neg_label=-1)
+    Y = binarizer.fit_transform(y)
+    if binarizer.y_type_ not in ("binary", "multiclass") or len(binarizer.classes_) < 2:
+        raise Unsuitable("labels that are not two classes or more")
+    return binarizer.classes_, np.asarray(Y, dtype=np.float64)
+
+
+class _Plain(NamedTuple):
+    """What a member is fitted on where it must be fitted by itself."""
+
+    X: Any
+    y: Any
+    fit_params: dict[str, Any]
+
+    def fit(self, member: Any) -> Any:
+        return member.fit(self.X, self.y, **self.fit_params)
+
+
+class _RidgeClassifier(AffineClassifier):
+    def __init__(
+        self, stands_for: Any, rows: Rows, coef: Floats, intercept: Floats, classes: Any, plain: _Plain
+    ) -> None:
+        if coef.shape[1] == 1:
+            coef, intercept = coef[:, 0], intercept[0]
+        super().__init__(stands_for, rows, coef, intercept, classes)
+        self._plain = plain
+        self._fitted: Any = None
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        scores = self._answer(X)
+        labels = self.classes_.take(largest(scores))
+        near = _gap(scores) < _NEAR * max(1.0, np.abs(scores).max(initial=0.0))
+        if near.any():
+            if self._fitted is None:
+                self._fitted = self._plain.fit(self.stands_for)
+            labels[near] = self._fitted.predict(X)[near]
+        return np.asarray(labels)
+
+
+def _gap(scores: Floats) -> Floats:
+    """How far every row is from the cut."""
+    if scores.ndim == 1:
+        return np.abs(scores)
+    top = np.partition(scores, -2, axis=1)
+    return np.asarray(top[:, -1] - top[:, -2])
+
+
+def _alphas(members: Sequence[Any]) -> Floats:
+    return np.array([member.alpha for member in members], dtype=np.float64)
+
+
+FAMILIES = (RidgeFamily(), RidgeClassifierFamily())
