@@ -38,13 +38,27 @@ def training_matrix(X: Any, *, single: bool) -> Floats:
     return matrix.astype(np.float64, copy=False)
 
 
-def target_column(y: Any, n: int) -> NDArray[Any]:
-    """The labels as one array without missing values."""
-    from sklearn.utils import check_array
+def numeric_target(y: Any, n: int) -> Floats:
+    """One column of finite numbers."""
+    target = np.asarray(y)
+    if target.shape != (n,) or target.dtype.kind not in "fiub" or not np.isfinite(target).all():
+        raise Unsuitable("labels that are not one column of numbers")
+    return target.astype(np.float64)
 
-    if np.ndim(y) != 1 or len(y) != n:
+
+def class_target(y: Any, n: int) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[Any]]:
+    """Classes in order, the class code of every row, and the labels themselves."""
+    from sklearn.utils.multiclass import type_of_target
+
+    labels = np.asarray(y)
+    if labels.shape != (n,):
         raise Unsuitable("labels that are not one column")
-    return np.asarray(check_array(y, ensure_2d=False, dtype=None))
+    if labels.dtype.kind not in "iubU" and type_of_target(labels) not in ("binary", "multiclass"):
+        raise Unsuitable("labels that are not classes")
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise Unsuitable("one class only")
+    return classes, codes, labels
 
 
 def weights_in(fit_params: Mapping[str, Any], n: int) -> Floats | None:

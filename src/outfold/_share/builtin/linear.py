@@ -8,15 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..family import Family, Unsuitable
+from ..family import Family
 from .affine import (
     AffineClassifier,
     AffineRegressor,
     Floats,
     Rows,
+    class_target,
     is_positive,
     largest,
-    target_column,
+    numeric_target,
     training_matrix,
     weights_in,
 )
@@ -129,7 +130,7 @@ class RidgeFamily(Family):
         """Models of all penalties."""
         members[0]._validate_params()
         matrix = training_matrix(X, single=False)
-        target = target_column(y, len(matrix)).astype(np.float64)
+        target = numeric_target(y, len(matrix))
         weights = weights_in(fit_params, len(matrix))
         solved = solve_ridge(matrix, target[:, None], _alphas(members), weights, members[0].fit_intercept)
         rows = Rows()
@@ -155,12 +156,11 @@ class RidgeClassifierFamily(RidgeFamily):
         first._validate_params()
         matrix = training_matrix(X, single=False)
         weights = weights_in(fit_params, len(matrix))
-        target = target_column(y, len(matrix))
-        classes, Y = _signed(target)
+        classes, codes, labels = class_target(y, len(matrix))
         if first.class_weight:
-            balance = compute_sample_weight(first.class_weight, target)
+            balance = compute_sample_weight(first.class_weight, labels)
             weights = balance if weights is None else weights * balance
-        solved = solve_ridge(matrix, Y, _alphas(members), weights, first.fit_intercept)
+        solved = solve_ridge(matrix, _signed(codes, len(classes)), _alphas(members), weights, first.fit_intercept)
         rows, plain = Rows(), _Plain(X, y, fit_params)
         return [
             _RidgeClassifier(member, rows, coef, intercept, classes, plain) if safe else plain.fit(member)
@@ -168,15 +168,10 @@ class RidgeClassifierFamily(RidgeFamily):
         ]
 
 
-def _signed(y: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
-    """Classes, and one column of -1 and 1 for each; for two classes that of the second alone."""
-    from sklearn.preprocessing import LabelBinarizer
-
-    binarizer = LabelBinarizer(pos_label=1, neg_label=-1)
-    Y = binarizer.fit_transform(y)
-    if binarizer.y_type_ not in ("binary", "multiclass") or len(binarizer.classes_) < 2:
-        raise Unsuitable("labels that are not two classes or more")
-    return binarizer.classes_, np.asarray(Y, dtype=np.float64)
+def _signed(codes: NDArray[np.intp], n_classes: int) -> Floats:
+    """One column of -1 and 1 for each class; for two classes that of the second alone."""
+    columns = np.arange(n_classes) if n_classes > 2 else np.array([1])
+    return np.where(codes[:, None] == columns, 1.0, -1.0)
 
 
 class _Plain(NamedTuple):
