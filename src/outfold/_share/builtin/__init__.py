@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from ..family import Family
-from . import linear
+from . import linear, logistic
 
-FAMILIES: tuple[Family, ...] = (*linear.FAMILIES,)
+FAMILIES: tuple[Family, ...] = (*linear.FAMILIES, *logistic.FAMILIES)

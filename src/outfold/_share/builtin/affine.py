@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 def is_positive(value: Any) -> bool:
     """A finite number above 0: a penalty that every member may have."""
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 < value < np.inf
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf
 
 
 def as_matrix(X: Any) -> NDArray[Any]:

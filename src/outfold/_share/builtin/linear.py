@@ -52,7 +52,7 @@ class Spectrum(NamedTuple):
         """(M, p, T); a stack of products of equal shape, so that a penalty's does not depend on the others."""
         scaled = self.turned / (self.values[:, None] + alphas[:, None, None])
         solved = np.matmul(self.vectors, scaled)
-        return solved if self.rows is None else np.matmul(self.rows.T, solved)
+        return np.asarray(solved if self.rows is None else np.matmul(self.rows.T, solved))
 
     def condition(self, alphas: Floats) -> Floats:
         """Condition number of the penalised equations."""
