@@ -15,10 +15,12 @@ Floats = NDArray[np.float64]
 
 # Half of the squared Newton step in the metric of the curvature is what the step can still gain. It is taken, and is the
 # last, where that is this small beside the loss: steps then square their error.
-_GAIN = 1e-13
+_GAIN = 1e-11
 _STEPS = 60
 _HALVINGS = 40
 _ARMIJO = 1e-4
+# A loss is known to about this share of itself: near the end steps gain less.
+_ROUNDING = 1e-14
 # Keeps the curvature of what is not penalised from vanishing where all probabilities are 0 or 1; of that at the start.
 _DAMPING = 1e-11
 
@@ -36,11 +38,8 @@ class Loss(Protocol):
     def value(self, scores: Floats) -> Floats:
         """(m,)."""
 
-    def gradient(self, scores: Floats) -> Floats:
-        """(m, size)."""
-
-    def hessian(self, scores: Floats) -> Floats:
-        """(m, size, size)."""
+    def derivatives(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Gradient (m, size) and Hessian (m, size, size)."""
 
 
 class BinaryLoss(NamedTuple):
@@ -61,20 +60,16 @@ class BinaryLoss(NamedTuple):
 
     def value(self, scores: Floats) -> Floats:
         """Sum of log(1 + exp(score)) - y score."""
-        return np.asarray((self.weights * (np.logaddexp(0.0, scores) - self.y * scores)).sum(axis=1))
+        softplus = np.log1p(np.exp(-np.abs(scores))) + np.maximum(scores, 0.0)
+        return np.asarray((self.weights * (softplus - self.y * scores)).sum(axis=1))
 
-    def gradient(self, scores: Floats) -> Floats:
-        """(m, p)."""
-        from scipy.special import expit
-
-        return _rows_times(self.A, self.weights * (expit(scores) - self.y))
-
-    def hessian(self, scores: Floats) -> Floats:
-        """(m, p, p)."""
+    def derivatives(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Gradient (m, p) and Hessian (m, p, p)."""
         from scipy.special import expit
 
         p = expit(scores)
-        return _gram(self.A, self.weights * p * (1 - p))
+        gradient = _rows_times(self.A, self.weights * (p - self.y))
+        return gradient, _gram(self.A, self.weights * p * (1 - p))
 
 
 class MultinomialLoss(NamedTuple):
@@ -106,14 +101,13 @@ class MultinomialLoss(NamedTuple):
         own = (scores * self.indicators.T).sum(axis=1)
         return np.asarray((self.weights * (log_sum - own)).sum(axis=1))
 
-    def gradient(self, scores: Floats) -> Floats:
-        """(m, K p)."""
-        residual = self.weights * (_softmax(scores) - self.indicators.T)
-        return _rows_times(self.A, residual).reshape(len(scores), -1)
-
-    def hessian(self, scores: Floats) -> Floats:
-        """(m, K p, K p)."""
+    def derivatives(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Gradient (m, K p) and Hessian (m, K p, K p)."""
         P = _softmax(scores)
+        gradient = _rows_times(self.A, self.weights * (P - self.indicators.T))
+        return gradient.reshape(len(P), -1), self._hessian(P)
+
+    def _hessian(self, P: Floats) -> Floats:
         m, K, _ = P.shape
         p = self.A.shape[1]
         out = np.empty((m, K, p, K, p))
@@ -159,17 +153,36 @@ def minimise(loss: Loss, l2: Floats, l1: Floats) -> Solution:
     m = len(l2)
     coef = np.zeros((m, loss.size))
     solved = np.zeros(m, dtype=bool)
-    start = loss.hessian(loss.scores(coef[:1]))[0].diagonal()
+    start = loss.derivatives(loss.scores(coef[:1]))[1][0].diagonal()
     damping = _DAMPING * np.maximum(start, start.max() * _DAMPING)
     left = np.arange(m)
+    state = _State.at(coef, loss, l2, l1)
     for _ in range(_STEPS):
+        state, last, failed = _Problem(loss, l2[left], l1[left]).step(state, damping)
+        coef[left] = state.coef
+        solved[left[last]] = True
+        go_on = ~last & ~failed
+        left, state = left[go_on], state.of(go_on)
         if not len(left):
             break
-        problem = _Problem(loss, l2[left], l1[left])
-        coef[left], last, failed = problem.step(coef[left], damping)
-        solved[left[last]] = True
-        left = left[~last & ~failed]
     return Solution(coef, solved)
+
+
+class _State(NamedTuple):
+    """Where the problems are: coefficients, scores of the rows, and what is minimised."""
+
+    coef: Floats
+    scores: Floats
+    value: Floats
+
+    @classmethod
+    def at(cls, coef: Floats, loss: Loss, l2: Floats, l1: Floats) -> _State:
+        scores = loss.scores(coef)
+        penalty = (0.5 * l2 * coef**2 + l1 * np.abs(coef)).sum(axis=1)
+        return cls(coef, scores, loss.value(scores) + penalty)
+
+    def of(self, which: NDArray[np.bool_]) -> _State:
+        return self if which.all() else _State(self.coef[which], self.scores[which], self.value[which])
 
 
 class _Problem(NamedTuple):
@@ -179,22 +192,18 @@ class _Problem(NamedTuple):
     l2: Floats
     l1: Floats
 
-    def value(self, coef: Floats, scores: Floats) -> Floats:
-        penalty = (0.5 * self.l2 * coef**2 + self.l1 * np.abs(coef)).sum(axis=1)
-        return np.asarray(self.loss.value(scores) + penalty)
-
-    def step(self, coef: Floats, damping: Floats) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+    def step(self, state: _State, damping: Floats) -> tuple[_State, NDArray[np.bool_], NDArray[np.bool_]]:
         """One step of every problem; which of them are solved by it, and which cannot be."""
-        scores = self.loss.scores(coef)
-        value = self.value(coef, scores)
-        slope = self._steepest(coef, self.loss.gradient(scores) + self.l2 * coef)
-        direction = self._direction(coef, slope, scores, damping)
+        coef = state.coef
+        gradient, hessian = self.loss.derivatives(state.scores)
+        slope = self._steepest(coef, gradient + self.l2 * coef)
+        direction = self._direction(coef, slope, hessian, damping)
         gain = -(slope * direction).sum(axis=1) / 2
         # On the kink of its penalty a coefficient moves only to where the slope sends it.
         direction = np.where(self._on_kink(coef) & (direction * slope > 0), 0.0, direction)
-        moved, found = self._search(coef, value, slope, direction)
-        last = gain <= _GAIN * np.maximum(1.0, value)
-        return np.where((found | last)[:, None], moved, coef), last, ~found & ~last
+        last = gain <= _GAIN * np.maximum(1.0, state.value)
+        moved, found = self._search(state, slope, direction)
+        return moved, last, ~found & ~last
 
     def _steepest(self, coef: Floats, gradient: Floats) -> Floats:
         """The gradient, and where a coefficient is 0 what of it exceeds the l1 penalty."""
@@ -204,9 +213,8 @@ class _Problem(NamedTuple):
     def _on_kink(self, coef: Floats) -> NDArray[np.bool_]:
         return np.asarray((coef == 0) & (self.l1 > 0))
 
-    def _direction(self, coef: Floats, slope: Floats, scores: Floats, damping: Floats) -> Floats:
-        """Newton's, among the coefficients that are free to move."""
-        H = self.loss.hessian(scores)
+    def _direction(self, coef: Floats, slope: Floats, H: Floats, damping: Floats) -> Floats:
+        """Newton's, among the coefficients that are free to move; H is used up."""
         diagonal = np.arange(H.shape[1])
         H[:, diagonal, diagonal] += self.l2 + damping
         held = self._on_kink(coef) & (slope == 0)
@@ -215,27 +223,26 @@ class _Problem(NamedTuple):
             H[:, diagonal, diagonal] += held
         return np.asarray(-np.linalg.solve(H, slope[:, :, None])[:, :, 0])
 
-    def _search(
-        self, coef: Floats, value: Floats, slope: Floats, direction: Floats
-    ) -> tuple[Floats, NDArray[np.bool_]]:
-        """The first of the steps 1, 1/2, 1/4, ... that gains what its length promises."""
+    def _search(self, state: _State, slope: Floats, direction: Floats) -> tuple[_State, NDArray[np.bool_]]:
+        """The first of the steps 1, 1/2, 1/4, ... that gains what its length promises; where none does, no step."""
+        coef = state.coef
         orthant = np.where(coef != 0, np.sign(coef), -np.sign(slope))
-        bounded = self.l1 > 0
-        rounding = 1e-14 * np.abs(value)
-        moved = coef.copy()
-        found = np.zeros(len(coef), dtype=bool)
+        moved = _State(*(part.copy() for part in state))
+        todo = np.arange(len(coef))
         length = 1.0
         for _ in range(_HALVINGS):
-            todo = np.flatnonzero(~found)
             to = coef[todo] + length * direction[todo]
-            to = np.where(bounded[todo] & (to * orthant[todo] < 0), 0.0, to)
-            promised = (slope[todo] * (to - coef[todo])).sum(axis=1)
-            part = _Problem(self.loss, self.l2[todo], self.l1[todo])
-            reached = part.value(to, self.loss.scores(to))
-            good = reached <= value[todo] + _ARMIJO * np.minimum(promised, 0.0) + rounding[todo]
-            moved[todo[good]] = to[good]
-            found[todo[good]] = True
-            if found.all():
+            to = np.where((self.l1[todo] > 0) & (to * orthant[todo] < 0), 0.0, to)
+            reached = _State.at(to, self.loss, self.l2[todo], self.l1[todo])
+            promised = np.minimum((slope[todo] * (to - coef[todo])).sum(axis=1), 0.0)
+            before = state.value[todo]
+            good = reached.value <= before + _ARMIJO * promised + _ROUNDING * np.abs(before)
+            for part, new in zip(moved, reached, strict=True):
+                part[todo[good]] = new[good]
+            todo = todo[~good]
+            if not len(todo):
                 break
             length /= 2
+        found = np.ones(len(coef), dtype=bool)
+        found[todo] = False
         return moved, found

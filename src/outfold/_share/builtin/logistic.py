@@ -12,8 +12,8 @@ from ..._kernels.newton import BinaryLoss, Loss, MultinomialLoss, minimise
 from ..family import Family, Unsuitable
 from .affine import AffineClassifier, Floats, Rows, class_target, is_positive, training_matrix, weights_in
 
-# Above so many coefficients a Newton step costs more than scikit-learn's many cheap ones.
-_MOST = 100
+# Rows times squared coefficients above which a Newton step costs more than scikit-learn's many cheap ones.
+_MOST = 2_000_000
 # Numbers in the largest temporary array.
 _BATCH = 2_000_000
 _L2_SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky", "liblinear")
@@ -122,7 +122,9 @@ class _Design:
         self.penalised = np.ones(self.A.shape[1])
         if self.intercept and not liblinear:
             self.penalised[-1] = 0.0
-        if self.A.shape[1] * (n_classes if n_classes > 2 else 1) > _MOST:
+        size = self.A.shape[1] * (n_classes if n_classes > 2 else 1)
+        # Near as many coefficients as rows, an l1 path has too many kinks.
+        if n * size**2 > _MOST or (self.lasso and 2 * size > n):
             raise Unsuitable("too many coefficients for Newton's method to be faster")
 
     def solve(self, codes: NDArray[np.intp], weights: Floats, strengths: Floats) -> tuple[Floats, NDArray[np.bool_]]:
