@@ -74,6 +74,15 @@ def weights_in(fit_params: Mapping[str, Any], n: int) -> Floats | None:
     return weights
 
 
+def is_full_rank(X: Floats) -> bool:
+    """Whether no column, apart from those of zeros, is nearly a combination of others."""
+    length = np.sqrt((X**2).sum(axis=0))
+    unit = X[:, length > 0] / length[length > 0]
+    if unit.shape[1] > unit.shape[0]:
+        return False
+    return bool(np.linalg.eigvalsh(unit.T @ unit).min(initial=1.0) > 1e-10)
+
+
 class Rows:
     """The rows that were asked about last, as a matrix: all models of one fit are asked about the same."""
 

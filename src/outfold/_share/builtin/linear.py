@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from .affine import (
     Floats,
     Rows,
     class_target,
+    is_full_rank,
     is_positive,
     largest,
     numeric_target,
@@ -218,4 +220,118 @@ def _alphas(members: Sequence[Any]) -> Floats:
     return np.array([member.alpha for member in members], dtype=np.float64)
 
 
-FAMILIES = (RidgeFamily(), RidgeClassifierFamily())
+# -- lasso and elastic net ------------------------------------------------------------------------------
+
+# The gap to the optimum, beside the squares of the labels, at which a path is left; scikit-learn's default is 1e-4.
+_GAP = 1e-12
+_ROUNDS = 20_000
+
+
+class ElasticNetFamily(Family):
+    """ElasticNet over alpha and l1_ratio: a path for every l1_ratio, from the strongest penalty to the weakest.
+
+    The path is followed to a gap of 1e-12 of the labels' squares. scikit-learn stops at `tol` (1e-4) or after `max_iter`
+    rounds: wherever the two differ, its answer is the looser one. Members that the path does not solve, or whose
+    solution is not the only one (columns that are combinations of others), are fitted one by one.
+    """
+
+    estimator = "sklearn.linear_model.ElasticNet"
+    varies = frozenset({"alpha", "l1_ratio"})
+    level = "tolerant"
+    whole = True
+
+    def covers(self, estimator: Any) -> bool:
+        """Positive penalties with a part that is l1, and rounds enough to be meant as a solution."""
+        return (
+            is_positive(estimator.alpha)
+            and is_positive(estimator.l1_ratio)
+            and estimator.l1_ratio <= 1
+            and isinstance(estimator.precompute, bool)
+            and estimator.warm_start is False
+            and estimator.max_iter >= 1000
+            and _GAP <= estimator.tol <= 1e-3
+        )
+
+    def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
+        """Models of all penalties."""
+        first = members[0]
+        first._validate_params()
+        matrix = training_matrix(X, single=True)
+        n = len(matrix)
+        target = numeric_target(y, n)
+        weights = weights_in(fit_params, n)
+        if weights is not None:
+            weights = weights * (n / weights.sum())
+        data = Centred.of(matrix, target[:, None], weights, first.fit_intercept)
+        path = _Path.of(data, bool(first.positive))
+        models: list[Any] = [None] * len(members)
+        rows = Rows()
+        for ratio in sorted({float(member.l1_ratio) for member in members}):
+            where = [i for i, member in enumerate(members) if member.l1_ratio == ratio]
+            coefs, safe = path.follow(ratio, _alphas([members[i] for i in where]))
+            for i, coef, ok in zip(where, coefs, safe, strict=True):
+                intercept = data.y_mean[0] - data.x_mean @ coef
+                models[i] = (
+                    AffineRegressor(members[i], rows, coef, intercept) if ok else members[i].fit(X, y, **fit_params)
+                )
+        return models
+
+
+class LassoFamily(ElasticNetFamily):
+    """Lasso over alpha: an elastic net of l1 alone."""
+
+    estimator = "sklearn.linear_model.Lasso"
+    varies = frozenset({"alpha"})
+
+
+class _Path(NamedTuple):
+    """What all paths of the same training data share."""
+
+    X: Floats
+    y: Floats
+    gram: Floats | None
+    moment: Floats
+    full_rank: bool
+    positive: bool
+
+    @classmethod
+    def of(cls, data: Centred, positive: bool) -> _Path:
+        X, y = np.asfortranarray(data.X), np.ascontiguousarray(data.Y[:, 0])
+        gram = X.T @ X if X.shape[1] < X.shape[0] else None
+        return cls(X, y, gram, X.T @ y, gram is not None and is_full_rank(X), positive)
+
+    def follow(self, l1_ratio: float, alphas: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """Coefficients (M, p) for penalties in any order, and which of them are the one solution."""
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import enet_path
+
+        falling = np.unique(alphas)[::-1]
+        with warnings.catch_warnings():
+            # Those that did not converge are fitted again, and may say so then.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            _, coefs, gaps = enet_path(
+                self.X,
+                self.y,
+                l1_ratio=l1_ratio,
+                alphas=falling,
+                precompute=False if self.gram is None else self.gram,
+                Xy=None if self.gram is None else self.moment,
+                positive=self.positive,
+                check_input=False,
+                tol=_GAP,
+                max_iter=_ROUNDS,
+            )
+        close = len(self.y) * gaps <= _GAP * (self.y @ self.y)
+        unique = [l1_ratio < 1 or self._is_unique(w, a) for w, a in zip(coefs.T, falling, strict=True)]
+        at = np.searchsorted(-falling, -alphas)
+        return np.ascontiguousarray(coefs.T)[at], (close & unique)[at]
+
+    def _is_unique(self, coef: Floats, alpha: float) -> bool:
+        """Whether the columns that the penalty lets in are linearly independent (Tibshirani 2013, lemma 2)."""
+        if self.full_rank:
+            return True
+        pull = np.abs(self.X.T @ (self.y - self.X @ coef))
+        return is_full_rank(self.X[:, pull >= len(self.y) * alpha * (1 - 1e-5)])
+
+
+FAMILIES = (RidgeFamily(), RidgeClassifierFamily(), ElasticNetFamily(), LassoFamily())

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..._kernels.newton import BinaryLoss, Loss, MultinomialLoss, minimise
 from ..family import Family, Unsuitable
-from .affine import AffineClassifier, Floats, Rows, class_target, is_positive, training_matrix, weights_in
+from .affine import AffineClassifier, Floats, Rows, class_target, is_full_rank, is_positive, training_matrix, weights_in
 
 # Rows times squared coefficients above which a Newton step costs more than scikit-learn's many cheap ones.
 _MOST = 2_000_000
@@ -126,6 +126,8 @@ class _Design:
         # Near as many coefficients as rows, an l1 path has too many kinks.
         if n * size**2 > _MOST or (self.lasso and 2 * size > n):
             raise Unsuitable("too many coefficients for Newton's method to be faster")
+        if self.lasso and not is_full_rank(self.A):
+            raise Unsuitable("columns that are combinations of others: no single solution")
 
     def solve(self, codes: NDArray[np.intp], weights: Floats, strengths: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """Coefficients for every strength of the penalty, and which were solved."""
