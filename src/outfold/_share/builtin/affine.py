@@ -80,7 +80,11 @@ def is_full_rank(X: Floats) -> bool:
     unit = X[:, length > 0] / length[length > 0]
     if unit.shape[1] > unit.shape[0]:
         return False
-    return bool(np.linalg.eigvalsh(unit.T @ unit).min(initial=1.0) > 1e-10)
+    try:  # positive definite, with all eigenvalues above 1e-10
+        np.linalg.cholesky(unit.T @ unit - 1e-10 * np.eye(unit.shape[1]))
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 class Rows:

@@ -230,7 +230,8 @@ _ROUNDS = 20_000
 class ElasticNetFamily(Family):
     """ElasticNet over alpha and l1_ratio: a path for every l1_ratio, from the strongest penalty to the weakest.
 
-    The path is followed to a gap of 1e-12 of the labels' squares. scikit-learn stops at `tol` (1e-4) or after `max_iter`
+    The path is followed to a gap of 1e-12 of the labels' squares: by coordinate descent, or where there are more columns
+    than rows, which that takes long for, by the knots of the lasso's path; other members are then fitted one by one. scikit-learn stops at `tol` (1e-4) or after `max_iter`
     rounds: wherever the two differ, its answer is the looser one. Members that the path does not solve, or whose
     solution is not the only one (columns that are combinations of others), are fitted one by one.
     """
@@ -285,12 +286,11 @@ class LassoFamily(ElasticNetFamily):
 
 
 class _Path(NamedTuple):
-    """What all paths of the same training data share."""
+    """What all paths of the same training data share; `gram` is X'X, or None where X is wide."""
 
     X: Floats
     y: Floats
     gram: Floats | None
-    moment: Floats
     full_rank: bool
     positive: bool
 
@@ -298,38 +298,70 @@ class _Path(NamedTuple):
     def of(cls, data: Centred, positive: bool) -> _Path:
         X, y = np.asfortranarray(data.X), np.ascontiguousarray(data.Y[:, 0])
         gram = X.T @ X if X.shape[1] < X.shape[0] else None
-        return cls(X, y, gram, X.T @ y, gram is not None and is_full_rank(X), positive)
+        return cls(X, y, gram, gram is not None and is_full_rank(X), positive)
 
     def follow(self, l1_ratio: float, alphas: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """Coefficients (M, p) for penalties in any order, and which of them are the one solution."""
         from sklearn.exceptions import ConvergenceWarning
-        from sklearn.linear_model import enet_path
 
+        if self.gram is None and (l1_ratio < 1 or self.positive):
+            return np.zeros((len(alphas), self.X.shape[1])), np.zeros(len(alphas), dtype=bool)
         falling = np.unique(alphas)[::-1]
         with warnings.catch_warnings():
-            # Those that did not converge are fitted again, and may say so then.
+            # Those that were not solved are fitted again, and may say so then.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            _, coefs, gaps = enet_path(
-                self.X,
-                self.y,
-                l1_ratio=l1_ratio,
-                alphas=falling,
-                precompute=False if self.gram is None else self.gram,
-                Xy=None if self.gram is None else self.moment,
-                positive=self.positive,
-                check_input=False,
-                tol=_GAP,
-                max_iter=_ROUNDS,
-            )
-        close = len(self.y) * gaps <= _GAP * (self.y @ self.y)
-        unique = [l1_ratio < 1 or self._is_unique(w, a) for w, a in zip(coefs.T, falling, strict=True)]
+            coefs, gaps = self._descend(l1_ratio, falling) if self.gram is not None else self._knots(falling)
+        safe = gaps <= _GAP * (self.y @ self.y)
+        if l1_ratio == 1 and not self.full_rank:
+            safe &= [self._is_unique(w, alpha) for w, alpha in zip(coefs, falling, strict=True)]
         at = np.searchsorted(-falling, -alphas)
-        return np.ascontiguousarray(coefs.T)[at], (close & unique)[at]
+        return coefs[at], safe[at]
+
+    def _descend(self, l1_ratio: float, falling: Floats) -> tuple[Floats, Floats]:
+        """Coefficients and gaps by coordinate descent, each penalty from where the one before it ended."""
+        from sklearn.linear_model import enet_path
+
+        _, coefs, gaps = enet_path(
+            self.X,
+            self.y,
+            l1_ratio=l1_ratio,
+            alphas=falling,
+            precompute=self.gram,
+            Xy=self.X.T @ self.y,
+            positive=self.positive,
+            check_input=False,
+            tol=_GAP,
+            max_iter=_ROUNDS,
+        )
+        return np.ascontiguousarray(coefs.T), len(self.y) * gaps
+
+    def _knots(self, falling: Floats) -> tuple[Floats, Floats]:
+        """Coefficients and gaps of the lasso, whose path is straight between the knots that least angles find."""
+        from sklearn.linear_model import lars_path
+
+        most = 10 * min(self.X.shape)
+        knots, _, at_knots = lars_path(self.X, self.y, method="lasso", alpha_min=falling[-1], max_iter=most)
+        after = np.clip(np.searchsorted(-knots, -falling), 1, max(1, len(knots) - 1))
+        if len(knots) == 1:
+            coefs = np.repeat(at_knots.T, len(falling), axis=0)
+        else:
+            width = knots[after - 1] - knots[after]
+            share = np.clip((knots[after - 1] - falling) / np.where(width > 0, width, 1.0), 0.0, 1.0)[:, None]
+            coefs = (1 - share) * at_knots.T[after - 1] + share * at_knots.T[after]
+        return coefs, np.array([self._gap(w, alpha) for w, alpha in zip(coefs, falling, strict=True)])
+
+    def _gap(self, coef: Floats, alpha: float) -> float:
+        """How far a lasso solution is from the optimum, at most: the gap to the residuals scaled to be feasible."""
+        residual = self.y - self.X @ coef
+        limit = len(self.y) * alpha
+        shrink = min(1.0, limit / max(np.abs(self.X.T @ residual).max(), np.finfo(np.float64).tiny))
+        square = residual @ residual
+        return float(
+            0.5 * (1 + shrink**2) * square + limit * np.abs(coef).sum() - shrink * (residual @ self.y)
+        )
 
     def _is_unique(self, coef: Floats, alpha: float) -> bool:
         """Whether the columns that the penalty lets in are linearly independent (Tibshirani 2013, lemma 2)."""
-        if self.full_rank:
-            return True
         pull = np.abs(self.X.T @ (self.y - self.X @ coef))
         return is_full_rank(self.X[:, pull >= len(self.y) * alpha * (1 - 1e-5)])
 
