@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 # Half of the squared Newton step in the metric of the curvature is what the step can still gain. It is taken, and is the
-# last, where that is this small beside the loss: steps then square their error.
-_GAIN = 1e-11
+# last, where that is this small beside the loss at the start: steps then square their error.
+_GAIN = 1e-12
 _STEPS = 60
 _HALVINGS = 40
 _ARMIJO = 1e-4
@@ -52,7 +52,7 @@ class BinaryLoss(NamedTuple):
     @property
     def size(self) -> int:
         """Number of coefficients."""
-        return self.A.shape[1]
+        return int(self.A.shape[1])
 
     def scores(self, coef: Floats) -> Floats:
         """(m, n)."""
@@ -87,7 +87,7 @@ class MultinomialLoss(NamedTuple):
     @property
     def size(self) -> int:
         """Number of coefficients."""
-        return self.A.shape[1] * self.indicators.shape[1]
+        return int(self.A.shape[1] * self.indicators.shape[1])
 
     def scores(self, coef: Floats) -> Floats:
         """(m, K, n)."""
@@ -157,8 +157,9 @@ def minimise(loss: Loss, l2: Floats, l1: Floats) -> Solution:
     damping = _DAMPING * np.maximum(start, start.max() * _DAMPING)
     left = np.arange(m)
     state = _State.at(coef, loss, l2, l1)
+    enough = _GAIN * state.value[0]
     for _ in range(_STEPS):
-        state, last, failed = _Problem(loss, l2[left], l1[left]).step(state, damping)
+        state, last, failed = _Problem(loss, l2[left], l1[left]).step(state, damping, enough)
         coef[left] = state.coef
         solved[left[last]] = True
         go_on = ~last & ~failed
@@ -192,7 +193,9 @@ class _Problem(NamedTuple):
     l2: Floats
     l1: Floats
 
-    def step(self, state: _State, damping: Floats) -> tuple[_State, NDArray[np.bool_], NDArray[np.bool_]]:
+    def step(
+        self, state: _State, damping: Floats, enough: float
+    ) -> tuple[_State, NDArray[np.bool_], NDArray[np.bool_]]:
         """One step of every problem; which of them are solved by it, and which cannot be."""
         coef = state.coef
         gradient, hessian = self.loss.derivatives(state.scores)
@@ -201,7 +204,7 @@ class _Problem(NamedTuple):
         gain = -(slope * direction).sum(axis=1) / 2
         # On the kink of its penalty a coefficient moves only to where the slope sends it.
         direction = np.where(self._on_kink(coef) & (direction * slope > 0), 0.0, direction)
-        last = gain <= _GAIN * np.maximum(1.0, state.value)
+        last = gain <= enough
         moved, found = self._search(state, slope, direction)
         return moved, last, ~found & ~last
 

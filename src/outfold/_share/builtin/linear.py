@@ -230,10 +230,11 @@ _ROUNDS = 20_000
 class ElasticNetFamily(Family):
     """ElasticNet over alpha and l1_ratio: a path for every l1_ratio, from the strongest penalty to the weakest.
 
-    The path is followed to a gap of 1e-12 of the labels' squares: by coordinate descent, or where there are more columns
-    than rows, which that takes long for, by the knots of the lasso's path; other members are then fitted one by one. scikit-learn stops at `tol` (1e-4) or after `max_iter`
-    rounds: wherever the two differ, its answer is the looser one. Members that the path does not solve, or whose
-    solution is not the only one (columns that are combinations of others), are fitted one by one.
+    The path is followed to a gap of 1e-12 of the labels' squares, by coordinate descent; or, where there are more columns
+    than rows and that would take long, by the knots of the lasso's path. scikit-learn stops at `tol` (1e-4) or after
+    `max_iter` rounds: wherever the two differ, its answer is the looser one. Members that the path does not solve are
+    fitted one by one: those of a mixed penalty on wide rows, and those whose solution is not the only one, because columns
+    are combinations of others.
     """
 
     estimator = "sklearn.linear_model.ElasticNet"
@@ -356,9 +357,7 @@ class _Path(NamedTuple):
         limit = len(self.y) * alpha
         shrink = min(1.0, limit / max(np.abs(self.X.T @ residual).max(), np.finfo(np.float64).tiny))
         square = residual @ residual
-        return float(
-            0.5 * (1 + shrink**2) * square + limit * np.abs(coef).sum() - shrink * (residual @ self.y)
-        )
+        return float(0.5 * (1 + shrink**2) * square + limit * np.abs(coef).sum() - shrink * (residual @ self.y))
 
     def _is_unique(self, coef: Floats, alpha: float) -> bool:
         """Whether the columns that the penalty lets in are linearly independent (Tibshirani 2013, lemma 2)."""

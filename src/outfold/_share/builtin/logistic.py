@@ -16,8 +16,10 @@ from .affine import AffineClassifier, Floats, Rows, class_target, is_full_rank, 
 _MOST = 2_000_000
 # Numbers in the largest temporary array.
 _BATCH = 2_000_000
-_L2_SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky", "liblinear")
-_L1_SOLVERS = ("liblinear", "saga")
+_SOLVERS: dict[str | None, tuple[str, ...]] = {
+    "l2": ("lbfgs", "newton-cg", "newton-cholesky", "liblinear"),
+    "l1": ("liblinear", "saga"),
+}
 
 
 class LogisticFamily(Family):
@@ -34,10 +36,8 @@ class LogisticFamily(Family):
 
     def covers(self, estimator: Any) -> bool:
         """A finite penalty of one kind, and rounds enough to be meant as a solution."""
-        penalty = penalty_of(estimator)
-        solvers = {"l2": _L2_SOLVERS, "l1": _L1_SOLVERS}.get(penalty, ())
         return (
-            estimator.solver in solvers
+            estimator.solver in _SOLVERS.get(penalty_of(estimator), ())
             and is_positive(estimator.C)
             and estimator.dual is False
             and estimator.warm_start is False
@@ -57,6 +57,9 @@ class LogisticFamily(Family):
         weights = _balanced(first, classes, codes, labels, weights)
         design = _Design(matrix, first, len(classes))
         coefs, solved = design.solve(codes, weights, 1.0 / np.array([member.C for member in members], dtype=np.float64))
+        if first.solver == "saga":
+            # It stops where no coefficient changes, also where the intercept is not there yet.
+            solved &= (coefs[:, : matrix.shape[1]] != 0).any(axis=1)
         rows = Rows()
         return [
             LogisticView(member, rows, *design.unfold(coef), classes) if done else member.fit(X, y, **fit_params)
@@ -149,12 +152,12 @@ class _Design:
     def unfold(self, coef: Floats) -> tuple[Floats, Any]:
         """Coefficients (p,) or (p, K) and the intercept, as predictions use them."""
         by_class = coef.reshape(-1, self.A.shape[1]).T
-        slopes, constant = (by_class[:-1], by_class[-1] * self.column) if self.intercept else (by_class, 0.0)
+        slopes, constant = by_class, np.zeros(by_class.shape[1])
+        if self.intercept:
+            slopes, constant = by_class[:-1], by_class[-1] * self.column
         if self.basis is not None:
             slopes = self.basis @ slopes
-        if self.n_classes == 2:
-            return slopes[:, 0], constant[0] if self.intercept else 0.0
-        return slopes, constant
+        return (slopes[:, 0], constant[0]) if self.n_classes == 2 else (slopes, constant)
 
 
 FAMILIES = (LogisticFamily(),)
