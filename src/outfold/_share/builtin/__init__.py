@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from ..family import Family
-from . import linear, logistic
+from . import boosting, forests, linear, logistic, neighbours, other_boosting
 
-FAMILIES: tuple[Family, ...] = (*linear.FAMILIES, *logistic.FAMILIES)
+FAMILIES: tuple[Family, ...] = (
+    *neighbours.FAMILIES,
+    *forests.FAMILIES,
+    *boosting.FAMILIES,
+    *other_boosting.FAMILIES,
+    *linear.FAMILIES,
+    *logistic.FAMILIES,
+)

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cache import LastX
 from ..family import Unsuitable, View
 
 Floats = NDArray[np.float64]
+Rows = LastX[Floats]
 
 
 def is_positive(value: Any) -> bool:
@@ -87,17 +89,9 @@ def is_full_rank(X: Floats) -> bool:
     return True
 
 
-class Rows:
-    """The rows that were asked about last, as a matrix: all models of one fit are asked about the same."""
-
-    def __init__(self) -> None:
-        self._last: tuple[Any, Floats] | None = None
-
-    def __call__(self, X: Any) -> Floats:
-        """The matrix of X, in float64."""
-        if self._last is None or self._last[0] is not X:
-            self._last = (X, as_matrix(X).astype(np.float64, copy=False))
-        return self._last[1]
+def asked_rows() -> Rows:
+    """Reads the rows that models are asked about as float64, once for all models of a fit."""
+    return LastX(lambda X: as_matrix(X).astype(np.float64, copy=False))
 
 
 class Affine(View):

@@ -15,6 +15,7 @@ from .affine import (
     AffineRegressor,
     Floats,
     Rows,
+    asked_rows,
     class_target,
     is_full_rank,
     is_positive,
@@ -135,7 +136,7 @@ class RidgeFamily(Family):
         target = numeric_target(y, len(matrix))
         weights = weights_in(fit_params, len(matrix))
         solved = solve_ridge(matrix, target[:, None], _alphas(members), weights, members[0].fit_intercept)
-        rows = Rows()
+        rows = asked_rows()
         return [
             AffineRegressor(member, rows, coef[:, 0], intercept[0]) if safe else member.fit(X, y, **fit_params)
             for member, coef, intercept, safe in zip(members, *solved, strict=True)
@@ -163,7 +164,7 @@ class RidgeClassifierFamily(RidgeFamily):
             balance = compute_sample_weight(first.class_weight, labels)
             weights = balance if weights is None else weights * balance
         solved = solve_ridge(matrix, _signed(codes, len(classes)), _alphas(members), weights, first.fit_intercept)
-        rows, plain = Rows(), _Plain(X, y, fit_params)
+        rows, plain = asked_rows(), _Plain(X, y, fit_params)
         return [
             _RidgeClassifier(member, rows, coef, intercept, classes, plain) if safe else plain.fit(member)
             for member, coef, intercept, safe in zip(members, *solved, strict=True)
@@ -267,7 +268,7 @@ class ElasticNetFamily(Family):
         data = Centred.of(matrix, target[:, None], weights, first.fit_intercept)
         path = _Path.of(data, bool(first.positive))
         models: list[Any] = [None] * len(members)
-        rows = Rows()
+        rows = asked_rows()
         for ratio in sorted({float(member.l1_ratio) for member in members}):
             where = [i for i, member in enumerate(members) if member.l1_ratio == ratio]
             coefs, safe = path.follow(ratio, _alphas([members[i] for i in where]))

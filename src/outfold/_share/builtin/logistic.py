@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 from ..._kernels.newton import BinaryLoss, Loss, MultinomialLoss, minimise
 from ..family import Family, Unsuitable
-from .affine import AffineClassifier, Floats, Rows, class_target, is_full_rank, is_positive, training_matrix, weights_in
+from .affine import (
+    AffineClassifier,
+    Floats,
+    asked_rows,
+    class_target,
+    is_full_rank,
+    is_positive,
+    training_matrix,
+    weights_in,
+)
 
 # Rows times squared coefficients above which a Newton step costs more than scikit-learn's many cheap ones.
 _MOST = 2_000_000
@@ -60,7 +69,7 @@ class LogisticFamily(Family):
         if first.solver == "saga":
             # It stops where no coefficient changes, also where the intercept is not there yet.
             solved &= (coefs[:, : matrix.shape[1]] != 0).any(axis=1)
-        rows = Rows()
+        rows = asked_rows()
         return [
             LogisticView(member, rows, *design.unfold(coef), classes) if done else member.fit(X, y, **fit_params)
             for member, coef, done in zip(members, coefs, solved, strict=True)
