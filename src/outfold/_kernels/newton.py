@@ -153,19 +153,24 @@ def minimise(loss: Loss, l2: Floats, l1: Floats) -> Solution:
     m = len(l2)
     coef = np.zeros((m, loss.size))
     solved = np.zeros(m, dtype=bool)
-    start = loss.derivatives(loss.scores(coef[:1]))[1][0].diagonal()
-    damping = _DAMPING * np.maximum(start, start.max() * _DAMPING)
     left = np.arange(m)
     state = _State.at(coef, loss, l2, l1)
     enough = _GAIN * state.value[0]
+    # All problems start at the same place.
+    gradient, hessian = (np.repeat(part, m, axis=0) for part in loss.derivatives(state.scores[:1]))
+    curvature = hessian[0].diagonal()
+    damping = _DAMPING * np.maximum(curvature, curvature.max() * _DAMPING)
     for _ in range(_STEPS):
-        state, last, failed = _Problem(loss, l2[left], l1[left]).step(state, damping, enough)
+        hessian[:, np.arange(loss.size), np.arange(loss.size)] += l2[left] + damping
+        problem = _Problem(loss, l2[left], l1[left])
+        state, last, failed = problem.step(state, gradient + l2[left] * state.coef, hessian, enough)
         coef[left] = state.coef
         solved[left[last]] = True
         go_on = ~last & ~failed
         left, state = left[go_on], state.of(go_on)
         if not len(left):
             break
+        gradient, hessian = loss.derivatives(state.scores)
     return Solution(coef, solved)
 
 
@@ -194,13 +199,12 @@ class _Problem(NamedTuple):
     l1: Floats
 
     def step(
-        self, state: _State, damping: Floats, enough: float
+        self, state: _State, gradient: Floats, hessian: Floats, enough: float
     ) -> tuple[_State, NDArray[np.bool_], NDArray[np.bool_]]:
-        """One step of every problem; which of them are solved by it, and which cannot be."""
+        """One step of every problem; which of them are solved by it, and which cannot be. The Hessian is used up."""
         coef = state.coef
-        gradient, hessian = self.loss.derivatives(state.scores)
-        slope = self._steepest(coef, gradient + self.l2 * coef)
-        direction = self._direction(coef, slope, hessian, damping)
+        slope = self._steepest(coef, gradient)
+        direction = self._direction(coef, slope, hessian)
         gain = -(slope * direction).sum(axis=1) / 2
         # On the kink of its penalty a coefficient moves only to where the slope sends it.
         direction = np.where(self._on_kink(coef) & (direction * slope > 0), 0.0, direction)
@@ -216,15 +220,13 @@ class _Problem(NamedTuple):
     def _on_kink(self, coef: Floats) -> NDArray[np.bool_]:
         return np.asarray((coef == 0) & (self.l1 > 0))
 
-    def _direction(self, coef: Floats, slope: Floats, H: Floats, damping: Floats) -> Floats:
-        """Newton's, among the coefficients that are free to move; H is used up."""
-        diagonal = np.arange(H.shape[1])
-        H[:, diagonal, diagonal] += self.l2 + damping
+    def _direction(self, coef: Floats, slope: Floats, hessian: Floats) -> Floats:
+        """Newton's, among the coefficients that are free to move."""
         held = self._on_kink(coef) & (slope == 0)
         if held.any():
-            H[held[:, :, None] | held[:, None, :]] = 0.0
-            H[:, diagonal, diagonal] += held
-        return np.asarray(-np.linalg.solve(H, slope[:, :, None])[:, :, 0])
+            hessian[held[:, :, None] | held[:, None, :]] = 0.0
+            hessian[:, np.arange(held.shape[1]), np.arange(held.shape[1])] += held
+        return np.asarray(-np.linalg.solve(hessian, slope[:, :, None])[:, :, 0])
 
     def _search(self, state: _State, slope: Floats, direction: Floats) -> tuple[_State, NDArray[np.bool_]]:
         """The first of the steps 1, 1/2, 1/4, ... that gains what its length promises; where none does, no step."""
