@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from ..family import Family
-from . import boosting, forests, neighbours, other_boosting
+from . import boosting, forests, linear, logistic, neighbours, other_boosting
 
 FAMILIES: tuple[Family, ...] = (
     *neighbours.FAMILIES,
     *forests.FAMILIES,
     *boosting.FAMILIES,
     *other_boosting.FAMILIES,
+    *linear.FAMILIES,
+    *logistic.FAMILIES,
 )
