@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from ..family import Family
+from . import neighbours
 
-FAMILIES: tuple[Family, ...] = ()
+FAMILIES: tuple[Family, ...] = (*neighbours.FAMILIES,)
