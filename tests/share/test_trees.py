@@ -132,7 +132,10 @@ def test_cut_trees_without_ties_equal_separate_fits():
             )
             for leaf, split, depth, alpha in grid
         ]
-        bases = [[DecisionTreeRegressor(min_samples_leaf=leaf, random_state=s).fit(X, y) for s in range(10)] for leaf in (12, 25)]
+        bases = [
+            [DecisionTreeRegressor(min_samples_leaf=leaf, random_state=s).fit(X, y) for s in range(10)]
+            for leaf in (12, 25)
+        ]
         if any(_splits(tree) != _splits(trees[0]) for trees in bases for tree in trees):
             continue
         proven += 1

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from ..family import Family
-from . import neighbours
+from . import neighbours, selection, svm, trees
 
-FAMILIES: tuple[Family, ...] = (*neighbours.FAMILIES,)
+FAMILIES: tuple[Family, ...] = (*neighbours.FAMILIES, *selection.FAMILIES, *svm.FAMILIES, *trees.FAMILIES)

@@ -1,14 +1,15 @@
 """Support vector machines over everything but the data: the kernel matrix is computed once for all that use it.
 
 libsvm computes the kernel anew in every fit. Given a precomputed one it goes the same way, bit for bit, if the matrix has
-the same bits; `_kernels.gram` computes such matrices. Dot products serve every kernel and every gamma.
+the same bits; `_kernels.gram` computes such matrices. Dot products serve every kernel and every gamma. Rows and labels are
+checked once, and libsvm is called as scikit-learn calls it: for some hundred rows the checks cost more than the fit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +19,23 @@ from ..._kernels import jit
 from ..family import Family, Unsuitable, View
 
 _VARIES = frozenset(
-    {"C", "kernel", "gamma", "degree", "coef0", "class_weight", "tol", "shrinking", "decision_function_shape", "break_ties"}
+    {
+        "C",
+        "kernel",
+        "gamma",
+        "degree",
+        "coef0",
+        "class_weight",
+        "tol",
+        "shrinking",
+        "decision_function_shape",
+        "break_ties",
+    }
 )
 # Two matrices of this many rows squared are held at a time: 256 MB.
 _MOST_ROWS = 4000
+# The kinds of machine, by libsvm's numbers.
+_C_SVC, _EPSILON_SVR = 0, 3
 
 Matrix = NDArray[np.float64]
 
@@ -120,24 +134,119 @@ def _as_read(X: Any) -> Matrix:
     return np.array(check_array(X, dtype=np.float64, order="C"), order="C")
 
 
+# -- one machine ------------------------------------------------------------------------------------------
+
+
+class _Task(NamedTuple):
+    """What all members learn from: the labels as libsvm takes them, and the weights."""
+
+    y: NDArray[np.float64]
+    labels: NDArray[Any]
+    classes: NDArray[Any] | None
+    weight: NDArray[np.float64]
+
+    def class_weight(self, member: Any) -> NDArray[np.float64]:
+        """The member's weight of every class."""
+        from sklearn.utils.class_weight import compute_class_weight
+
+        if self.classes is None:
+            return np.empty(0)
+        return np.asarray(compute_class_weight(member.class_weight, classes=self.classes, y=self.labels))
+
+
+def _task(y: NDArray[Any], weight: Any, classifies: bool) -> _Task:
+    from sklearn.utils.multiclass import check_classification_targets
+
+    weight = np.empty(0) if weight is None else np.asarray(weight, dtype=np.float64)
+    # libsvm leaves rows of no weight out, and then counts its support vectors in the rest.
+    if weight.ndim != 1 or len(weight) not in (0, len(y)) or not (weight > 0).all():
+        raise Unsuitable("kernels are shared for one positive sample_weight a row")
+    if not classifies:
+        return _Task(y.astype(np.float64), y, None, weight)
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise Unsuitable("a machine needs two classes")
+    return _Task(codes.astype(np.float64), y, classes, weight)
+
+
+class _Machine(NamedTuple):
+    """What libsvm has learned, in the order in which it wants it back."""
+
+    support: Any
+    vectors: Any
+    n_support: Any
+    coefficients: Any
+    intercept: Any
+    a: Any
+    b: Any
+
+    @classmethod
+    def train(cls, member: Any, task: _Task, matrix: Matrix) -> _Machine:
+        """Fit on a kernel matrix."""
+        from sklearn.svm import _libsvm
+
+        learned = _libsvm.fit(
+            matrix,
+            task.y,
+            svm_type=_EPSILON_SVR if task.classes is None else _C_SVC,
+            sample_weight=task.weight,
+            class_weight=task.class_weight(member),
+            kernel="precomputed",
+            C=member.C,
+            shrinking=member.shrinking,
+            tol=member.tol,
+            cache_size=member.cache_size,
+            epsilon=getattr(member, "epsilon", 0.0),
+        )
+        out = cls(*learned[:7])
+        if not (np.isfinite(out.coefficients).all() and np.isfinite(out.intercept).all()):
+            raise ValueError("the machine's coefficients are not finite")
+        return out
+
+
 class _RegressionView(View):
-    def __init__(self, stands_for: Any, fitted: Any, kernels: _Kernels, spec: _Spec) -> None:
-        super().__init__(stands_for, getattr(fitted, "classes_", None))
-        self._fitted, self._kernels, self._spec = fitted, kernels, spec
+    """A machine that is given kernels where its member would be given rows."""
 
-    def _ask(self, method: str, X: Any) -> NDArray[Any]:
-        from sklearn import config_context
+    _svm_type = _EPSILON_SVR
 
-        with config_context(assume_finite=True):
-            return getattr(self._fitted, method)(self._kernels.test(X, self._spec))  # type: ignore[no-any-return]
+    def __init__(self, stands_for: Any, machine: _Machine, kernels: _Kernels, spec: _Spec, task: _Task) -> None:
+        super().__init__(stands_for, task.classes)
+        self._machine, self._kernels, self._spec = machine, kernels, spec
+
+    def _ask(self, function: str, X: Any) -> NDArray[Any]:
+        from sklearn.svm import _libsvm
+
+        matrix = self._kernels.test(X, self._spec)
+        made = getattr(_libsvm, function)(matrix, *self._machine, svm_type=self._svm_type, kernel="precomputed")
+        return np.asarray(made)
 
     def predict(self, X: Any) -> NDArray[Any]:
         return self._ask("predict", X)
 
 
 class _ClassView(_RegressionView):
+    _svm_type = _C_SVC
+
     def decision_function(self, X: Any) -> NDArray[Any]:
-        return self._ask("decision_function", X)
+        from sklearn.utils.multiclass import _ovr_decision_function
+
+        pairs = self._ask("decision_function", X)
+        if len(self.classes_) == 2:
+            return -pairs.ravel()
+        if self.stands_for.decision_function_shape == "ovr":
+            return _ovr_decision_function(pairs < 0, -pairs, len(self.classes_))  # type: ignore[no-any-return]
+        return pairs
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        if self.stands_for.break_ties and len(self.classes_) > 2:
+            code = self.decision_function(X).argmax(axis=1)
+        else:
+            code = self._ask("predict", X)
+        return self.classes_.take(code.astype(np.intp))  # type: ignore[no-any-return]
+
+
+# -- the families -----------------------------------------------------------------------------------------
 
 
 class _Machines(Family):
@@ -146,12 +255,17 @@ class _Machines(Family):
     varies = _VARIES
 
     def covers(self, estimator: Any) -> bool:
-        """The kernels that libsvm itself computes, without its random probabilities."""
+        """The kernels that libsvm itself computes, to convergence, without its random probabilities."""
         return (
             estimator.kernel in ("linear", "poly", "rbf", "sigmoid")
-            and getattr(estimator, "probability", False) in (False, "deprecated")
+            and (estimator.gamma in ("scale", "auto") or (isinstance(estimator.gamma, Real) and estimator.gamma >= 0))
+            and isinstance(estimator.degree, Integral)
+            and estimator.degree >= 0
+            and estimator.max_iter == -1
             and not estimator.verbose
-            and (getattr(estimator, "random_state", None) is None or isinstance(estimator.random_state, Integral))
+            and getattr(estimator, "probability", False) in (False, "deprecated")
+            and getattr(estimator, "decision_function_shape", "ovr") in ("ovr", "ovo")
+            and not (getattr(estimator, "break_ties", False) and estimator.decision_function_shape == "ovo")
             and jit.may_compile()
         )
 
@@ -159,55 +273,67 @@ class _Machines(Family):
         """Fit the members on precomputed kernels."""
         if not _agrees():
             raise Unsuitable("kernels compiled here do not have the bits of scikit-learn's own")
-        return _fit(members, X, y, fit_params)
+        return _fit(members, X, y, **fit_params)
 
 
-def _fit(members: Sequence[Any], X: Any, y: Any, fit_params: dict[str, Any]) -> list[Any]:
+def _fit(members: Sequence[Any], X: Any, y: Any, sample_weight: Any = None) -> list[Any]:
     from scipy.sparse import issparse
-    from sklearn import config_context
+    from sklearn.base import is_classifier
+    from sklearn.svm import _libsvm
+    from sklearn.utils import check_X_y
 
     if issparse(X) or len(y) > _MOST_ROWS:
         raise Unsuitable(f"kernels are shared for dense X of up to {_MOST_ROWS} rows")
-    weight = fit_params.get("sample_weight")
-    # libsvm leaves such rows out, and then counts its support vectors in the rest.
-    if set(fit_params) - {"sample_weight"} or (weight is not None and not (np.asarray(weight) > 0).all()):
-        raise Unsuitable("kernels are shared for positive sample_weight, and no other fit parameters")
-    rows = _as_read(X)
+    checked, labels = check_X_y(X, y, dtype=np.float64, order="C")
+    rows = np.array(checked, order="C")
+    classifies = is_classifier(members[0])
+    task = _task(labels, sample_weight, classifies)
     kernels = _Kernels(jit.gram(), rows)
     by_spec: dict[_Spec, list[int]] = {}
     for i, member in enumerate(members):
         by_spec.setdefault(_spec(member, rows), []).append(i)
     views: list[Any] = [None] * len(members)
+    _libsvm.set_verbosity_wrap(0)  # for the whole process, and it may have been another's
+    kind = _ClassView if classifies else _RegressionView
     for spec, which in by_spec.items():
         matrix = kernels.train(spec)
         for i in which:
-            # A machine's own parameters, as a stand-in that reads kernels where the member would read rows.
-            fitted = type(members[i])(**{**members[i].get_params(deep=False), "kernel": "precomputed"})
-            with config_context(assume_finite=True):
-                fitted.fit(matrix, y, **fit_params)
-            kind = _ClassView if hasattr(fitted, "classes_") else _RegressionView
-            views[i] = kind(members[i], fitted, kernels, spec)
+            views[i] = kind(members[i], _Machine.train(members[i], task, matrix), kernels, spec, task)
     kernels.trained()
     return views
 
 
 @cache
 def _agrees() -> bool:
-    """Whether the promise holds here: other mathematical libraries or processors might round otherwise."""
-    from sklearn.svm import SVC
+    """Whether the promise holds here: another scikit-learn, BLAS or processor might round or call otherwise."""
+    from sklearn.svm import SVC, SVR
 
     if jit.gram() is None:
         return False
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 7))
-    y = (X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=60) > 0).astype(int)
-    members = [SVC(kernel=kernel, coef0=0.3, C=2.0) for kernel in ("linear", "poly", "rbf", "sigmoid")]
-    views = _fit(members, X, y, {})
-    more = rng.normal(size=(40, 7))
-    return all(
-        np.array_equal(view.decision_function(more), member.fit(X, y).decision_function(more))
-        for view, member in zip(views, members, strict=True)
-    )
+    X, more = rng.normal(size=(60, 7)), rng.normal(size=(40, 7))
+    value = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=60)
+    weight = rng.uniform(0.5, 2, size=60)
+    common = {"coef0": 0.3, "C": 2.0}
+    kernels = ("linear", "poly", "rbf", "sigmoid")
+    try:
+        return all(
+            _same_answers([SVC(kernel=k, class_weight="balanced", **common) for k in kernels], X, y, more, weight)
+            for y in (value > 0, np.digitize(value, (-0.5, 0.5)))
+        ) and _same_answers([SVR(kernel=k, **common) for k in kernels], X, value, more, weight)
+    except (ImportError, AttributeError, TypeError, ValueError):  # what is called has changed
+        return False
+
+
+def _same_answers(members: Sequence[Any], X: Matrix, y: NDArray[Any], more: Matrix, weight: Matrix) -> bool:
+    for view, member in zip(_fit(members, X, y, weight), members, strict=True):
+        member.fit(X, y, sample_weight=weight)
+        if not np.array_equal(view.predict(more), member.predict(more)):
+            return False
+        scores = getattr(member, "decision_function", None)
+        if scores is not None and not np.array_equal(view.decision_function(more), scores(more)):
+            return False
+    return True
 
 
 class Classification(_Machines):
