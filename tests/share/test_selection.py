@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.decomposition import PCA
@@ -194,6 +195,4 @@ def test_components_that_are_refused():
     with config_context(transform_output="pandas"), pytest.raises(Unsuitable, match="as arrays"):
         family.fit_transform([PCA(1)], X, y)
     with pytest.raises(Unsuitable, match="dense X"):
-        from scipy.sparse import csr_array
-
         family.fit_transform([PCA(1)], csr_array(X), y)

@@ -193,13 +193,13 @@ def test_missing_values_frames_and_whole_numbers(which):
     locked = np.asfortranarray(X.astype(np.int32))
     locked.flags.writeable = False
     members = _members(DecisionTreeRegressor)
-    for given in (holes, frame, locked, X.astype(np.float32)):
+    for rows in (holes, frame, locked, X.astype(np.float32)):
         if which == 1:
-            check_family(SameRegressionTree(), members, given, y, tolerance=0)
+            check_family(SameRegressionTree(), members, rows, y, tolerance=0)
             continue
-        given = given[["a"]] if given is frame else given[:, :1]  # one feature leaves nothing to chance
-        for member, view in zip(members, CutRegressionTree().fit(members, given, y), strict=True):
-            assert not _differ(view.predict(given), clone(member).fit(given, y).predict(given)).any()
+        rows = rows[["a"]] if rows is frame else rows[:, :1]  # one feature leaves nothing to chance
+        for member, view in zip(members, CutRegressionTree().fit(members, rows, y), strict=True):
+            assert not _differ(view.predict(rows), clone(member).fit(rows, y).predict(rows)).any()
 
 
 def test_one_class_only():

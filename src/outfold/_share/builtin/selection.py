@@ -140,10 +140,10 @@ class _Decomposition:
         if wanted is None:
             return most
         if isinstance(wanted, Integral):
-            return int(wanted) if 1 <= wanted <= most else None
+            return int(wanted) if 1 <= int(wanted) <= most else None
         ratio = self.base.explained_variance_ratio_
-        if isinstance(wanted, Real) and 0 < wanted < 1 and ratio.dtype == np.float64:
-            return int(np.searchsorted(np.cumsum(ratio), wanted, side="right")) + 1
+        if isinstance(wanted, Real) and 0 < float(wanted) < 1 and ratio.dtype == np.float64:
+            return int(np.searchsorted(np.cumsum(ratio), float(wanted), side="right")) + 1
         return None
 
     def give(self, member: Any, k: int, X: Any) -> tuple[Any, Any]:

@@ -258,9 +258,12 @@ class _Machines(Family):
         """The kernels that libsvm itself computes, to convergence, without its random probabilities."""
         return (
             estimator.kernel in ("linear", "poly", "rbf", "sigmoid")
-            and (estimator.gamma in ("scale", "auto") or (isinstance(estimator.gamma, Real) and estimator.gamma >= 0))
+            and (
+                estimator.gamma in ("scale", "auto")
+                or (isinstance(estimator.gamma, Real) and float(estimator.gamma) >= 0)
+            )
             and isinstance(estimator.degree, Integral)
-            and estimator.degree >= 0
+            and int(estimator.degree) >= 0
             and estimator.max_iter == -1
             and not estimator.verbose
             and getattr(estimator, "probability", False) in (False, "deprecated")

@@ -177,7 +177,7 @@ class _Grown:
         self._by_alpha: dict[float, tuple[Any, _Leaves]] = {}
 
     def _tries(self, stops: _Stops) -> NDArray[np.bool_]:
-        return (self._size >= stops.split) & (self._depth < stops.depth)
+        return np.asarray((self._size >= stops.split) & (self._depth < stops.depth))
 
     def serves(self, stops: _Stops) -> bool:
         """Whether a tree with these stops would have gone the same way: tried the same nodes, from the root on.
