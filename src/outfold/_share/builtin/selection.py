@@ -16,12 +16,24 @@ _OUTPUT_CONFIG = "_sklearn_output_config"
 
 
 def _take_over(member: Any, fitted: Any) -> Any:
-    """The member as if it had been fitted itself: what the other has learned, and its own parameters."""
-    own = set(member.get_params(deep=False)) | {_OUTPUT_CONFIG}
-    for name, value in vars(fitted).items():
-        if name not in own:
-            setattr(member, name, value)
+    """The member as if it had been fitted itself: what the other has learned, and its own parameters and settings."""
+    vars(member).update({**vars(fitted), **vars(member)})
     return member
+
+
+def _gives_arrays(member: Any) -> bool:
+    from sklearn import get_config
+
+    return not hasattr(member, _OUTPUT_CONFIG) and get_config()["transform_output"] == "default"
+
+
+def _selected(member: Any, X: Any) -> Any:
+    """X as the fitted selector transforms it; without checking it again where that is just taking columns."""
+    if type(X) is np.ndarray and X.dtype.kind in "fiu" and _gives_arrays(member):
+        mask = member.get_support()
+        if mask.any():
+            return X[:, mask]
+    return member.transform(X)
 
 
 # -- features by score ------------------------------------------------------------------------------------
@@ -59,7 +71,7 @@ class _ByScore(Family):
                 first = first or member
             else:
                 _take_over(member, first)
-            out.append((member, member.transform(X)))
+            out.append((member, _selected(member, X)))
         return out
 
     def _warns(self, member: Any, X: Any) -> bool:
@@ -104,7 +116,7 @@ class Variance(Family):
                 member.fit(X, y)  # scikit-learn says that nothing is left
             else:
                 _take_over(member, first[is_zero])
-            out.append((member, member.transform(X)))
+            out.append((member, _selected(member, X)))
         return out
 
 
@@ -171,15 +183,14 @@ class PrincipalComponents(Family):
         return (
             estimator.svd_solver in ("auto", "full", "covariance_eigh")
             and bool(estimator.copy)
-            and not hasattr(estimator, _OUTPUT_CONFIG)
+            and _gives_arrays(estimator)
         )
 
     def fit_transform(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[tuple[Any, Any]]:
         """One decomposition for each solver; members whose solver is random are fitted on their own."""
         from scipy.sparse import issparse
-        from sklearn import get_config
 
-        if fit_params or issparse(X) or get_config()["transform_output"] != "default":
+        if fit_params or issparse(X) or not _gives_arrays(members[0]):
             raise Unsuitable("principal components are shared for dense X, without weights, as arrays")
         found: dict[str, _Decomposition] = {}
         out = []
