@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 from typing import Any
 
@@ -11,12 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC, SVR
 
-from outfold._kernels import jit
+from outfold._kernels import gram
 from outfold._share import Unsuitable
 from outfold._share.builtin import svm
 from outfold._share.proof import check_company, check_family
-
-pytest.importorskip("numba")
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid")
 
@@ -141,13 +140,6 @@ def test_machines_that_are_refused(params):
     assert not svm.Classification().covers(SVC(**params))
 
 
-def test_without_numba_nothing_is_covered():
-    assert svm.Classification().covers(SVC())
-    with jit.disabled():
-        assert not svm.Classification().covers(SVC())
-        assert not svm.Regression().covers(SVR())
-
-
 def test_data_that_are_refused():
     from scipy.sparse import csr_array
 
@@ -165,20 +157,41 @@ def test_data_that_are_refused():
         family.fit([SVC()], np.where(X > 1, np.nan, X), y)
 
 
-def test_a_library_that_rounds_otherwise_is_noticed(monkeypatch):
+def test_an_exponential_that_rounds_otherwise_is_noticed(monkeypatch):
     X, y, _ = _data(8, 30, 3, "normal", 2)
-    gram = jit.gram()
-    assert gram is not None
-    plain = gram.rbf_of_squares
-
-    def rounds_otherwise(squares, gamma, out):
-        plain(squares, gamma, out)
-        out *= 1 + 2**-52
-
+    plain = gram.c_exp
+    monkeypatch.setattr(gram, "c_exp", lambda x: plain(x) * (1 + 2**-52))
     svm._agrees.cache_clear()
-    monkeypatch.setattr(gram, "rbf_of_squares", rounds_otherwise)
     try:
         with pytest.raises(Unsuitable, match="bits"):
             svm.Classification().fit([SVC()], X, y)
     finally:
         svm._agrees.cache_clear()
+
+
+def test_a_dot_product_that_rounds_otherwise_is_noticed(monkeypatch):
+    X, y, _ = _data(8, 30, 3, "normal", 2)
+    assert svm._agrees()
+    monkeypatch.setattr(gram, "cross_dots", lambda A, B: (A @ B.T) * (1 + 2**-52))
+    with pytest.raises(Unsuitable, match="dot products of these rows"):
+        svm.Classification().fit([SVC()], X, y)
+
+
+def test_numbers_too_large_are_no_warning():
+    X, _, _ = _data(9, 20, 3, "normal", 2)
+    kernels = svm._Kernels(X * 1e150)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isinf(kernels.train(svm._Spec("poly", 1.0, 3))).any()
+        assert np.isinf(kernels.test(X * 1e150, svm._Spec("poly", 1.0, 3))).any()
+
+
+@pytest.mark.parametrize("p", [1, 2, 7, 31, 32, 33, 64, 130, 1000])
+def test_dot_products_and_squares_are_those_of_blas(p):
+    from scipy.linalg.blas import ddot
+
+    rng = np.random.default_rng(p)
+    A, B = rng.normal(size=(70, p)), rng.normal(size=(9, p))
+    assert np.array_equal(gram.dots(A), [[ddot(a, b) for b in A] for a in A])
+    assert np.array_equal(gram.cross_dots(B, A), [[ddot(b, a) for a in A] for b in B])
+    assert np.array_equal(gram.cross_squares(B, A), [[ddot(b - a, b - a) for a in A] for b in B])

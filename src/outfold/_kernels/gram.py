@@ -1,80 +1,87 @@
-"""Compiled kernel matrices of support vector machines, with the bits that libsvm as built into scikit-learn would compute.
+"""Kernel matrices of support vector machines, with the bits that libsvm as built into scikit-learn computes.
 
-Every entry is the same expression over the same BLAS dot product (numba's dot of two vectors is SciPy's ``ddot``, as
-scikit-learn's is). A matrix product would be faster and differ in the last bits, and an SVM can end elsewhere for these.
+libsvm computes every entry by itself, from BLAS's dot product of two vectors and the C library's functions. So does this: a
+matrix product, or numpy's own exponential, is faster and differs in the last bits, for which a machine can end elsewhere.
 """
-# mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .lanes import _compiled
+Matrix = NDArray[np.float64]
+
+_BLOCK = 64
 
 
-@_compiled
-def dots(X, out):
+def dots(X: Matrix) -> Matrix:
     """Dot products of all pairs of rows; symmetric."""
-    for i in range(X.shape[0]):
-        for j in range(i + 1):
-            out[i, j] = out[j, i] = np.dot(X[i], X[j])
+    out = np.empty((len(X), len(X)))
+    for start in range(0, len(X), _BLOCK):
+        stop = min(start + _BLOCK, len(X))
+        out[start:stop, :stop] = cross_dots(X[start:stop], X[:stop])
+        out[:start, start:stop] = out[start:stop, :start].T
+    return out
 
 
-@_compiled
-def cross_dots(A, B, out):
-    """Dot products of the rows of A with the rows of B."""
-    for i in range(A.shape[0]):
-        for j in range(B.shape[0]):
-            out[i, j] = np.dot(A[i], B[j])
+def cross_dots(A: Matrix, B: Matrix) -> Matrix:
+    """Dot products of the rows of A with those of B, each by a call of ``ddot``."""
+    return np.asarray(np.vecdot(A[:, None, :], B[None, :, :]))
 
 
-@_compiled
-def cross_squares(A, B, out):
-    """Squared distances of the rows of A from the rows of B."""
-    gap = np.empty(A.shape[1])
-    for i in range(A.shape[0]):
-        for j in range(B.shape[0]):
-            for k in range(A.shape[1]):
-                gap[k] = A[i, k] - B[j, k]
-            out[i, j] = np.dot(gap, gap)
+def cross_squares(A: Matrix, B: Matrix) -> Matrix:
+    """Squared distances of the rows of A from those of B, as the dot product of the difference with itself."""
+    out = np.empty((len(A), len(B)))
+    for i, row in enumerate(A):
+        gap = row - B
+        out[i] = np.vecdot(gap, gap)
+    return out
 
 
-@_compiled
-def rbf_of_dots(products, gamma, out):
-    """The Gaussian kernel in training, where libsvm takes the squared distance apart."""
-    for i in range(products.shape[0]):
-        for j in range(i + 1):
-            square = products[i, i] + products[j, j] - 2 * products[i, j]
-            out[i, j] = out[j, i] = math.exp(-gamma * square)
+def squares_of_dots(products: Matrix) -> Matrix:
+    """Squared distances of the training rows, which libsvm takes apart."""
+    own = products.diagonal()
+    return np.asarray(own[:, None] + own[None, :] - 2 * products)
 
 
-@_compiled
-def rbf_of_squares(squares, gamma, out):
-    """The Gaussian kernel in prediction."""
-    for i in range(squares.shape[0]):
-        for j in range(squares.shape[1]):
-            out[i, j] = math.exp(-gamma * squares[i, j])
+def rbf(squares: Matrix, gamma: float) -> Matrix:
+    """The Gaussian kernel."""
+    return c_exp(-gamma * squares)
 
 
-@_compiled
-def poly_of_dots(products, gamma, coef0, degree, out):
+def polynomial(products: Matrix, gamma: float, coef0: float, degree: int) -> Matrix:
     """The polynomial kernel, by repeated squaring."""
-    for i in range(products.shape[0]):
-        for j in range(products.shape[1]):
-            power, value, left = gamma * products[i, j] + coef0, 1.0, degree
-            while left > 0:
-                if left % 2 == 1:
-                    value *= power
-                power = power * power
-                left //= 2
-            out[i, j] = value
+    power, out = gamma * products + coef0, np.ones_like(products)
+    while degree > 0:
+        if degree % 2 == 1:
+            out *= power
+        power = power * power
+        degree //= 2
+    return out
 
 
-@_compiled
-def sigmoid_of_dots(products, gamma, coef0, out):
+def sigmoid(products: Matrix, gamma: float, coef0: float) -> Matrix:
     """The sigmoid kernel."""
-    for i in range(products.shape[0]):
-        for j in range(products.shape[1]):
-            out[i, j] = math.tanh(gamma * products[i, j] + coef0)
+    values = (gamma * products + coef0).ravel()
+    return np.array([math.tanh(v) for v in values.tolist()]).reshape(products.shape)
+
+
+def c_exp(x: Matrix) -> Matrix:
+    """The exponential of the C library: the inverse Box-Cox transform of exponent 0 calls it for every number."""
+    from scipy.special import inv_boxcox
+
+    return np.asarray(inv_boxcox(x, 0.0))
+
+
+def has_the_bits(X: Matrix) -> bool:
+    """Whether dot products of such rows are here, as in libsvm, those of SciPy's BLAS, and the exponential that of C."""
+    from scipy.linalg.blas import ddot
+
+    first, some = X[0], X[:_BLOCK]
+    found = cross_dots(some, first[None])[:, 0]
+    exponents = -np.abs(found)
+    return np.array_equal(found, [ddot(row, first) for row in some]) and np.array_equal(
+        c_exp(exponents), [math.exp(v) for v in exponents.tolist()]
+    )

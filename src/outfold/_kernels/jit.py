@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 
 _disabled = 0
@@ -25,22 +24,12 @@ def disabled() -> Iterator[None]:
 
 def lanes() -> ModuleType | None:
     """The module of compiled kernels, or None where numba is missing, unusable or disabled."""
-    return None if _disabled else _load("lanes")
-
-
-def gram() -> ModuleType | None:
-    """The module of compiled kernel matrices, or None as for `lanes`."""
-    return None if _disabled else _load("gram")
-
-
-def may_compile() -> bool:
-    """Whether numba is installed and not disabled; it is not imported to say so."""
-    return not _disabled and find_spec("numba") is not None
+    return None if _disabled else _load()
 
 
 @cache
-def _load(name: str) -> ModuleType | None:
+def _load() -> ModuleType | None:
     try:
-        return import_module(f"outfold._kernels.{name}")
+        return import_module("outfold._kernels.lanes")
     except ImportError:
         return None

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._kernels import jit
+from ..._kernels import gram
+from ..._kernels.gram import Matrix
 from ..family import Family, Unsuitable, View
 
 _VARIES = frozenset(
@@ -32,12 +33,12 @@ _VARIES = frozenset(
         "break_ties",
     }
 )
-# Two matrices of this many rows squared are held at a time: 256 MB.
-_MOST_ROWS = 4000
+# Four matrices of this many rows squared are held at a time: 200 MB.
+_MOST_ROWS = 2500
 # The kinds of machine, by libsvm's numbers.
 _C_SVC, _EPSILON_SVR = 0, 3
-
-Matrix = NDArray[np.float64]
+# libsvm says nothing where a number becomes too large.
+_QUIET = np.errstate(over="ignore", invalid="ignore")
 
 
 class _Spec(NamedTuple):
@@ -47,6 +48,14 @@ class _Spec(NamedTuple):
     gamma: float = 0.0
     degree: int = 0
     coef0: float = 0.0
+
+    def of_dots(self, products: Matrix) -> Matrix:
+        """The kernels that are functions of the dot product alone, in training and in prediction."""
+        if self.kernel == "poly":
+            return gram.polynomial(products, self.gamma, self.coef0, self.degree)
+        if self.kernel == "sigmoid":
+            return gram.sigmoid(products, self.gamma, self.coef0)
+        return products
 
 
 def _spec(member: Any, X: Matrix) -> _Spec:
@@ -63,43 +72,31 @@ def _spec(member: Any, X: Matrix) -> _Spec:
     return _Spec(member.kernel, float(gamma), degree, coef0)
 
 
-def _of_dots(gram: Any, products: Matrix, spec: _Spec) -> Matrix:
-    """The kernels that are functions of the dot product alone, in training and in prediction."""
-    if spec.kernel == "linear":
-        return products
-    out = np.empty_like(products)
-    if spec.kernel == "poly":
-        gram.poly_of_dots(products, spec.gamma, spec.coef0, spec.degree, out)
-    else:
-        gram.sigmoid_of_dots(products, spec.gamma, spec.coef0, out)
-    return out
-
-
 class _Kernels:
     """Kernel matrices between the training rows, and between the last X asked about and them."""
 
-    def __init__(self, gram: Any, X: Matrix) -> None:
+    def __init__(self, X: Matrix) -> None:
         self.X = X
-        self._gram = gram
-        self._dots: Matrix | None = np.empty((len(X), len(X)))
-        gram.dots(X, self._dots)
+        self._dots: Matrix | None = gram.dots(X)
+        self._squares: Matrix | None = None
         self._given: Any = None
         self._rows: Matrix = X
         self._parts: dict[str, Matrix] = {}
         self._asked: dict[_Spec, Matrix] = {}
 
+    @_QUIET
     def train(self, spec: _Spec) -> Matrix:
         """Between the training rows."""
         assert self._dots is not None
         if spec.kernel != "rbf":
-            return _of_dots(self._gram, self._dots, spec)
-        out = np.empty_like(self._dots)
-        self._gram.rbf_of_dots(self._dots, spec.gamma, out)
-        return out
+            return spec.of_dots(self._dots)
+        if self._squares is None:
+            self._squares = gram.squares_of_dots(self._dots)
+        return gram.rbf(self._squares, spec.gamma)
 
     def trained(self) -> None:
         """Let go of what only training needs."""
-        self._dots = None
+        self._dots = self._squares = None
 
     def test(self, X: Any, spec: _Spec) -> Matrix:
         """Between the rows of X and the training rows."""
@@ -112,26 +109,21 @@ class _Kernels:
             self._asked[spec] = self._kernel(spec)
         return self._asked[spec]
 
+    @_QUIET
     def _kernel(self, spec: _Spec) -> Matrix:
-        if spec.kernel != "rbf":
-            return _of_dots(self._gram, self._part("cross_dots"), spec)
-        squares = self._part("cross_squares")
-        out = np.empty_like(squares)
-        self._gram.rbf_of_squares(squares, spec.gamma, out)
-        return out
-
-    def _part(self, name: str) -> Matrix:
+        name = "squares" if spec.kernel == "rbf" else "dots"
         if name not in self._parts:
-            self._parts[name] = np.empty((len(self._rows), len(self.X)))
-            getattr(self._gram, name)(self._rows, self.X, self._parts[name])
-        return self._parts[name]
+            compute = gram.cross_squares if name == "squares" else gram.cross_dots
+            self._parts[name] = compute(self._rows, self.X)
+        part = self._parts[name]
+        return gram.rbf(part, spec.gamma) if spec.kernel == "rbf" else spec.of_dots(part)
 
 
 def _as_read(X: Any) -> Matrix:
-    """As libsvm reads it; always a copy, which compiled code may be given as writable."""
+    """As libsvm reads it."""
     from sklearn.utils import check_array
 
-    return np.array(check_array(X, dtype=np.float64, order="C"), order="C")
+    return check_array(X, dtype=np.float64, order="C")  # type: ignore[no-any-return]
 
 
 # -- one machine ------------------------------------------------------------------------------------------
@@ -269,13 +261,12 @@ class _Machines(Family):
             and getattr(estimator, "probability", False) in (False, "deprecated")
             and getattr(estimator, "decision_function_shape", "ovr") in ("ovr", "ovo")
             and not (getattr(estimator, "break_ties", False) and estimator.decision_function_shape == "ovo")
-            and jit.may_compile()
         )
 
     def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
         """Fit the members on precomputed kernels."""
         if not _agrees():
-            raise Unsuitable("kernels compiled here do not have the bits of scikit-learn's own")
+            raise Unsuitable("kernels computed here do not have the bits of scikit-learn's own")
         return _fit(members, X, y, **fit_params)
 
 
@@ -287,11 +278,12 @@ def _fit(members: Sequence[Any], X: Any, y: Any, sample_weight: Any = None) -> l
 
     if issparse(X) or len(y) > _MOST_ROWS:
         raise Unsuitable(f"kernels are shared for dense X of up to {_MOST_ROWS} rows")
-    checked, labels = check_X_y(X, y, dtype=np.float64, order="C")
-    rows = np.array(checked, order="C")
+    rows, labels = check_X_y(X, y, dtype=np.float64, order="C")
+    if not gram.has_the_bits(rows):
+        raise Unsuitable("dot products of these rows do not have the bits of scikit-learn's own")
     classifies = is_classifier(members[0])
     task = _task(labels, sample_weight, classifies)
-    kernels = _Kernels(jit.gram(), rows)
+    kernels = _Kernels(rows)
     by_spec: dict[_Spec, list[int]] = {}
     for i, member in enumerate(members):
         by_spec.setdefault(_spec(member, rows), []).append(i)
@@ -311,8 +303,6 @@ def _agrees() -> bool:
     """Whether the promise holds here: another scikit-learn, BLAS or processor might round or call otherwise."""
     from sklearn.svm import SVC, SVR
 
-    if jit.gram() is None:
-        return False
     rng = np.random.default_rng(0)
     X, more = rng.normal(size=(60, 7)), rng.normal(size=(40, 7))
     value = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=60)
