@@ -37,8 +37,6 @@ _VARIES = frozenset(
 _MOST_ROWS = 2500
 # The kinds of machine, by libsvm's numbers.
 _C_SVC, _EPSILON_SVR = 0, 3
-# libsvm says nothing where a number becomes too large.
-_QUIET = np.errstate(over="ignore", invalid="ignore")
 
 
 class _Spec(NamedTuple):
@@ -77,22 +75,23 @@ class _Kernels:
 
     def __init__(self, X: Matrix) -> None:
         self.X = X
-        self._dots: Matrix | None = gram.dots(X)
+        with _silence():
+            self._dots: Matrix | None = gram.dots(X)
         self._squares: Matrix | None = None
         self._given: Any = None
         self._rows: Matrix = X
-        self._parts: dict[str, Matrix] = {}
+        self._parts: dict[bool, Matrix] = {}
         self._asked: dict[_Spec, Matrix] = {}
 
-    @_QUIET
     def train(self, spec: _Spec) -> Matrix:
         """Between the training rows."""
         assert self._dots is not None
-        if spec.kernel != "rbf":
-            return spec.of_dots(self._dots)
-        if self._squares is None:
-            self._squares = gram.squares_of_dots(self._dots)
-        return gram.rbf(self._squares, spec.gamma)
+        with _silence():
+            if spec.kernel != "rbf":
+                return spec.of_dots(self._dots)
+            if self._squares is None:
+                self._squares = gram.squares_of_dots(self._dots)
+            return gram.rbf(self._squares, spec.gamma)
 
     def trained(self) -> None:
         """Let go of what only training needs."""
@@ -109,14 +108,18 @@ class _Kernels:
             self._asked[spec] = self._kernel(spec)
         return self._asked[spec]
 
-    @_QUIET
     def _kernel(self, spec: _Spec) -> Matrix:
-        name = "squares" if spec.kernel == "rbf" else "dots"
-        if name not in self._parts:
-            compute = gram.cross_squares if name == "squares" else gram.cross_dots
-            self._parts[name] = compute(self._rows, self.X)
-        part = self._parts[name]
-        return gram.rbf(part, spec.gamma) if spec.kernel == "rbf" else spec.of_dots(part)
+        by_squares = spec.kernel == "rbf"
+        with _silence():
+            if by_squares not in self._parts:
+                self._parts[by_squares] = (gram.cross_squares if by_squares else gram.cross_dots)(self._rows, self.X)
+            part = self._parts[by_squares]
+            return gram.rbf(part, spec.gamma) if by_squares else spec.of_dots(part)
+
+
+def _silence() -> Any:
+    """As libsvm, which says nothing where a number becomes too large."""
+    return np.errstate(over="ignore", invalid="ignore")
 
 
 def _as_read(X: Any) -> Matrix:
