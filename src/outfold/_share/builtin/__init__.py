@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from ..family import Family
-from . import neighbours, selection, svm, trees
+from . import boosting, forests, neighbours, other_boosting, selection, svm, trees
 
-FAMILIES: tuple[Family, ...] = (*neighbours.FAMILIES, *selection.FAMILIES, *svm.FAMILIES, *trees.FAMILIES)
+FAMILIES: tuple[Family, ...] = (
+    *neighbours.FAMILIES,
+    *forests.FAMILIES,
+    *boosting.FAMILIES,
+    *other_boosting.FAMILIES,
+    *selection.FAMILIES,
+    *svm.FAMILIES,
+    *trees.FAMILIES,
+)

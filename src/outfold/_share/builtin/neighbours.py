@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ _NEAR = 1e-12
 _NEAR_VOTES = 1e-9
 # The inverse of a smaller distance, or a sum of them, might be infinite even in single precision.
 _TINY = 1e-30
+# Rows times neighbours above which a query would take more than about 400 MB.
+_MOST = 10_000_000
 
 
 class _Neighbours(Family):
@@ -39,7 +41,7 @@ class _Neighbours(Family):
         return bool(
             isinstance(k, Integral)
             and not isinstance(k, bool)
-            and k >= 1
+            and int(k) >= 1
             and isinstance(estimator.weights, str)
             and estimator.weights in ("uniform", "distance")
             and estimator.algorithm in ("auto", "brute", "kd_tree")
@@ -114,16 +116,19 @@ class _Shared:
         made.n_neighbors, made.weights = member.n_neighbors, member.weights
         return made
 
-    @property
-    def by_row(self) -> bool:
-        """Whether a row has the same neighbours, to the last bit, whichever rows it is asked with."""
-        return bool(self.model._fit_method == "kd_tree")
-
-    def _query(self, X: Any) -> _Query:
+    def _query(self, X: Any) -> _Query | None:
+        """The neighbours of all members, or None where each must look for its own."""
         n = self.model.n_samples_fit_
-        distances, indices = self.model.kneighbors(X, n_neighbors=min(self._k + 1, n))
+        k = min(self._k + 1, n)
+        if len(X) * k > _MOST:
+            return None
+        distances, indices = self.model.kneighbors(X, n_neighbors=k)
+        if not np.isfinite(distances).all() or ((distances > 0) & (distances < _TINY)).any():
+            return None
+        # A tree is asked row by row; matrix products round by which rows are asked together.
+        tree, rows = (self.model._tree, X) if self.model._fit_method == "kd_tree" else (None, None)
         close = self._close(X, distances)
-        return _Query(distances, indices, self.model._y, close, distances.shape[1] == n)
+        return _Query(distances, indices, self.model._y, close, k == n, tree, rows)
 
     def _close(self, X: Any, d: NDArray[Any]) -> NDArray[np.bool_]:
         """(n, j): neighbours j and j + 1, from 0, are so near each other that their order is not certain."""
@@ -136,6 +141,13 @@ class _Shared:
             slack = 8 * (self._width + 8) * np.finfo(np.float64).eps * squares
             close |= d[:, 1:] ** 2 - d[:, :-1] ** 2 <= slack[:, None]
         return close
+
+
+class _Doubt(NamedTuple):
+    """(n, k - 1): rows whose k nearest are not certain, where that matters; and for every k whether there are any."""
+
+    rows: NDArray[np.bool_]
+    any: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +164,8 @@ class _Query:
         Whether neighbour j and the next are hardly apart.
     complete
         All training rows are among the neighbours.
+    tree, X
+        Where to ask for the neighbours of single rows; None if that must be left to a plain model.
     """
 
     distances: NDArray[Any]
@@ -159,12 +173,9 @@ class _Query:
     y: NDArray[Any]
     close: NDArray[np.bool_]
     complete: bool
-
-    @cached_property
-    def usual(self) -> bool:
-        """Distances are numbers, and those that are not zero not too small for their inverse."""
-        tiny = (self.distances > 0) & (self.distances < _TINY)
-        return bool(np.isfinite(self.distances).all() and not tiny.any())
+    tree: Any
+    X: Any
+    _doubts: dict[tuple[bool, bool], _Doubt] = field(default_factory=dict)
 
     @cached_property
     def labels(self) -> NDArray[Any]:
@@ -173,129 +184,161 @@ class _Query:
 
     @cached_property
     def weights(self) -> NDArray[Any]:
-        """Inverse distances; where there are zeros, 1 for these and 0 for the others, whatever k is."""
-        with np.errstate(divide="ignore"):
-            weights = 1.0 / self.distances
-        zero = np.isinf(weights)
-        rows = zero[:, 0]
-        weights[rows] = zero[rows]
-        return np.asarray(weights)
+        """Inverse distances; zero distances as `_weights` has them."""
+        return _weights(self.distances)
 
     @cached_property
     def counts_zeros(self) -> NDArray[np.bool_]:
         """Rows whose weights are zeros and ones, so that sums are exact in any order."""
         return np.asarray(self.distances[:, 0] == 0)
 
-    @cached_property
-    def _mixed(self) -> NDArray[np.bool_]:
-        """(n, j): neighbours j and j + 1 might change places, and it would matter."""
-        differ = (self.labels[:, 1:] != self.labels[:, :-1]) | (self.distances[:, 1:] != self.distances[:, :-1])
-        return np.asarray(self.close & differ)
+    def doubt(self, by_distance: bool, ordered: bool) -> _Doubt:
+        """Where neighbours hardly apart could change what is predicted.
 
-    @cached_property
-    def boundary(self) -> NDArray[np.bool_]:
-        """(n, k - 1): who is the k-th neighbour is not certain, and it matters."""
+        That takes different labels or, `by_distance`, weights. `ordered` where the order of the k nearest matters too.
+        """
+        key = (by_distance, ordered)
+        if key not in self._doubts:
+            rows = self._doubtful(*key)
+            self._doubts[key] = _Doubt(rows, np.asarray(rows.any(axis=0)))
+        return self._doubts[key]
+
+    def _doubtful(self, by_distance: bool, ordered: bool) -> NDArray[np.bool_]:
         n, m = self.distances.shape
+        differ = self.labels[:, 1:] != self.labels[:, :-1]
+        if by_distance:
+            differ |= self.distances[:, 1:] != self.distances[:, :-1]
+        differ &= self.close
         group = np.zeros((n, m), dtype=np.intp)  # neighbours that are hardly apart
         np.cumsum(~self.close, axis=1, out=group[:, 1:])
         mixed = np.zeros((n, m), dtype=bool)
-        rows, columns = np.nonzero(self._mixed)
+        rows, columns = np.nonzero(differ)
         mixed[rows, group[rows, columns]] = True
         if not self.complete:  # the last group may go on beyond what was asked
             mixed[np.arange(n), group[:, -1]] = True
         out = np.zeros((n, m), dtype=bool)
         out[:, :-1] = self.close & np.take_along_axis(mixed, group[:, 1:], axis=1)
+        if ordered:
+            out[:, 1:] |= np.logical_or.accumulate(differ, axis=1)
         return out
 
     @cached_property
-    def order(self) -> NDArray[np.bool_]:
-        """(n, k - 1): the first k, or the order in which they are added, are not certain, and it matters."""
-        out = self.boundary.copy()
-        out[:, 1:] |= np.logical_or.accumulate(self._mixed, axis=1)
-        return out
+    def _points(self) -> NDArray[np.float64]:
+        return np.asarray(self.X, dtype=np.float64)
 
-    @cached_property
-    def any_boundary(self) -> NDArray[np.bool_]:
-        """For every k, whether there is such a row."""
-        return np.asarray(self.boundary.any(axis=0))
+    def ask_tree(self, k: int, rows: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """Distances and indices of these rows' k nearest, as a query for k gives them."""
+        distances, indices = self.tree.query(self._points[rows], k)
+        return distances, indices
 
-    @cached_property
-    def any_order(self) -> NDArray[np.bool_]:
-        """For every k, whether there is such a row."""
-        return np.asarray(self.order.any(axis=0))
+
+def _weights(distances: NDArray[Any]) -> NDArray[Any]:
+    """Inverse distances; where there are zeros, 1 for these and 0 for the others, whatever k is."""
+    with np.errstate(divide="ignore"):
+        weights = 1.0 / distances
+    zero = np.isinf(weights)
+    rows = zero[:, 0]
+    weights[rows] = zero[rows]
+    return np.asarray(weights)
 
 
 class _NeighboursView(View):
+    # Whether the order in which neighbours are added matters.
+    _ordered: ClassVar[bool]
+
     def __init__(self, stands_for: Any, shared: _Shared) -> None:
         super().__init__(stands_for, getattr(shared.model, "classes_", None))
         self._shared = shared
         self._k = int(stands_for.n_neighbors)
         self._by_distance = stands_for.weights == "distance"
 
-    def _ask_plain(self, method: str, X: Any, values: NDArray[Any], rows: NDArray[np.bool_]) -> NDArray[Any]:
-        """The same values, with these rows as a plain model gives them."""
-        ask = getattr(self._shared.plain(self.stands_for), method)
-        if not self._shared.by_row or rows.all():
-            values[rows] = ask(X)[rows]
-            return values
-        from sklearn.utils import _safe_indexing
+    def _plain(self, method: str, X: Any) -> NDArray[Any]:
+        return np.asarray(getattr(self._shared.plain(self.stands_for), method)(X))
 
-        values[rows] = ask(_safe_indexing(X, np.flatnonzero(rows)))
-        return values
+    def _doubtful(self, query: _Query) -> NDArray[np.bool_] | None:
+        doubt = query.doubt(self._by_distance, self._ordered)
+        return doubt.rows[:, self._k - 1] if doubt.any[self._k - 1] else None
+
+    def _certain(self, method: str, X: Any, query: _Query, values: NDArray[Any]) -> NDArray[Any]:
+        """The same values, with what no tree could tell as a plain model gives it."""
+        rows = self._doubtful(query) if query.tree is None else None
+        return values if rows is None else np.where(_as_column(rows, values), self._plain(method, X), values)
+
+
+def _as_column(rows: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[np.bool_]:
+    return rows if values.ndim == 1 else rows[:, None]
 
 
 class _ClassifierView(_NeighboursView):
+    _ordered = False
+
     def __init__(self, stands_for: Any, shared: _Shared) -> None:
         super().__init__(stands_for, shared)
         self._votes = LastX(self._count)
 
-    def _count(self, X: Any) -> NDArray[np.float64]:
+    def _count(self, query: _Query) -> NDArray[np.float64]:
         """(n, classes): the votes, added from the nearest neighbour on as scikit-learn does."""
-        query, k, n_classes = self._shared.query(X), self._k, len(self.classes_)
+        k = self._k
         labels = query.labels[:, :k]
-        cells = (labels + n_classes * np.arange(len(labels))[:, None]).ravel()
-        weights = query.weights[:, :k].ravel() if self._by_distance else None
-        votes = np.bincount(cells, weights, minlength=n_classes * len(labels))
-        return np.asarray(votes.reshape(-1, n_classes), dtype=np.float64)
+        weights = query.weights[:, :k] if self._by_distance else None
+        rows = self._doubtful(query) if query.tree is not None else None
+        if rows is not None:
+            distances, indices = query.ask_tree(k, rows)
+            labels = labels.copy()
+            labels[rows] = query.y[indices]
+            if weights is not None:
+                weights = weights.copy()
+                weights[rows] = _weights(distances)
+        return _sums(labels, weights, len(self.classes_))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         query = self._shared.query(X)
-        if not query.usual:
-            return np.asarray(self._shared.plain(self.stands_for).predict_proba(X))
-        votes = self._votes(X)
-        proba = votes / votes.sum(axis=1)[:, None]
-        if query.any_boundary[self._k - 1]:
-            return self._ask_plain("predict_proba", X, proba, query.boundary[:, self._k - 1])
-        return proba
+        if query is None:
+            return self._plain("predict_proba", X)
+        votes = self._votes(query)
+        return self._certain("predict_proba", X, query, votes / votes.sum(axis=1)[:, None])
 
     def predict(self, X: Any) -> NDArray[Any]:
         query = self._shared.query(X)
-        if not query.usual:
-            return np.asarray(self._shared.plain(self.stands_for).predict(X))
-        votes = self._votes(X)
-        labels = self.classes_.take(votes.argmax(axis=1))
-        unsure = query.boundary[:, self._k - 1]
-        if self._by_distance and votes.shape[1] > 1:
-            # scikit-learn adds the votes for the label in another order than those for the probabilities.
-            top = np.partition(votes, -2, axis=1)
-            near = top[:, -1] - top[:, -2] <= _NEAR_VOTES * top[:, -1]
-            unsure = unsure | (near & ~query.counts_zeros)
-        return self._ask_plain("predict", X, labels, unsure) if unsure.any() else labels
+        if query is None:
+            return self._plain("predict", X)
+        votes = self._votes(query)
+        if self._by_distance and self._is_near(votes, query.counts_zeros):
+            return self._plain("predict", X)
+        return self._certain("predict", X, query, self.classes_.take(votes.argmax(axis=1)))
+
+    @staticmethod
+    def _is_near(votes: NDArray[np.float64], exact: NDArray[np.bool_]) -> bool:
+        """scikit-learn adds the votes for the label in another order than those for the probabilities."""
+        if votes.shape[1] == 1:
+            return False
+        top = np.partition(votes, -2, axis=1)
+        near = top[:, -1] - top[:, -2] <= _NEAR_VOTES * top[:, -1]
+        return bool((near & ~exact).any())
+
+
+def _sums(labels: NDArray[np.intp], weights: NDArray[Any] | None, n_classes: int) -> NDArray[np.float64]:
+    """The sum of weights (counts if None) for every row and label, added from left to right."""
+    cells = (labels + n_classes * np.arange(len(labels))[:, None]).ravel()
+    sums = np.bincount(cells, None if weights is None else weights.ravel(), minlength=n_classes * len(labels))
+    return np.asarray(sums.reshape(-1, n_classes), dtype=np.float64)
 
 
 class _RegressorView(_NeighboursView):
+    _ordered = True
+
     def predict(self, X: Any) -> NDArray[Any]:
         query, k = self._shared.query(X), self._k
         plain = self._shared.plain(self.stands_for)
-        if not query.usual:
+        if query is None:
             return np.asarray(plain.predict(X))
+        distances, indices = query.distances[:, :k].copy(), query.indices[:, :k].copy()
+        rows = self._doubtful(query) if query.tree is not None else None
+        if rows is not None:
+            distances[rows], indices[rows] = query.ask_tree(k, rows)
         # The mean is scikit-learn's own, of neighbours it need not look for.
-        nearest = np.ascontiguousarray(query.distances[:, :k]), np.ascontiguousarray(query.indices[:, :k])
-        plain.kneighbors = lambda X, return_distance=True: nearest if return_distance else nearest[1]
-        values = np.asarray(plain.predict(X))
-        if query.any_order[k - 1]:
-            return self._ask_plain("predict", X, values, query.order[:, k - 1])
-        return values
+        plain.kneighbors = lambda X, return_distance=True: (distances, indices) if return_distance else indices
+        return self._certain("predict", X, query, np.asarray(plain.predict(X)))
 
 
 FAMILIES: tuple[Family, ...] = (_Classifier(), _Regressor())

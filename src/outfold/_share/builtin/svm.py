@@ -8,7 +8,7 @@ checked once, and libsvm is called as scikit-learn calls it: for some hundred ro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..._kernels import gram
 from ..._kernels.gram import Matrix
+from ..cache import LastX
 from ..family import Family, Unsuitable, View
 
 _VARIES = frozenset(
@@ -71,17 +72,14 @@ def _spec(member: Any, X: Matrix) -> _Spec:
 
 
 class _Kernels:
-    """Kernel matrices between the training rows, and between the last X asked about and them."""
+    """Kernel matrices between the training rows, and between other rows and them."""
 
     def __init__(self, X: Matrix) -> None:
         self.X = X
         with _silence():
             self._dots: Matrix | None = gram.dots(X)
         self._squares: Matrix | None = None
-        self._given: Any = None
-        self._rows: Matrix = X
-        self._parts: dict[bool, Matrix] = {}
-        self._asked: dict[_Spec, Matrix] = {}
+        self.against = LastX(lambda rows: _Against(_as_read(rows), X))
 
     def train(self, spec: _Spec) -> Matrix:
         """Between the training rows."""
@@ -97,24 +95,31 @@ class _Kernels:
         """Let go of what only training needs."""
         self._dots = self._squares = None
 
-    def test(self, X: Any, spec: _Spec) -> Matrix:
-        """Between the rows of X and the training rows."""
-        if self._given is not X:
-            self._rows = _as_read(X)
-            if self._rows.shape[1] != self.X.shape[1]:
-                raise ValueError(f"X has {self._rows.shape[1]} features, but {self.X.shape[1]} were fitted.")
-            self._given, self._parts, self._asked = X, {}, {}
-        if spec not in self._asked:
-            self._asked[spec] = self._kernel(spec)
-        return self._asked[spec]
 
-    def _kernel(self, spec: _Spec) -> Matrix:
-        by_squares = spec.kernel == "rbf"
-        with _silence():
-            if by_squares not in self._parts:
-                self._parts[by_squares] = (gram.cross_squares if by_squares else gram.cross_dots)(self._rows, self.X)
-            part = self._parts[by_squares]
-            return gram.rbf(part, spec.gamma) if by_squares else spec.of_dots(part)
+class _Against:
+    """Kernel matrices between rows to predict and the training rows."""
+
+    def __init__(self, rows: Matrix, X: Matrix) -> None:
+        if rows.shape[1] != X.shape[1]:
+            raise ValueError(f"X has {rows.shape[1]} features, but {X.shape[1]} were fitted.")
+        self.rows, self.X = rows, X
+        self._made: dict[_Spec, Matrix] = {}
+
+    def kernel(self, spec: _Spec) -> Matrix:
+        """By this kernel function; members of one function share it."""
+        if spec not in self._made:
+            with _silence():
+                by_squares = spec.kernel == "rbf"
+                self._made[spec] = gram.rbf(self._squares, spec.gamma) if by_squares else spec.of_dots(self._dots)
+        return self._made[spec]
+
+    @cached_property
+    def _dots(self) -> Matrix:
+        return gram.cross_dots(self.rows, self.X)
+
+    @cached_property
+    def _squares(self) -> Matrix:
+        return gram.cross_squares(self.rows, self.X)
 
 
 def _silence() -> Any:
@@ -212,7 +217,7 @@ class _RegressionView(View):
     def _ask(self, function: str, X: Any) -> NDArray[Any]:
         from sklearn.svm import _libsvm
 
-        matrix = self._kernels.test(X, self._spec)
+        matrix = self._kernels.against(X).kernel(self._spec)
         made = getattr(_libsvm, function)(matrix, *self._machine, svm_type=self._svm_type, kernel="precomputed")
         return np.asarray(made)
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cache import LastX
 from ..family import Family, Unsuitable, View
 
 _VARIES = frozenset({"min_samples_leaf", "min_samples_split", "max_depth", "ccp_alpha"})
@@ -70,36 +71,21 @@ class _Rows:
         return tree.fit(self._dense, self.y, check_input=self._checks, **self.fit_params)
 
 
-class _Converter:
-    """X as the trees read it; kept for the last X, which all members are asked about in turn."""
-
-    def __init__(self, first: Any) -> None:
-        self._first = first
-        self._given: Any = None
-        self._read: Any = None
-
-    def __call__(self, X: Any) -> Any:
-        if self._given is not X:
-            self._read = self._first._validate_X_predict(X, True)
-            self._given = X
-        return self._read
+def _reader(first: Any) -> LastX[Any]:
+    """X as the trees read it."""
+    return LastX(lambda X: first._validate_X_predict(X, True))
 
 
 class _Leaves:
-    """The leaf every row falls into, kept for the last X."""
+    """The leaf every row falls into."""
 
-    def __init__(self, tree: Any, convert: _Converter) -> None:
+    def __init__(self, tree: Any, read: LastX[Any]) -> None:
         self.tree = tree
-        self._convert = convert
-        self._read: Any = None
-        self._leaf: Any = None
+        self._read = read
+        self._apply: LastX[NDArray[np.intp]] = LastX(tree.apply)
 
     def __call__(self, X: Any) -> NDArray[np.intp]:
-        read = self._convert(X)
-        if self._read is not read:
-            self._leaf = self.tree.apply(read)
-            self._read = read
-        return self._leaf  # type: ignore[no-any-return]
+        return self._apply(self._read(X))
 
 
 class _TreeView(View):
@@ -166,10 +152,10 @@ def _simple_seed(member: Any) -> bool:
 class _Grown:
     """A tree that was grown, and which nodes it tried to split."""
 
-    def __init__(self, fitted: Any, stops: _Stops, convert: _Converter) -> None:
+    def __init__(self, fitted: Any, stops: _Stops, read: LastX[Any]) -> None:
         self.fitted = fitted
-        self.convert = convert
-        self.leaves = _Leaves(fitted.tree_, convert)
+        self.read = read
+        self.leaves = _Leaves(fitted.tree_, read)
         tree = fitted.tree_
         impure = tree.impurity > _PURE
         self._size, self._depth = tree.n_node_samples[impure], _depths(tree)[impure]
@@ -191,7 +177,7 @@ class _Grown:
         alpha = float(member.ccp_alpha)
         if alpha not in self._by_alpha:
             fitted = self.fitted if alpha == 0 else _pruned(self.fitted, member)
-            leaves = self.leaves if alpha == 0 else _Leaves(fitted.tree_, self.convert)
+            leaves = self.leaves if alpha == 0 else _Leaves(fitted.tree_, self.read)
             self._by_alpha[alpha] = fitted, leaves
         return _view(member, *self._by_alpha[alpha])
 
@@ -209,7 +195,7 @@ class _SameTree(Family):
         """One tree for all members that would try the same nodes."""
         rows = _Rows(X, y, fit_params)
         grown: dict[int, list[_Grown]] = {}
-        convert: _Converter | None = None
+        read: LastX[Any] | None = None
         views = []
         for member in members:
             stops = _stops(member, len(rows.y))
@@ -217,8 +203,8 @@ class _SameTree(Family):
             found = next((tree for tree in trees if tree.serves(stops)), None)
             if found is None:
                 fitted = rows.grow(copy(member).set_params(ccp_alpha=0.0))
-                convert = convert or _Converter(fitted)
-                found = _Grown(fitted, stops, convert)
+                read = read or _reader(fitted)
+                found = _Grown(fitted, stops, read)
                 trees.append(found)
             views.append(found.view(member))
         return views
@@ -242,11 +228,11 @@ class SameRegressionTree(_SameTree):
 class _Base:
     """The tree that only the size of its leaves stops, to cut others out of."""
 
-    def __init__(self, fitted: Any, convert: _Converter) -> None:
+    def __init__(self, fitted: Any, read: LastX[Any]) -> None:
         self.fitted = fitted
-        self.convert = convert
+        self.read = read
         self.tree = fitted.tree_
-        self.leaves = _Leaves(self.tree, convert)
+        self.leaves = _Leaves(self.tree, read)
         self._paths()
         self._cuts: dict[tuple[int, int], NDArray[np.intp]] = {}
         self._pruned: dict[tuple[int, int, float], tuple[Any, _Leaves]] = {}
@@ -285,7 +271,7 @@ class _Base:
         key = stops.split, stops.depth, alpha
         if key not in self._pruned:
             fitted = _pruned(self._cut(stops), member)
-            self._pruned[key] = fitted, _Leaves(fitted.tree_, self.convert)
+            self._pruned[key] = fitted, _Leaves(fitted.tree_, self.read)
         return _view(member, *self._pruned[key])
 
     def _cut(self, stops: _Stops) -> Any:
@@ -325,7 +311,7 @@ class _CutTree(Family):
         """One tree for each size of leaf."""
         rows = _Rows(X, y, fit_params)
         bases: dict[int, _Base] = {}
-        convert: _Converter | None = None
+        read: LastX[Any] | None = None
         views = []
         for member in members:
             stops = _stops(member, len(rows.y))
@@ -334,8 +320,8 @@ class _CutTree(Family):
                     min_samples_leaf=stops.leaf, min_samples_split=2, max_depth=None, ccp_alpha=0.0
                 )
                 fitted = rows.grow(base)
-                convert = convert or _Converter(fitted)
-                bases[stops.leaf] = _Base(fitted, convert)
+                read = read or _reader(fitted)
+                bases[stops.leaf] = _Base(fitted, read)
             views.append(bases[stops.leaf].view(member, stops))
         return views
 
