@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..family import Family
-from . import boosting, forests, linear, logistic, neighbours, other_boosting
+from . import boosting, forests, linear, logistic, neighbours, other_boosting, selection, svm, trees
 
 FAMILIES: tuple[Family, ...] = (
     *neighbours.FAMILIES,
@@ -12,4 +12,7 @@ FAMILIES: tuple[Family, ...] = (
     *other_boosting.FAMILIES,
     *linear.FAMILIES,
     *logistic.FAMILIES,
+    *selection.FAMILIES,
+    *svm.FAMILIES,
+    *trees.FAMILIES,
 )
