@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import signal
 import time
 
 import numpy as np
@@ -149,6 +152,11 @@ class BadScales(Scales):
             raise RuntimeError("not today")
         if self.way == "slow":
             time.sleep(1.0)
+        if self.way == "stuck":
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+            ctypes.PyDLL(None).sleep(60)
+        if self.way == "crashes":
+            os._exit(3)
         if self.way == "one fails" and any(m.scale == 2.0 for m in members):
             raise RuntimeError("2 is too much")
         models = super().fit(members, X, y, **fit_params)

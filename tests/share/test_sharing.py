@@ -1,5 +1,10 @@
 """Predictions are those of separate fits, whatever is shared, by whom, and whatever goes wrong."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import joblib
 import numpy as np
 import pytest
@@ -20,6 +25,7 @@ from share_estimators import (
     WholeScales,
     WrongShifts,
 )
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA, TruncatedSVD
@@ -34,8 +40,8 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from collect_estimators import DrawsGlobally, PredictsNaN, Raises, Tally, WritesIntoX, fits
-from outfold import drop
+from collect_estimators import DrawsGlobally, PredictsNaN, Raises, Tally, WritesIntoX, fits, kill_at
+from outfold import SelectCV, drop, load
 from outfold._collect import collect
 from outfold._configs import grid
 from outfold._plan import Plan
@@ -346,7 +352,8 @@ def test_whole_families_do_not_depend_on_what_is_left(register, data, tmp_path):
     register(WholeScales())
     options = {"share": "tolerant", "share_check": False}
     whole = collect(scales(), *data, PLAN, **options)
-    assert [note.code for note in whole.notes] == ["OF106"]
+    (note,) = whole.notes
+    assert str(note) == "OF106  30 of 30 fits served several configurations below the level exact: Tally 30 (tolerant)."
     assert whole.data.tobytes() != collect(scales(), *data, PLAN).data.tobytes()
 
     def out(oof):
@@ -398,6 +405,13 @@ def test_a_shared_fit_that_takes_too_long_is_left(register, data):
     assert oof.provenance["sharing"]["families"] == {}
 
 
+@pytest.mark.parametrize(("way", "options"), [("stuck", {"timeout": 1.0}), ("crashes", {})])
+def test_a_family_that_ends_its_process_is_left(register, data, way, options):
+    register(BadScales(way))
+    oof = collect(scales(n=2), *data, Plan(folds=2), n_jobs=2, **options)
+    same(oof, collect(scales(n=2), *data, Plan(folds=2), share=False))
+
+
 def test_a_step_that_takes_too_long_fails_every_configuration(data):
     configs = {f"t{i}": make_pipeline(Slow(), Tally(float(i))) for i in (1, 2)} | {"ok": Tally()}
     oof = collect(configs, *data, Plan(folds=2), timeout=0.15)
@@ -418,3 +432,49 @@ def test_explain(register, data, capsys):
     ]
     collect(GaussianNB(), *data, PLAN, explain=True)
     assert capsys.readouterr().out == "6 fits of 1 configuration on 6 hold-outs; nothing is shared\n"
+
+
+def test_families_and_levels_in_the_search(register, data):
+    register(WholeScales())
+    search = {share: SelectCV(scales(n=3), cv=3, drop=False, share=share).fit(*data) for share in ("exact", "tolerant")}
+    assert search["exact"].oof_.provenance["sharing"]["families"] == {}
+    assert search["tolerant"].oof_.provenance["sharing"]["families"] == {"Tally": 9}
+    # The model is fitted alone: no family has moved its means.
+    model = search["tolerant"].best_estimator_
+    expected = clone(search["tolerant"].best_estimator_).fit(*data)
+    np.testing.assert_array_equal(model[-1].means_, expected[-1].means_)
+
+
+_SCRIPT = """
+import sys
+import outfold as of
+from collect_estimators import Tally
+from share_estimators import Scales, Shift
+from sklearn.datasets import make_classification
+from sklearn.pipeline import make_pipeline
+
+class MyScales(Scales):
+    name = "of this script"
+
+of.register_family(MyScales())
+path, log, n_jobs = sys.argv[1:]
+X, y = make_classification(80, 6, random_state=2)
+configs = of.grid("t", make_pipeline(Shift(), Tally(log=log, pause=0.05)), scale=[0.5, 1.0, 2.0], by=[0.0, 1.0])
+of.collect(configs, X, y, of.Plan(folds=4, repeats=3), rng=5, store=path, n_jobs=int(n_jobs))
+"""
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_kill_and_resume_with_a_family_of_the_script(tmp_path, n_jobs):
+    script, store, log = tmp_path / "script.py", tmp_path / "run.oof", str(tmp_path / "log")
+    script.write_text(_SCRIPT)
+    here = Path(__file__).parent
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(here), str(here.parent), *sys.path])}
+    command = [sys.executable, str(script), str(store), log, str(n_jobs)]
+    kill_at((4, 10), command, env, log)
+    subprocess.run(command, env=env, check=True)
+    oof = load(store)
+    assert oof.provenance["sharing"]["families"] == {"of this script": pytest.approx(72, abs=24)}
+    X, y = make_classification(80, 6, random_state=2)
+    configs = grid("t", make_pipeline(Shift(), Tally(log=log, pause=0.05)), scale=[0.5, 1.0, 2.0], by=[0.0, 1.0])
+    same(oof, collect(configs, X, y, Plan(folds=4, repeats=3), rng=5, share=False))

@@ -218,16 +218,25 @@ class Filling:
     def _run_alone(self, task: Task, schedule: Schedule) -> None:
         """Fit one configuration with nothing beside it: if the process ends again, this fit is the reason."""
         start, (setting, holdout, splits, seed, (recipe,), _) = perf_counter(), task
+        alone: Task = (setting, holdout, splits, seed, [replace(recipe, route=None)], ())
+        if recipe.route is not None and recipe.route.position in self._lonely:
+            task, recipe = alone, alone[4][0]
         flight = _Flight()
         try:
             self._run(flight.watch(iter([task])), schedule, flight)
         except PoolBroken:
             if self._take_hung(schedule):
                 return
-            if recipe.route is not None:  # perhaps what it shares with others is to blame
-                self._run_alone((setting, holdout, splits, seed, [replace(recipe, route=None)], ()), schedule)
+            if recipe.route is not None:
+                self._run_alone(alone, schedule)
+                r, k = holdout.cells[0]
+                if self.board.blocks[holdout.block].state[self.board.position[recipe.name], r, k] == State.DONE:
+                    # What it shares with others is to blame.
+                    self._lonely |= self._neighbours(recipe.name)
+                    self._change_routes()
             else:
-                self._take([Outcome(holdout, recipe.name, None, CRASHED, perf_counter() - start, ())], schedule)
+                crashed = Outcome(holdout, recipe.name, None, CRASHED, perf_counter() - start, ())
+                self._take([crashed], schedule, self._setting.token)
 
     def _make_setting(self) -> Setting:
         from sklearn import get_config
@@ -273,7 +282,7 @@ class Filling:
             seed = self.of.seed_of(holdout, first_repeat)
             yield self._setting, holdout, part, seed, [mine[j] for j in positions], [mine[j] for j in further]
 
-    def _take(self, outcomes: Sequence[Outcome], schedule: Schedule, token: str | None = None) -> int:
+    def _take(self, outcomes: Sequence[Outcome], schedule: Schedule, token: str) -> int:
         """Put outcomes on the board, and say how many; those of a family that was refused meanwhile are left out."""
         failed = next((o for o in outcomes if o.values is None), None) if self.of.raises else None
         if failed is not None:  # not put on the board, so that the same call meets it again
@@ -342,7 +351,8 @@ class Filling:
             holdout = Holdout(block, repeat, tuple(left_out), tuple((r, k) for r, k in cells))
             assert self.of.timeout is not None
             message = expired_message(self.of.timeout)
-            self._take([Outcome(holdout, name, None, message, self.of.timeout, ())], schedule)
+            expired = Outcome(holdout, name, None, message, self.of.timeout, ())
+            self._take([expired], schedule, self._setting.token)
         return bool(keys)
 
     def _neighbours(self, name: str) -> set[int]:

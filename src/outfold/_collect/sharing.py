@@ -77,6 +77,7 @@ class Tally:
     checks: int = 0
     peak_bytes: int = 0
     by_family: Counter[str] = field(default_factory=Counter)
+    levels: dict[str, str] = field(default_factory=dict)
     refused: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @classmethod
@@ -84,7 +85,12 @@ class Tally:
         """Going on from what earlier calls on the same store recorded."""
         numbers = ("models", "models_done", "steps", "steps_done", "checks", "peak_bytes")
         known = {name: int(before.get(name, 0)) for name in numbers}
-        return cls(**known, by_family=Counter(before.get("families", {})), refused=dict(before.get("refused", {})))
+        return cls(
+            **known,
+            by_family=Counter(before.get("families", {})),
+            levels=dict(before.get("levels", {})),
+            refused=dict(before.get("refused", {})),
+        )
 
     def add(self, outcome: Outcome, groups: Mapping[int, Group]) -> None:
         """A fit has come back."""
@@ -105,7 +111,10 @@ class Tally:
             return
         self.models_done += share.leads
         if share.group in groups:
-            self.by_family[groups[share.group].family.name] += 1
+            family = groups[share.group].family
+            self.by_family[family.name] += 1
+            before = self.levels.get(family.name, family.level)
+            self.levels[family.name] = max(before, family.level, key=[*get_args(Level)].index)
 
     def refuse(self, refusal: Refusal, family: Family) -> None:
         """A family did not keep its promise."""
@@ -121,6 +130,7 @@ class Tally:
             "steps": self.steps,
             "steps_done": self.steps_done,
             "families": dict(self.by_family),
+            "levels": self.levels,
             "checks": self.checks,
             "refused": self.refused,
             "peak_bytes": self.peak_bytes,
@@ -130,11 +140,11 @@ class Tally:
 def sharing_notes(facts: Mapping[str, Any]) -> tuple[Note, ...]:
     """What the user should know of it."""
     notes = []
-    if facts["level"] not in (None, "exact") and facts["families"]:
-        names = ", ".join(f"{name} {n:,}" for name, n in sorted(facts["families"].items()))
-        n = sum(facts["families"].values())
-        text = f"{n:,} of {facts['models']:,} fits came from families, some of which may be {facts['level']} only: {names}."
-        notes.append(Note("OF106", text))
+    loose = {name: n for name, n in sorted(facts["families"].items()) if facts["levels"].get(name) != "exact"}
+    if loose:
+        names = ", ".join(f"{name} {n:,} ({facts['levels'][name]})" for name, n in loose.items())
+        share = f"{sum(loose.values()):,} of {facts['models']:,} fits"
+        notes.append(Note("OF106", f"{share} served several configurations below the level exact: {names}."))
     for about in facts["refused"].values():
         text = (
             f"the {about['level']} family of {about['family']} was not used: with {about['config']!r} it gave something else "
