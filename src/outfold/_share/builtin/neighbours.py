@@ -112,7 +112,8 @@ class _Shared:
 
     def plain(self, member: Any) -> Any:
         """What the member would be if fitted alone."""
-        made = copy.copy(self.model)
+        made = object.__new__(type(self.model))  # copy.copy takes longer than the mean of the neighbours
+        vars(made).update(vars(self.model))
         made.n_neighbors, made.weights = member.n_neighbors, member.weights
         return made
 
