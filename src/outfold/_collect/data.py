@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exceptions import InputError
+from .parameters import own_params
 
 Rows = NDArray[np.intp]
 
@@ -234,7 +235,7 @@ _BY_REPR = frozenset({int, float, bool, str, bytes, type(None), complex})
 
 def estimator_text(estimator: Any, params: Mapping[str, Any] | None = None) -> str:
     """The estimator with all its parameters, whether default or not, nested ones inside."""
-    params = estimator.get_params(deep=False) if params is None else params
+    params = own_params(estimator) if params is None else params
     kind = type(estimator)
     inside = ", ".join(f"{name}={plain_text(params[name])}" for name in sorted(params))
     return f"{kind.__module__}.{kind.__qualname__}({inside})"

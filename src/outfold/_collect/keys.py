@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import pickle
 import types
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable
 from typing import Any
 
 import numpy as np
 
 from .data import digest
+from .parameters import own_params
 
 _PLAIN = frozenset({int, float, bool, str, bytes, type(None), complex})
 # Copying them gives the same object again, so that two clones of an estimator have one in common.
@@ -65,7 +66,7 @@ def estimator_key(estimator: Any, without: Collection[str] = ()) -> Hashable:
     kind = type(estimator)
     if _clones_otherwise(kind):
         return _pickled(estimator)
-    params: Mapping[str, Any] = estimator.get_params(deep=False)
+    params = own_params(estimator)
     mine = tuple((name, key_of(params[name])) for name in sorted(params) if name not in without)
     beside = tuple((name, _pickled(getattr(estimator, name))) for name in _BESIDE if hasattr(estimator, name))
     return kind, mine, beside

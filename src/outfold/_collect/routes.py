@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from .._share import Family, Level, family_of
 from .._share.family import LEVELS
 from .keys import estimator_key, key_of
+from .parameters import own_params
 
 # Positions of steps in pipelines inside pipelines; of the configuration itself: ().
 Path = tuple[int, ...]
@@ -315,7 +316,7 @@ def _steps(estimator: Any) -> list[tuple[str, Any]] | None:
 
 def _is_simple(model: Any) -> bool:
     """What such a model is fitted on is what it is given, not something it makes of that for a model inside."""
-    params = model.get_params(deep=False).values()
+    params = own_params(model).values()
     return type(model).__module__.startswith("sklearn.") and not any(hasattr(v, "fit") or callable(v) for v in params)
 
 
