@@ -6,7 +6,7 @@ longer than fitting them. The signature of a class does not change.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -16,7 +16,7 @@ _PARTS = ("steps", "transformer_list", "transformers", "estimators")
 
 def own_params(estimator: Any) -> dict[str, Any]:
     """What ``get_params(deep=False)`` gives."""
-    kind: Hashable = type(estimator)
+    kind: Any = type(estimator)
     names = _plain_names(kind)
     if names is None:
         return dict(estimator.get_params(deep=False))
@@ -28,7 +28,7 @@ def parts_of(estimator: Any) -> Iterator[Any]:
     yield estimator
     params = own_params(estimator)
     inside = list(params.values())
-    kind: Hashable = type(estimator)
+    kind: Any = type(estimator)
     if _is_composed(kind):
         for name in _PARTS:
             inside += [item[1] for item in params.get(name) or () if isinstance(item, tuple) and len(item) > 1]
