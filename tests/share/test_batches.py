@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from share_estimators import Scales
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -10,7 +11,6 @@ from collect_estimators import Tally
 from outfold._collect.routes import make_routes
 from outfold._collect.schedule import Schedule, single_holdouts
 from outfold._plan import Plan
-from share_estimators import Scales
 
 
 def schedule(estimators, **options):
