@@ -234,6 +234,14 @@ def test_rows_that_are_written_into(data):
     assert both(configs, *data).completeness == 1.0
 
 
+def test_what_cannot_be_fitted_in_company_is_tried_once(data, tmp_path):
+    log = str(tmp_path / "log")
+    configs = grid("w", make_pipeline(Shift(log=log), WritesIntoX()), scale=[1.0, 2.0])
+    oof = collect(configs, *data, PLAN)
+    assert fits(log) == 1 + 2 * 6
+    same(oof, collect(configs, *data, PLAN, share=False))
+
+
 def test_steps_that_draw_globally(data):
     configs = grid("s", make_pipeline(DrawingShift(), DrawsGlobally()), scale=[1.0, 2.0])
     configs |= grid("t", make_pipeline(StandardScaler(), DrawsGlobally()), scale=[1.0, 2.0])
