@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import compare, curves, drop, estimate, exceptions, intervals, metrics, plot, rank, select, simulate, stability
 from ._advice import Advice, advise
+from ._checks import check
 from ._collect import collect, refit
 from ._configs import Configs, grid
 from ._convert import from_arrays, from_frame, read
@@ -19,10 +20,12 @@ from ._notes import Note
 from ._plan import Plan, Splits
 from ._predictions import Predictions, State
 from ._results import (
+    Checks,
     Comparison,
     Comparisons,
     CurveLine,
     Estimate,
+    Finding,
     Interval,
     Leaderboard,
     LearningCurve,
@@ -47,11 +50,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Advice",
+    "Checks",
     "Comparison",
     "Comparisons",
     "Configs",
     "CurveLine",
     "Estimate",
+    "Finding",
     "FoldScores",
     "Interval",
     "Leaderboard",
@@ -74,6 +79,7 @@ __all__ = [
     "TiedSet",
     "ValidationCurve",
     "advise",
+    "check",
     "collect",
     "compare",
     "curves",

@@ -122,13 +122,14 @@ class Scoring:
 
     def repeat_scores(self) -> NDArray[np.float64]:
         """(R, C) the metric of every candidate on all that counts of every repeat; repeats without any are left out."""
-        held = [np.flatnonzero(self._used[:, r]) for r in self._repeats]
-        return np.concatenate(
-            [
-                self._kernel(r, rows).scores(np.ones((1, len(rows)), dtype=np.uint8))
-                for r, rows in zip(self._repeats, held, strict=True)
-            ]
-        )
+        return np.stack([self._repeat_score(r, np.flatnonzero(self._used[:, r])) for r in self._repeats])
+
+    def _repeat_score(self, repeat: int, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """(C,) the metric of every candidate on these samples of one repeat."""
+        if self.metric.values is not None:  # a mean needs no kernel, which is made for many weightings
+            values = self.metric.values(self.oof.target.take(rows), self._slice(repeat, rows))
+            return np.asarray(_wide(values).sum(axis=1) / len(rows), dtype=np.float64)
+        return np.asarray(self._kernel(repeat, rows).scores(np.ones((1, len(rows)), dtype=np.uint8))[0])
 
     def group_codes(self) -> NDArray[np.intp] | None:
         """(rows,) codes of the groups among the rows that count, or None where there are no groups."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._configs import Configs
+from .._duplicates import held_out_with_twin, row_codes
 from .._notes import Note
 from .._plan import Splits, fingerprint
 from .._predictions import AUTO, Predictions, begun
@@ -159,6 +160,7 @@ class Collection:
             "threads": self.threads,
             "data": digest(self.samples.X),
             "labels": digest(self.samples.y),
+            "twins": self._twins(),
             "specs": {recipe.name: recipe.text for recipe in self.recipes},
             "outfold": __version__,
             "scikit-learn": sklearn.__version__,
@@ -166,6 +168,11 @@ class Collection:
             "python": sys.version.split()[0],
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
         } | ({} if self.stop is None else {"repeats": AUTO})
+
+    def _twins(self) -> int | None:
+        """How many samples were held out while an equal row of features was trained on; None where rows cannot be told."""
+        codes = row_codes(self.samples.X)
+        return None if codes is None else int(held_out_with_twin(codes, self.splits.folds, self.splits.train).sum())
 
     @cached_property
     def identity(self) -> dict[str, str]:

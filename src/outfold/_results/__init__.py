@@ -1,5 +1,6 @@
 """Results: small, immutable, printed without computing."""
 
+from .checks import SEVERITIES, Checks, Finding, Severity
 from .comparison import Alternative, Comparison, Probabilities, Terms, Wins
 from .comparisons import Comparisons, Omnibus, Outcome
 from .curves import CurveLine, LearningCurve, ValidationCurve
@@ -13,11 +14,14 @@ from .sequential import SequentialComparison
 from .simulated import Optimism, Simulation
 
 __all__ = [
+    "SEVERITIES",
     "Alternative",
+    "Checks",
     "Comparison",
     "Comparisons",
     "CurveLine",
     "Estimate",
+    "Finding",
     "Interval",
     "Intervals",
     "Leaderboard",
@@ -33,6 +37,7 @@ __all__ = [
     "Ranking",
     "Selection",
     "SequentialComparison",
+    "Severity",
     "Simulation",
     "Stability",
     "Terms",

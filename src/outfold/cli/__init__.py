@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__, estimate, select
 from ..exceptions import InputError, OutfoldError
-from . import _advise, _compare, _rank
+from . import _advise, _check, _compare, _rank
 from ._arguments import MixedParser, add_command, add_file, add_format, add_work_options, names, seed
 from ._files import again, load, print_as
 
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # argparse has said what is wrong, or shown the help
         return int(stop.code or FINE)
     try:
-        args.command(args)
+        code: int = args.command(args) or FINE
         sys.stdout.flush()
     except KeyboardInterrupt as stop:
         text = "; ".join(["interrupted", *getattr(stop, "__notes__", ())])
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.debug:
             raise
         return _explain(error, args.name)
-    return FINE
+    return code
 
 
 def _explain(error: Exception, command: str) -> int:
@@ -118,6 +118,12 @@ _WORDS = {
     },
     "show": _COLUMNS
     | {
+        r"(?<!Collect with )\bresponse='(\w+)'": r"--response \1",
+        r"\bpositive=(\S+)": r"--positive \1",
+    },
+    "check": _COLUMNS
+    | {
+        r"\bignore: ": "--ignore: ",
         r"(?<!Collect with )\bresponse='(\w+)'": r"--response \1",
         r"\bpositive=(\S+)": r"--positive \1",
     },
@@ -297,7 +303,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"outfold {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=MixedParser)
-    for add in (_add_demo, _advise.add, _add_run, _add_show, _add_estimate, _compare.add, _rank.add):
+    for add in (_add_demo, _advise.add, _add_run, _add_show, _add_estimate, _check.add, _compare.add, _rank.add):
         add(commands)
     return parser
 

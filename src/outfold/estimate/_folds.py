@@ -87,7 +87,8 @@ def tt(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
     value = selection.score - sign * float(np.nanmean(gap))
     notes = list(fold_notes(scoring))
     if oof.n_folds == oof.n_samples:
-        notes.append(Note("OF202", "with leave-one-out the TT correction tends to twice the loss; use bbc."))
+        own = f"{_render.number(selection.score)} becomes {_render.number(value)}"
+        notes.append(Note("OF202", f"with leave-one-out the TT correction tends to twice the loss ({own}); use bbc."))
     low, high = scoring.metric.bounds
     if not low <= value <= high:
         notes.append(
