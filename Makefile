@@ -32,6 +32,7 @@ bench: $(VENV)/.bench  ## speed side by side with the plain way, as ratios
 	$(BIN)/python benchmarks/collect.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/compare.py
+	$(BIN)/python benchmarks/bootstrap.py
 	-$(BIN)/python benchmarks/dropping.py
 
 calibrate: $(VENV)/.dev  ## slow statistical checks

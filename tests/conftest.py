@@ -54,3 +54,39 @@ def make_predictions(metric: str, n: int = 40, c: int = 7, r: int = 1, folds: in
         response = "proba"
     P[:, c - 1] = P[:, 1]
     return of.from_arrays(y, P, folds=fold, response=response)
+
+
+# -- checks ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def says():
+    """The sentence of one check, None where it is silent; a check speaks once."""
+
+    def sentence(code, oof, metric=None, **options):
+        found = [finding for finding in of.check(oof, metric, **options) if finding.code == code]
+        assert len(found) <= 1
+        return found[0].text if found else None
+
+    return sentence
+
+
+@pytest.fixture(scope="session")
+def classes():
+    """Probabilities of two classes by C configurations in R repeats of K folds; `signal` says how good they are."""
+
+    def made(n=100, c=4, r=1, k=5, positives=None, signal=2.0, seed=0, **options):
+        rng = np.random.default_rng(seed)
+        y = np.arange(n) < (n // 2 if positives is None else positives)
+        y = rng.permutation(y).astype(int)
+        noise = rng.normal(size=(n, 1, 1)) + 0.5 * rng.normal(size=(n, c, r))
+        P = 1 / (1 + np.exp(-(np.reshape(signal, (-1, 1)) * (y[:, None, None] - 0.5) + noise)))
+        # Folds with both classes in every one.
+        folds = np.empty((n, r), dtype=int)
+        for column in folds.T:
+            for label in (0, 1):
+                rows = rng.permutation(np.flatnonzero(y == label))
+                column[rows] = np.arange(len(rows)) % k
+        return of.from_arrays(y, P, folds=options.pop("folds", folds), response="proba", **options)
+
+    return made

@@ -9,6 +9,8 @@ import pytest
 
 import outfold
 from outfold import estimate, metrics
+from outfold._checks.page import table
+from outfold._checks.registry import CHECKS
 from outfold.compare._registry import TESTS
 
 ROOT = Path(__file__).parents[1]
@@ -22,7 +24,20 @@ def names_under(heading: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["compare", "curves", "drop", "estimate", "select", "metrics", "plot", "rank", "simulate", "stability"]
+    "module",
+    [
+        "compare",
+        "curves",
+        "drop",
+        "estimate",
+        "intervals",
+        "select",
+        "metrics",
+        "plot",
+        "rank",
+        "simulate",
+        "stability",
+    ],
 )
 def test_api_page_equals_the_public_names_of_modules(module):
     assert names_under(f"outfold.{module}") == set(getattr(outfold, module).__all__)
@@ -41,6 +56,7 @@ def test_every_public_name_has_a_docstring():
         outfold.curves,
         outfold.drop,
         outfold.estimate,
+        outfold.intervals,
         outfold.select,
         outfold.metrics,
         outfold.plot,
@@ -67,10 +83,37 @@ def test_needs_of_tests_stand_on_the_api_page():
         assert line.endswith(f"| {test.needs} |"), test.name
 
 
-def test_every_code_in_use_has_an_entry():
+def test_every_code_in_use_is_a_check():
     used = {code for path in (ROOT / "src").rglob("*.py") for code in re.findall(r'"(OF\d{3})"', path.read_text())}
-    documented = set(re.findall(r"^\| (OF\d{3}) \|", (DOCS / "checks.md").read_text(), re.M))
-    assert used == documented
+    assert used == set(CHECKS)
+
+
+def test_the_table_of_checks_is_that_of_the_registry():
+    # Made by: python -m outfold._checks.page
+    assert (DOCS / "checks.md").read_text().endswith(f"\n\n{table()}\n")
+
+
+def test_every_check_has_a_page_with_its_own_words():
+    assert {path.stem for path in (DOCS / "checks").iterdir()} == set(CHECKS)
+    for check in CHECKS.values():
+        text = (DOCS / check.page).read_text()
+        head = f"# {check.code}: {check.title}\n\n**{check.severity}**, {check.source}\n\n{check.says}\n\n## "
+        assert text.startswith(head), check.code
+        assert "## What to do\n\n" in text, check.code
+        for linked in re.findall(r"\]\((.*?)\)", text):
+            assert (DOCS / "checks" / linked).is_file(), (check.code, linked)
+
+
+def test_every_check_of_check_has_a_test_file():
+    tests = {path.stem.removeprefix("test_").upper() for path in (ROOT / "tests" / "checks").glob("test_of*.py")}
+    assert {check.code for check in CHECKS.values() if check.find is not None} <= tests <= set(CHECKS)
+
+
+@pytest.mark.parametrize("page", ["checks.md", *(c.page for c in CHECKS.values() if c.code >= "OF5")])
+def test_sessions_of_the_checks_print_what_stands_below_them(page, capsys):
+    (session,) = re.findall(r"^```python\n([^`]*)^```\n```\n(.*?)^```", (DOCS / page).read_text(), re.M | re.S)
+    exec(compile(session[0], page, "exec"), {})
+    assert capsys.readouterr().out == session[1]
 
 
 def test_every_metric_stands_in_the_methods():

@@ -119,3 +119,32 @@ def test_the_printed_grid_of_the_paper():
         "gamma": 10,
         "C": 0.1,
     }
+
+
+def test_the_610_configurations_of_2018():
+    rng = np.random.default_rng(0)
+    X, y = frame(80), np.array(["a", "b"])[(rng.random(80) < 0.4).astype(int)]
+    configs = spaces.tsamardinos2018(X, y, n_trees=3)
+    assert len(configs) == 610
+    kinds = [type(c.steps[-1][1]).__name__ for c in configs.values()]
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {
+        "RandomForestClassifier": 60,
+        "SVC": 400,
+        "LogisticRegression": 150,
+    }
+    assert sum("select" in dict(c.steps) for c in configs.values()) == 488
+
+
+def test_the_largest_penalty_of_2018_leaves_no_coefficient_and_the_next_some():
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    lasso = [c for name, c in spaces.tsamardinos2018(X, y).items() if name.startswith("logit(l1_ratio=1,")]
+    strongest, next_one = (c.set_params(model__tol=1e-6).fit(X, y).steps[-1][1].coef_ for c in lasso[:2])
+    assert np.abs(strongest).max() < 1e-4
+    assert np.abs(next_one).max() > 0.01
+
+
+def test_2018_is_for_two_classes():
+    with pytest.raises(InputError, match="two classes; y has 3"):
+        spaces.tsamardinos2018(frame(), np.arange(60) % 3)

@@ -9,8 +9,9 @@ Plan(3 x 5-fold)
 
 from typing import TYPE_CHECKING, Any
 
-from . import compare, curves, drop, estimate, exceptions, metrics, plot, rank, select, simulate, stability
+from . import compare, curves, drop, estimate, exceptions, intervals, metrics, plot, rank, select, simulate, stability
 from ._advice import Advice, advise
+from ._checks import check
 from ._collect import collect, refit
 from ._configs import Configs, grid
 from ._convert import from_arrays, from_frame, read
@@ -19,10 +20,12 @@ from ._notes import Note
 from ._plan import Plan, Splits
 from ._predictions import Predictions, State
 from ._results import (
+    Checks,
     Comparison,
     Comparisons,
     CurveLine,
     Estimate,
+    Finding,
     Interval,
     Leaderboard,
     LearningCurve,
@@ -48,12 +51,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Advice",
+    "Checks",
     "Comparison",
     "Comparisons",
     "Configs",
     "CurveLine",
     "Estimate",
     "Family",
+    "Finding",
     "FoldScores",
     "Interval",
     "Leaderboard",
@@ -78,6 +83,7 @@ __all__ = [
     "ValidationCurve",
     "View",
     "advise",
+    "check",
     "check_family",
     "collect",
     "compare",
@@ -89,6 +95,7 @@ __all__ = [
     "from_frame",
     "from_scores",
     "grid",
+    "intervals",
     "load",
     "metrics",
     "plot",

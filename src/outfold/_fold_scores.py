@@ -80,7 +80,9 @@ def fold_scores(oof: Predictions, metric: MetricLike) -> FoldScores:
     for r, k in splits.cells:
         n_test[r, k] = len(splits.test_rows(r, k))
         # Predictions made elsewhere on one test set come without a training part.
-        n_train[r, k] = 0 if oof.plan.kind == "given" and oof.n_folds <= 1 else len(splits.train_rows(r, k))
+        # What a bootstrap round drew twice is one sample.
+        given = oof.plan.kind == "given" and oof.n_folds <= 1
+        n_train[r, k] = 0 if given else len(np.unique(splits.train_rows(r, k)))
     values = np.where(oof.state == State.DONE, cell_scores(oof, found), np.nan)
     return FoldScores(
         oof.configs,
@@ -106,13 +108,13 @@ def _layout(splits: Splits, n_train: NDArray[np.intp], n_test: NDArray[np.intp])
         if np.all(n_test[planned] == 1):
             return "loo"
         return "balanced" if splits.plan.kind == "blocked" or _is_balanced(splits.folds) else "kfold"
-    if _is_time_series(splits):
+    if is_time_series(splits):
         return "other"
     # Random splits come one a repeat; such as hold out no sample twice by chance stand in one repeat.
     return "holdout" if whole or np.all(planned.sum(axis=1) == 1) else "other"
 
 
-def _is_time_series(splits: Splits) -> bool:
+def is_time_series(splits: Splits) -> bool:
     """Whether there are several splits, and all train on what stands before the samples they hold out."""
     return len(splits.cells) > 1 and all(
         splits.train_rows(r, k).max() < splits.test_rows(r, k).min() for r, k in splits.cells

@@ -12,15 +12,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ._kernels.resample import Bootstrap
 from ._notes import Note
 from ._target import Target, encode
 from .exceptions import InputError
 
-Kind = Literal["kfold", "loo", "holdout", "blocked", "custom", "given"]
+Kind = Literal["kfold", "loo", "holdout", "three_way", "bootstrap", "blocked", "custom", "given"]
 
 NOT_HELD_OUT = -1
 # Streams of one seed are told apart by the first word of their spawn key; fits use (repeat, fold).
 _SPLIT_STREAM = 0x0F01D
+# A bootstrap round that cannot be used is drawn again this often before the samples are called unfit.
+_ATTEMPTS = 100
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class Plan:
     groups: bool | Literal["auto"] = "auto"
     kind: Kind = field(default="kfold", kw_only=True)
     test: float | None = field(default=None, kw_only=True)
+    validation: float | None = field(default=None, kw_only=True)
     cv: Any = field(default=None, kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
@@ -86,9 +90,32 @@ class Plan:
         cls, repeats: int = 10, test: float = 1 / 3, *, stratify: bool | Literal["auto"] = "auto"
     ) -> Plan:
         """Monte-Carlo cross-validation: `repeats` independent splits with the share `test` held out."""
-        if not 0 < test < 1:
-            raise InputError(f"test must be a share between 0 and 1; got {test!r}.")
-        return cls(folds=1, repeats=repeats, stratify=stratify, kind="holdout", test=float(test))
+        return cls(folds=1, repeats=repeats, stratify=stratify, kind="holdout", test=_share(test, "test"))
+
+    @classmethod
+    def three_way(
+        cls, validation: float = 0.2, test: float = 0.2, *, stratify: bool | Literal["auto"] = "auto"
+    ) -> Plan:
+        """One split into three parts: train, a part that selects, and a part that judges what was selected.
+
+        All configurations are fitted on the training part and predict the validation part. The one that
+        ``collect(..., fresh=metric)`` selects there is fitted again on both and predicts the test part (Raschka 2018, sect. 3.3).
+        """
+        if _share(validation, "validation") + _share(test, "test") >= 1:
+            raise InputError(
+                f"validation and test together must leave samples to train on; they are {validation:g} + {test:g} of all."
+            )
+        return cls(folds=1, stratify=stratify, kind="three_way", validation=float(validation), test=float(test))
+
+    @classmethod
+    def bootstrap(cls, rounds: int = 200, *, stratify: bool | Literal["auto"] = "auto") -> Plan:
+        """Rounds of the bootstrap: train on N samples drawn with replacement, hold out those never drawn.
+
+        A round is a repeat with one fold. Samples are drawn within classes if stratified; a group is drawn or left out whole.
+        """
+        if not (_whole(rounds) and rounds >= 2):
+            raise InputError(f"a bootstrap needs at least 2 rounds; got rounds={rounds!r}.")
+        return cls(folds=1, repeats=rounds, stratify=stratify, kind="bootstrap")
 
     @classmethod
     def five_by_two(cls) -> Plan:
@@ -139,6 +166,10 @@ class Plan:
                 return "leave-one-group-out" if self.groups is True else "leave-one-out"
             case "holdout":
                 return f"{times}hold-out of {self.test:.3g}{words}{grouped}"
+            case "three_way":
+                return f"three-way hold-out of {self.validation:.3g} and {self.test:.3g}{words}{grouped}"
+            case "bootstrap":
+                return f"{self.repeats} bootstrap rounds{words}{grouped}"
             case "blocked":
                 return f"blocked {self.repeats} x 2-fold{words}"
             case "custom":
@@ -159,6 +190,8 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form; a scikit-learn splitter is kept as its text."""
         out = {k: getattr(self, k) for k in ("kind", "folds", "repeats", "stratify", "groups", "test")}
+        if self.validation is not None:
+            out["validation"] = self.validation
         return out | {"cv": None if self.cv is None else self.cv_name}
 
     @classmethod
@@ -178,7 +211,8 @@ class Splits:
     folds
         (N, R) int32, the fold that holds out sample i in repeat r; -1 where none does.
     train
-        Explicit training indices by (repeat, fold), only where they are not simply all other samples.
+        Explicit training indices by (repeat, fold), only where they are not simply all other samples. In a bootstrap round
+        a sample stands as often as it was drawn.
     notes
         What the user should know, such as fewer folds than asked for.
     """
@@ -230,7 +264,7 @@ def fingerprint(target: Target, folds: NDArray[np.int32], train: dict[tuple[int,
         h.update(np.packbits(target.event).tobytes())
     h.update(np.ascontiguousarray(folds, dtype="<i4").tobytes())
     for key in sorted(train or ()):
-        h.update(np.asarray([*key, *train[key]], dtype="<i4").tobytes())  # type: ignore[index]
+        h.update(np.concatenate([key, train[key]]).astype("<i4").tobytes())  # type: ignore[index]
     return h.hexdigest()
 
 
@@ -271,6 +305,10 @@ class _Splitter:
                 return self._done([column])
             case "holdout":
                 return self._done([self._holdout(r) for r in range(self.plan.repeats)])
+            case "three_way":
+                return self._three_way()
+            case "bootstrap":
+                return self._bootstrap()
             case "blocked":
                 return self._blocked()
         self._adapt_folds()
@@ -290,9 +328,10 @@ class _Splitter:
             raise InputError(
                 f"stratify=True needs class labels; these are for {self.target.task}. Use stratify='auto'."
             )
-        if plan.kind == "holdout" and self.groups is not None:
+        if plan.kind in ("holdout", "three_way", "bootstrap") and self.groups is not None:
             if plan.stratify is True:
-                raise InputError("a grouped hold-out cannot be stratified; use Plan(folds=...) or stratify=False.")
+                what = "bootstrap" if plan.kind == "bootstrap" else "hold-out"
+                raise InputError(f"a grouped {what} cannot be stratified; use Plan(folds=...) or stratify=False.")
             return None
         return None if plan.stratify is False or strata is None else strata.astype(np.intp)
 
@@ -362,28 +401,67 @@ class _Splitter:
         return fold_of[self.groups]
 
     def _holdout(self, repeat: int) -> NDArray[Any]:
-        rng, test = self._generator(repeat), self.plan.test
-        assert test is not None
-        if self.n < 2:
-            raise InputError(f"a hold-out needs at least 2 samples; there is {self.n}.")
+        assert self.plan.test is not None
         column = np.full(self.n, NOT_HELD_OUT, dtype=np.int32)
+        column[self._take(np.arange(self.n), self.plan.test * self.n, self._generator(repeat))] = 0
+        return column
+
+    def _take(self, rows: NDArray[np.intp], size: float, rng: np.random.Generator) -> NDArray[np.intp]:
+        """About `size` of these rows, at least one on either side; whole groups, or every class's share of them."""
+        n = len(rows)
+        if n < 2:
+            raise InputError(f"a hold-out needs at least 2 samples; there is {n}.")
         if self.groups is not None:
-            sizes = np.bincount(self.groups)
+            codes = self.groups[rows]
+            names, sizes = np.unique(codes, return_counts=True)
             order = rng.permutation(len(sizes))
             if len(order) < 2:
                 raise InputError("a grouped hold-out needs at least 2 groups; there is 1.")
             # As many whole groups as come nearest to the share, at least one on either side.
-            wanted = np.argmin(np.abs(np.cumsum(sizes[order])[:-1] - test * self.n)) + 1
-            column[np.isin(self.groups, order[:wanted])] = 0
-            return column
-        n_test = min(max(round(test * self.n), 1), self.n - 1)
-        order = rng.permutation(self.n)
+            wanted = np.argmin(np.abs(np.cumsum(sizes[order])[:-1] - size)) + 1
+            return rows[np.isin(codes, names[order[:wanted]])]
+        n_test = min(max(round(size), 1), n - 1)
+        order = rng.permutation(n)
         if self.strata is not None:
-            order = order[np.argsort(self.strata[order], kind="stable")]
+            order = order[np.argsort(self.strata[rows][order], kind="stable")]
         # Systematic sampling along the class-sorted order: every class gets its share to within one sample.
-        picks = np.floor((np.arange(n_test) + rng.random()) * self.n / n_test).astype(np.intp)
-        column[order[picks]] = 0
-        return column
+        picks = np.floor((np.arange(n_test) + rng.random()) * n / n_test).astype(np.intp)
+        return rows[order[picks]]
+
+    def _three_way(self) -> Splits:
+        """Fold 0 is the validation part; the test part is neither trained on nor held out in this split."""
+        assert self.plan.test is not None
+        assert self.plan.validation is not None
+        rng = self._generator(0)
+        test = self._take(np.arange(self.n), self.plan.test * self.n, rng)
+        rest = np.setdiff1d(np.arange(self.n), test)
+        column = np.full(self.n, NOT_HELD_OUT, dtype=np.int32)
+        column[self._take(rest, self.plan.validation * self.n, rng)] = 0
+        return replace(self._done([column]), train={(0, 0): rest[column[rest] != 0]})
+
+    def _bootstrap(self) -> Splits:
+        draws = Bootstrap(self.n, self.rng, self.groups, self.strata)
+        counts = [self._round(draws, r) for r in range(self.plan.repeats)]
+        train = {(r, 0): np.repeat(np.arange(self.n), times) for r, times in enumerate(counts)}
+        return replace(self._done([np.where(times == 0, 0, NOT_HELD_OUT) for times in counts]), train=train)
+
+    def _round(self, draws: Bootstrap, repeat: int) -> NDArray[Any]:
+        """How often every sample is drawn in a round that leaves samples out and, of classes, draws two at least."""
+        rng = self._generator(repeat)
+        all_drawn = True
+        for _ in range(_ATTEMPTS):
+            counts: NDArray[Any] = draws.counts(rng, 1)[0]
+            all_drawn = bool(counts.all())
+            one_class = self.target.classes is not None and len(np.unique(self.target.y[counts > 0])) < 2
+            if not all_drawn and not one_class:
+                return counts
+        what = "samples" if self.groups is None else "groups"
+        n = self.n if self.groups is None else int(self.groups.max()) + 1
+        why = "left no sample out" if all_drawn else "drew one class only"
+        raise InputError(
+            f"a bootstrap round {why} in {_ATTEMPTS} draws in a row, with {n} {what}. Use more {what}, stratify=True, or "
+            "Plan(folds=...)."
+        )
 
     def _blocked(self) -> Splits:
         """Columns of a Sylvester-Hadamard matrix over 2^k blocks (Wang 2014, Table 1, for k = 2)."""
@@ -475,6 +553,12 @@ def _repeats_of(tests: list[NDArray[np.intp]], n: int) -> list[list[int]]:
         groups[-1].append(i)
     partitions = all(sum(len(tests[i]) for i in group) == n for group in groups)
     return groups if len(groups) == 1 or partitions else [[i] for i in range(len(tests))]
+
+
+def _share(value: Any, name: str) -> float:
+    if not 0 < value < 1:
+        raise InputError(f"{name} must be a share between 0 and 1; got {value!r}.")
+    return float(value)
 
 
 def _whole(value: Any) -> bool:

@@ -73,7 +73,9 @@ class Predictions:
     threshold
         Where scores are cut to give labels; None where only the user could know.
     blocks
-        Named further predictions: ``inner`` (nested CV), ``fresh`` (CVM-CV).
+        Named further predictions: ``inner`` (nested CV), ``fresh`` (of the selected configuration, on a new partition or
+        the test part), ``inbag`` (of bootstrap rounds for the samples they drew), ``resub`` (of models fitted on all samples
+        for the same samples).
     messages
         Why cells failed, by (configuration, repeat, fold).
     provenance
@@ -257,7 +259,7 @@ class Predictions:
             if self.plan.kind != "blocked"
             else replace(self.plan, kind="given", repeats=len(index)),
             train=train,
-            blocks={k: b._sel_repeats(_inner_repeats(index, b, self)) for k, b in self.blocks.items() if k == "inner"},
+            blocks={k: _block_repeats(k, index, b, self) for k, b in self.blocks.items() if k in _BY_REPEAT},
             messages=messages,
         )
 
@@ -476,6 +478,17 @@ def _cells_text(oof: Predictions) -> str:
         return f"all {total:,} done"
     parts = [f"{int(np.sum(states == s)):,} {s.name.lower()}" for s in State if np.any(states == s)]
     return f"{', '.join(parts)} of {total:,}"
+
+
+# Blocks that belong to repeats or to none; another one was made for a choice among all of them.
+_BY_REPEAT = ("inner", "inbag", "resub")
+
+
+def _block_repeats(name: str, index: list[int], block: Predictions, oof: Predictions) -> Predictions:
+    """The part of a block that belongs to the given repeats."""
+    if name == "resub":
+        return block
+    return block._sel_repeats(_inner_repeats(index, block, oof) if name == "inner" else index)
 
 
 def _inner_repeats(index: list[int], block: Predictions, oof: Predictions) -> list[int]:

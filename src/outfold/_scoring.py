@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import metrics
 from ._kernels.base import Kernel
 from ._kernels.means import MeanKernel
-from ._kernels.resample import Bootstrap
+from ._kernels.resample import Bootstrap, block_size, blocks
 from ._notes import Note
 from ._predictions import Predictions, State
 from ._results import Leaderboard
@@ -23,6 +23,8 @@ from .metrics import Metric, MetricLike
 
 # A drop on fewer predictions than this is mostly noise (Tsamardinos 2018, sect. 5.2.2).
 _EARLY_DROP = 50
+# Units left out one by one for the acceleration of a bootstrap; more are left out in as many parts.
+_JACKKNIFE = 2000
 
 Aggregate = Literal["pooled", "fold"]
 
@@ -120,18 +122,24 @@ class Scoring:
 
     def repeat_scores(self) -> NDArray[np.float64]:
         """(R, C) the metric of every candidate on all that counts of every repeat; repeats without any are left out."""
-        held = [np.flatnonzero(self._used[:, r]) for r in self._repeats]
-        return np.concatenate(
-            [
-                self._kernel(r, rows).scores(np.ones((1, len(rows)), dtype=np.uint8))
-                for r, rows in zip(self._repeats, held, strict=True)
-            ]
-        )
+        return np.stack([self._repeat_score(r, np.flatnonzero(self._used[:, r])) for r in self._repeats])
+
+    def _repeat_score(self, repeat: int, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """(C,) the metric of every candidate on these samples of one repeat."""
+        if self.metric.values is not None:  # a mean needs no kernel, which is made for many weightings
+            values = self.metric.values(self.oof.target.take(rows), self._slice(repeat, rows))
+            return np.asarray(_wide(values).sum(axis=1) / len(rows), dtype=np.float64)
+        return np.asarray(self._kernel(repeat, rows).scores(np.ones((1, len(rows)), dtype=np.uint8))[0])
 
     def group_codes(self) -> NDArray[np.intp] | None:
         """(rows,) codes of the groups among the rows that count, or None where there are no groups."""
         codes = self.oof.group_codes
         return None if codes is None else np.unique(codes[self.rows], return_inverse=True)[1].astype(np.intp)
+
+    def units(self) -> NDArray[np.intp]:
+        """(rows,) what is drawn or left out whole: the code of the group, or the sample itself."""
+        codes = self.group_codes()
+        return np.arange(len(self.rows)) if codes is None else codes
 
     # -- kernels ----------------------------------------------------------------------------------------
 
@@ -216,6 +224,19 @@ def sample_bootstrap(scoring: Scoring, stratify: bool, rng: int) -> Bootstrap:
     if codes is not None and strata is not None and not _one_stratum_a_group(codes, strata):
         raise InputError("stratify=True with groups needs groups of one class each; draw without stratify.")
     return Bootstrap(len(target), check_count(rng, "rng", 0), codes, None if strata is None else strata.astype(np.intp))
+
+
+def jackknife_scores(scoring: Scoring) -> NDArray[np.float64]:
+    """(units, C) scores without each unit, or without each of 2,000 parts of the units."""
+    units = scoring.units()
+    n_units = int(units.max()) + 1
+    part_of = units if n_units <= _JACKKNIFE else (units * _JACKKNIFE) // n_units
+    n_parts = int(part_of.max()) + 1
+    scores = []
+    for part in blocks(n_parts, block_size(len(units))):
+        left_out = np.arange(part.start, part.stop)
+        scores.append(scoring.scores((part_of[None, :] != left_out[:, None]).astype(np.uint8)))
+    return np.concatenate(scores)
 
 
 def _one_stratum_a_group(codes: NDArray[Any], strata: NDArray[Any]) -> bool:

@@ -249,8 +249,12 @@ def tied_set(
     n_resamples, rng
         Number of bootstrap draws of the samples (groups), and their seed.
     """
+    return tied_among(Scoring(oof, metric), level, n_resamples, rng)
+
+
+def tied_among(scoring: Scoring, level: float = 0.95, n_resamples: int = 1000, rng: int = 0) -> TiedSet:
+    """The set of `tied_set` among the candidates of a scoring that is at hand."""
     level = check_level(level, "level")
-    scoring = Scoring(oof, metric)
     sign = scoring.metric.sign
     observed = sign * scoring.scores()[0]
     bootstrap = sample_bootstrap(scoring, False, rng)
@@ -262,10 +266,11 @@ def tied_set(
     pvalues = best_pvalues(observed, draws[defined])
     members = pvalues > 1 - level
     order = [int(j) for j in np.argsort(-observed, kind="stable") if members[j]]
+    names = scoring.names
     return TiedSet(
         metric=scoring.metric.name,
         level=level,
-        configs=tuple(scoring.names[j] for j in order),
+        configs=tuple(names[j] for j in order),
         scores=sign * observed[order],
         pvalues=pvalues[order],
         n_candidates=len(scoring.candidates),

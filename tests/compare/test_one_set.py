@@ -512,12 +512,12 @@ def test_bootstrap_wants_draws_enough_for_its_level():
 
 
 def test_large_sets_leave_out_parts_instead_of_samples(monkeypatch):
-    from outfold.compare import _resampled_sets
+    from outfold import _scoring
 
     d = np.random.default_rng(0).exponential(size=400) - 0.9
     oof = of.from_arrays(None, np.stack([d, 0 * d], axis=1), response="pointwise")
     whole = compare.bootstrap(oof, 0, 1, n_resamples=999)
-    monkeypatch.setattr(_resampled_sets, "_JACKKNIFE", 100)
+    monkeypatch.setattr(_scoring, "_JACKKNIFE", 100)
     parts = compare.bootstrap(oof, 0, 1, n_resamples=999)
     width = whole.interval.high - whole.interval.low
     assert parts.interval == pytest.approx(whole.interval, abs=0.05 * width)

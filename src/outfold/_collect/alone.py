@@ -83,7 +83,7 @@ def _predict(place: Place, recipe: Recipe) -> tuple[Answer, ...]:
 def fit_predict(part: Part, reader: Reader, model: Any, trusted: bool) -> tuple[Answer, ...]:
     """Fit the model on the rows and read what it says of the others."""
     model.fit(borrow(part.X, trusted), part.y, **part.fit_params)
-    return tuple(reader(model, borrow(X, trusted)) for X in part.tests)
+    return part.cut(tuple(reader(model, borrow(X, trusted)) for X in part.tests))
 
 
 # -- checks that were passed before ---------------------------------------------------------------------
@@ -154,6 +154,9 @@ def shared_part(place: Place) -> Part:
 
 
 def _part(place: Place, private: bool = False) -> Part:
-    splits, holdout = place.splits, place.holdout
+    splits, holdout, samples = place.splits, place.holdout, place.setting.samples
     tests = tuple(splits.test_rows(0, k) for k in holdout.folds)
-    return place.setting.samples.part(splits.train_rows(0, *holdout.left_out), tests, private)
+    train = splits.train_rows(0, *holdout.left_out)
+    if holdout.twin is None:
+        return samples.part(train, tests, private)
+    return samples.part(train, (*tests, np.unique(train)), private, at_once=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._plan import Plan, Splits
+from .._plan import NOT_HELD_OUT, Plan, Splits
 from .._predictions import Predictions, State, inner_folds
 from .._target import Target
 from ..exceptions import NeedError
@@ -44,8 +44,10 @@ def inner_splits(splits: Splits, target: Target) -> Splits:
 
 
 def fresh_splits(splits: Splits, target: Target, groups: Any, rng: int) -> Splits:
-    """A new partition by the same plan: the repeat that would have come next."""
+    """A new partition by the same plan, the repeat that would have come next; of a three-way split, its test part."""
     plan = splits.plan
+    if plan.kind == "three_way":
+        return _test_splits(splits)
     if plan.kind not in ("kfold", "holdout"):
         raise NeedError(
             f"fresh needs a plan that can draw another partition; this one is {plan}. Use Plan(folds=10), or "
@@ -57,8 +59,29 @@ def fresh_splits(splits: Splits, target: Target, groups: Any, rng: int) -> Split
     return Splits(replace(plan, repeats=1), folds)
 
 
+def _test_splits(splits: Splits) -> Splits:
+    """The last of three parts is held out, the first two are trained on."""
+    train = np.sort(np.concatenate([splits.train_rows(0, 0), splits.test_rows(0, 0)]))
+    column = np.zeros(len(splits.folds), dtype=np.int32)
+    column[train] = NOT_HELD_OUT
+    return Splits(replace(splits.plan, kind="holdout", validation=None), column[:, None], {(0, 0): train})
+
+
+def inbag_splits(splits: Splits) -> Splits:
+    """What every bootstrap round drew, as the samples its model is asked for too."""
+    folds = np.where(splits.folds == NOT_HELD_OUT, 0, NOT_HELD_OUT).astype(np.int32)
+    return Splits(replace(splits.plan, kind="given"), folds, splits.train)
+
+
+def resub_splits(splits: Splits) -> Splits:
+    """All samples, predicted by the model that was fitted on them."""
+    n = len(splits.folds)
+    plan = replace(splits.plan, kind="given", folds=1, repeats=1, test=None, validation=None, cv=None)
+    return Splits(plan, np.zeros((n, 1), dtype=np.int32), {(0, 0): np.arange(n)})
+
+
 def empty_block(oof: dict[str, Any], splits: Splits, width: int | None) -> Predictions:
     """A block like the artifact with these fields, but with other splits and no cell done."""
     shape = room(splits, len(oof["configs"]), len(oof["target"]), oof["response"], width)
-    fields = oof | shape | {"plan": splits.plan, "train": None, "notes": (), "provenance": {}}
+    fields = oof | shape | {"plan": splits.plan, "train": splits.train, "notes": (), "provenance": {}}
     return Predictions(**fields)

@@ -133,24 +133,25 @@ class Board:
         """Fill the cells of finished fits, and write them to the store at once."""
         cells = []
         for outcome in outcomes:
-            block, slots = self.blocks[outcome.holdout.block], outcome.holdout.cells
-            for i, (repeat, fold) in enumerate(slots):
+            slots = outcome.holdout.slots
+            for i, (name, repeat, fold) in enumerate(slots):
                 values = None if outcome.values is None else outcome.values[i]
                 state = State.FAILED if values is None else State.DONE
                 seconds = outcome.seconds / len(slots)
                 labels = outcome.labels[i] if outcome.labels else None
                 where = (outcome.name, self.position[outcome.name], repeat, fold)
-                block.put(*where, values, outcome.message, seconds, labels)
-                key = (outcome.holdout.block, outcome.name, repeat, fold)
+                self.blocks[name].put(*where, values, outcome.message, seconds, labels)
+                key = (name, outcome.name, repeat, fold)
                 cells.append((*key, state, values, outcome.message or None, seconds, labels))
         self._write(cells)
 
     def forget_drops(self, names: Iterable[str]) -> None:
         """Take back what was dropped in earlier calls: it is decided again."""
         mine = [self.position[name] for name in names]
-        state = self.oof.state[mine]
-        state[state == State.DROPPED] = State.PENDING
-        self.oof.state[mine] = state
+        for block in self.blocks.values():
+            state = block.state[mine]
+            state[state == State.DROPPED] = State.PENDING
+            block.state[mine] = state
 
     def dropped(self, names: Iterable[str]) -> list[CellKey]:
         """The cells of these configurations that are dropped now."""

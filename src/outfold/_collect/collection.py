@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._configs import Configs
+from .._duplicates import held_out_with_twin, row_codes
 from .._notes import Note
 from .._plan import Splits, fingerprint
 from .._predictions import AUTO, Predictions, begun
@@ -55,6 +56,8 @@ class Collection:
     names: NDArray[Any] | None
     inner: Splits | None = None
     fresh: Splits | None = None
+    inbag: Splits | None = None
+    resub: Splits | None = None
     timeout: float | None = None
     drop: drop.Rule | None = None
     stop: stability.Stop | None = None
@@ -68,6 +71,8 @@ class Collection:
         """The seed of the fits on one hold-out."""
         if self.seeds is not None:
             return seed_of(self.seed, *self.seeds[holdout.repeat])
+        if holdout.block == "resub":  # the model that `refit` gives
+            return seed_of(self.seed)
         return seed_of(self.seed, first_repeat + holdout.repeat, *holdout.left_out)
 
     def fill(
@@ -97,6 +102,8 @@ class Collection:
                             filling.start_over()
                             race = Race(self, filling)
                     filling.refuse_if_all_failed()
+                    if self.resub is not None:
+                        filling.fill_resub()
                     if fresh is not None:
                         filling.fill_fresh(fresh, rule)
             except KeyboardInterrupt as stop:
@@ -154,7 +161,7 @@ class Collection:
             "provenance": self._provenance(),
         }
         width = self.reader.width
-        further = {"inner": self.inner, "fresh": self.fresh}
+        further = {"inner": self.inner, "fresh": self.fresh, "inbag": self.inbag, "resub": self.resub}
         parts = {k: blocks.empty_block(fields, s, width) for k, s in further.items() if s is not None}
         shape = blocks.room(self.splits, len(self.configs), len(self.target), self.reader.response, width)
         return Predictions(**fields, **shape, blocks=parts)
@@ -169,6 +176,7 @@ class Collection:
             "threads": self.threads,
             "data": digest(self.samples.X),
             "labels": digest(self.samples.y),
+            "twins": self._twins(),
             "specs": {recipe.name: recipe.text for recipe in self.recipes},
             "outfold": __version__,
             "scikit-learn": sklearn.__version__,
@@ -176,6 +184,11 @@ class Collection:
             "python": sys.version.split()[0],
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
         } | ({} if self.stop is None else {"repeats": AUTO})
+
+    def _twins(self) -> int | None:
+        """How many samples were held out while an equal row of features was trained on; None where rows cannot be told."""
+        codes = row_codes(self.samples.X)
+        return None if codes is None else int(held_out_with_twin(codes, self.splits.folds, self.splits.train).sum())
 
     @cached_property
     def identity(self) -> dict[str, str]:

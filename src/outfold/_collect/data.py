@@ -25,13 +25,19 @@ class Samples:
     y: NDArray[Any]
     fit_params: Mapping[str, Any] = field(default_factory=dict)
 
-    def part(self, train: Rows, tests: tuple[Rows, ...], private: bool = False) -> Part:
-        """The rows of one fit; read-only unless `private`, since fits of several configurations share them."""
+    def part(self, train: Rows, tests: tuple[Rows, ...], private: bool = False, at_once: bool = False) -> Part:
+        """The rows of one fit; read-only unless `private`, since fits of several configurations share them.
+
+        The tests are predicted one by one, or all `at_once`.
+        """
         n = len(self.y)
+        cuts = np.cumsum([len(rows) for rows in tests[:-1]]) if at_once else None
+        tests = (np.concatenate(tests),) if at_once else tests
         fit_params = {
             name: take(value, train) if has_rows(value, n) else value for name, value in self.fit_params.items()
         }
-        part = Part(take(self.X, train), take(self.y, train), tuple(take(self.X, rows) for rows in tests), fit_params)
+        predicted = tuple(take(self.X, rows) for rows in tests)
+        part = Part(take(self.X, train), take(self.y, train), predicted, fit_params, cuts)
         if not private:
             for block in (part.X, part.y, *part.tests, *part.fit_params.values()):
                 lock(block)
@@ -39,12 +45,17 @@ class Samples:
 
 
 class Part(NamedTuple):
-    """The training rows of one fit, and the rows it predicts."""
+    """The training rows of one fit, and the rows it predicts; `cuts` says where one prediction is to be cut into several."""
 
     X: Any
     y: NDArray[Any]
     tests: tuple[Any, ...]
     fit_params: dict[str, Any]
+    cuts: NDArray[np.intp] | None = None
+
+    def cut(self, answers: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The answers for these rows as those for the parts that were asked for."""
+        return answers if self.cuts is None else tuple(answers[0].cut(self.cuts))
 
 
 def as_features(X: Any, n: int) -> Any:

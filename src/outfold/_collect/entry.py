@@ -55,6 +55,7 @@ def collect(
     inner: bool = False,
     fresh: MetricLike | None = None,
     rule: RuleLike = None,
+    resub: bool | None = None,
     drop: DropLike = None,
     repeats: int | Literal["auto"] | None = None,
     stop: Stop | None = None,
@@ -108,9 +109,13 @@ def collect(
     inner
         Fit what nested cross-validation needs too (block ``inner``): one fit without every two folds.
     fresh
-        A metric: the configuration it selects is cross-validated again on a new partition (block ``fresh``).
+        A metric: the configuration it selects is cross-validated again on a new partition, or, in a three-way plan, fitted on
+        train and validation part for the test part (block ``fresh``).
     rule
         How that configuration is selected; `select.best` by default.
+    resub
+        Fit every configuration on all samples too and let it predict them (block ``resub``). None does so for
+        bootstrap plans, whose rounds also predict what they were trained on (block ``inbag``).
     drop
         Which configurations are hopeless and fitted no more, asked after every fold: ``drop.Bootstrap()`` or another rule
         of `outfold.drop`, a callable on the predictions so far, or True for the default rule. All workers then work on
@@ -171,6 +176,7 @@ def collect(
             "outer fold, so none may be missing. Leave one of them out; bbc needs no inner folds."
         )
     planned, stopping, cap = _repeated(as_plan(plan), repeats, stop, max_repeats)
+    _check_plan(planned, fresh is not None)
     if stopping is not None:
         _check_open_end(dropping, inner, fresh is not None)
     collection = prepare(
@@ -197,6 +203,8 @@ def collect(
         collection,
         inner=blocks.inner_splits(splits, target) if inner else None,
         fresh=None if fresh is None else blocks.fresh_splits(splits, target, collection.groups, collection.seed),
+        inbag=blocks.inbag_splits(splits) if planned.kind == "bootstrap" else None,
+        resub=blocks.resub_splits(splits) if resub or (resub is None and planned.kind == "bootstrap") else None,
         drop=dropping,
         stop=stopping,
         raises=on_error == "raise",
@@ -286,6 +294,15 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, cap: Any) -> tuple[Plan, Stop
     if repeats != AUTO:
         return replace(plan, repeats=int(repeats)), None, int(repeats)
     return replace(plan, repeats=1), as_stop(stop), check_count(_CAP if cap is None else cap, "max_repeats", 1)
+
+
+def _check_plan(plan: Plan, fresh: bool) -> None:
+    """Refuse what does not go with the plan."""
+    if plan.kind == "three_way" and not fresh:
+        raise InputError(
+            "a three-way plan needs the metric that selects on the validation part: collect(..., fresh='accuracy'), say. "
+            "Without a test part use Plan.holdout."
+        )
 
 
 def _check_open_end(rule: Rule | None, inner: bool, fresh: bool) -> None:

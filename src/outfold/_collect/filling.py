@@ -77,7 +77,7 @@ class _Flight:
         """What is out, one fit a task."""
         for setting, holdout, splits, seed, recipes, called_in in list(self._out.values()):
             for recipe in recipes:
-                if any((holdout.block, recipe.name, r, k) not in settled for r, k in holdout.cells):
+                if any((block, recipe.name, r, k) not in settled for block, r, k in holdout.slots):
                     others = [r for r in recipes if r is not recipe]
                     yield setting, holdout, splits, seed, [recipe], [*called_in, *others]
 
@@ -88,7 +88,7 @@ class Filling:
     def __init__(self, collection: Collection, board: Board, retry_failed: bool, progress: Mode) -> None:
         self.of, self.board = collection, board
         twofold = collection.seeds is not None
-        self.holdouts = (trained_holdouts if twofold else single_holdouts)(collection.splits)
+        self.holdouts = trained_holdouts(collection.splits) if twofold else self.main_holdouts(collection.splits)
         if collection.inner is not None:
             self.holdouts += paired_holdouts(collection.splits)
         # To raise the exception of a cell that failed before, it has to be met again.
@@ -97,8 +97,6 @@ class Filling:
         self.start = perf_counter()
         # Scores of training rows would only mislead.
         found = None if twofold else quick_score(collection.target, collection.reader.response)
-        n_open = sum(self.count_open(h.block, h.cells, collection.configs) for h in self.holdouts)
-        self.progress = Progress(n_open, progress, found and found[1], found[0] if found else "")
         self._before = self.n_settled
         self._folder: str | None = None
         before = board.oof.start.provenance.get("sharing", {})
@@ -111,6 +109,8 @@ class Filling:
         self._lonely: set[int] = set()
         self._reopened = False
         self._route()
+        n_open = sum(len(h.cells) * len(self._schedule.missing(h)) for h in self.holdouts)
+        self.progress = Progress(n_open, progress, found and found[1], found[0] if found else "")
 
     def __enter__(self) -> Filling:
         pool = self.of.pool
@@ -127,10 +127,14 @@ class Filling:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def main_holdouts(self, splits: Splits) -> list[Holdout]:
+        """One fit a fold, which serves the block of training samples too where there is one."""
+        return single_holdouts(splits, twin=None if self.of.inbag is None else "inbag")
+
     @property
     def n_settled(self) -> int:
-        """Cells of these configurations that nothing is left to do for."""
-        return sum(name in self.of.configs for _, name, _, _ in self.settled)
+        """Cells of these configurations that nothing is left to do for; those of a twin come with another one."""
+        return sum(name in self.of.configs and block != "inbag" for block, name, _, _ in self.settled)
 
     def so_far(self) -> str:
         """``12 of 40 cells``, what earlier calls on the same store did included."""
@@ -162,6 +166,20 @@ class Filling:
         self.progress.total += self.count_open("fresh", self.of.fresh.cells, [selected])
         schedule = Schedule([], [selected], self.settled, self.of.pool.task_seconds, _LARGEST_BATCH)
         self._fill(holdouts, self.of.fresh, schedule, self.of.splits.n_repeats, recipes)
+
+    def fill_resub(self) -> None:
+        """Fit on all samples what was not dropped, and predict the same samples."""
+        splits = self.of.resub
+        assert splits is not None
+        gone = {
+            self.board.oof.start.configs[j]
+            for j in np.flatnonzero(np.any(self.board.oof.state == State.DROPPED, axis=(1, 2)))
+        }
+        recipes = [recipe for recipe in self.of.recipes if recipe.name not in gone]
+        names = [recipe.name for recipe in recipes]
+        self.progress.total += self.count_open("resub", splits.cells, names)
+        schedule = Schedule([], names, self.settled, self.of.pool.task_seconds, _LARGEST_BATCH)
+        self._fill(single_holdouts(splits, "resub"), splits, schedule, 0, recipes)
 
     def start_over(self) -> None:
         """Take back what was dropped in this call."""
@@ -299,8 +317,8 @@ class Filling:
             self.n_fits += 1
             self.tally.add(outcome, self.routes.groups)
             self.warned.update({name for name in outcome.warnings if name not in _SILENT})
+            self.settled.update((name, outcome.name, r, k) for name, r, k in holdout.slots)
             for i, (r, k) in enumerate(holdout.cells):
-                self.settled.add((holdout.block, outcome.name, r, k))
                 values = None if outcome.values is None else outcome.values[i]
                 self.progress.add(outcome.name, values, block.rows(r, k))
         if failed is not None:
@@ -320,7 +338,7 @@ class Filling:
             self.board.record(sharing=self.tally.to_dict(self.of.sharing.level))
             keys = self.board.reopen(names)
             self.settled -= keys
-            self.progress.total += len(keys)
+            self.progress.total += sum(block != "inbag" for block, *_ in keys)  # a twin comes with another cell
             self._reopened = True
             self._change_routes()
 
@@ -343,12 +361,12 @@ class Filling:
     def _take_hung(self, schedule: Schedule) -> bool:
         """Record the fits that hung, where processes were ended for that."""
         keys = [] if self._folder is None else hung(self._folder)
-        for (block, repeat, left_out, cells), name, shared in keys:
+        for (block, repeat, left_out, cells, twin), name, shared in keys:
             if shared:  # it has yet to be seen whose fault that is
                 self._lonely |= self._neighbours(name)
                 self._change_routes()
                 continue
-            holdout = Holdout(block, repeat, tuple(left_out), tuple((r, k) for r, k in cells))
+            holdout = Holdout(block, repeat, tuple(left_out), tuple((r, k) for r, k in cells), twin)
             assert self.of.timeout is not None
             message = expired_message(self.of.timeout)
             expired = Outcome(holdout, name, None, message, self.of.timeout, ())

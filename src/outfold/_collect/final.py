@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .._configs import as_configs
+from .._kernels.threads import limit_threads
 from .._predictions import Predictions
 from ..exceptions import InputError
 from .data import as_features, as_labels, digest
-from .limits import limit_threads, own_random_state
+from .limits import own_random_state
 from .recipes import make_recipes, seed_of
 
 if TYPE_CHECKING:

@@ -11,12 +11,13 @@ import signal
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from pathlib import Path
 from types import FrameType
-from typing import Any, Literal, TextIO
+from typing import Any, TextIO
 
 import numpy as np
+
+from .._kernels.threads import limit_threads
 
 # After the alarm a fit gets this long to stop by itself before its process is ended.
 _GRACE = 1.0
@@ -25,23 +26,6 @@ _IMPORT_SECONDS = 0.05
 
 
 # -- threads --------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=1)
-def _thread_pools() -> Any:
-    import scipy.linalg  # noqa: F401  (its BLAS must be loaded to be found)
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-def limit_threads(library: Literal["blas", "openmp"], n: int = 1) -> Any:
-    """Context: this library uses so many threads, by default one.
-
-    BLAS always one, so that sums are taken in the same order whatever the number of workers; OpenMP as many as the user
-    says, one by default, for the same reason.
-    """
-    return _thread_pools().limit(limits=n, user_api=library)
 
 
 class _Worker(threading.local):
@@ -57,13 +41,13 @@ _worker = _Worker()
 def limit_worker(own_process: bool, threads: int) -> None:
     """Limit this worker until it is told otherwise: BLAS where the process is its own, OpenMP in any case."""
     if own_process and _worker.blas is None:
-        _thread_pools().limit(limits=1, user_api="blas")
+        limit_threads("blas")
         _worker.blas = 1
         _leave_interrupts()
     if _worker.openmp != threads:
         if own_process:  # for libraries that are loaded later
             os.environ["OMP_NUM_THREADS"] = str(threads)
-        _thread_pools().limit(limits=threads, user_api="openmp")
+        limit_threads("openmp", threads)
         _worker.openmp = threads
 
 

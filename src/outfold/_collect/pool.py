@@ -11,8 +11,9 @@ from numbers import Integral
 from types import TracebackType
 from typing import Any
 
+from .._kernels.threads import limit_threads
 from ..exceptions import CollectError, InputError
-from .limits import hold_interrupts, limit_threads, quiet
+from .limits import hold_interrupts, quiet
 from .task import Outcome
 from .work import forget_rows, work
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _render
+from .._kernels.threads import limit_threads
 from .._notes import Note
 from .._predictions import Predictions, State, cell_mask
 from .._scoring import running
-from .limits import limit_threads
-from .schedule import Holdout, single_holdouts
+from .schedule import Holdout
 
 if TYPE_CHECKING:
     from .collection import Collection
@@ -62,7 +62,7 @@ class Race:
         if self.of.repeats is not None:
             self.splits = self.of.repeats.first(repeat + 1)
             self.board.grow(self.splits)
-        self.holdouts = [h for h in single_holdouts(self.splits) if h.repeat == repeat]
+        self.holdouts = [h for h in self.filling.main_holdouts(self.splits) if h.repeat == repeat]
         self._leave_out(self.out, self.holdouts)
 
     # -- dropping ---------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ class Race:
 
     def _leave_out(self, names: Sequence[str], holdouts: Sequence[Holdout]) -> None:
         """Mark the cells of these configurations as dropped; nothing fits them from now on."""
-        keys = [("oof", name, *cell) for name in names for holdout in holdouts for cell in holdout.cells]
+        keys = [(block, name, r, k) for name in names for holdout in holdouts for block, r, k in holdout.slots]
         self.filling.settled.update(keys)
         self.board.drop(keys)
 

@@ -88,6 +88,12 @@ class Answer(NamedTuple):
     values: NDArray[Any]
     labels: NDArray[np.intp] | None
 
+    def cut(self, at: NDArray[np.intp]) -> tuple[Answer, ...]:
+        """The answer for every part of the rows, where they are cut before these positions."""
+        values = np.split(self.values, at)
+        labels = [None] * len(values) if self.labels is None else np.split(self.labels, at)
+        return tuple(Answer(*pair) for pair in zip(values, labels, strict=True))
+
 
 @dataclass(frozen=True, eq=False)
 class Reader:

@@ -18,13 +18,21 @@ CellKey = tuple[str, str, int, int]  # block, configuration, repeat, fold
 class Holdout(NamedTuple):
     """What one fit leaves out: a fold, or two of them for nested cross-validation.
 
-    `cells` are the (repeat, fold) slots of the block that the fit fills; `folds` the fold each of them holds.
+    `cells` are the (repeat, fold) slots of the block that the fit fills; `folds` the fold each of them holds. The same cells
+    of the block `twin`, where there is one, take what the model predicts for its own training samples.
     """
 
     block: str
     repeat: int
     left_out: tuple[int, ...]
     cells: tuple[tuple[int, int], ...]
+    twin: str | None = None
+
+    @property
+    def slots(self) -> tuple[tuple[str, int, int], ...]:
+        """Every (block, repeat, fold) that the fit fills, those of the twin last."""
+        blocks = (self.block,) if self.twin is None else (self.block, self.twin)
+        return tuple((block, *cell) for block in blocks for cell in self.cells)
 
     @property
     def folds(self) -> tuple[int, ...]:
@@ -32,9 +40,9 @@ class Holdout(NamedTuple):
         return tuple(fold for _, fold in self.cells)
 
 
-def single_holdouts(splits: Splits, block: str = "oof") -> list[Holdout]:
+def single_holdouts(splits: Splits, block: str = "oof", twin: str | None = None) -> list[Holdout]:
     """One fit a fold."""
-    return [Holdout(block, r, (k,), ((r, k),)) for r, k in splits.cells]
+    return [Holdout(block, r, (k,), ((r, k),), twin) for r, k in splits.cells]
 
 
 def trained_holdouts(splits: Splits) -> list[Holdout]:
@@ -101,7 +109,7 @@ class Schedule:
         return [
             j
             for j, name in enumerate(self.names)
-            if any((holdout.block, name, r, k) not in self.done for r, k in holdout.cells)
+            if any((block, name, r, k) not in self.done for block, r, k in holdout.slots)
         ]
 
     def learn(self, name: str, seconds: float, nodes: Iterable[tuple[int, float]] = ()) -> None:

@@ -217,7 +217,7 @@ class _GroupFit:
         own = said.seconds + fitted.seconds
         share = Share(own, new, len(_route(recipe).legs), self.group, fitted.leads, reached.peak)
         warnings = (*reached.warnings, *fitted.warnings, *said.warnings)
-        return outcome_of(self.place, recipe, tuple(said.answers), own, warnings, share)
+        return outcome_of(self.place, recipe, reached.part.cut(tuple(said.answers)), own, warnings, share)
 
     def _single(self, recipe: Recipe, new: tuple[tuple[int, float], ...]) -> Outcome:
         outcome = _fit_single(self.place, recipe, self.company)

@@ -289,7 +289,7 @@ class _Walk:
         arguments = {name: part.fit_params[given] for name, given in route.arguments}
         warnings = tuple(name for level in levels for name in level.warnings)
         return Reached(
-            Part(top.X, part.y, top.tests, arguments),
+            Part(top.X, part.y, top.tests, arguments, part.cuts),
             top,
             self.new,
             sum(level.seconds for level in levels),

@@ -34,21 +34,31 @@ def best_pvalues(scores: NDArray[np.float64], draws: NDArray[np.float64]) -> NDA
     T_j = max_k (s_k - s_j) / se_kj against the largest centred difference in the (B, C) draws, in either direction: with one
     direction only, the set of those not rejected held the best of 20 equal ones in 92 percent of samples of 100, not in 95.
     """
-    b, c = draws.shape
+    b = len(draws)
     centred = draws - draws.mean(axis=0)
     covariance = centred.T @ centred / b
     variance = np.diag(covariance)
-    out = np.ones(c)
-    for j in range(c):
-        squares = variance + variance[j] - 2 * covariance[j]
-        # What is left of the difference of two equal columns is rounding: it says nothing against j.
-        told_apart = squares > 1e-10 * (variance + variance[j])
-        ahead = ~told_apart & (scores > scores[j] + RELATIVE_TIE * np.abs(scores[j]))
-        if ahead.any():
-            out[j] = 1 / (1 + b)
-        elif told_apart.any():
-            se = np.sqrt(squares[told_apart])
-            observed = np.max((scores[told_apart] - scores[j]) / se)
-            largest = np.max(np.abs(centred[:, told_apart] - centred[:, j : j + 1]) / se, axis=1)
-            out[j] = (1 + np.sum(largest >= observed)) / (1 + b)
-    return out
+    scale = variance + variance[:, None]
+    squares = scale - 2 * covariance
+    # What is left of the difference of two equal columns is rounding: it says nothing against either.
+    told_apart = squares > 1e-10 * scale
+    se = np.sqrt(np.where(told_apart, squares, np.inf))
+    behind = np.where(told_apart, (scores - scores[:, None]) / se, -np.inf).max(axis=1)
+    ahead = np.any(~told_apart & (scores > (scores + RELATIVE_TIE * np.abs(scores))[:, None]), axis=1)
+    out = (1 + np.sum(_largest(centred, se) >= behind, axis=0)) / (1 + b)
+    out[~told_apart.any(axis=1)] = 1.0
+    out[ahead] = 1 / (1 + b)
+    return np.asarray(out)
+
+
+def _largest(centred: NDArray[np.float64], se: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(B, C) largest of |centred_k - centred_j| / se_jk over k; every pair is looked at once."""
+    rows = np.ascontiguousarray(centred.T)
+    out, room = np.zeros_like(rows), np.empty_like(rows)
+    for j in range(len(rows) - 1):
+        gap = np.subtract(rows[j + 1 :], rows[j], out=room[j + 1 :])
+        np.abs(gap, out=gap)
+        gap /= se[j, j + 1 :, None]
+        np.maximum(out[j], gap.max(axis=0), out=out[j])
+        np.maximum(out[j + 1 :], gap, out=out[j + 1 :])
+    return out.T

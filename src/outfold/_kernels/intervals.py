@@ -1,19 +1,43 @@
-"""Intervals from draws."""
+"""Intervals: from draws, from counts, and from an estimate with its standard error."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import bca as _bca
+from .base import Floats
+from .choose import argbest
+from .tails import normal_quantile
 
-def percentile(draws: NDArray[np.float64], level: float) -> tuple[float, float]:
+Ends = tuple[float, float]
+
+
+class Nested(NamedTuple):
+    """What nested cross-validation gives an interval: where it stands, and how far off that is."""
+
+    centre: float
+    error: float
+
+
+# ---------------------------------------------------------------------------------- from draws
+
+
+def percentile(draws: Floats, level: float) -> Ends:
     """Equal-tailed quantiles, linearly interpolated; the same for a loss and for the score it comes from."""
     tail = (1 - level) / 2
     low, high = np.quantile(draws, [tail, 1 - tail])
     return float(low), float(high)
 
 
-def order_statistics(draws: NDArray[np.float64], level: float, greater_is_better: bool) -> tuple[float, float]:
+def student(draws: Floats, level: float) -> Ends:
+    """Mean and t times the standard deviation, which is the standard error of a bootstrap statistic (Raschka 2018, eq. 31)."""
+    return around(float(draws.mean()), float(draws.std(ddof=1)), level, len(draws) - 1)
+
+
+def order_statistics(draws: Floats, level: float, greater_is_better: bool) -> Ends:
     """[L_(a/2 B), L_((1-a/2) B)] of the ascending losses (Tsamardinos 2018, sect. 3.1), in the metric's own units."""
     losses = np.sort(-draws if greater_is_better else draws)
     b, tail = len(losses), (1 - level) / 2
@@ -22,3 +46,102 @@ def order_statistics(draws: NDArray[np.float64], level: float, greater_is_better
     first, last = (min(max(round(share * b), 1), b) for share in (tail, 1 - tail))
     low, high = float(losses[first - 1]), float(losses[last - 1])
     return (-high, -low) if greater_is_better else (low, high)
+
+
+def bca(draws: Floats, observed: float, jackknife: Floats, level: float) -> Ends:
+    """Quantiles of the draws, moved for bias and acceleration (Efron 1987)."""
+    column = np.sort(draws)[:, None]
+    z0, a = _bca.bias_of(column, np.array([observed])), _bca.acceleration_of(jackknife[:, None])
+    low, high = (float(_bca.ends(column, _bca.adjusted(q, z0, a))[0]) for q in ((1 - level) / 2, (1 + level) / 2))
+    return low, high
+
+
+def fold_draws(
+    scores: Floats, greater_is_better: bool, n_resamples: int, rng: np.random.Generator
+) -> tuple[Floats, NDArray[np.intp]]:
+    """(B,) scores, on the folds not drawn, of the configuration with the best mean on those drawn; and which these are.
+
+    BBC-F (Paraschakis et al. 2024) of the (C, K) scores of folds. A draw of every fold leaves none to score on; it is drawn
+    again.
+    """
+    k = scores.shape[1]
+    drawn = rng.integers(0, k, size=(n_resamples, k))
+    while len(whole := np.flatnonzero([len(np.unique(row)) == k for row in drawn])):
+        drawn[whole] = rng.integers(0, k, size=(len(whole), k))
+    counts = np.zeros((n_resamples, k))
+    np.add.at(counts, (np.arange(n_resamples)[:, None], drawn), 1.0)
+    chosen = argbest(counts @ scores.T / k, greater_is_better)
+    left_out = (counts == 0).astype(np.float64)
+    return np.einsum("bk,bk->b", left_out, scores[chosen]) / left_out.sum(axis=1), chosen
+
+
+# ---------------------------------------------------------------------------------- from counts
+
+
+def wilson(k: int, n: int, level: float) -> Ends:
+    """Shares that a score test does not refuse (Wilson 1927); an end that is 0 or 1 is exactly so."""
+    z = -normal_quantile((1 - level) / 2)
+    p, square = k / n, z * z
+    centre = (p + square / (2 * n)) / (1 + square / n)
+    half = z * np.sqrt(p * (1 - p) / n + square / (4 * n * n)) / (1 + square / n)
+    return (0.0 if k == 0 else float(centre - half)), (1.0 if k == n else float(centre + half))
+
+
+def clopper_pearson(k: int, n: int, level: float) -> Ends:
+    """Shares that neither exact binomial tail refuses (Clopper and Pearson 1934)."""
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail))
+    return low, (1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - tail)))
+
+
+# ---------------------------------------------------------------------------------- estimate and standard error
+
+
+def around(centre: float, error: float, level: float, df: float | None = None) -> Ends:
+    """Centre and standard error, with normal quantiles or those of Student's t."""
+    from scipy.special import stdtrit
+
+    tail = (1 - level) / 2
+    reach = -normal_quantile(tail) if df is None else -float(stdtrit(df, tail))
+    return float(centre - reach * error), float(centre + reach * error)
+
+
+def cluster_error(values: Floats, codes: NDArray[np.intp]) -> float:
+    """Standard error of the mean of values whose groups alone are independent: G/(G-1) sum_g (sum_{i in g} (v_i - m)/n)^2."""
+    sums = np.bincount(codes, weights=values - values.mean())
+    g = len(sums)
+    return float(np.sqrt(g / (g - 1) * np.sum(sums**2)) / len(values))
+
+
+def nested_cv(outer: Floats, inner: Floats, folds: NDArray[np.integer]) -> Nested:
+    """Bates, Hastie and Tibshirani (2023), Algorithm 1, for values of samples in R repeats of K folds.
+
+    Parameters
+    ----------
+    outer
+        (N, R) the value of every sample by the model trained without its fold.
+    inner
+        (N, R, K) the value of a sample by the model trained without its fold and without fold k; not read where k is its own.
+    folds
+        (N, R) the fold of every sample, from 0.
+    """
+    n, r, k = inner.shape
+    squares, noises, means, sizes = [], [], [], []
+    for repeat in range(r):
+        for fold in range(k):
+            out = folds[:, repeat] == fold
+            e_out, e_in = outer[out, repeat], inner[~out, repeat, fold]
+            squares.append((e_in.mean() - e_out.mean()) ** 2)
+            noises.append(e_out.var(ddof=1) / len(e_out))
+            means.append(e_in.mean())
+            sizes.append(len(e_in))
+    err_ncv, err_cv = float(np.average(means, weights=sizes)), float(outer.mean())
+    # The difference of a and b is the mean squared error with (K-1)/K of the samples; that of all of them is so much smaller.
+    mse = (k - 1) / k * (np.mean(squares) - np.mean(noises))
+    # No less than if the folds were independent, no more than if they were one and the same.
+    naive = float(outer.std(ddof=1)) / np.sqrt(n)
+    error = float(np.clip(np.sqrt(max(mse, 0.0)), naive, np.sqrt(k) * naive))
+    # Inner models are trained on (K-2)/K of the samples; the loss from (K-1)/K and then from all is extrapolated.
+    return Nested(err_ncv - (1 + (k - 2) / k) * (err_ncv - err_cv), error)

@@ -1,9 +1,10 @@
 """Results: small, immutable, printed without computing."""
 
+from .checks import SEVERITIES, Checks, Finding, Severity
 from .comparison import Alternative, Comparison, Probabilities, Terms, Wins
 from .comparisons import Comparisons, Omnibus, Outcome
 from .curves import CurveLine, LearningCurve, ValidationCurve
-from .estimates import Estimate
+from .estimates import Estimate, Intervals
 from .interval import Interval
 from .power import Power
 from .ranking import OmnibusTest, Ranking, RankPair
@@ -13,12 +14,16 @@ from .sequential import SequentialComparison
 from .simulated import Optimism, Simulation
 
 __all__ = [
+    "SEVERITIES",
     "Alternative",
+    "Checks",
     "Comparison",
     "Comparisons",
     "CurveLine",
     "Estimate",
+    "Finding",
     "Interval",
+    "Intervals",
     "Leaderboard",
     "LearningCurve",
     "Omnibus",
@@ -32,6 +37,7 @@ __all__ = [
     "Ranking",
     "Selection",
     "SequentialComparison",
+    "Severity",
     "Simulation",
     "Stability",
     "Terms",

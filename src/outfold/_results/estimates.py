@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _render
 from .._frames import make_frame
-from .._kernels import intervals
+from .._kernels import intervals as kernels
 from .._notes import Note
-from ..exceptions import InputError
+from ..exceptions import InputError, NeedError
 from .interval import Interval
+
+
+class Intervals(Protocol):
+    """Makes intervals of an estimate that do not come from its draws."""
+
+    def interval(self, method: str, level: float) -> Interval:
+        """The interval by this method, or by the first valid one for ``auto``; an error where none is valid."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,6 +37,8 @@ class Estimate:
         Its confidence interval, or None where the method gives none.
     confidence_level
         Level of the interval.
+    interval_method
+        How the interval was made, a name for `confidence_interval`; None where there is no interval.
     naive
         The winner's own cross-validation score.
     selected
@@ -43,6 +53,12 @@ class Estimate:
         What the interval comes from, so that another level costs nothing; None where there is none.
     chosen
         The configuration selected in every draw, or in every outer fold; None where there is one choice only.
+    intervals
+        Makes the intervals that do not come from the draws; None where there are none.
+    named
+        Whether the configuration was named beforehand, not selected.
+    own
+        What the winner's own score is called where it is no cross-validation score.
     """
 
     value: float
@@ -67,26 +83,43 @@ class Estimate:
     draws: NDArray[np.float64] | None = None
     chosen: NDArray[Any] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    interval_method: str | None = None
+    intervals: Intervals | None = None
+    named: bool = False
+    own: str = ""
 
     @property
     def optimism(self) -> float:
         """How much the winner's own score flatters: positive means it looks better than it is."""
         return (self.naive - self.value) if self.greater_is_better else (self.value - self.naive)
 
-    def confidence_interval(
-        self, level: float | None = None, method: Literal["percentile", "order"] = "percentile"
-    ) -> Interval:
-        """The interval at another level, or by order statistics as printed in the paper; nothing is drawn again."""
-        if self.draws is None:
-            raise InputError(f"{self.method} gives no interval; use bbc.")
+    def confidence_interval(self, level: float | None = None, method: str = "auto") -> Interval:
+        """The interval at another level, or by another method that is valid for this plan and metric; nothing is fitted.
+
+        Parameters
+        ----------
+        level
+            That of `interval` unless given.
+        method
+            ``"auto"``, the one `interval` was made by; a name of `outfold.intervals` for a configuration named beforehand;
+            ``"percentile"``, ``"order"`` (as printed in the paper) or ``"bbc_f"`` for the selected one.
+        """
         level = self.confidence_level if level is None else level
         if not 0 < level < 1:
             raise InputError(f"the level must lie between 0 and 1, such as 0.95; got {level!r}.")
-        if method == "percentile":
-            return Interval(*intervals.percentile(self.draws, level))
-        if method == "order":
-            return Interval(*intervals.order_statistics(self.draws, level, self.greater_is_better))
-        raise InputError(f"method must be 'percentile' or 'order'; got {method!r}.")
+        if method == "auto" and self.interval_method is not None:
+            method = self.interval_method
+        if self.draws is not None and method == "percentile":
+            return Interval(*kernels.percentile(self.draws, level))
+        if self.draws is not None and method == "t" and self.intervals is None:
+            return Interval(*kernels.student(self.draws, level))
+        if self.draws is not None and method == "order":
+            return Interval(*kernels.order_statistics(self.draws, level, self.greater_is_better))
+        if self.intervals is not None:
+            return self.intervals.interval(method, level)
+        if self.draws is None:
+            raise NeedError(f"{self.method} gives no interval; use bbc.")
+        raise InputError(f"the interval of {self.method} is by 'percentile' or 'order'; got {method!r}.")
 
     def __repr__(self) -> str:
         ci = "" if self.interval is None else " " + _render.interval(*self.interval, self.confidence_level)
@@ -95,6 +128,8 @@ class Estimate:
     @property
     def title(self) -> str:
         """What is estimated, in words."""
+        if self.named:
+            return f"{self.metric} of {self.selected}"
         subject = {"cv": self.selected, "nested": "the whole search"}.get(self.method, "the selected configuration")
         return f"{self.metric} of {subject}"
 
@@ -120,16 +155,18 @@ class Estimate:
     @property
     def _corrects(self) -> bool:
         """Whether the winner's own score is another number than the estimate."""
-        return self.method not in ("cv", "cvt")
+        return not self.named and self.method not in ("cv", "cvt", "resubstitution")
 
     def _own(self) -> str:
+        if self.own:
+            return f"winner's own {self.own}"
         if self.plan.endswith("one test set"):  # nothing was cross-validated
             return "winner's own score"
         # By fold is what a grid search reports; pooled is one value on all predictions of a repeat.
         return f"winner's own CV score, {'by fold' if self.aggregate == 'fold' else 'pooled'}"
 
     def _facts(self) -> Iterable[tuple[str, str]]:
-        if self.method != "cv":
+        if self.method != "cv" and not self.named:
             yield "selected", f"{self.selected}, {self.rule} over {_render.count(self.n_configs, 'configuration')}"
         yield "method", f"{self.description} [{self.reference}]"
         positive = "" if self.positive is None else f", positive class {self.positive}"
@@ -145,6 +182,7 @@ class Estimate:
             "value": self.value,
             "interval": None if self.interval is None else list(self.interval),
             "confidence_level": self.confidence_level,
+            "interval_method": self.interval_method,
             "naive": self.naive,
             "optimism": self.optimism,
             "selected": self.selected,

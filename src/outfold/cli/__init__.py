@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__, estimate, select
 from ..exceptions import InputError, OutfoldError
-from . import _compare, _rank
+from . import _advise, _check, _compare, _rank
 from ._arguments import MixedParser, add_command, add_file, add_format, add_work_options, names, seed
 from ._files import again, load, print_as
 
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # argparse has said what is wrong, or shown the help
         return int(stop.code or FINE)
     try:
-        args.command(args)
+        code: int = args.command(args) or FINE
         sys.stdout.flush()
     except KeyboardInterrupt as stop:
         text = "; ".join(["interrupted", *getattr(stop, "__notes__", ())])
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.debug:
             raise
         return _explain(error, args.name)
-    return FINE
+    return code
 
 
 def _explain(error: Exception, command: str) -> int:
@@ -120,6 +120,20 @@ _WORDS = {
     | {
         r"(?<!Collect with )\bresponse='(\w+)'": r"--response \1",
         r"\bpositive=(\S+)": r"--positive \1",
+    },
+    "check": _COLUMNS
+    | {
+        r"\bignore: ": "--ignore: ",
+        r"(?<!Collect with )\bresponse='(\w+)'": r"--response \1",
+        r"\bpositive=(\S+)": r"--positive \1",
+    },
+    "advise": {
+        r"\b(budget|cost|precision) must\b": r"--\1 must",
+        r"\bbudget needs cost\b": "--budget needs --cost",
+        r"\bn_jobs must\b": "--jobs must",
+        r"\bgoal='(\w+)'": r"--goal \1",
+        r"\bn_samples must\b": "the number of samples must",
+        r"\bn_configs must\b": "the number of configurations must",
     },
     "rank": {
         r"\bmissing='drop'": "--missing drop",
@@ -291,7 +305,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"outfold {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=MixedParser)
-    for add in (_add_demo, _add_run, _add_show, _add_estimate, _compare.add, _rank.add):
+    for add in (_add_demo, _advise.add, _add_run, _add_show, _add_estimate, _check.add, _compare.add, _rank.add):
         add(commands)
     return parser
 
@@ -393,5 +407,7 @@ def _add_estimate(commands: Any) -> None:
     parser.add_argument("--level", type=float, metavar="L", help="confidence level (default: 0.95)")
     parser.add_argument("--seed", type=seed, metavar="N", help="seed of the draws (default: 0)")
     parser.add_argument("--stratify", action="store_true", default=None, help="draw within classes")
-    parser.add_argument("--config", metavar="NAME", help="for cv: the configuration")
+    parser.add_argument(
+        "--config", metavar="NAME", help="a configuration named beforehand, for methods that take one such as cv"
+    )
     add_format(parser)

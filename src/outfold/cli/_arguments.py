@@ -25,7 +25,7 @@ class MixedParser(argparse.ArgumentParser):
 
 
 def add_command(
-    commands: Any, name: str, does: Callable[..., None], summary: str, epilog: str
+    commands: Any, name: str, does: Callable[..., int | None], summary: str, epilog: str
 ) -> argparse.ArgumentParser:
     """A command with its help."""
     parser: argparse.ArgumentParser = commands.add_parser(

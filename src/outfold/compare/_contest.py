@@ -143,12 +143,16 @@ class Contest:
         if self.winner not in self.configs:
             return {}
         winner = self.configs.index(self.winner)
-        note = Note(
-            "OF301",
-            f"{self.winner} is the best of {len(self.source.configs):,} on these predictions; "
-            f"the {of} not account for that choice.",
-        )
+        note = selected_note(self.winner, len(self.source.configs), of)
         return {int(i): (note,) for i in np.flatnonzero((pairs == winner).any(axis=1))}
+
+
+def selected_note(winner: str, n_configs: int, of: str) -> Note:
+    """The caveat that one of two was selected on these very predictions; `of` what does not know it."""
+    return Note(
+        "OF301",
+        f"{winner} is the best of {n_configs:,} on these predictions; the {of} not account for that choice.",
+    )
 
 
 def _means(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -130,8 +130,16 @@ def _first(contest: Contest, question: Question, test: PairTest) -> tuple[Omnibu
 
 
 def _notes(found: Comparisons, adjust: str) -> tuple[Note, ...]:
-    if adjust != "none" or len(found) < _MANY or found.outcome.pvalue is None:
+    if adjust != "none" or found.outcome.pvalue is None:
         return ()
-    expected = len(found) * found.terms.alpha
-    text = f"{len(found):,} pairs without adjustment: {expected:.2g} of them would be found to differ by chance alone."
+    return unadjusted_notes(len(found), found.terms.alpha)
+
+
+def unadjusted_notes(n_pairs: int, alpha: float = 0.05) -> tuple[Note, ...]:
+    """A caveat where so many pairs are compared that some would differ by chance alone."""
+    if n_pairs < _MANY:
+        return ()
+    expected = n_pairs * alpha
+    about = f"{expected:.2g}" if expected < 10 else f"{expected:,.0f}"
+    text = f"{n_pairs:,} pairs without adjustment: {about} of them would be found to differ by chance alone."
     return (Note("OF307", text),)

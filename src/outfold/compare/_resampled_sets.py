@@ -14,17 +14,15 @@ from .._kernels.resample import block_size, blocks
 from .._kernels.tails import Tails
 from .._notes import Note
 from .._results import Alternative, Comparison, Outcome
-from .._scoring import Scoring, bind, sample_bootstrap
+from .._scoring import Scoring, bind, jackknife_scores, sample_bootstrap
 from .._validate import check_count
-from ..estimate import group_notes
+from ..estimate._build import group_notes
 from ..exceptions import InputError
 from ..metrics import MetricLike
 from ._contest import Contest, Source
 from ._design import Answer, PairTest, Question, compare_pair
 from ._one_set import notes_on_pooling, notes_without_variance, pvalues, standardised
 
-# Units left out one by one for the acceleration; more are left out in as many parts.
-_JACKKNIFE = 2000
 # Fewer draws than this say little about a tail.
 _LEAST = 100
 # Pairs times draws held at once.
@@ -61,7 +59,7 @@ def _bootstrap(
     kept = draws[~np.isnan(draws).any(axis=1)]
     if len(kept) < _LEAST:
         raise InputError(f"{scoring.metric.name} is undefined on nearly all draws of these samples; try stratify=True.")
-    jackknife = _jackknife(scoring) if method == "bca" else None
+    jackknife = jackknife_scores(scoring) if method == "bca" else None
     difference = _observed(observed, pairs)
     tails, interval, spread = _inverted(contest.sign, kept, jackknife, difference, pairs, question.confidence_level)
     undefined = (spread == 0) & (difference != 0)
@@ -110,19 +108,6 @@ def _inverted(
         # Without any variance there is nothing to tell: 1, or undefined where the difference is not 0.
         greater[part], less[part] = np.where(same, 1.0, up), np.where(same, 1.0, down)
     return Tails(greater, less), interval, spread
-
-
-def _jackknife(scoring: Scoring) -> NDArray[np.float64]:
-    """(units, C) scores without each unit, or without each of 2,000 parts of the units."""
-    units = _units(scoring)
-    n_units = int(units.max()) + 1
-    part_of = units if n_units <= _JACKKNIFE else (units * _JACKKNIFE) // n_units
-    n_parts = int(part_of.max()) + 1
-    scores = []
-    for part in blocks(n_parts, block_size(len(units))):
-        left_out = np.arange(part.start, part.stop)
-        scores.append(scoring.scores((part_of[None, :] != left_out[:, None]).astype(np.uint8)))
-    return np.concatenate(scores)
 
 
 def _differences(scores: NDArray[np.float64], pairs: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -258,7 +243,7 @@ def _flipped_means(
 def _contributions(scoring: Scoring) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(C, U) what every unit adds to a mean metric, and (U,) the share of the predictions a unit has."""
     values, counts = _sample_values(scoring)
-    units = _units(scoring)
+    units = scoring.units()
     n_units = int(units.max()) + 1
     if n_units == len(units):
         return values, counts
@@ -284,7 +269,7 @@ def _swapped(
     scoring: Scoring, pairs: NDArray[np.intp], difference: NDArray[np.float64], n_resamples: int, rng: int
 ) -> tuple[Tails, NDArray[np.bool_]]:
     """Tails where the metric is one of a whole set: the two models' answers side by side, one of each sample counts."""
-    units = _units(scoring)
+    units = scoring.units()
     n_units = int(units.max()) + 1
     data = bind(scoring.oof, scoring.metric)[1]
     greater, less, exact = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs), dtype=bool)
@@ -430,14 +415,8 @@ def _pooled(contest: Contest) -> tuple[Note, ...]:
     return notes_on_pooling(contest, ranked=contest.scoring.metric.needs == "score")
 
 
-def _units(scoring: Scoring) -> NDArray[np.intp]:
-    """(N,) the unit of every row that counts: its group, or itself."""
-    codes = scoring.group_codes()
-    return np.arange(len(scoring.rows)) if codes is None else codes
-
-
 def _n_units(scoring: Scoring) -> int:
-    return int(_units(scoring).max()) + 1
+    return int(scoring.units().max()) + 1
 
 
 def _unit_words(scoring: Scoring, n: int = 2) -> str:

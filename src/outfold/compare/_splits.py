@@ -12,7 +12,7 @@ from .._fold_scores import FoldScores, Layout
 from .._kernels.resampled import Tested, rounding
 from .._notes import Note
 from .._results import Outcome
-from ..estimate import SMALL_FOLD
+from ..estimate._build import SMALL_FOLD
 from ..exceptions import NeedError
 from ._contest import Contest
 from ._design import Question, one_sided

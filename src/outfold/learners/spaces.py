@@ -15,7 +15,7 @@ import numpy as np
 from .._configs import Configs, grid
 from ..exceptions import InputError
 
-__all__ = ["MOST_ROWS_SVM", "classification", "regression", "tabular", "tsamardinos2015"]
+__all__ = ["MOST_ROWS_SVM", "classification", "regression", "tabular", "tsamardinos2015", "tsamardinos2018"]
 
 # The time of a kernel SVM grows with the square of the rows: above this many it would take longer than all others.
 MOST_ROWS_SVM = 5000
@@ -31,6 +31,14 @@ _SVM = {"C": [0.1, 1.0, 10.0], "gamma": ["scale", 0.003, 0.01, 0.1]}
 # Strategy NFS of Tsamardinos et al. (2015), sect. 4, as printed.
 _NODE_SIZES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 40, 50]
 _TENS = [0.1, 1, 10]
+# Tsamardinos et al. (2018), sect. 5.2, as printed.
+_FIVE = [0.01, 0.1, 1, 10, 100]
+_SES: dict[str, tuple[float, int] | None] = {
+    "": None,
+    **{f"ses(alpha={alpha}, k={k}) ": (alpha, k) for alpha in (0.05, 0.01) for k in (2, 3)},
+}
+_MIXES = [0.001, 0.5, 1.0]
+_N_PENALTIES = 10
 
 
 def tabular(X: Any, task: Literal["classification", "regression"]) -> Configs:
@@ -146,6 +154,72 @@ def tsamardinos2015(X: Any) -> Configs:
     return out | grid("svm", svm, kernel="poly", degree=[2, 3, 4], gamma=_TENS, C=_TENS)
 
 
+def tsamardinos2018(X: Any, y: Any, n_trees: int = 1000) -> Configs:
+    """The 610 configurations of Tsamardinos, Greasidou and Borboudakis (2018), sect. 5.2, for two classes.
+
+    Five choices of features (all, or `SES` at two levels with sets of at most 2 or 3), each with 12 random forests, 80
+    support vector machines and 30 logistic regressions with an elastic net. The ten penalties of the elastic net run from
+    the smallest one that leaves no coefficient down to a hundredth of it (a ten-thousandth where samples outnumber features),
+    as the library glmnet chooses them, here on X and y as they stand. The machines give scores, no probabilities; they
+    stop after 20,000 steps.
+
+    Parameters
+    ----------
+    X, y
+        The samples; their values set the penalties.
+    n_trees
+        Trees of a forest.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> len(tsamardinos2018(rng.normal(size=(60, 4)), np.arange(60) % 2))
+    610
+    """
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.svm import SVC
+
+    from .ses import SES
+
+    table, labels = _look_at(X), np.unique(np.asarray(y))
+    if len(labels) != 2:
+        raise InputError(f"the configurations of Tsamardinos et al. (2018) are for two classes; y has {len(labels)}.")
+    positive = np.asarray(y) == labels[1]
+    penalties = _penalties(table.encoder().fit_transform(X), positive)
+    root = np.sqrt(len(table.numbers) + len(table.categories))
+    tried = sorted({max(1, round(share * root)) for share in (0.5, 1.0, 1.5, 2.0)})
+    out = Configs()
+    for prefix, ses in _SES.items():
+        selector = None if ses is None else SES(*ses, task="classification")
+        forest = table.selected(selector, RandomForestClassifier(n_trees))
+        out |= grid(f"{prefix}forest", forest, max_features=tried, min_samples_leaf=[1, 3, 5])
+        machine = table.selected(selector, SVC(max_iter=20_000))
+        out |= grid(f"{prefix}svm", machine, kernel="linear", C=_FIVE)
+        out |= grid(f"{prefix}svm", machine, kernel="rbf", gamma=_FIVE, C=_FIVE)
+        out |= grid(f"{prefix}svm", machine, kernel="poly", degree=[2, 3], gamma=_FIVE, C=_FIVE)
+        net = table.selected(selector, _elastic_net())
+        for mix in _MIXES:
+            out |= grid(f"{prefix}logit", net, l1_ratio=mix, C=(mix / (len(positive) * penalties)).tolist())
+    return out
+
+
+def _penalties(Z: Any, positive: Any) -> Any:
+    """Ten penalties of a pure lasso, as glmnet chooses them."""
+    n, p = Z.shape
+    largest = np.abs(Z.T @ (positive - positive.mean())).max() / n
+    return np.geomspace(largest, largest * (1e-4 if n > p else 1e-2), _N_PENALTIES)
+
+
+def _elastic_net() -> Any:
+    import inspect
+
+    from sklearn.linear_model import LogisticRegression
+
+    # The penalty follows from l1_ratio since scikit-learn 1.8; before, it had to be named.
+    named = inspect.signature(LogisticRegression).parameters["penalty"].default != "deprecated"
+    return LogisticRegression(solver="saga", max_iter=1000, **({"penalty": "elasticnet"} if named else {}))
+
+
 class _Table(NamedTuple):
     """What a pipeline must know of a table: columns of numbers, columns of categories, whether numbers are missing."""
 
@@ -161,9 +235,22 @@ class _Table(NamedTuple):
 
     def scaled(self, model: Any) -> Any:
         from sklearn.pipeline import Pipeline
+
+        return Pipeline([*self.encoder().steps, ("model", model)])
+
+    def encoder(self) -> Any:
+        """Numbers of one size, without a model."""
+        from sklearn.pipeline import Pipeline
         from sklearn.preprocessing import StandardScaler
 
-        return Pipeline([("columns", self._columns()), ("scale", StandardScaler()), ("model", model)])
+        return Pipeline([("columns", self._columns()), ("scale", StandardScaler())])
+
+    def selected(self, selector: Any, model: Any) -> Any:
+        """Scaled, with a selector of features before the model."""
+        from sklearn.pipeline import Pipeline
+
+        steps = self.encoder().steps
+        return Pipeline([*steps, *([] if selector is None else [("select", selector)]), ("model", model)])
 
     def _columns(self) -> Any:
         from sklearn.compose import ColumnTransformer

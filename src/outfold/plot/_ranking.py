@@ -1,11 +1,12 @@
-"""Pictures of results, by matplotlib: ``pip install 'outfold[plot]'``."""
+"""The critical difference diagram of a ranking."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._results import Ranking, diagram
-from .exceptions import InputError
+from .._results import Ranking, diagram
+from ..exceptions import InputError
+from . import _theme as theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +30,12 @@ def critical_difference(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     The axes. ``Ranking.to_svg`` and ``Ranking.to_tikz`` draw the same picture without matplotlib.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> ranking = of.rank.nemenyi(np.random.default_rng(0).random((12, 4)))
+    >>> ax = of.plot.critical_difference(ranking)  # doctest: +SKIP
     """
     if not isinstance(ranking, Ranking):
         raise InputError(
@@ -56,12 +63,7 @@ def critical_difference(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
 
 
 def _new_axes(made: diagram.Layout) -> Axes:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise InputError(
-            "a plot needs matplotlib: pip install 'outfold[plot]'. Ranking.to_svg() draws the same without it."
-        ) from None
+    plt = theme.pyplot(" Ranking.to_svg() draws the same without it.")
     figure = plt.figure(figsize=(made.width * _POINTS / _INCH, made.height * _POINTS / _INCH))
     axes: Axes = figure.add_axes((0, 0, 1, 1))
     return axes

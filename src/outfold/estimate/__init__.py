@@ -1,0 +1,39 @@
+"""How good is the configuration I selected, really?
+
+| method | estimates the performance of the selected configuration by | extra fits |
+| --- | --- | --- |
+| `bbc` | bootstrap bias correction of the out-of-fold predictions; the one to use | none |
+| `nested` | cross-validating the whole search | C K(K-1)/2 |
+| `tt` | the Tibshirani-Tibshirani correction by fold | none |
+| `cvm_cv` | cross-validating the winner on a new partition | K |
+| `cvt` | the winner's own score: optimistic, never the answer | none |
+| `cv` | the score of one configuration named beforehand | none |
+| `holdout`, `repeated_holdout`, `loo` | the score of one split, of many random ones, of single samples | none |
+| `three_way` | a part of the samples that selects, another that judges | 1 |
+| `oob`, `point632`, `point632plus`, `optimism` | bootstrap rounds, and what mends their bias | C |
+| `resubstitution` | the score on the samples it was fitted on: never the answer | C |
+"""
+
+from ._bbc import bbc
+from ._bootstrap import oob, optimism, point632, point632plus
+from ._folds import cv, cvm_cv, cvt, tt
+from ._nested import nested
+from ._splits import holdout, loo, repeated_holdout, resubstitution, three_way
+
+__all__ = [
+    "bbc",
+    "cv",
+    "cvm_cv",
+    "cvt",
+    "holdout",
+    "loo",
+    "nested",
+    "oob",
+    "optimism",
+    "point632",
+    "point632plus",
+    "repeated_holdout",
+    "resubstitution",
+    "three_way",
+    "tt",
+]

@@ -1,0 +1,192 @@
+"""Bootstrap bias correction: the estimate that nothing has to be fitted for."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import select
+from .._kernels import resample
+from .._kernels.bias import Corrected, correct, correct_given, first_block, noise_share
+from .._notes import Note
+from .._predictions import Predictions
+from .._results import Estimate
+from .._scoring import Scoring, sample_bootstrap
+from .._validate import check_count, check_level, needs
+from ..exceptions import InputError
+from ..metrics import MetricLike
+from ..select import RuleLike, as_rule
+from ._build import build, calm, cannot_score, group_notes
+from ._evidence import Rivals
+from ._intervals import SelectedConfiguration
+
+
+@needs()
+def bbc(
+    oof: Predictions,
+    metric: MetricLike,
+    rule: RuleLike = None,
+    n_resamples: int = 1000,
+    confidence_level: float = 0.95,
+    stratify: bool = False,
+    rng: int = 0,
+    draws: ArrayLike | None = None,
+    draws_are: Literal["auto", "indices", "counts"] = "auto",
+    correction: Literal["none", "balanced"] = "none",
+) -> Estimate:
+    """Performance of the selected configuration, with bootstrap bias correction (BBC-CV) and interval.
+
+    Every draw selects on the samples it drew and scores the selected configuration on those it never drew; the estimate
+    is the mean of these scores, the interval their quantiles (Tsamardinos et al. 2018, Algorithm 5). Nothing is fitted.
+
+    Parameters
+    ----------
+    oof
+        Predictions of all configurations that were tried. Repeats: a drawn sample brings its predictions of all repeats
+        (sect. 3.2). Groups: a group is drawn or left out whole.
+    metric
+        Name, scikit-learn scorer or callable.
+    rule
+        How the configuration is selected, `select.best` by default; run inside the bootstrap too.
+    n_resamples
+        Number of bootstrap draws B.
+    confidence_level
+        Level of the interval.
+    stratify
+        Draw within classes (within events, for survival).
+    rng
+        Seed of the draws.
+    draws
+        Draws made elsewhere, (B, N) drawn indices or counts. A draw that cannot be scored is then left out of the mean;
+        otherwise it is drawn again, and counted.
+    draws_are
+        Whether `draws` are ``"indices"`` or ``"counts"``. ``"auto"`` takes rows that all sum to N for counts, and refuses
+        where that leaves a doubt.
+    correction
+        ``"balanced"`` adds what is lost by selecting on drawn samples instead of on all: a draw holds 63 percent of the
+        samples, so its winner is a little worse than the one selected on all of them, and BBC a little too careful. The
+        winner's lead over the winners of the draws, times the share of the differences between rivals that is not noise, is
+        added to every draw; the share comes from regressing out-of-bag scores on in-bag scores. See the methods page.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> rng = np.random.default_rng(0)
+    >>> correct = rng.random((80, 150)) < 0.7          # 150 equally good prompts on 80 questions
+    >>> oof = of.from_arrays(None, correct, response="pointwise")
+    >>> print(of.estimate.bbc(oof, "mean"))            # doctest: +SKIP
+    """
+    level = check_level(confidence_level)
+    scoring = Scoring(oof, metric)
+    chosen_rule = as_rule(rule)
+    selection = select.choose(scoring, chosen_rule)
+    _check_correction(correction, chosen_rule)
+    if draws is None:
+        bootstrap, b = sample_bootstrap(scoring, stratify, rng), check_count(n_resamples, "n_resamples", 2)
+        with calm(scoring):
+            result, some = correct(scoring, chosen_rule, bootstrap, b), first_block(bootstrap, b)
+    else:
+        counts = _given_counts(draws, len(scoring.rows), draws_are)
+        result, some = correct_given(scoring, chosen_rule, counts), counts[: resample.BLOCK]
+    if not len(result.scores):
+        raise InputError(cannot_score(scoring))
+    again = f", {result.n_again:,} {'redrawn' if draws is None else 'left out'}" if result.n_again else ""
+    balance = _balance(scoring, result, some) if correction == "balanced" else None
+    scores = result.scores if balance is None else result.scores + balance["added"]
+    return build(
+        scoring,
+        selection,
+        "bbc",
+        value=float(scores.mean()),
+        draws=scores,
+        level=level,
+        description=f"BBC-CV{'' if balance is None else ', balanced'}, {len(scores):,} bootstrap draws{again}",
+        reference="Tsamardinos 2018, Alg. 5",
+        chosen=np.array(scoring.names, dtype=object)[result.chosen],
+        own="out-of-bag score" if oof.plan.kind == "bootstrap" else "",
+        notes=_bbc_notes(scoring, result, selection.score),
+        details={"n_resamples": len(result.scores), "redrawn": result.n_again} | (balance or {}),
+        intervals=SelectedConfiguration(Rivals(scoring, chosen_rule is select.best, len(scores), rng)),
+    )
+
+
+def _check_correction(correction: str, rule: Any) -> None:
+    if correction not in ("none", "balanced"):
+        raise InputError(f"correction must be 'none' or 'balanced'; got {correction!r}.")
+    if correction == "balanced" and rule is not select.best:
+        raise InputError(
+            f"correction='balanced' is for the configuration with the best score; the rule here is {rule.name}. "
+            "Leave rule= out, or use correction='none'."
+        )
+
+
+def _balance(scoring: Scoring, result: Corrected, counts: NDArray[Any]) -> dict[str, float]:
+    """What selecting on all samples gains over selecting on drawn ones: the part of the winner's lead that is no noise."""
+    own = scoring.scores()[0]
+    best = np.nanmax(own) if scoring.metric.greater_is_better else np.nanmin(own)
+    lead = float(best - np.nanmean(own[result.chosen]))
+    noise = noise_share(scoring, counts, scoring.metric.sign)
+    return {"added": (1 - noise) * lead, "lead": lead, "noise_share": noise}
+
+
+def _given_counts(draws: ArrayLike, n: int, kind: str) -> NDArray[Any]:
+    given = np.asarray(draws)
+    if given.ndim != 2 or given.shape[1] != n or not len(given) or given.dtype.kind not in "iu" or given.min() < 0:
+        raise InputError(
+            f"draws must be whole numbers from 0 of shape (B, {n}), drawn indices or counts; got {given.dtype} {given.shape}."
+        )
+    if kind == "auto":
+        kind = _kind_of_draws(given, n)
+    if kind not in ("indices", "counts"):
+        raise InputError(f"draws_are must be 'auto', 'indices' or 'counts'; got {kind!r}.")
+    if kind == "counts":
+        return resample.compact(given)
+    if given.max() >= n:
+        raise InputError(
+            f"drawn indices must lie in 0..{n - 1}; the largest is {given.max()}. For counts say draws_are='counts'."
+        )
+    return resample.count_rows(given, n)
+
+
+def _kind_of_draws(given: NDArray[Any], n: int) -> str:
+    """Counts sum to N in every row. Indices sum to about N(N-1)/2, and the mean of many rows is near that."""
+    if np.all(given.sum(axis=1) == n):
+        # Indices could do that by chance in one row of a few samples, not in many rows of more.
+        if len(given) < 5 or n < 8:
+            raise InputError("these few draws could be indices or counts; say which: draws_are='indices' or 'counts'.")
+        return "counts"
+    expected, spread = (n - 1) / 2, np.sqrt((n * n - 1) / 12 / given.size)
+    if abs(given.mean() - expected) > 10 * spread:
+        raise InputError(
+            "these draws do not look like indices (their mean is not near that of 0..N-1), nor do their rows sum to N as "
+            "counts would; say which they are: draws_are='indices' or 'counts'."
+        )
+    return "indices"
+
+
+def _bbc_notes(scoring: Scoring, result: Corrected, naive: float) -> tuple[Note, ...]:
+    notes = []
+    if result.n_again:
+        share = result.n_again / (len(result.scores) + result.n_again)
+        lacking = "left out no sample, or a class or pair was missing"
+        notes.append(Note("OF201", f"{result.n_again:,} draws ({share:.1%}) could not be scored: they {lacking}."))
+    if scoring.oof.response == "score" and scoring.metric.needs == "score" and scoring.oof.n_folds > 1:
+        notes.append(
+            Note(
+                "OF209",
+                "scores of different folds are ranked together; margins of different models may not share a scale.",
+            )
+        )
+    notes += group_notes(scoring)
+    if scoring.metric.name == "roc_auc" and np.quantile(result.scores, 0.975) < 0.5 and naive < 0.5:
+        assert scoring.oof.target.classes is not None
+        negative, positive = scoring.oof.target.classes
+        notes.append(
+            Note(
+                "OF213",
+                f"even the best ranks worse than chance; is {negative!s}, not {positive!s}, the positive class?",
+            )
+        )
+    return tuple(notes)

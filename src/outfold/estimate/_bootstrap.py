@@ -1,0 +1,183 @@
+"""Estimates by bootstrap rounds: train on what was drawn, test on what was not, and mend the bias of either."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from .._kernels.intervals import student
+from .._predictions import Predictions
+from .._results import Estimate, Interval
+from .._scoring import Scoring
+from .._validate import check_level, needs
+from ..exceptions import InputError
+from ..metrics import MetricLike
+from ..select import RuleLike
+from ._rounds import Optimism, Point632, Point632ByRound, Point632Plus, Point632PlusByRound
+from ._subject import Subject, of_subject
+
+
+@needs(design="bootstrap")
+def oob(
+    oof: Predictions,
+    metric: MetricLike,
+    config: str | int | None = None,
+    rule: RuleLike = None,
+    interval: Literal["t", "percentile"] = "t",
+    n_resamples: int = 1000,
+    confidence_level: float = 0.95,
+    rng: int = 0,
+) -> Estimate:
+    """Performance after training on bootstrap samples: the mean over rounds of the out-of-bag score.
+
+    A little too low for a model trained on all samples, because a round trains on 63 percent of them (Raschka 2018, sect. 2.4).
+
+    Parameters
+    ----------
+    config
+        A configuration named beforehand. None, where there are several, is the one selected by this estimate, and the
+        value is corrected for the selection as in `bbc`.
+    rule
+        How the configuration is selected; `select.best` by default.
+    interval
+        For a configuration named beforehand: ``"t"``, mean and t times the standard deviation over rounds (eq. 31), or
+        ``"percentile"``, their quantiles. For a selected one the quantiles of the draws, as in `bbc`.
+    n_resamples, rng
+        Draws that correct for the selection.
+    """
+    if interval not in ("t", "percentile"):
+        raise InputError(f"interval must be 't' or 'percentile'; got {interval!r}.")
+    level = check_level(confidence_level)
+    subject = Subject(oof, config, rule, n_resamples, rng)
+    scoring = Scoring(subject.oof, metric)
+    rounds = scoring.fold_scores()[0]
+    kept = rounds[0][np.isfinite(rounds[0])] if len(rounds) == 1 else None
+    around = None
+    if kept is not None and interval == "t" and len(kept) > 1:
+        around = Interval(*student(kept, level))
+    return of_subject(
+        subject,
+        scoring,
+        "oob",
+        description=f"mean out-of-bag score of {len(scoring.cells):,} bootstrap rounds",
+        reference="Raschka 2018, sect. 2.4",
+        own="out-of-bag score",
+        draws=kept,
+        level=level,
+        interval=around,
+        keeps_draws=True,
+    )
+
+
+@needs(design="bootstrap", blocks=("inbag", "resub"))
+def point632(
+    oof: Predictions,
+    metric: MetricLike,
+    config: str | int | None = None,
+    rule: RuleLike = None,
+    per_round: bool = False,
+    n_resamples: int = 1000,
+    rng: int = 0,
+) -> Estimate:
+    """Performance by the .632 bootstrap: 0.368 resubstitution + 0.632 out-of-bag score (Efron 1983).
+
+    Flattering for models that overfit, such as 1-nearest-neighbour; `point632plus` is not.
+
+    Parameters
+    ----------
+    config, rule, n_resamples, rng
+        As in `oob`: a configuration named beforehand, or the one selected by this estimate, corrected for the selection.
+    per_round
+        Take it for every round, with the score of the round's model on all samples as its resubstitution score, then the
+        mean (Raschka 2018, eq. 34).
+    """
+    made = Point632ByRound if per_round else Point632
+    return _combined(made, "point632", ".632 bootstrap", "Efron 1983", oof, metric, config, rule, n_resamples, rng)
+
+
+@needs(design="bootstrap", blocks=("inbag", "resub"))
+def point632plus(
+    oof: Predictions,
+    metric: MetricLike,
+    config: str | int | None = None,
+    rule: RuleLike = None,
+    per_round: bool = False,
+    n_resamples: int = 1000,
+    rng: int = 0,
+) -> Estimate:
+    """Performance by the .632+ bootstrap, which trusts the resubstitution score the less the more a model overfits.
+
+    The out-of-bag part of a pointwise metric is averaged for every sample, then over samples, as published (Efron and Tibshirani
+    1997); ``details`` has the parts for a configuration named beforehand.
+
+    Parameters
+    ----------
+    metric
+        A mean over samples, `roc_auc` or `concordance`: its value without information must be known.
+    config, rule, n_resamples, rng
+        As in `oob`: a configuration named beforehand, or the one selected by this estimate, corrected for the selection.
+    per_round
+        Take it for every round, with the score of the round's model on all samples as its resubstitution score, then the
+        mean (Raschka 2018, eq. 35-37, R kept from 0 to 1).
+    """
+    made = Point632PlusByRound if per_round else Point632Plus
+    reference = "Raschka 2018, eq. 35" if per_round else "Efron & Tibshirani 1997"
+    return _combined(made, "point632plus", ".632+ bootstrap", reference, oof, metric, config, rule, n_resamples, rng)
+
+
+@needs(design="bootstrap", blocks=("inbag", "resub"))
+def optimism(
+    oof: Predictions,
+    metric: MetricLike,
+    config: str | int | None = None,
+    rule: RuleLike = None,
+    n_resamples: int = 1000,
+    rng: int = 0,
+) -> Estimate:
+    """Performance as the resubstitution score minus its optimism, which bootstrap rounds measure (Harrell et al. 1996).
+
+    A round's optimism is the score of its model on the samples it drew minus its score on all samples. Any metric will do.
+
+    Parameters
+    ----------
+    config, rule, n_resamples, rng
+        As in `oob`: a configuration named beforehand, or the one selected by this estimate, corrected for the selection.
+    """
+    text, reference = "optimism bootstrap", "Harrell, Lee & Mark 1996"
+    return _combined(Optimism, "optimism", text, reference, oof, metric, config, rule, n_resamples, rng)
+
+
+def _combined(
+    made: Any,
+    method: str,
+    text: str,
+    reference: str,
+    oof: Predictions,
+    metric: MetricLike,
+    config: str | int | None,
+    rule: RuleLike,
+    n_resamples: int,
+    rng: int,
+) -> Estimate:
+    subject = Subject(oof, config, rule, n_resamples, rng)
+    scoring = made(subject.oof, metric)
+    return of_subject(
+        subject,
+        scoring,
+        method,
+        description=f"{text}, {len(scoring.cells):,} rounds",
+        reference=reference,
+        own=f"{text} score",
+        details=_parts(scoring) if len(scoring.candidates) == 1 else {},
+    )
+
+
+def _parts(scoring: Any) -> dict[str, float]:
+    """What the estimate of one configuration is made of."""
+    if not isinstance(scoring, Point632):
+        return {}
+    out = {"resubstitution": float(scoring.apparent()[0, 0]), "out_of_bag": float(scoring.out_of_bag()[0, 0])}
+    if isinstance(scoring, Point632Plus):
+        out |= {"no_information": float(scoring.gamma[0]), "overfitting": float(scoring.plus().overfitting[0, 0])}
+    return out

@@ -1,0 +1,171 @@
+"""What the estimates share: building the result, its interval by resampling, and its caveats."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import select
+from .._kernels.intervals import percentile
+from .._kernels.threads import limit_threads
+from .._notes import Note
+from .._results import Estimate, Interval, Intervals, Selection
+from .._scoring import Scoring
+from .._validate import check_count, check_level
+from ..exceptions import InputError
+from ._evidence import Evidence, bootstrap_scores
+from ._intervals import OneConfiguration
+
+# Below this many test samples a fold, a set-valued metric such as AUC says little (Tsamardinos 2015, sect. 4).
+SMALL_FOLD = 10
+_MANY_ROUNDS = 20
+
+
+def build(
+    scoring: Scoring,
+    selection: Selection,
+    method: str,
+    *,
+    value: float,
+    description: str,
+    reference: str,
+    draws: NDArray[np.float64] | None = None,
+    level: float = 0.95,
+    notes: tuple[Note, ...] = (),
+    chosen: NDArray[Any] | None = None,
+    details: dict[str, Any] | None = None,
+    intervals: Intervals | None = None,
+    interval: Interval | None = None,
+    named: bool = False,
+    own: str = "",
+) -> Estimate:
+    oof = scoring.oof
+    way = None if draws is None else "percentile" if interval is None else "t"
+    if interval is None and draws is not None:
+        interval = Interval(*percentile(draws, level))
+    if np.isnan(value):
+        raise InputError(
+            f"{scoring.metric.name} is undefined on every fold of {oof.plan}; use bbc or aggregate='pooled', or larger folds."
+        )
+    return Estimate(
+        value=value,
+        interval=interval,
+        interval_method=way,
+        intervals=intervals,
+        confidence_level=level,
+        naive=selection.score,
+        selected=selection.name,
+        method=method,
+        metric=scoring.metric.name,
+        greater_is_better=scoring.metric.greater_is_better,
+        n_samples=len(scoring.rows),
+        n_configs=len(scoring.candidates),
+        n_groups=None if oof.groups is None else int(oof.group_codes.max()) + 1,  # type: ignore[union-attr]
+        positive=None if oof.target.task != "binary" else str(oof.target.classes[1]),  # type: ignore[index]
+        aggregate=scoring.aggregate,
+        plan=str(oof.plan),
+        rule=selection.rule,
+        fingerprint=oof.fingerprint,
+        description=description,
+        reference=reference,
+        notes=(*oof.notes, *scoring.notes, *notes),
+        draws=draws,
+        chosen=chosen,
+        details=details or {},
+        named=named,
+        own=own,
+    )
+
+
+def single(
+    scoring: Scoring, method: str, text: str, reference: str, n_resamples: int, level: float, rng: int
+) -> Estimate:
+    """Estimate for predictions of one configuration, which nothing selected; the interval is the one valid for the plan."""
+    selection = select.choose(scoring, select.best)
+    n_resamples, level, rng = check_count(n_resamples, "n_resamples", 2), check_level(level), check_count(rng, "rng", 0)
+    estimate = build(
+        scoring,
+        replace(selection, rule="named beforehand"),
+        method,
+        value=selection.score,
+        level=level,
+        description=text,
+        reference=reference,
+        notes=fold_notes(scoring) if scoring.aggregate == "fold" else (),
+    )
+    evidence = Evidence(scoring, estimate.value, n_resamples, rng)
+    intervals = OneConfiguration(evidence)
+    found = intervals.choose(level)
+    if found is None:
+        note = Note("OF218", intervals.why_none())
+        return replace(estimate, intervals=intervals, notes=(*estimate.notes, note))
+    way, interval = found
+    return replace(
+        estimate,
+        interval=interval,
+        interval_method=way.name,
+        intervals=intervals,
+        draws=evidence.draws if way.name in ("bca", "percentile") else None,
+        description=f"{'one test set' if evidence.one_set else text}, {way.words}",
+        reference=way.source if evidence.one_set else f"{reference}; {way.source}",
+        notes=(*estimate.notes, *_range_notes(interval, scoring.metric.bounds)),
+    )
+
+
+def _range_notes(interval: Interval, bounds: tuple[float, float]) -> tuple[Note, ...]:
+    """Said, not cut: an end out of range shows how rough the interval is."""
+    low, high = bounds
+    if interval.low >= low and interval.high <= high:
+        return ()
+    return (Note("OF219", f"the interval goes beyond the metric's range [{low:g}, {high:g}]; it is rough there."),)
+
+
+def sample_draws(scoring: Scoring, n_resamples: int, rng: int) -> NDArray[np.float64]:
+    """Score of the only candidate on bootstrap samples; draws on which it is undefined are left out."""
+    draws = bootstrap_scores(scoring, n_resamples, rng)
+    if len(draws) < 2:
+        raise InputError(cannot_score(scoring))
+    return draws
+
+
+def calm(scoring: Scoring) -> Any:
+    """Context for draws of many rounds: products so small that threads would wait for each other more than they work."""
+    return limit_threads("blas") if len(scoring.cells) > _MANY_ROUNDS else nullcontext()
+
+
+def group_notes(scoring: Scoring) -> list[Note]:
+    """A caveat where few groups are all there is to draw."""
+    codes = scoring.group_codes()
+    n_groups = SMALL_FOLD if codes is None else int(codes.max()) + 1
+    if n_groups >= SMALL_FOLD:
+        return []
+    return [Note("OF212", f"only {n_groups} groups to draw from; the interval is rough.")]
+
+
+def fold_notes(scoring: Scoring) -> tuple[Note, ...]:
+    if scoring.metric.pointwise:
+        return ()
+    sizes = [int(np.sum(scoring.oof.folds[:, r] == k)) for r, k in scoring.cells]
+    undefined = int(np.all(np.isnan(scoring.fold_scores()[0]), axis=0).sum())
+    name = scoring.metric.name
+    if undefined:
+        return (Note("OF204", f"{name} is undefined in {undefined} of {len(sizes)} folds, which were left out."),)
+    if min(sizes) < SMALL_FOLD:
+        return (Note("OF204", f"{name} on folds of {min(sizes)} samples is unreliable; bbc pools the folds."),)
+    return ()
+
+
+def cannot_score(scoring: Scoring) -> str:
+    target = scoring.oof.target.take(scoring.rows)
+    rare = ""
+    if target.classes is not None:
+        counts = np.bincount(target.y, minlength=len(target.classes))
+        rare = f" Class {target.classes[np.argmin(counts)]!s} has {counts.min()} of {len(target)} samples."
+    return (
+        f"{scoring.metric.name} cannot be scored on bootstrap samples of these predictions.{rare} "
+        "Use more samples, stratify=True, or a pointwise metric such as accuracy."
+    )

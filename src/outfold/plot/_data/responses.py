@@ -1,0 +1,358 @@
+"""Numbers of pictures that show predictions themselves: curves over thresholds, calibration, confusion.
+
+Curves are means over repeats, exact ones: the area below the curve that is drawn is the metric that is printed. Bands are
+percentiles over bootstrap draws of the samples (groups), a drawn sample with its predictions of all repeats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import estimate as estimates
+from ..._predictions import Predictions
+from ..._results import Estimate
+from ..._scoring import Scoring, bind, sample_bootstrap
+from ..._target import Target
+from ..._validate import Needs, check_count, check_level
+from ...exceptions import InputError, NeedError
+
+Floats = NDArray[np.float64]
+
+_GRID = np.linspace(0, 1, 101)
+
+
+class Line(NamedTuple):
+    """A curve with its band on a grid of its own, and the metric it stands for, with interval.
+
+    Attributes
+    ----------
+    name
+        The configuration, or the class where several classes of one configuration are shown.
+    x, y
+        The points.
+    grid, low, high
+        The band.
+    estimate
+        As `estimate.cv` with ``aggregate="pooled"`` gives.
+    """
+
+    name: str
+    x: Floats
+    y: Floats
+    grid: Floats
+    low: Floats
+    high: Floats
+    estimate: Estimate
+
+
+class Curves(NamedTuple):
+    """Lines of one picture; `positive` is what they are about, `share` how frequent it is."""
+
+    lines: tuple[Line, ...]
+    positive: str | None
+    share: float | None
+    n_samples: int
+    config: str | None
+
+
+class _Kind(NamedTuple):
+    metric: str
+    points: Callable[[list[tuple[Floats, Floats]]], tuple[Floats, Floats]]
+    path: Callable[[Floats, Floats], tuple[Floats, Floats]]
+    at: Callable[[Floats, Floats], Floats]
+
+
+class Held(NamedTuple):
+    """Predictions of one line, repeat by repeat: rows by falling score, who is positive, the scores, the last of equals."""
+
+    rows: list[NDArray[np.intp]]
+    positive: list[NDArray[np.bool_]]
+    scores: list[Floats]
+    last: list[NDArray[np.bool_]]
+
+
+def curves(
+    kind: Literal["roc", "precision_recall"],
+    oof: Predictions,
+    configs: Any,
+    positive: Any,
+    level: float,
+    n_resamples: int,
+    rng: int,
+) -> Curves:
+    """ROC or precision-recall curves of some configurations, or of all classes of one."""
+    Needs().check(oof, f"plot.{kind}")
+    level, n = check_level(level), check_count(n_resamples, "n_resamples", 2)
+    parts, about, config = _binary_parts(oof, configs, positive, kind, KINDS[kind].metric)
+    lines = tuple(_line(KINDS[kind], name, part, level, n, rng) for name, part in parts)
+    share = float(np.mean(parts[0][1].target.y)) if about is not None else None
+    return Curves(lines, about, share, oof.n_samples, config)
+
+
+def _line(kind: _Kind, name: str, part: Predictions, level: float, n_resamples: int, rng: int) -> Line:
+    found = estimates.cv(part, kind.metric, None, "pooled", n_resamples, level, rng)
+    scoring = Scoring(part, kind.metric)
+    held = held_out(scoring)
+    paths = [kind.path(*counts) for counts in _counts(held, None)]
+    x, y = kind.points(paths)
+    draws = [
+        np.mean([kind.at(*kind.path(*counts)) for counts in _counts(held, weights)], axis=0)
+        for block in sample_bootstrap(scoring, False, rng).blocks(n_resamples)
+        for weights in block
+    ]
+    ends = [100 * (1 - level) / 2, 100 * (1 + level) / 2]
+    low, high = np.nanpercentile(draws, ends, axis=0)
+    return Line(name, x, y, _GRID, low, high, found)
+
+
+def held_out(scoring: Scoring) -> Held:
+    """The predictions that count of the only configuration of a binary task; rows are positions among those that count."""
+    oof = scoring.oof
+    data = bind(oof, "roc_auc")[1][:, 0]
+    out = Held([], [], [], [])
+    for r in sorted({r for r, _ in scoring.cells}):
+        folds = [k for repeat, k in scoring.cells if repeat == r]
+        rows = np.flatnonzero(np.isin(oof.folds[scoring.rows, r], folds))
+        rows = rows[np.argsort(-data[r, scoring.rows[rows]], kind="stable")]
+        scores = data[r, scoring.rows[rows]]
+        out.rows.append(rows)
+        out.positive.append(oof.target.y[scoring.rows[rows]] == 1)
+        out.scores.append(scores.astype(np.float64))
+        out.last.append(np.append(np.diff(scores) != 0, True))
+    return out
+
+
+def _counts(held: Held, weights: NDArray[Any] | None) -> Iterable[tuple[Floats, Floats]]:
+    """Of every repeat, positives and negatives at or above every threshold, from the highest threshold down."""
+    for rows, positive, _, last in zip(*held, strict=True):
+        own = np.ones(len(rows)) if weights is None else weights[rows].astype(np.float64)
+        yield np.cumsum(own * positive)[last], np.cumsum(own * ~positive)[last]
+
+
+# -- ROC: true positive rate over false positive rate, straight lines between thresholds --------------------
+
+
+def _roc_path(hits: Floats, false: Floats) -> tuple[Floats, Floats]:
+    with np.errstate(invalid="ignore"):
+        return np.append(0.0, false / false[-1]), np.append(0.0, hits / hits[-1])
+
+
+def _roc_points(paths: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """The vertical mean of polygons: at every x that is a corner of one, the lowest and the highest value of each."""
+    x = np.unique(np.concatenate([path[0] for path in paths]))
+    ends = [_roc_ends(*path, x) for path in paths]
+    low, high = (np.mean([end[i] for end in ends], axis=0) for i in (0, 1))
+    return np.repeat(x, 2), np.stack([low, high], axis=1).ravel()
+
+
+def _roc_ends(fpr: Floats, tpr: Floats, x: Floats) -> tuple[Floats, Floats]:
+    own, first = np.unique(fpr, return_index=True)
+    low, high = tpr[first], tpr[np.append(first[1:], len(fpr)) - 1]
+    right = np.searchsorted(own, x)
+    left = np.maximum(right - 1, 0)
+    width = np.where(right == left, 1.0, own[right] - own[left])
+    between = high[left] + (low[right] - high[left]) * (x - own[left]) / width
+    met = own[right] == x
+    return np.where(met, low[right], between), np.where(met, high[right], between)
+
+
+def _roc_at(fpr: Floats, tpr: Floats) -> Floats:
+    return (
+        _roc_ends(fpr, tpr, _GRID)[1]
+        if np.isfinite(fpr).all() and np.isfinite(tpr).all()
+        else np.full(len(_GRID), np.nan)
+    )
+
+
+# -- precision over recall: steps, as average precision sums them -------------------------------------------
+
+
+def _pr_path(hits: Floats, false: Floats) -> tuple[Floats, Floats]:
+    with np.errstate(invalid="ignore"):
+        return hits / hits[-1], hits / (hits + false)
+
+
+def _pr_points(paths: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    x = np.unique(np.concatenate([path[0] for path in paths]))
+    x = x[x > 0]
+    y = np.mean([_pr_step(*path, x) for path in paths], axis=0)
+    return np.append(0.0, x), np.append(y[0], y)
+
+
+def _pr_step(recall: Floats, precision: Floats, x: Floats) -> Floats:
+    """Precision at the first threshold that reaches this recall."""
+    return np.asarray(precision[np.minimum(np.searchsorted(recall, x), len(recall) - 1)])
+
+
+def _pr_at(recall: Floats, precision: Floats) -> Floats:
+    if not np.isfinite(recall).all():
+        return np.full(len(_GRID), np.nan)
+    smallest = recall[recall > 0][0]
+    return _pr_step(recall, precision, np.maximum(_GRID, smallest))
+
+
+KINDS = {
+    "roc": _Kind("roc_auc", _roc_points, _roc_path, _roc_at),
+    "precision_recall": _Kind("average_precision", _pr_points, _pr_path, _pr_at),
+}
+
+
+# -- which lines ------------------------------------------------------------------------------------------
+
+
+def _binary_parts(
+    oof: Predictions, configs: Any, positive: Any, picture: str, metric: str
+) -> tuple[list[tuple[str, Predictions]], str | None, str | None]:
+    """Two-class predictions of one configuration each, with names; what is positive in all; whose classes they are."""
+    classes = oof.target.classes
+    if classes is None:
+        raise NeedError(f"plot.{picture} needs classes; these predictions are for {oof.target.task}.")
+    names = _names(oof, configs, picture, metric, positive)
+    if len(classes) == 2:
+        if positive is not None and str(positive) != str(classes[1]):
+            raise InputError(f"the positive class of these predictions is {classes[1]!s}; got positive={positive!r}.")
+        return [(name, oof.sel(config=name)) for name in names], str(classes[1]), None
+    if positive is not None:
+        code = _code(classes, positive)
+        return [(name, against_rest(oof.sel(config=name), code)) for name in names], str(classes[code]), None
+    if len(names) > 1:
+        raise InputError(
+            f"{len(classes)} classes and {len(names)} configurations are too much for one picture; name one configuration "
+            "for a line a class, or a class for a line a configuration: positive=..."
+        )
+    one = oof.sel(config=names[0])
+    return [(str(label), against_rest(one, code)) for code, label in enumerate(classes)], None, names[0]
+
+
+def _names(oof: Predictions, configs: Any, picture: str, metric: str, positive: Any) -> list[str]:
+    if configs is None:
+        assert oof.target.classes is not None
+        many = len(oof.target.classes) > 2
+        by = (
+            {"roc_auc": "roc_auc_ovr", "average_precision": "roc_auc_ovr", "brier": "brier"}[metric] if many else metric
+        )
+        return list(oof.leaderboard(by).configs[: 1 if many and positive is None else 3])
+    wanted: Sequence[Any] = [configs] if isinstance(configs, (str, int, np.integer)) else list(configs)
+    if not wanted:
+        raise InputError(f"plot.{picture} needs one configuration at least; got an empty list.")
+    return [oof.configs[oof.config_index(config)] for config in wanted]
+
+
+def _code(classes: NDArray[Any], positive: Any) -> int:
+    found = [i for i, label in enumerate(classes) if label == positive or str(label) == str(positive)]
+    if not found:
+        raise InputError(f"no class {positive!r}; the classes are {', '.join(map(str, classes[:10]))}.")
+    return found[0]
+
+
+def against_rest(oof: Predictions, code: int) -> Predictions:
+    """Predictions of one class against all others."""
+    if oof.data.ndim != 4:
+        raise NeedError("one class against the rest needs a score or probability of every class; these are labels.")
+    assert oof.target.classes is not None
+    label = str(oof.target.classes[code])
+    target = Target("binary", (oof.target.y == code).astype(np.intp), np.array([f"not {label}", label], dtype=object))
+    return replace(oof, target=target, data=np.ascontiguousarray(oof.data[..., code]), labels=None, blocks={}, notes=())
+
+
+# -- calibration --------------------------------------------------------------------------------------------
+
+
+class Bins(NamedTuple):
+    """Predicted probabilities in bins of about equally many: their mean, the share of positives, its interval."""
+
+    name: str
+    predicted: Floats
+    observed: Floats
+    low: Floats
+    high: Floats
+    n: NDArray[np.intp]
+    estimate: Estimate
+
+
+class Calibration(NamedTuple):
+    """Lines of bins of one picture; see `Curves`."""
+
+    lines: tuple[Bins, ...]
+    positive: str | None
+    n_samples: int
+    config: str | None
+
+
+def calibration(
+    oof: Predictions, configs: Any, positive: Any, bins: int, level: float, n_resamples: int, rng: int
+) -> Calibration:
+    """Bins of about equally many predictions, all repeats together."""
+    Needs().check(oof, "plot.calibration")
+    if oof.response != "proba":
+        raise NeedError(
+            "plot.calibration needs class probabilities; these predictions have none. Collect with response='proba'."
+        )
+    level, n, bins = check_level(level), check_count(n_resamples, "n_resamples", 2), check_count(bins, "bins", 2)
+    parts, about, config = _binary_parts(oof, configs, positive, "calibration", "brier")
+    lines = tuple(_bins(name, part, bins, level, n, rng) for name, part in parts)
+    return Calibration(lines, about, oof.n_samples, config)
+
+
+def _bins(name: str, part: Predictions, bins: int, level: float, n_resamples: int, rng: int) -> Bins:
+    found = estimates.cv(part, "brier", None, "pooled", n_resamples, level, rng)
+    scoring = Scoring(part, "brier")
+    held = held_out(scoring)
+    rows, positive, p = np.concatenate(held.rows), np.concatenate(held.positive), np.concatenate(held.scores)
+    # Edges between distinct values: equal probabilities stay together.
+    edges = np.unique(np.quantile(p, np.linspace(0, 1, bins + 1)[1:-1], method="inverted_cdf"))
+    code = np.unique(np.searchsorted(edges, p), return_inverse=True)[1]
+    k = int(code.max()) + 1
+    draws = []
+    for block in sample_bootstrap(scoring, False, rng).blocks(n_resamples):
+        for weights in block:
+            own = weights[rows].astype(np.float64)
+            with np.errstate(invalid="ignore"):
+                draws.append(np.bincount(code, own * positive, k) / np.bincount(code, own, k))
+    low, high = np.nanpercentile(draws, [100 * (1 - level) / 2, 100 * (1 + level) / 2], axis=0)
+    count = np.bincount(code, minlength=k)
+    observed = np.bincount(code, positive, k) / count
+    return Bins(name, np.bincount(code, p, k) / count, observed, low, high, count, found)
+
+
+# -- confusion ----------------------------------------------------------------------------------------------
+
+
+class Confusion(NamedTuple):
+    """(true, predicted) counts, the mean over repeats; `accuracy` the pooled score of the API."""
+
+    config: str
+    classes: tuple[str, ...]
+    counts: Floats
+    accuracy: float
+    n_repeats: int
+
+    @property
+    def shares(self) -> Floats:
+        """Rows that sum to 1: of the samples of a class, where they went."""
+        totals = self.counts.sum(axis=1, keepdims=True)
+        return np.asarray(np.divide(self.counts, totals, out=np.zeros_like(self.counts), where=totals > 0))
+
+
+def confusion(oof: Predictions, config: str | int | None) -> Confusion:
+    """Which class is taken for which, out of fold; of the most accurate configuration where None."""
+    Needs().check(oof, "plot.confusion")
+    classes = oof.target.classes
+    if classes is None:
+        raise NeedError(f"plot.confusion needs classes; these predictions are for {oof.target.task}.")
+    name = oof.leaderboard("accuracy").configs[0] if config is None else oof.configs[oof.config_index(config)]
+    scoring = Scoring(oof.sel(config=name), "accuracy")
+    labels = bind(scoring.oof, "accuracy")[1][:, 0]
+    k, tables = len(classes), []
+    for r in sorted({r for r, _ in scoring.cells}):
+        held = np.isin(oof.folds[:, r], [fold for repeat, fold in scoring.cells if repeat == r])
+        pairs = oof.target.y[held] * k + labels[r, held].astype(np.intp)
+        tables.append(np.bincount(pairs, minlength=k * k).reshape(k, k))
+    return Confusion(
+        name, tuple(map(str, classes)), np.mean(tables, axis=0), float(scoring.scores()[0, 0]), len(tables)
+    )

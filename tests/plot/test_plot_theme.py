@@ -1,0 +1,209 @@
+"""What all pictures have in common: colours that can be told apart, names as they are, matplotlib only when drawing."""
+
+from __future__ import annotations
+
+import builtins
+import doctest
+import inspect
+import itertools
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import outfold as of
+from outfold.exceptions import InputError
+from outfold.plot import _collected, _comparisons
+from outfold.plot import _theme as theme
+
+mpl.use("Agg")
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def contrast(a: str, b: str) -> float:
+    low, high = sorted((theme.luminance(a), theme.luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_luminance_of_known_colours():
+    assert theme.luminance("#000000") == 0
+    assert theme.luminance("#FFFFFF") == pytest.approx(1)
+    assert contrast("#767676", "#FFFFFF") == pytest.approx(4.54, abs=0.005)  # the darkest grey that just fails no test
+
+
+def test_lines_differ_in_colour_dashes_and_marker():
+    for what in ("colour", "dashes", "marker"):
+        assert len({str(getattr(style, what)) for style in theme.STYLES}) == len(theme.STYLES), what
+
+
+def test_colours_are_those_of_okabe_and_ito():
+    palette = {"#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7"}
+    assert {style.colour for style in theme.STYLES} == palette - {"#F0E442"}
+
+
+def test_lines_are_seen_on_white_and_text_is_read():
+    for style in theme.STYLES:
+        assert contrast(style.colour, "#FFFFFF") >= 2
+    for style in theme.STYLES[:4]:
+        assert contrast(style.colour, "#FFFFFF") >= 3  # what WCAG asks of graphics
+    for colour in (theme.GREY, theme.INK):
+        assert contrast(colour, "#FFFFFF") >= 4.5
+
+
+def test_fills_are_told_apart_in_grey():
+    for fills in (list(_collected.STATES.values()), [_comparisons._ABOVE, _comparisons._BELOW, _comparisons._NEITHER]):
+        for a, b in itertools.combinations(fills, 2):
+            assert contrast(a, b) >= 1.35, (a, b)
+
+
+def test_scale_rises_evenly_in_grey():
+    shades = plt.get_cmap(theme.SCALE)(np.linspace(0, 1, 50))
+    light = [theme.luminance("#" + "".join(f"{round(255 * c):02x}" for c in shade[:3])) for shade in shades]
+    assert np.all(np.diff(light) > 0)
+
+
+@given(st.from_regex(r"\A#[0-9a-f]{6}\Z"))
+def test_text_on_a_colour_can_be_read(colour):
+    assert contrast(theme.on(colour), colour) >= 4.5
+    shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    assert theme.on(shares) == theme.on(colour)
+
+
+@given(
+    st.lists(st.text(min_size=1, max_size=90), unique_by=lambda s: " ".join(s.split()) or s, min_size=1, max_size=12)
+)
+def test_short_names_stay_different(names):
+    short = theme.shorten(names, 30)
+    assert len(set(short)) == len(names)
+    assert max(map(len, short)) <= 30
+
+
+def test_long_names_keep_what_differs():
+    names = [f"pipeline(scaler=StandardScaler(), model=SVC(C={c}, kernel='rbf'), degree=3)" for c in (1, 10)]
+    assert theme.shorten([*names, "knn"]) == [
+        "pipeline(s…C=1, kernel='rbf'), degree=3)",
+        "pipeline(s…C=10, ker…l='rbf'), degree=3)",
+        "knn",
+    ]
+
+
+NAMES = ["$k$_5%", "_hidden", "a\nb", "x" * 100]
+
+
+@pytest.fixture(scope="module")
+def awkward():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    P = rng.random((60, 4, 2))
+    folds = np.stack([rng.permutation(np.arange(60) % 3) for _ in range(2)], axis=1)
+    return of.from_arrays(y, P, folds=folds, response="proba", configs=NAMES)
+
+
+PICTURES = {
+    "configurations": lambda oof: of.plot.configurations(oof, "accuracy", n_resamples=20),
+    "repeats": lambda oof: of.plot.repeats(oof, "accuracy"),
+    "cells": of.plot.cells,
+    "pairwise": lambda oof: of.plot.pairwise(of.compare.pairs(oof, "accuracy")),
+    "trace": lambda oof: of.plot.trace(oof, "accuracy"),
+    "roc": lambda oof: of.plot.roc(oof, NAMES, n_resamples=5),
+    "fold_scores": lambda oof: of.plot.fold_scores(oof, "accuracy", "$k$_5%"),
+    "confusion": lambda oof: of.plot.confusion(oof, "$k$_5%"),
+    "selection": lambda oof: of.plot.selection(of.estimate.bbc(oof, "accuracy", n_resamples=60)),
+}
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_names_are_names(awkward, picture, recwarn):
+    ax = PICTURES[picture](awkward)
+    ax.figure.canvas.draw()
+    assert not [str(w.message) for w in recwarn if "Glyph" not in str(w.message)]
+    found = [*ax.get_yticklabels(), *(ax.get_legend().get_texts() if ax.get_legend() else []), ax.title, *ax.texts]
+    named = [t for t in found if any(name in (t.get_label(), t.get_text()) for name in NAMES)]
+    assert all(not t.get_parse_math() for t in named)
+    if picture not in ("fold_scores", "confusion"):
+        assert set(NAMES) <= {t.get_label() for t in found}
+
+
+def test_names_stay_names_when_drawn_again(awkward):
+    ax = of.plot.repeats(awkward, "accuracy")
+    ax.figure.canvas.draw()
+    ax.set_xlim(0, 1)
+    ax.figure.set_size_inches(8, 8)
+    ax.figure.canvas.draw()
+    assert not any(label.get_parse_math() for label in ax.get_yticklabels())
+
+
+def test_a_picture_without_matplotlib_says_what_to_do(awkward, monkeypatch):
+    real = builtins.__import__
+
+    def refuse(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    for picture in PICTURES.values():
+        with pytest.raises(InputError, match=r"pip install 'outfold\[plot\]'"):
+            picture(awkward)
+
+
+def test_the_numbers_need_no_matplotlib():
+    code = (
+        "import sys, outfold.plot\n"
+        "from outfold.plot._data import collected, estimates, pairs, responses, training\n"
+        "print('matplotlib' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize("name", of.plot.__all__)
+def test_every_picture_takes_axes_and_has_an_example(name):
+    function = getattr(of.plot, name)
+    parameter = inspect.signature(function).parameters["ax"]
+    assert (parameter.kind, parameter.default) == (parameter.KEYWORD_ONLY, None)
+    assert f"of.plot.{name}(" in function.__doc__
+
+
+@pytest.mark.parametrize("name", of.plot.__all__)
+def test_the_example_runs(name):
+    text = getattr(of.plot, name).__doc__.replace("# doctest: +SKIP", "")
+    example = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
+    said = []
+    done = doctest.DocTestRunner().run(example, out=said.append, clear_globs=False)
+    assert done.failed == 0, "".join(said)
+    assert isinstance(example.globs["ax"], mpl.axes.Axes)
+
+
+# -- the gallery ------------------------------------------------------------------------------------------
+
+
+def test_gallery_shows_every_picture_by_its_code():
+    text = (DOCS / "pictures.md").read_text()
+    for name in of.plot.__all__:
+        assert f"### {name}\n" in text, name
+        assert f"| [`{name}`](#{name})" in text or f", [`{name}`](#{name})" in text, name
+        assert f"of.plot.{name}(" in text, name
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
+        compile(block, "pictures.md", "exec")
+
+
+def test_pictures_of_the_gallery_are_there_and_small():
+    shown = set(re.findall(r"\]\(pictures/([\w.]+)\)", (DOCS / "pictures.md").read_text()))
+    files = {path.name: path for path in (DOCS / "pictures").iterdir()}
+    assert shown <= set(files)
+    assert {name for name in files if name.endswith(".png")} <= shown
+    for name in shown:
+        assert files[name].stat().st_size < 60_000, name
