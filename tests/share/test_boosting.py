@@ -164,7 +164,7 @@ def test_more_rows_than_early_stopping_leaves_alone():
         AdaBoostRegressor(DummyRegressor()),
         AdaBoostRegressor(n_estimators=True),
     ],
-    ids=str,
+    ids=lambda estimator: type(estimator).__name__,
 )
 def test_what_is_not_covered(estimator):
     assert family(type(estimator)()) is not None

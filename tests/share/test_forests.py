@@ -99,7 +99,7 @@ def test_sparse_rows():
         {"n_estimators": 5.0},
         {"n_estimators": True},
     ],
-    ids=str,
+    ids=lambda others: "-".join(map(str, others)),
 )
 def test_what_is_not_covered(kind_of, others):
     assert family(kind_of(random_state=None)) is not None
@@ -128,7 +128,7 @@ def test_a_derived_class_is_another():
 @pytest.mark.parametrize(
     "others",
     [{}, {"max_depth": 3}, {"max_features": 0.5, "min_samples_split": 7}, {"min_impurity_decrease": 0.01}],
-    ids=str,
+    ids=lambda others: "-".join(map(str, others)),
 )
 def test_trees_are_grown_without_what_stands_around_them(kind_of, others):
     X = np.random.default_rng(5).normal(size=(80, 5))

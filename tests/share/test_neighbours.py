@@ -164,7 +164,7 @@ def test_more_neighbours_than_rows_is_said_by_that_member_alone():
         {"n_neighbors": True},
         {"n_neighbors": None},
     ],
-    ids=str,
+    ids=lambda others: "-".join(map(str, others)),
 )
 def test_what_is_not_covered(kind, others):
     assert family(kind()) is not None

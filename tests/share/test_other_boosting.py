@@ -84,7 +84,7 @@ def test_xgboost(seed, n, p):
         {"random_state": np.random.RandomState(0)},
         {"n_estimators": 0},
     ],
-    ids=str,
+    ids=lambda others: "-".join(map(str, others)),
 )
 def test_what_of_lightgbm_is_not_covered(others):
     lightgbm = pytest.importorskip("lightgbm")
@@ -106,7 +106,7 @@ def test_what_of_lightgbm_is_not_covered(others):
         {"random_state": np.random.RandomState(0)},
         {"n_estimators": None},
     ],
-    ids=str,
+    ids=lambda others: "-".join(map(str, others)),
 )
 def test_what_of_xgboost_is_not_covered(others):
     xgboost = pytest.importorskip("xgboost")

@@ -33,7 +33,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.feature_selection import SelectKBest, f_classif, mutual_info_classif
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import HuberRegressor, LogisticRegression
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
@@ -144,7 +144,7 @@ def test_frames(data, library):
     frames = pytest.importorskip(library)
     X, y = data
     frame = frames.DataFrame({f"x{i}": column for i, column in enumerate(X.T)})
-    pipeline = make_pipeline(StandardScaler().set_output(transform=library), Ridge())
+    pipeline = make_pipeline(StandardScaler().set_output(transform=library), HuberRegressor())
     configs = grid(
         "t", make_pipeline(StandardScaler().set_output(transform=library), LogisticRegression()), C=[0.1, 1, 9]
     )
