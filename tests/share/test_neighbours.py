@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from outfold._share import Unsuitable, family_of
+from outfold._share.builtin import neighbours
 from outfold._share.proof import check_company, check_family
 
 KINDS = ("normal", "rounded", "counts", "duplicates", "far", "single", "one", "constant")
@@ -77,7 +78,7 @@ cases = given(
 def test_classifier_bit_for_bit(seed, kind, others, n, p):
     rng = np.random.default_rng(seed)
     X, test = split(rng, kind, n, p)
-    y = rng.choice(np.array(["b", "a", "d", "c"])[: rng.integers(1, 5)], size=n)
+    y = rng.choice(np.array(list("badcjihgfek"))[: rng.integers(1, 12)], size=n)
     ks = rng.permutation(np.arange(1, n + 1))[:6]
     some = members(KNeighborsClassifier, ks, **others)
     check_family(family(some[0]), some, X, y, X_test=test, tolerance=0)
@@ -121,6 +122,21 @@ def test_distances_at_the_ends_of_the_number_range(kind):
         some = members(kind, (1, 2, 3), algorithm=algorithm)
         with np.errstate(all="ignore"):
             check_family(family(some[0]), some, X, y, X_test=X[:5] + 1e-250, tolerance=0)
+
+
+def test_votes_for_every_k_alone(monkeypatch):
+    monkeypatch.setattr(neighbours, "_MOST_VOTES", 10)
+    X, y = load_iris(return_X_y=True)
+    some = members(KNeighborsClassifier, (1, 4, 9, 30, 80))
+    check_family(family(some[0]), some, X, y, tolerance=0)
+
+
+@pytest.mark.parametrize("kind", [KNeighborsClassifier, KNeighborsRegressor])
+def test_a_query_too_large_for_all_is_left_to_each(kind, monkeypatch):
+    monkeypatch.setattr(neighbours, "_MOST", 10)
+    X, y = load_iris(return_X_y=True)
+    some = members(kind, (1, 4, 9))
+    check_family(family(some[0]), some, X, y, tolerance=0)
 
 
 def test_more_neighbours_than_rows_is_said_by_that_member_alone():

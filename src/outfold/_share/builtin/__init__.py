@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..family import Family
-from . import boosting, forests, neighbours
+from . import boosting, forests, neighbours, other_boosting
 
 FAMILIES: tuple[Family, ...] = (
     *neighbours.FAMILIES,
     *forests.FAMILIES,
     *boosting.FAMILIES,
+    *other_boosting.FAMILIES,
 )

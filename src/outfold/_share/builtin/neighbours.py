@@ -28,6 +28,10 @@ _NEAR = 1e-12
 _NEAR_VOTES = 1e-9
 # The inverse of a smaller distance, or a sum of them, might be infinite even in single precision.
 _TINY = 1e-30
+# Rows times neighbours above which a query would take more than about 400 MB.
+_MOST = 10_000_000
+# Rows times neighbours times classes above which the votes are counted for every k alone.
+_MOST_VOTES = 2_000_000
 
 
 class _Neighbours(Family):
@@ -55,20 +59,11 @@ class _Neighbours(Family):
         if fit_params or hasattr(X, "tocsr") or np.ndim(y) != 1:
             raise Unsuitable("neighbours are shared for dense rows with one label and no weights")
         n = len(y)
-        # scikit-learn's algorithm="auto" takes no tree where half the rows are asked for.
-        groups: dict[bool, list[int]] = {}
-        for i, member in enumerate(members):
-            groups.setdefault(member.algorithm == "auto" and member.n_neighbors >= n // 2, []).append(i)
-        models: list[Any] = [None] * len(members)
-        for group in groups.values():
-            possible = [i for i in group if members[i].n_neighbors <= n]
-            if possible:
-                shared = _Shared.fit(members, possible, X, y)
-                for i in possible:
-                    models[i] = self._view(members[i], shared)
-            for i in set(group) - set(possible):
-                models[i] = members[i].fit(X, y)
-        return models
+        possible = [m for m in members if m.n_neighbors <= n]
+        if not possible:
+            raise Unsuitable("no member has as few neighbours as there are rows")
+        few, many = _Shared.fit(possible, X, y)
+        return [m.fit(X, y) if m.n_neighbors > n else self._view(m, many if _asks_many(m, n) else few) for m in members]
 
     def _view(self, member: Any, shared: _Shared) -> Any:
         raise NotImplementedError
@@ -88,39 +83,53 @@ class _Regressor(_Neighbours):
         return _RegressorView(member, shared)
 
 
+def _asks_many(member: Any, n: int) -> bool:
+    """Whether scikit-learn takes no tree because half the rows are asked for."""
+    return bool(member.algorithm == "auto" and member.n_neighbors >= n // 2)
+
+
 class _Shared:
     """A fitted model, and the neighbours of the rows last asked for."""
 
-    def __init__(self, model: Any, k: int, width: int, squares: float) -> None:
+    def __init__(self, model: Any, members: Sequence[Any]) -> None:
         self.model = model
-        self._k = k
-        self._width = width
-        self._squares = squares
+        self._k = max((int(m.n_neighbors) for m in members), default=1)
         self.query = LastX(self._query)
 
     @classmethod
-    def fit(cls, members: Sequence[Any], served: Sequence[int], X: Any, y: Any) -> _Shared:
-        model = max((members[i] for i in served), key=lambda m: m.n_neighbors)
-        model = copy.copy(model).fit(X, y)
+    def fit(cls, members: Sequence[Any], X: Any, y: Any) -> tuple[_Shared, _Shared]:
+        """What serves members with few neighbours, and what serves those with many; mostly the same."""
+        model = copy.copy(min(members, key=lambda m: int(m.n_neighbors))).fit(X, y)
         if model._fit_method not in ("kd_tree", "brute"):
             raise Unsuitable(f"neighbours by {model._fit_method} are not shared")
-        rows = np.asarray(model._fit_X, dtype=np.float64)
-        squares = float(np.einsum("ij,ij->i", rows, rows).max())
-        return cls(model, int(model.n_neighbors), rows.shape[1], squares)
+        many = [m for m in members if _asks_many(m, len(y))]
+        if model._fit_method == "brute" or not many:
+            shared = cls(model, members)
+            return shared, shared
+        brute = copy.copy(model)
+        brute._fit_method, brute._tree = "brute", None
+        return cls(model, [m for m in members if not _asks_many(m, len(y))]), cls(brute, many)
 
     def plain(self, member: Any) -> Any:
         """What the member would be if fitted alone."""
-        made = copy.copy(self.model)
+        made = object.__new__(type(self.model))  # copy.copy takes longer than the mean of the neighbours
+        vars(made).update(vars(self.model))
         made.n_neighbors, made.weights = member.n_neighbors, member.weights
         return made
 
-    def _query(self, X: Any) -> _Query:
+    def _query(self, X: Any) -> _Query | None:
+        """The neighbours of all members, or None where each must look for its own."""
         n = self.model.n_samples_fit_
-        distances, indices = self.model.kneighbors(X, n_neighbors=min(self._k + 1, n))
+        k = min(self._k + 1, n)
+        if len(X) * k > _MOST:
+            return None
+        distances, indices = self.model.kneighbors(X, n_neighbors=k)
+        if not np.isfinite(distances).all() or ((distances > 0) & (distances < _TINY)).any():
+            return None
         # A tree is asked row by row; matrix products round by which rows are asked together.
         tree, rows = (self.model._tree, X) if self.model._fit_method == "kd_tree" else (None, None)
         close = self._close(X, distances)
-        return _Query(distances, indices, self.model._y, close, distances.shape[1] == n, tree, rows)
+        return _Query(distances, indices, self.model._y, close, k == n, tree, rows)
 
     def _close(self, X: Any, d: NDArray[Any]) -> NDArray[np.bool_]:
         """(n, j): neighbours j and j + 1, from 0, are so near each other that their order is not certain."""
@@ -129,8 +138,9 @@ class _Shared:
         if self.model._fit_method == "brute" and self.model.effective_metric_ in ("euclidean", "l2"):
             # |x|^2 - 2xy + |y|^2 for some weights, the differences for others: they agree up to rounding of the squares.
             rows = np.asarray(X, dtype=np.float64)
-            squares = np.einsum("ij,ij->i", rows, rows) + self._squares
-            slack = 8 * (self._width + 8) * np.finfo(np.float64).eps * squares
+            trained = np.asarray(self.model._fit_X, dtype=np.float64)
+            squares = np.einsum("ij,ij->i", rows, rows) + np.einsum("ij,ij->i", trained, trained).max()
+            slack = 8 * (rows.shape[1] + 8) * np.finfo(np.float64).eps * squares
             close |= d[:, 1:] ** 2 - d[:, :-1] ** 2 <= slack[:, None]
         return close
 
@@ -140,6 +150,28 @@ class _Doubt(NamedTuple):
 
     rows: NDArray[np.bool_]
     any: NDArray[np.bool_]
+
+
+class _Votes(NamedTuple):
+    """(n, classes): the votes, added from the nearest neighbour on as scikit-learn does, and their shares."""
+
+    sums: NDArray[np.float64]
+    shares: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, sums: NDArray[np.float64]) -> _Votes:
+        return cls(sums, sums / sums.sum(axis=-1)[..., None])
+
+    @classmethod
+    def of_all(cls, labels: NDArray[np.intp], weights: NDArray[Any], n_classes: int) -> _Votes:
+        """The same for all k: (k - 1, n, classes)."""
+        n, m = labels.shape
+        single = np.zeros((m, n, n_classes))
+        single[np.arange(m)[:, None], np.arange(n), labels.T] = weights.T
+        return cls.of(np.cumsum(single, axis=0, out=single))
+
+    def at(self, k: int) -> _Votes:
+        return _Votes(self.sums[k - 1], self.shares[k - 1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,12 +200,7 @@ class _Query:
     tree: Any
     X: Any
     _doubts: dict[tuple[bool, bool], _Doubt] = field(default_factory=dict)
-
-    @cached_property
-    def usual(self) -> bool:
-        """Distances are numbers, and those that are not zero not too small for their inverse."""
-        tiny = (self.distances > 0) & (self.distances < _TINY)
-        return bool(np.isfinite(self.distances).all() and not tiny.any())
+    _votes: dict[bool, _Votes | None] = field(default_factory=dict)
 
     @cached_property
     def labels(self) -> NDArray[Any]:
@@ -220,6 +247,14 @@ class _Query:
             out[:, 1:] |= np.logical_or.accumulate(differ, axis=1)
         return out
 
+    def votes(self, by_distance: bool, n_classes: int) -> _Votes | None:
+        """The votes of the k nearest for every k at once; None where that would be too much."""
+        if by_distance not in self._votes:
+            weights = self.weights if by_distance else np.ones(1)
+            fits = self.distances.size * n_classes <= _MOST_VOTES
+            self._votes[by_distance] = _Votes.of_all(self.labels, weights, n_classes) if fits else None
+        return self._votes[by_distance]
+
     @cached_property
     def _points(self) -> NDArray[np.float64]:
         return np.asarray(self.X, dtype=np.float64)
@@ -257,9 +292,8 @@ class _NeighboursView(View):
         doubt = query.doubt(self._by_distance, self._ordered)
         return doubt.rows[:, self._k - 1] if doubt.any[self._k - 1] else None
 
-    def _certain(self, method: str, X: Any, values: NDArray[Any]) -> NDArray[Any]:
+    def _certain(self, method: str, X: Any, query: _Query, values: NDArray[Any]) -> NDArray[Any]:
         """The same values, with what no tree could tell as a plain model gives it."""
-        query = self._shared.query(X)
         rows = self._doubtful(query) if query.tree is None else None
         return values if rows is None else np.where(_as_column(rows, values), self._plain(method, X), values)
 
@@ -275,35 +309,36 @@ class _ClassifierView(_NeighboursView):
         super().__init__(stands_for, shared)
         self._votes = LastX(self._count)
 
-    def _count(self, X: Any) -> NDArray[np.float64]:
-        """(n, classes): the votes, added from the nearest neighbour on as scikit-learn does."""
-        query, k = self._shared.query(X), self._k
-        labels = query.labels[:, :k]
-        weights = query.weights[:, :k] if self._by_distance else None
+    def _count(self, query: _Query) -> _Votes:
+        k, n_classes = self._k, len(self.classes_)
         rows = self._doubtful(query) if query.tree is not None else None
-        if rows is not None:
-            distances, indices = query.ask_tree(k, rows)
-            labels = labels.copy()
-            labels[rows] = query.y[indices]
-            if weights is not None:
-                weights = weights.copy()
-                weights[rows] = _weights(distances)
-        return _sums(labels, weights, len(self.classes_))
+        votes = query.votes(self._by_distance, n_classes)
+        if votes is not None:
+            votes = votes.at(k)
+        else:
+            weights = query.weights[:, :k] if self._by_distance else None
+            votes = _Votes.of(_sums(query.labels[:, :k], weights, n_classes))
+        if rows is None:
+            return votes
+        distances, indices = query.ask_tree(k, rows)
+        sums = votes.sums.copy()
+        sums[rows] = _sums(query.y[indices], _weights(distances) if self._by_distance else None, n_classes)
+        return _Votes.of(sums)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        if not self._shared.query(X).usual:
+        query = self._shared.query(X)
+        if query is None:
             return self._plain("predict_proba", X)
-        votes = self._votes(X)
-        return self._certain("predict_proba", X, votes / votes.sum(axis=1)[:, None])
+        return self._certain("predict_proba", X, query, self._votes(query).shares)
 
     def predict(self, X: Any) -> NDArray[Any]:
         query = self._shared.query(X)
-        if not query.usual:
+        if query is None:
             return self._plain("predict", X)
-        votes = self._votes(X)
-        if self._by_distance and self._is_near(votes, query.counts_zeros):
+        sums = self._votes(query).sums
+        if self._by_distance and self._is_near(sums, query.counts_zeros):
             return self._plain("predict", X)
-        return self._certain("predict", X, self.classes_.take(votes.argmax(axis=1)))
+        return self._certain("predict", X, query, self.classes_.take(sums.argmax(axis=1)))
 
     @staticmethod
     def _is_near(votes: NDArray[np.float64], exact: NDArray[np.bool_]) -> bool:
@@ -328,7 +363,7 @@ class _RegressorView(_NeighboursView):
     def predict(self, X: Any) -> NDArray[Any]:
         query, k = self._shared.query(X), self._k
         plain = self._shared.plain(self.stands_for)
-        if not query.usual:
+        if query is None:
             return np.asarray(plain.predict(X))
         distances, indices = query.distances[:, :k].copy(), query.indices[:, :k].copy()
         rows = self._doubtful(query) if query.tree is not None else None
@@ -336,7 +371,7 @@ class _RegressorView(_NeighboursView):
             distances[rows], indices[rows] = query.ask_tree(k, rows)
         # The mean is scikit-learn's own, of neighbours it need not look for.
         plain.kneighbors = lambda X, return_distance=True: (distances, indices) if return_distance else indices
-        return self._certain("predict", X, np.asarray(plain.predict(X)))
+        return self._certain("predict", X, query, np.asarray(plain.predict(X)))
 
 
 FAMILIES: tuple[Family, ...] = (_Classifier(), _Regressor())
