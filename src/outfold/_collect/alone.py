@@ -36,7 +36,7 @@ def fit_alone(place: Place, recipe: Recipe) -> Outcome:
             message = describe(error)
             caught = as_sent(error, setting.own_process) if setting.raises else None
     seconds = perf_counter() - start
-    share = None if recipe.route is None else Share(seconds, legs=len(recipe.route.legs))
+    share = None if recipe.route is None else Share(seconds, legs=len(recipe.route.legs), steps=len(recipe.route.legs))
     if answers is None:
         return Outcome(place.holdout, recipe.name, None, message, seconds, tuple(heard), None, caught, share)
     return outcome_of(place, recipe, answers, seconds, tuple(heard), share)

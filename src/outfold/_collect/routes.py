@@ -64,10 +64,14 @@ class Route(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Members of a family that are fitted at once: models of these configurations, or transformers at these nodes."""
+    """Members of a family that are fitted at once: models of these configurations, or transformers at these nodes.
+
+    `varied` are the parameters in which they differ.
+    """
 
     family: Family
     members: tuple[int, ...]
+    varied: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,22 +262,28 @@ class _Tree:
         self, found: Iterable[tuple[int, Any, Hashable]], transforms: bool, groups: dict[int, Group]
     ) -> dict[int, int]:
         """The number of the group of everything that has fellows; `found` are (id, estimator, where it stands)."""
-        together: dict[Hashable, list[int]] = defaultdict(list)
+        together: dict[Hashable, list[tuple[int, Any]]] = defaultdict(list)
         families: dict[Hashable, Family] = {}
         for i, estimator, where in found:
             family = family_of(estimator, self.allowed)
             if family is None or family.transforms != transforms:
                 continue
             key: Hashable = (where, id(family), estimator_key(estimator, family.varies))
-            together[key].append(i)
+            together[key].append((i, estimator))
             families[key] = family
         out = {}
         for kin, members in together.items():
             if len(members) > 1:
                 number = len(groups)
-                groups[number] = Group(families[kin], tuple(members))
-                out.update(dict.fromkeys(members, number))
+                ids, estimators = zip(*members, strict=True)
+                groups[number] = Group(families[kin], ids, _varied(estimators, families[kin]))
+                out.update(dict.fromkeys(ids, number))
         return out
+
+
+def _varied(estimators: Sequence[Any], family: Family) -> tuple[str, ...]:
+    params = [estimator.get_params(deep=False) for estimator in estimators]
+    return tuple(name for name in sorted(family.varies) if len({key_of(mine.get(name)) for mine in params}) > 1)
 
 
 def _pieces(estimator: Any, path: Path, arguments: Arguments) -> list[tuple[Any, Path, Arguments]] | None:

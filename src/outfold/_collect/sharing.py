@@ -101,11 +101,8 @@ class Tally:
             self.models_done += 1
             return
         self.steps += share.legs
-        if share.peak:  # on shared rows; else it went its own way, step by step
-            self.steps_done += len(share.nodes)
-            self.peak_bytes = max(self.peak_bytes, share.peak)
-        else:
-            self.steps_done += share.legs + len(share.nodes)
+        self.steps_done += share.steps
+        self.peak_bytes = max(self.peak_bytes, share.peak)
         if share.group is None:
             self.models_done += 1
             return
@@ -176,11 +173,8 @@ class _Explanation:
         covered = {
             parent for node, parent in enumerate(self.routes.parents) if passing.get(node, 0) == passing.get(parent, -1)
         }
-        return [
-            ("step", self._chain(node), _render.count(n, "configuration"))
-            for node, n in passing.items()
-            if node not in covered
-        ]
+        found = Counter((self._chain(node), n) for node, n in passing.items() if node not in covered)
+        return [("step", chain, _times(m, _render.count(n, "configuration"))) for (chain, n), m in found.items()]
 
     def _chain(self, node: int) -> str:
         names: list[str] = []
@@ -193,11 +187,9 @@ class _Explanation:
         found: Counter[tuple[str, str]] = Counter()
         for group in self.routes.groups.values():
             family = group.family
-            members = (
-                f"{_render.count(len(group.members), 'member')}, {', '.join(sorted(family.varies))} ({family.level})"
-            )
+            members = f"{_render.count(len(group.members), 'member')}, {', '.join(group.varied)} ({family.level})"
             found[family.name, members] += 1
-        return [("family", name, text if n == 1 else f"{n} x {text}") for (name, text), n in found.items()]
+        return [("family", name, _times(n, text)) for (name, text), n in found.items()]
 
     def _saved(self) -> list[str]:
         routes = self.routes
@@ -212,6 +204,10 @@ class _Explanation:
 
     def _unrouted_nodes(self) -> Sequence[int]:
         return [node for node in range(len(self.routes.names)) if node not in self.routes.passing]
+
+
+def _times(n: int, text: str) -> str:
+    return text if n == 1 else f"{n} x {text}"
 
 
 def _table(rows: Sequence[tuple[str, str, str]]) -> list[str]:

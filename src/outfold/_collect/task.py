@@ -77,14 +77,15 @@ class Setting:
 class Share(NamedTuple):
     """What a fit had in common with others.
 
-    `own` are the seconds it took by itself; `nodes` the transformers fitted on the way to it, with their seconds; `legs`
-    the transformers on its route; `leads` says that the fit of its family is counted here; `peak` is the largest number
-    of bytes of transformed rows.
+    `own` are the seconds it took by itself; `nodes` the transformers reached anew on the way to it, with their seconds;
+    `legs` the number of transformers on its route, and `steps` of the fits of them that were done for it; `leads` says
+    that the fit of its family is counted here; `peak` is the largest number of bytes of transformed rows.
     """
 
     own: float
     nodes: tuple[tuple[int, float], ...] = ()
     legs: int = 0
+    steps: int = 0
     group: int | None = None
     leads: bool = True
     peak: int = 0

@@ -75,7 +75,7 @@ def _fit_single(place: Place, recipe: Recipe, company: Company) -> Outcome:
         except BaseException:
             return _after_all(place, recipe, start, reached)
     own = max(perf_counter() - start - sum(seconds for _, seconds in reached.new), 0.0)
-    share = Share(own, tuple(reached.new), len(route.legs), peak=reached.peak)
+    share = Share(own, tuple(reached.new), len(route.legs), reached.steps, peak=reached.peak)
     outcome = outcome_of(place, recipe, answers, own, (*reached.warnings, *heard), share)
     return outcome._replace(n_checks=reached.n_checks, refusals=reached.refusals)
 
@@ -211,19 +211,20 @@ class _GroupFit:
 
     def _outcome(self, i: int, fitted: _Fitted, said: _Said | None) -> Outcome:
         recipe, reached = self.unit[i], self.reached
-        new = () if i else tuple(reached.new)
+        new, steps = ((), 0) if i else (tuple(reached.new), reached.steps)
         if said is None:
-            return self._single(recipe, new)
+            return self._single(recipe, new, steps)
         own = said.seconds + fitted.seconds
-        share = Share(own, new, len(_route(recipe).legs), self.group, fitted.leads, reached.peak)
+        share = Share(own, new, len(_route(recipe).legs), steps, self.group, fitted.leads, reached.peak)
         warnings = (*reached.warnings, *fitted.warnings, *said.warnings)
         return outcome_of(self.place, recipe, reached.part.cut(tuple(said.answers)), own, warnings, share)
 
-    def _single(self, recipe: Recipe, new: tuple[tuple[int, float], ...]) -> Outcome:
+    def _single(self, recipe: Recipe, new: tuple[tuple[int, float], ...], steps: int) -> Outcome:
         outcome = _fit_single(self.place, recipe, self.company)
         if outcome.share is None:
             return outcome
-        return outcome._replace(share=outcome.share._replace(nodes=(*new, *outcome.share.nodes)))
+        share = outcome.share
+        return outcome._replace(share=share._replace(nodes=(*new, *share.nodes), steps=steps + share.steps))
 
     def _checked(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Fit one of them alone where it is this hold-out's turn; all of them, where the two differ."""

@@ -79,7 +79,8 @@ class Level:
 class Reached:
     """The end of a route: the rows a model is fitted on, and what it took to get there.
 
-    `new` are the nodes fitted now, with their seconds; `spent` the seconds all transformers on the route took.
+    `new` are the nodes reached now, with their seconds, and `steps` the fits this took; `spent` are the seconds of all
+    transformers on the route.
     """
 
     part: Part
@@ -88,6 +89,7 @@ class Reached:
     spent: float
     warnings: tuple[str, ...]
     peak: int
+    steps: int = 0
     n_checks: int = 0
     refusals: tuple[Refusal, ...] = ()
 
@@ -173,7 +175,7 @@ class _Walk:
     def __init__(self, place: Place, recipe: Recipe, made: Any, company: Mapping[int, Sequence[Recipe]]) -> None:
         self.place, self.recipe, self.made, self.company = place, recipe, made, company
         self.new: list[tuple[int, float]] = []
-        self.n_checks = 0
+        self.steps = self.n_checks = 0
         self.refusals: list[Refusal] = []
 
     def step(self, below: Level, leg: Leg, part: Part) -> Level:
@@ -193,6 +195,7 @@ class _Walk:
     def _fitted(self, below: Level, leg: Leg, part: Part) -> Level:
         start = perf_counter()
         sibling = below.aside.pop(leg.node, None)
+        self.steps += sibling is None
         if sibling is None and leg.group is not None and leg.group not in self.place.refused:
             sibling = self._with_siblings(below, leg, part)
         if sibling is None:
@@ -295,6 +298,7 @@ class _Walk:
             sum(level.seconds for level in levels),
             warnings,
             peak,
+            self.steps,
             self.n_checks,
             tuple(self.refusals),
         )
