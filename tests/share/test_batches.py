@@ -12,6 +12,8 @@ from outfold._collect.routes import make_routes
 from outfold._collect.schedule import Schedule, single_holdouts
 from outfold._plan import Plan
 
+pytestmark = pytest.mark.usefixtures("patient")
+
 
 def schedule(estimators, **options):
     splits = Plan(folds=2).split(np.arange(20) % 2)

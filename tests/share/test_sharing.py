@@ -33,7 +33,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.feature_selection import SelectKBest, f_classif, mutual_info_classif
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import HuberRegressor, LogisticRegression
+from sklearn.linear_model import HuberRegressor, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
@@ -46,6 +46,8 @@ from outfold._collect import collect
 from outfold._configs import grid
 from outfold._plan import Plan
 from outfold.exceptions import InputError, StoreMismatchError
+
+pytestmark = pytest.mark.usefixtures("patient")
 
 PLAN = Plan(folds=3, repeats=2)
 
@@ -463,6 +465,7 @@ from share_estimators import Scales, Shift
 from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
 
+
 class MyScales(Scales):
     name = "of this script"
 
@@ -488,3 +491,12 @@ def test_kill_and_resume_with_a_family_of_the_script(tmp_path, n_jobs):
     X, y = make_classification(80, 6, random_state=2)
     configs = grid("t", make_pipeline(Shift(), Tally(log=log, pause=0.05)), scale=[0.5, 1.0, 2.0], by=[0.0, 1.0])
     same(oof, collect(configs, X, y, Plan(folds=4, repeats=3), rng=5, share=False))
+
+
+def test_predictions_do_not_depend_on_the_other_configurations(data):
+    X, y = data
+    many = grid("ridge", make_pipeline(StandardScaler(), Ridge()), alpha=[0.1, 1, 10])
+    one = {name: many[name] for name in list(many)[1:2]}
+    together = collect(many, X, y.astype(float), PLAN)
+    alone = collect(one, X, y.astype(float), PLAN)
+    assert together.sel(list(one)).data.tobytes() == alone.data.tobytes()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
 from outfold._kernels import gram
@@ -130,7 +131,7 @@ def test_rows_that_are_asked_in_turn():
         {"probability": True},
         {"kernel": "precomputed"},
         {"kernel": lambda a, b: a @ b.T},
-        {"max_iter": 50},
+        {"max_iter": "50"},
         {"verbose": True},
         {"gamma": -1.0},
         {"break_ties": True, "decision_function_shape": "ovo"},
@@ -195,3 +196,17 @@ def test_dot_products_and_squares_are_those_of_blas(p):
     assert np.array_equal(gram.dots(A), [[ddot(a, b) for b in A] for a in A])
     assert np.array_equal(gram.cross_dots(B, A), [[ddot(b, a) for a in A] for b in B])
     assert np.array_equal(gram.cross_squares(B, A), [[ddot(b - a, b - a) for a in A] for b in B])
+
+
+@pytest.mark.filterwarnings("ignore:Solver terminated early", "ignore:libsvm was stopped")
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_machines_that_are_stopped_early_are_stopped_at_the_same_step(kernel):
+    X, y, X_test = _data(3, 60, 4, "ties", 3)
+    some = [SVC(C=C, kernel=kernel, max_iter=7) for C in (0.1, 1, 100)]
+    check_family(svm.Classification(), some, X, y, X_test=X_test, tolerance=0)
+
+
+def test_a_machine_that_was_stopped_says_so():
+    X, y, _ = _data(3, 60, 4, "normal", 2)
+    with pytest.warns(ConvergenceWarning, match="stopped after 7 steps"):
+        svm.Classification().fit([SVC(C=100, max_iter=7)], X, y)

@@ -179,7 +179,7 @@ def make_routes(estimators: Sequence[Any], level: Level, fit_params: Iterable[st
     """
     from sklearn import get_config
 
-    if len(estimators) < 2 or get_config()["enable_metadata_routing"]:
+    if get_config()["enable_metadata_routing"]:
         return Routes((None,) * len(estimators))
     tree = _Tree(allowed_levels(level))
     arguments = tuple((name, name) for name in fit_params)
@@ -261,7 +261,7 @@ class _Tree:
     def _grouped(
         self, found: Iterable[tuple[int, Any, Hashable]], transforms: bool, groups: dict[int, Group]
     ) -> dict[int, int]:
-        """The number of the group of everything that has fellows; `found` are (id, estimator, where it stands)."""
+        """The number of the group of everything that has fellows or needs none; `found` are (id, estimator, where it stands)."""
         together: dict[Hashable, list[tuple[int, Any]]] = defaultdict(list)
         families: dict[Hashable, Family] = {}
         for i, estimator, where in found:
@@ -273,7 +273,7 @@ class _Tree:
             families[key] = family
         out = {}
         for kin, members in together.items():
-            if len(members) > 1:
+            if len(members) > 1 or families[kin].alone:
                 number = len(groups)
                 ids, estimators = zip(*members, strict=True)
                 groups[number] = Group(families[kin], ids, _varied(estimators, families[kin]))

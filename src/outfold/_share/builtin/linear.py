@@ -120,6 +120,7 @@ class RidgeFamily(Family):
 
     estimator = "sklearn.linear_model.Ridge"
     varies = frozenset({"alpha"})
+    alone = True
 
     def covers(self, estimator: Any) -> bool:
         """One positive penalty, and a solver that solves the equations directly."""

@@ -42,6 +42,7 @@ class LogisticFamily(Family):
     estimator = "sklearn.linear_model.LogisticRegression"
     varies = frozenset({"C"})
     level = "tolerant"
+    alone = True
 
     def covers(self, estimator: Any) -> bool:
         """A finite penalty of one kind, and rounds enough to be meant as a solution."""

@@ -7,6 +7,7 @@ checked once, and libsvm is called as scikit-learn calls it: for some hundred ro
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from functools import cache, cached_property
 from numbers import Integral, Real
@@ -184,6 +185,7 @@ class _Machine(NamedTuple):
     @classmethod
     def train(cls, member: Any, task: _Task, matrix: Matrix) -> _Machine:
         """Fit on a kernel matrix."""
+        from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import _libsvm
 
         learned = _libsvm.fit(
@@ -198,8 +200,11 @@ class _Machine(NamedTuple):
             tol=member.tol,
             cache_size=member.cache_size,
             epsilon=getattr(member, "epsilon", 0.0),
+            max_iter=member.max_iter,
         )
         out = cls(*learned[:7])
+        if learned[7]:
+            warnings.warn(f"libsvm was stopped after {member.max_iter} steps", ConvergenceWarning, stacklevel=2)
         if not (np.isfinite(out.coefficients).all() and np.isfinite(out.intercept).all()):
             raise ValueError("the machine's coefficients are not finite")
         return out
@@ -255,7 +260,7 @@ class _Machines(Family):
     varies = _VARIES
 
     def covers(self, estimator: Any) -> bool:
-        """The kernels that libsvm itself computes, to convergence, without its random probabilities."""
+        """The kernels that libsvm itself computes, without its random probabilities."""
         return (
             estimator.kernel in ("linear", "poly", "rbf", "sigmoid")
             and (
@@ -264,7 +269,7 @@ class _Machines(Family):
             )
             and isinstance(estimator.degree, Integral)
             and int(estimator.degree) >= 0
-            and estimator.max_iter == -1
+            and isinstance(estimator.max_iter, Integral)
             and not estimator.verbose
             and getattr(estimator, "probability", False) in (False, "deprecated")
             and getattr(estimator, "decision_function_shape", "ovr") in ("ovr", "ovo")

@@ -293,6 +293,7 @@ class _CutTree(Family):
 
     varies = _VARIES
     level = "equivalent"
+    alone = True
 
     def covers(self, estimator: Any) -> bool:
         """Trees whose splits depend on chance where two features are equally good, and nowhere else."""
