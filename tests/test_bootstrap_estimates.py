@@ -420,3 +420,79 @@ def test_command_line(classes, tmp_path, capsys, method):
     assert "accuracy of logit" in printed
     main(["estimate", path, "--metric", "accuracy", "--method", method])
     assert "the selected configuration" in capsys.readouterr().out
+
+
+# -- intervals of the estimates that hold out --------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def held_out():
+    X, y = make_classification(120, 6, n_informative=3, flip_y=0.2, random_state=2)
+    configs = {"logit": LogisticRegression(), "1-nn": KNeighborsClassifier(1)}
+    plans = {
+        "holdout": of.Plan.holdout(0.4),
+        "repeated_holdout": of.Plan.repeated_holdout(6, 0.4),
+        "loo": of.Plan.leave_one_out(),
+        "three_way": of.Plan.three_way(0.3, 0.3),
+    }
+    more = {"three_way": {"fresh": "accuracy"}}
+    return {name: of.collect(configs, X, y, plan, rng=1, **more.get(name, {})) for name, plan in plans.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "aggregate", "way"),
+    [("holdout", "pooled", "wilson"), ("repeated_holdout", "fold", "corrected_t"), ("loo", "pooled", "percentile")],
+)
+@pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
+def test_a_named_configuration_has_the_interval_of_its_plan(held_out, name, aggregate, way, metric):
+    oof, method = held_out[name], getattr(estimate, name)
+    result = method(oof, metric, "logit", confidence_level=0.9)
+    other = estimate.cv(oof, metric, "logit", aggregate, confidence_level=0.9)
+    assert result.value == pytest.approx(other.value, abs=1e-12)
+    assert result.interval == other.interval
+    assert result.interval_method == ("t" if metric == "log_loss" and name == "holdout" else way)
+    assert result.confidence_level == 0.9
+    assert result.confidence_interval(0.5) == other.confidence_interval(0.5)
+    assert result.named
+    assert "Raschka 2018" in str(result)
+
+
+@pytest.mark.parametrize("name", ["holdout", "repeated_holdout", "loo"])
+def test_the_selected_of_a_holdout_has_the_interval_of_bbc(held_out, name):
+    result = getattr(estimate, name)(held_out[name], "accuracy", n_resamples=200, confidence_level=0.8)
+    other = estimate.bbc(held_out[name], "accuracy", n_resamples=200, confidence_level=0.8)
+    assert (result.value, result.interval) == (other.value, other.interval)
+    assert result.confidence_interval(0.9) == other.confidence_interval(0.9)
+    with pytest.raises(InputError, match="confidence_level must lie between 0 and 1"):
+        getattr(estimate, name)(held_out[name], "accuracy", confidence_level=95)
+
+
+def test_the_test_part_of_three_gives_the_interval_of_one_test_set(held_out):
+    oof = held_out["three_way"]
+    result = estimate.three_way(oof, "accuracy", confidence_level=0.9)
+    test = oof.blocks["fresh"]
+    rows = np.flatnonzero(test.folds[:, 0] == 0)
+    right = test.respond("label")[0, test.config_index(result.selected), rows] == oof.target.y[rows]
+    assert result.interval == of.intervals.wilson(int(right.sum()), len(rows), confidence_level=0.9)
+    assert result.interval_method == "wilson"
+    assert not result.named  # the validation part selected it, and its score there stands beside
+    assert "winner's own score on the validation part" in str(result)
+    area = estimate.three_way(oof.sel(config=result.selected), "roc_auc")
+    assert area.interval_method == "delong"
+    assert area.confidence_interval(0.5).low > area.interval.low
+
+
+def test_one_round_has_no_interval(classes):
+    result = estimate.oob(classes.sel(repeat=0), "accuracy", "tree")
+    assert result.interval is None
+    with pytest.raises(NeedError, match="oob gives no interval"):
+        result.confidence_interval()
+
+
+def test_t_is_for_rounds_of_a_named_configuration_only(classes):
+    named, chosen = estimate.oob(classes, "accuracy", "tree"), estimate.oob(classes, "accuracy", n_resamples=100)
+    assert named.confidence_interval(method="t") == named.interval
+    with pytest.raises(InputError, match="the interval of oob is by 't', 'percentile' or 'order'; got 'bca'"):
+        named.confidence_interval(method="bca")
+    with pytest.raises(InputError, match="the interval of oob is by 'percentile' or 'order'; got 't'"):
+        chosen.confidence_interval(method="t")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._kernels.intervals import student
 from .._predictions import Predictions
@@ -51,11 +52,8 @@ def oob(
     level = check_level(confidence_level)
     subject = Subject(oof, config, rule, n_resamples, rng)
     scoring = Scoring(subject.oof, metric)
-    rounds = scoring.fold_scores()[0]
-    kept = rounds[0][np.isfinite(rounds[0])] if len(rounds) == 1 else None
-    around = None
-    if kept is not None and interval == "t" and len(kept) > 1:
-        around = Interval(*student(kept, level))
+    kept = _rounds_of_one(scoring) if subject.named else None
+    around = Interval(*student(kept, level)) if kept is not None and interval == "t" else None
     return of_subject(
         subject,
         scoring,
@@ -146,6 +144,13 @@ def optimism(
     """
     text, reference = "optimism bootstrap", "Harrell, Lee & Mark 1996"
     return _combined(Optimism, "optimism", text, reference, oof, metric, config, rule, n_resamples, rng)
+
+
+def _rounds_of_one(scoring: Scoring) -> NDArray[np.float64] | None:
+    """The scores of the rounds of the only candidate; None where fewer than two are defined, which say nothing of spread."""
+    rounds = scoring.fold_scores()[0, 0]
+    kept = rounds[np.isfinite(rounds)]
+    return kept if len(kept) > 1 else None
 
 
 def _combined(

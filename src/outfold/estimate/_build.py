@@ -86,32 +86,38 @@ def single(
 ) -> Estimate:
     """Estimate for predictions of one configuration, which nothing selected; the interval is the one valid for the plan."""
     selection = select.choose(scoring, select.best)
-    n_resamples, level, rng = check_count(n_resamples, "n_resamples", 2), check_level(level), check_count(rng, "rng", 0)
     estimate = build(
         scoring,
         replace(selection, rule="named beforehand"),
         method,
         value=selection.score,
-        level=level,
         description=text,
         reference=reference,
         notes=fold_notes(scoring) if scoring.aggregate == "fold" else (),
+        named=True,
     )
+    return with_interval(estimate, scoring, n_resamples, level, rng)
+
+
+def with_interval(estimate: Estimate, scoring: Scoring, n_resamples: int, level: float, rng: int) -> Estimate:
+    """The estimate with the interval that is valid for its only candidate, or the caveat that none is."""
+    n_resamples, level, rng = check_count(n_resamples, "n_resamples", 2), check_level(level), check_count(rng, "rng", 0)
     evidence = Evidence(scoring, estimate.value, n_resamples, rng)
     intervals = OneConfiguration(evidence)
     found = intervals.choose(level)
     if found is None:
         note = Note("OF218", intervals.why_none())
-        return replace(estimate, intervals=intervals, notes=(*estimate.notes, note))
+        return replace(estimate, confidence_level=level, intervals=intervals, notes=(*estimate.notes, note))
     way, interval = found
     return replace(
         estimate,
         interval=interval,
         interval_method=way.name,
+        confidence_level=level,
         intervals=intervals,
         draws=evidence.draws if way.name in ("bca", "percentile") else None,
-        description=f"{'one test set' if evidence.one_set else text}, {way.words}",
-        reference=way.source if evidence.one_set else f"{reference}; {way.source}",
+        description=f"{estimate.description}, {way.words}",
+        reference="; ".join(filter(None, (estimate.reference, way.source))),
         notes=(*estimate.notes, *_range_notes(interval, scoring.metric.bounds)),
     )
 

@@ -47,7 +47,9 @@ def cv(
             f"cv is the score of one configuration; name one of the {oof.n_configs}, or use bbc for the selected one."
         )
     scoring = Scoring(oof.sel(config=0 if config is None else config), metric, aggregate)
-    return single(scoring, "cv", f"CV by {aggregate}", "Tsamardinos 2015, Alg. 1", n_resamples, confidence_level, rng)
+    folds = f"CV by {aggregate}", "Tsamardinos 2015, Alg. 1"
+    text, reference = folds if len(scoring.cells) > 1 else ("one test set", "")  # nothing was cross-validated
+    return single(scoring, "cv", text, reference, n_resamples, confidence_level, rng)
 
 
 @needs()
