@@ -496,3 +496,44 @@ def test_t_is_for_rounds_of_a_named_configuration_only(classes):
         named.confidence_interval(method="bca")
     with pytest.raises(InputError, match="the interval of oob is by 'percentile' or 'order'; got 't'"):
         chosen.confidence_interval(method="t")
+
+
+# -- what cannot be done ------------------------------------------------------------------------------------
+
+
+class OnlyDuplicates(KNeighborsClassifier):
+    """Cannot be fitted on samples that all differ, and so not on all samples."""
+
+    def fit(self, X, y):
+        if len(np.unique(X, axis=0)) == len(X):
+            raise ValueError("no sample twice")
+        return super().fit(X, y)
+
+
+def test_a_configuration_that_fails_on_all_samples_is_counted_among_those_left_out():
+    X, y = make_classification(50, 4, random_state=0)
+    configs = {"a": KNeighborsClassifier(3), "b": KNeighborsClassifier(5), "c": OnlyDuplicates(1)}
+    oof = of.collect(configs, X, y, of.Plan.bootstrap(5))
+    for method in (estimate.point632, estimate.point632plus, estimate.optimism):
+        result = method(oof, "accuracy", n_resamples=20)
+        assert result.n_configs == 2
+        assert [n.text for n in result.notes if n.code == "OF205"][0].startswith("1 more of 3 configurations have no")
+    assert estimate.oob(oof, "accuracy", n_resamples=20).n_configs == 3
+
+
+def test_too_few_samples_say_what_to_do():
+    y, X = np.arange(3) % 2, np.arange(3.0)[:, None]
+    pair = {"a": KNeighborsClassifier(1), "b": DecisionTreeClassifier(max_depth=1)}
+    one_held_out = of.collect(pair, X, y, of.Plan.holdout(0.3))
+    with pytest.raises(InputError, match=r"leave none of 1 samples out\. Hold out more samples, or name the conf"):
+        estimate.holdout(one_held_out, "accuracy")
+    with pytest.raises(InputError, match=r"left no sample out .* there are 2 samples\. Use more samples, or Plan"):
+        of.Plan.bootstrap(5).split(y[:2])
+    with pytest.raises(InputError, match=r"drew one class only .* Use more samples, stratify=True, or Plan"):
+        of.Plan.bootstrap(5, stratify=False).split(y[:2])
+    with pytest.raises(InputError, match=r"there is 1 group\. Use more groups, or Plan"):
+        of.Plan.bootstrap(5).split(y, groups=np.zeros(3))
+    with pytest.raises(InputError, match="resub must be True, False or None"):
+        of.collect(pair, X, y, of.Plan.holdout(0.3), resub="yes")
+    with pytest.raises(InputError, match="rng must be a whole number of at least 0; got 'x'"):
+        estimate.holdout(one_held_out, "accuracy", "a", rng="x")

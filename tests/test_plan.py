@@ -218,6 +218,8 @@ def test_ignored_groups_say_so():
         (lambda: Plan(groups=[1, 2]), "collect"),
         (lambda: Plan.blocked(4), "m = 3, 7, 15"),
         (lambda: Plan.holdout(1.5), "between 0 and 1"),
+        (lambda: Plan.holdout("a third"), "test must be a share between 0 and 1; got 'a third'"),
+        (lambda: Plan.three_way(None), "validation must be a share between 0 and 1; got None"),
         (lambda: Plan(10).split(["a"] * 9 + ["b"]), "class b has 1 member"),
         (lambda: Plan(10).split(np.linspace(0, 1, 7)), "10 folds need at least 10 samples; there are 7"),
         (lambda: Plan(5).split(np.tile([0, 1], 10), groups=np.arange(20) % 3), "there are 3. Use Plan\\(folds=3\\)"),

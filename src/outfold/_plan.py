@@ -459,9 +459,10 @@ class _Splitter:
         what = "samples" if self.groups is None else "groups"
         n = self.n if self.groups is None else int(self.groups.max()) + 1
         why = "left no sample out" if all_drawn else "drew one class only"
+        within = "" if self.strata is not None or self.groups is not None or all_drawn else " stratify=True,"
         raise InputError(
-            f"a bootstrap round {why} in {_ATTEMPTS} draws in a row, with {n} {what}. Use more {what}, stratify=True, or "
-            "Plan(folds=...)."
+            f"a bootstrap round {why} in {_ATTEMPTS} draws in a row; there {'is' if n == 1 else 'are'} {n} "
+            f"{what if n > 1 else what[:-1]}. Use more {what},{within} or Plan(folds=...)."
         )
 
     def _blocked(self) -> Splits:

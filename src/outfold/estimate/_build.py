@@ -171,7 +171,14 @@ def cannot_score(scoring: Scoring) -> str:
     if target.classes is not None:
         counts = np.bincount(target.y, minlength=len(target.classes))
         rare = f" Class {target.classes[np.argmin(counts)]!s} has {counts.min()} of {len(target)} samples."
+    name, n = scoring.metric.name, len(scoring.rows)
+    if scoring.metric.pointwise:  # it is defined wherever a sample is left out
+        units = "groups" if scoring.oof.groups is not None else "samples"
+        return (
+            f"{name} cannot be scored on bootstrap samples of these predictions, which leave none of {n} samples out. "
+            f"Hold out more {units}, or name the configuration beforehand: estimate.cv(oof, {name!r}, config=...)."
+        )
     return (
-        f"{scoring.metric.name} cannot be scored on bootstrap samples of these predictions.{rare} "
-        "Use more samples, stratify=True, or a pointwise metric such as accuracy."
+        f"{name} cannot be scored on bootstrap samples of these predictions.{rare} "
+        "Hold out more samples, or take a pointwise metric such as accuracy; bbc can draw within classes: stratify=True."
     )
