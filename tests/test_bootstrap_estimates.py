@@ -517,7 +517,7 @@ def test_a_configuration_that_fails_on_all_samples_is_counted_among_those_left_o
     for method in (estimate.point632, estimate.point632plus, estimate.optimism):
         result = method(oof, "accuracy", n_resamples=20)
         assert result.n_configs == 2
-        assert [n.text for n in result.notes if n.code == "OF205"][0].startswith("1 more of 3 configurations have no")
+        assert next(n.text for n in result.notes if n.code == "OF205").startswith("1 more of 3 configurations have no")
     assert estimate.oob(oof, "accuracy", n_resamples=20).n_configs == 3
 
 

@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -558,7 +557,7 @@ def _repeats_of(tests: list[NDArray[np.intp]], n: int) -> list[list[int]]:
 
 
 def _share(value: Any, name: str) -> float:
-    if not (isinstance(value, Real) and 0 < value < 1):
+    if not (isinstance(value, (int, float, np.integer, np.floating)) and 0 < value < 1):
         raise InputError(f"{name} must be a share between 0 and 1; got {value!r}.")
     return float(value)
 

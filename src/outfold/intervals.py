@@ -426,6 +426,6 @@ def _groups(groups: ArrayLike, n: int) -> NDArray[np.intp]:
 
 
 def _refuse_missing(labels: NDArray[Any], name: str) -> None:
-    missing = sum(label is None or label != label for label in labels.tolist())  # noqa: PLR0124  (NaN differs from itself)
+    missing = sum(label is None or label != label for label in labels.tolist())
     if missing:
         raise InputError(f"{name} must name every sample; {missing} of {len(labels)} are missing. Leave these out.")
