@@ -537,3 +537,27 @@ def test_too_few_samples_say_what_to_do():
         of.collect(pair, X, y, of.Plan.holdout(0.3), resub="yes")
     with pytest.raises(InputError, match="rng must be a whole number of at least 0; got 'x'"):
         estimate.holdout(one_held_out, "accuracy", "a", rng="x")
+
+
+def test_rounds_left_out_and_ends_out_of_range_are_said():
+    """Of three positives some rounds leave none out; t goes beyond an area of 1."""
+    X, y = make_classification(43, 4, weights=[0.93], flip_y=0, random_state=1)
+    configs = {"tree": DecisionTreeClassifier(max_depth=2, random_state=0), "1-nn": KNeighborsClassifier(1)}
+    oof = of.collect(configs, X, y, of.Plan.bootstrap(20, stratify=False), rng=0)
+    lacking = sum(len(np.unique(y[oof.folds[:, r] == 0])) < 2 for r in range(20))
+    assert lacking > 0
+    said = f"roc_auc is undefined in {lacking} of 20 rounds, which were left out."
+    named = estimate.oob(oof, "roc_auc", "tree")
+    assert named.interval.high > 1
+    assert {"OF204", "OF219"} <= {n.code for n in named.notes}
+    for result in (
+        named,
+        estimate.oob(oof, "roc_auc", n_resamples=20),
+        estimate.bbc(oof, "roc_auc", n_resamples=20),
+        estimate.point632(oof, "roc_auc", "tree"),
+        estimate.point632plus(oof, "roc_auc", "tree", per_round=True),
+    ):
+        assert said in [n.text for n in result.notes]
+    # What was left out does not enter the optimism, and a mean over samples is defined in every round.
+    for result in (estimate.optimism(oof, "roc_auc", "tree"), estimate.oob(oof, "accuracy", "tree")):
+        assert "OF204" not in [n.code for n in result.notes]

@@ -45,7 +45,9 @@ def build(
 ) -> Estimate:
     oof = scoring.oof
     way = None if draws is None else "percentile" if interval is None else "t"
-    if interval is None and draws is not None:
+    if interval is not None:
+        notes = (*notes, *_range_notes(interval, scoring.metric.bounds))
+    elif draws is not None:
         interval = Interval(*percentile(draws, level))
     if np.isnan(value):
         raise InputError(
@@ -72,7 +74,7 @@ def build(
         fingerprint=oof.fingerprint,
         description=description,
         reference=reference,
-        notes=(*oof.notes, *scoring.notes, *notes),
+        notes=(*oof.notes, *scoring.notes, *_repeat_notes(scoring), *notes),
         draws=draws,
         chosen=chosen,
         details=details or {},
@@ -163,6 +165,16 @@ def fold_notes(scoring: Scoring) -> tuple[Note, ...]:
     if min(sizes) < SMALL_FOLD:
         return (Note("OF204", f"{name} on folds of {min(sizes)} samples is unreliable; bbc pools the folds."),)
     return ()
+
+
+def _repeat_notes(scoring: Scoring) -> tuple[Note, ...]:
+    """A caveat where the mean over repeats, or bootstrap rounds, leaves some out."""
+    if scoring.metric.pointwise or scoring.aggregate == "fold":
+        return ()
+    undefined, n = scoring.undefined()
+    what = "rounds" if scoring.oof.plan.kind == "bootstrap" else "repeats"
+    text = f"{scoring.metric.name} is undefined in {undefined} of {n} {what}, which were left out."
+    return (Note("OF204", text),) if undefined else ()
 
 
 def cannot_score(scoring: Scoring) -> str:

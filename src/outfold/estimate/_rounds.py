@@ -200,6 +200,10 @@ class Optimism(Rounds):
 
     blocks = ("inbag", "resub")
 
+    def undefined(self) -> tuple[int, int]:
+        """None: whether the samples a round left out can be scored does not matter here."""
+        return 0, len(self.cells)
+
     def scores(self, weights: NDArray[Any] | None = None) -> Floats:
         """(b, C) the corrected score of every candidate under every weighting."""
         target, full, splits = self.oof.target, self._spread(weights), self.oof.splits
