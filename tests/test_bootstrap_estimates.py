@@ -561,3 +561,20 @@ def test_rounds_left_out_and_ends_out_of_range_are_said():
     # What was left out does not enter the optimism, and a mean over samples is defined in every round.
     for result in (estimate.optimism(oof, "roc_auc", "tree"), estimate.oob(oof, "accuracy", "tree")):
         assert "OF204" not in [n.code for n in result.notes]
+
+
+def test_tests_of_random_splits_refuse_bootstrap_rounds(classes):
+    """Rounds train on samples more than once; the correction of Nadeau and Bengio is not made for that."""
+    for test in (of.compare.t_corrected, of.compare.t_bayes, of.compare.t_resampled):
+        with pytest.raises(
+            NeedError, match=f"{test.__name__} needs .*; these predictions are {ROUNDS} bootstrap rounds"
+        ):
+            test(classes, "logit", "tree", metric="accuracy")
+    with pytest.raises(NeedError, match="corrected_t needs .* Valid here: percentile"):
+        estimate.cv(classes, "accuracy", "logit").confidence_interval(method="corrected_t")
+
+
+def test_cv_of_several_would_be_the_score_of_their_winner(classes):
+    with pytest.raises(InputError, match=r"cv is the score of one configuration; got 2\. Name one, or use bbc"):
+        estimate.cv(classes, "accuracy", ["logit", "tree"])
+    assert estimate.cv(classes, "accuracy", ["tree"]).value == estimate.cv(classes, "accuracy", "tree").value

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,11 @@ class Plan:
                 raise InputError(
                     f"Plan({name}=...) takes True, False or 'auto'; give group labels to collect(groups=...)."
                 )
+        if self.kind not in get_args(Kind):
+            raise InputError(f"kind must be one of {', '.join(get_args(Kind))}; got {self.kind!r}.")
+        shares = {"holdout": ("test",), "three_way": ("validation", "test")}.get(self.kind, ())
+        if any(getattr(self, name) is None for name in shares):
+            raise InputError(f"a plan of kind {self.kind!r} needs {' and '.join(shares)}; use Plan.{self.kind}().")
         if self.kind == "kfold" and not (_whole(self.folds) and self.folds >= 2):
             raise InputError(
                 f"a plan needs at least 2 folds; got folds={self.folds!r}. Use Plan.holdout for one split."
