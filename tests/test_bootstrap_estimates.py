@@ -570,7 +570,7 @@ def test_tests_of_random_splits_refuse_bootstrap_rounds(classes):
             NeedError, match=f"{test.__name__} needs .*; these predictions are {ROUNDS} bootstrap rounds"
         ):
             test(classes, "logit", "tree", metric="accuracy")
-    with pytest.raises(NeedError, match="corrected_t needs .* Valid here: percentile"):
+    with pytest.raises(NeedError, match=r"corrected_t needs .* Valid here: percentile"):
         estimate.cv(classes, "accuracy", "logit").confidence_interval(method="corrected_t")
 
 
