@@ -485,8 +485,18 @@ def test_the_test_part_of_three_gives_the_interval_of_one_test_set(held_out):
 def test_one_round_has_no_interval(classes):
     result = estimate.oob(classes.sel(repeat=0), "accuracy", "tree")
     assert result.interval is None
+    assert "OF218" in [n.code for n in result.notes]
     with pytest.raises(NeedError, match="oob gives no interval"):
         result.confidence_interval()
+
+
+def test_rounds_that_do_not_vary_have_no_interval():
+    y = np.arange(40) % 2
+    perfect = of.collect(DecisionTreeClassifier(), y[:, None], y, of.Plan.bootstrap(5))
+    for interval in ("t", "percentile"):
+        result = estimate.oob(perfect, "accuracy", interval=interval)
+        assert (result.value, result.interval, result.draws) == (1.0, None, None)
+        assert "OF218" in [n.code for n in result.notes]
 
 
 def test_t_is_for_rounds_of_a_named_configuration_only(classes):

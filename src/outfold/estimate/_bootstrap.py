@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels.intervals import student
+from .._notes import Note
 from .._predictions import Predictions
 from .._results import Estimate, Interval
 from .._scoring import Scoring
@@ -17,6 +18,9 @@ from ..metrics import MetricLike
 from ..select import RuleLike
 from ._rounds import Optimism, Point632, Point632ByRound, Point632Plus, Point632PlusByRound
 from ._subject import Subject, of_subject
+
+# Scores that differ by less, relative to their size, differ by rounding.
+_ROUNDING = 1e-12
 
 
 @needs(design="bootstrap")
@@ -53,6 +57,7 @@ def oob(
     subject = Subject(oof, config, rule, n_resamples, rng)
     scoring = Scoring(subject.oof, metric)
     kept = _rounds_of_one(scoring) if subject.named else None
+    why = "there is no valid interval: the scores of the rounds do not vary, or fewer than two are defined."
     around = Interval(*student(kept, level)) if kept is not None and interval == "t" else None
     return of_subject(
         subject,
@@ -65,6 +70,7 @@ def oob(
         level=level,
         interval=around,
         keeps_draws=True,
+        notes=(Note("OF218", why),) if subject.named and kept is None else (),
     )
 
 
@@ -147,10 +153,10 @@ def optimism(
 
 
 def _rounds_of_one(scoring: Scoring) -> NDArray[np.float64] | None:
-    """The scores of the rounds of the only candidate; None where fewer than two are defined, which say nothing of spread."""
+    """The scores of the rounds of the only candidate; None where they say nothing of spread: fewer than two, or all the same."""
     rounds = scoring.fold_scores()[0, 0]
     kept = rounds[np.isfinite(rounds)]
-    return kept if len(kept) > 1 else None
+    return kept if len(kept) > 1 and np.ptp(kept) > _ROUNDING * np.abs(kept).max() else None
 
 
 def _combined(
