@@ -502,6 +502,7 @@ def test_rounds_that_do_not_vary_have_no_interval():
 def test_t_is_for_rounds_of_a_named_configuration_only(classes):
     named, chosen = estimate.oob(classes, "accuracy", "tree"), estimate.oob(classes, "accuracy", n_resamples=100)
     assert named.confidence_interval(method="t") == named.interval
+    assert "rounds, t interval of the rounds [" in str(named)
     with pytest.raises(InputError, match="the interval of oob is by 't', 'percentile' or 'order'; got 'bca'"):
         named.confidence_interval(method="bca")
     with pytest.raises(InputError, match="the interval of oob is by 'percentile' or 'order'; got 't'"):

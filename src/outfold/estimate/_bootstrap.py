@@ -63,7 +63,8 @@ def oob(
         subject,
         scoring,
         "oob",
-        description=f"mean out-of-bag score of {len(scoring.cells):,} bootstrap rounds",
+        description=f"mean out-of-bag score of {len(scoring.cells):,} bootstrap rounds"
+        + ("" if kept is None else f", {interval} interval of the rounds"),
         reference="Raschka 2018, sect. 2.4",
         own="out-of-bag score",
         draws=kept,
