@@ -102,10 +102,10 @@ def test_the_expected_share_is_held_out():
     [
         (lambda: of.Plan.bootstrap(1), "at least 2 rounds; got rounds=1"),
         (lambda: of.Plan.bootstrap(2.5), "at least 2 rounds"),
-        (lambda: of.Plan.bootstrap(5).split([0.5]), r"left no sample out in 100 draws.*1 samples"),
-        (lambda: of.Plan.bootstrap(5).split([0, 1]), r"left no sample out.*with 2 samples"),
-        (lambda: of.Plan.bootstrap(5).split([0, 1] * 4, groups=[1] * 8), r"left no sample out.*1 groups"),
-        (lambda: of.Plan.bootstrap(5).split([0, 0, 1, 1], groups=[0, 0, 1, 1]), r"with 2 groups"),
+        (lambda: of.Plan.bootstrap(5).split([0.5]), r"left no sample out in 100 draws.*there is 1 sample\."),
+        (lambda: of.Plan.bootstrap(5).split([0, 1]), r"left no sample out.*there are 2 samples"),
+        (lambda: of.Plan.bootstrap(5).split([0, 1] * 4, groups=[1] * 8), r"left no sample out.*there is 1 group\."),
+        (lambda: of.Plan.bootstrap(5).split([0, 0, 1, 1], groups=[0, 0, 1, 1]), r"there are 2 groups"),
         (
             lambda: of.Plan.bootstrap(5, stratify=True).split([0, 1] * 4, groups=np.arange(8) // 2),
             "grouped bootstrap cannot be stratified",

@@ -177,6 +177,8 @@ def collect(
         )
     planned, stopping, cap = _repeated(as_plan(plan), repeats, stop, max_repeats)
     _check_plan(planned, fresh is not None)
+    if not (resub is None or isinstance(resub, (bool, np.bool_))):
+        raise InputError(f"resub must be True, False or None (for bootstrap plans only); got {resub!r}.")
     if stopping is not None:
         _check_open_end(dropping, inner, fresh is not None)
     collection = prepare(
