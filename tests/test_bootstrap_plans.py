@@ -419,7 +419,7 @@ def test_three_way_wants_the_metric_it_was_collected_for(data):
 
 def test_regression_rounds():
     X, y = make_regression(50, 3, noise=20.0, random_state=1)
-    oof = of.collect({"ridge": Ridge()}, X, y, of.Plan.bootstrap(10))
+    oof = of.collect({"ridge": Ridge()}, X, y, of.Plan.bootstrap(10), share=False)
     rows = oof.splits.train_rows(2, 0)
     held = oof.folds[:, 2] == 0
     np.testing.assert_array_equal(oof.data[2, 0, held], Ridge().fit(X[rows], y[rows]).predict(X)[held])
