@@ -36,7 +36,7 @@ def main() -> None:
     X, y = make_classification(100, 20, n_informative=5, random_state=0)
     pipeline = Pipeline([("scale", StandardScaler()), ("model", GaussianNB())])
     print("100 samples, 20 features, 10 folds, one worker; time of the other / time of collect")
-    print(f"{'pipelines':<12}{'us per fit':>11}{'plain loop':>12}{'GridSearchCV':>14}")
+    print(f"{'pipelines':<12}{'us per fit':>11}{'share=False':>13}{'plain loop':>12}{'GridSearchCV':>14}")
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, space in {**{k: [v] for k, v in SPACES.items()}, "all 100": list(SPACES.values())}.items():
@@ -52,6 +52,9 @@ def measure(name: str, pipeline: Pipeline, space: list[dict[str, list[object]]],
     def by_collect() -> np.ndarray:
         return of.collect(configs, X, y, plan).data[0]
 
+    def by_fits_alone() -> np.ndarray:
+        return of.collect(configs, X, y, plan, share=False).data[0]
+
     def by_loop() -> np.ndarray:
         out = np.empty((len(configs), len(y)))
         for j, estimator in enumerate(configs.values()):
@@ -64,12 +67,14 @@ def measure(name: str, pipeline: Pipeline, space: list[dict[str, list[object]]],
         return search.fit(X, y).cv_results_["mean_test_score"]
 
     predictions, expected, scores = by_collect(), by_loop(), by_search()
-    assert predictions.tobytes() == expected.tobytes()
+    assert by_fits_alone().tobytes() == expected.tobytes()
+    np.testing.assert_allclose(predictions, expected, rtol=0, atol=1e-8)
     hits = (predictions > 0.5) == y
     np.testing.assert_allclose(np.mean([hits[:, test].mean(axis=1) for _, test in splits], axis=0), scores, atol=1e-12)
-    times = interleaved([by_collect, by_loop, by_search])
+    times = interleaved([by_collect, by_fits_alone, by_loop, by_search])
     per_fit = 1e6 * times[0] / (10 * len(configs))
-    print(f"{name:<12}{per_fit:>11.0f}{times[1] / times[0]:>11.2f}x{times[2] / times[0]:>13.2f}x")
+    ratios = times[1:] / times[0]
+    print(f"{name:<12}{per_fit:>11.0f}{ratios[0]:>12.2f}x{ratios[1]:>11.2f}x{ratios[2]:>13.2f}x")
 
 
 def interleaved(sides: list[Callable[[], object]]) -> np.ndarray:

@@ -92,6 +92,22 @@ def classes():
     return made
 
 
+@pytest.fixture
+def register(monkeypatch):
+    """Register families of shared fits until the test is over."""
+    from outfold._share import registry
+
+    monkeypatch.setattr(registry, "_registered", [])
+    return registry.register_family
+
+
+@pytest.fixture
+def patient(monkeypatch):
+    """Batches are not cut by how long fits take on a busy machine, so that fits can be counted."""
+    monkeypatch.setattr("outfold._collect.filling._PATIENCE", 1e6)
+    monkeypatch.setattr("outfold._collect.pool._TASK_SECONDS", 60.0)
+
+
 # -- reports --------------------------------------------------------------------------------------------
 
 

@@ -420,3 +420,172 @@ def test_command_line(classes, tmp_path, capsys, method):
     assert "accuracy of logit" in printed
     main(["estimate", path, "--metric", "accuracy", "--method", method])
     assert "the selected configuration" in capsys.readouterr().out
+
+
+# -- intervals of the estimates that hold out --------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def held_out():
+    X, y = make_classification(120, 6, n_informative=3, flip_y=0.2, random_state=2)
+    configs = {"logit": LogisticRegression(), "1-nn": KNeighborsClassifier(1)}
+    plans = {
+        "holdout": of.Plan.holdout(0.4),
+        "repeated_holdout": of.Plan.repeated_holdout(6, 0.4),
+        "loo": of.Plan.leave_one_out(),
+        "three_way": of.Plan.three_way(0.3, 0.3),
+    }
+    more = {"three_way": {"fresh": "accuracy"}}
+    return {name: of.collect(configs, X, y, plan, rng=1, **more.get(name, {})) for name, plan in plans.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "aggregate", "way"),
+    [("holdout", "pooled", "wilson"), ("repeated_holdout", "fold", "corrected_t"), ("loo", "pooled", "percentile")],
+)
+@pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
+def test_a_named_configuration_has_the_interval_of_its_plan(held_out, name, aggregate, way, metric):
+    oof, method = held_out[name], getattr(estimate, name)
+    result = method(oof, metric, "logit", confidence_level=0.9)
+    other = estimate.cv(oof, metric, "logit", aggregate, confidence_level=0.9)
+    assert result.value == pytest.approx(other.value, abs=1e-12)
+    assert result.interval == other.interval
+    assert result.interval_method == ("t" if metric == "log_loss" and name == "holdout" else way)
+    assert result.confidence_level == 0.9
+    assert result.confidence_interval(0.5) == other.confidence_interval(0.5)
+    assert result.named
+    assert "Raschka 2018" in str(result)
+
+
+@pytest.mark.parametrize("name", ["holdout", "repeated_holdout", "loo"])
+def test_the_selected_of_a_holdout_has_the_interval_of_bbc(held_out, name):
+    result = getattr(estimate, name)(held_out[name], "accuracy", n_resamples=200, confidence_level=0.8)
+    other = estimate.bbc(held_out[name], "accuracy", n_resamples=200, confidence_level=0.8)
+    assert (result.value, result.interval) == (other.value, other.interval)
+    assert result.confidence_interval(0.9) == other.confidence_interval(0.9)
+    with pytest.raises(InputError, match="confidence_level must lie between 0 and 1"):
+        getattr(estimate, name)(held_out[name], "accuracy", confidence_level=95)
+
+
+def test_the_test_part_of_three_gives_the_interval_of_one_test_set(held_out):
+    oof = held_out["three_way"]
+    result = estimate.three_way(oof, "accuracy", confidence_level=0.9)
+    test = oof.blocks["fresh"]
+    rows = np.flatnonzero(test.folds[:, 0] == 0)
+    right = test.respond("label")[0, test.config_index(result.selected), rows] == oof.target.y[rows]
+    assert result.interval == of.intervals.wilson(int(right.sum()), len(rows), confidence_level=0.9)
+    assert result.interval_method == "wilson"
+    assert not result.named  # the validation part selected it, and its score there stands beside
+    assert "winner's own score on the validation part" in str(result)
+    area = estimate.three_way(oof.sel(config=result.selected), "roc_auc")
+    assert area.interval_method == "delong"
+    assert area.confidence_interval(0.5).low > area.interval.low
+
+
+def test_one_round_has_no_interval(classes):
+    result = estimate.oob(classes.sel(repeat=0), "accuracy", "tree")
+    assert result.interval is None
+    assert "OF218" in [n.code for n in result.notes]
+    with pytest.raises(NeedError, match="oob gives no interval"):
+        result.confidence_interval()
+
+
+def test_rounds_that_do_not_vary_have_no_interval():
+    y = np.arange(40) % 2
+    perfect = of.collect(DecisionTreeClassifier(), y[:, None], y, of.Plan.bootstrap(5))
+    for interval in ("t", "percentile"):
+        result = estimate.oob(perfect, "accuracy", interval=interval)
+        assert (result.value, result.interval, result.draws) == (1.0, None, None)
+        assert "OF218" in [n.code for n in result.notes]
+
+
+def test_t_is_for_rounds_of_a_named_configuration_only(classes):
+    named, chosen = estimate.oob(classes, "accuracy", "tree"), estimate.oob(classes, "accuracy", n_resamples=100)
+    assert named.confidence_interval(method="t") == named.interval
+    assert "rounds, t interval of the rounds [" in str(named)
+    with pytest.raises(InputError, match="the interval of oob is by 't', 'percentile' or 'order'; got 'bca'"):
+        named.confidence_interval(method="bca")
+    with pytest.raises(InputError, match="the interval of oob is by 'percentile' or 'order'; got 't'"):
+        chosen.confidence_interval(method="t")
+
+
+# -- what cannot be done ------------------------------------------------------------------------------------
+
+
+class OnlyDuplicates(KNeighborsClassifier):
+    """Cannot be fitted on samples that all differ, and so not on all samples."""
+
+    def fit(self, X, y):
+        if len(np.unique(X, axis=0)) == len(X):
+            raise ValueError("no sample twice")
+        return super().fit(X, y)
+
+
+def test_a_configuration_that_fails_on_all_samples_is_counted_among_those_left_out():
+    X, y = make_classification(50, 4, random_state=0)
+    configs = {"a": KNeighborsClassifier(3), "b": KNeighborsClassifier(5), "c": OnlyDuplicates(1)}
+    oof = of.collect(configs, X, y, of.Plan.bootstrap(5))
+    for method in (estimate.point632, estimate.point632plus, estimate.optimism):
+        result = method(oof, "accuracy", n_resamples=20)
+        assert result.n_configs == 2
+        assert next(n.text for n in result.notes if n.code == "OF205").startswith("1 more of 3 configurations have no")
+    assert estimate.oob(oof, "accuracy", n_resamples=20).n_configs == 3
+
+
+def test_too_few_samples_say_what_to_do():
+    y, X = np.arange(3) % 2, np.arange(3.0)[:, None]
+    pair = {"a": KNeighborsClassifier(1), "b": DecisionTreeClassifier(max_depth=1)}
+    one_held_out = of.collect(pair, X, y, of.Plan.holdout(0.3))
+    with pytest.raises(InputError, match=r"leave none of 1 samples out\. Hold out more samples, or name the conf"):
+        estimate.holdout(one_held_out, "accuracy")
+    with pytest.raises(InputError, match=r"left no sample out .* there are 2 samples\. Use more samples, or Plan"):
+        of.Plan.bootstrap(5).split(y[:2])
+    with pytest.raises(InputError, match=r"drew one class only .* Use more samples, stratify=True, or Plan"):
+        of.Plan.bootstrap(5, stratify=False).split(y[:2])
+    with pytest.raises(InputError, match=r"there is 1 group\. Use more groups, or Plan"):
+        of.Plan.bootstrap(5).split(y, groups=np.zeros(3))
+    with pytest.raises(InputError, match="resub must be True, False or None"):
+        of.collect(pair, X, y, of.Plan.holdout(0.3), resub="yes")
+    with pytest.raises(InputError, match="rng must be a whole number of at least 0; got 'x'"):
+        estimate.holdout(one_held_out, "accuracy", "a", rng="x")
+
+
+def test_rounds_left_out_and_ends_out_of_range_are_said():
+    """Of three positives some rounds leave none out; t goes beyond an area of 1."""
+    X, y = make_classification(43, 4, weights=[0.93], flip_y=0, random_state=1)
+    configs = {"tree": DecisionTreeClassifier(max_depth=2, random_state=0), "1-nn": KNeighborsClassifier(1)}
+    oof = of.collect(configs, X, y, of.Plan.bootstrap(20, stratify=False), rng=0)
+    lacking = sum(len(np.unique(y[oof.folds[:, r] == 0])) < 2 for r in range(20))
+    assert lacking > 0
+    said = f"roc_auc is undefined in {lacking} of 20 rounds, which were left out."
+    named = estimate.oob(oof, "roc_auc", "tree")
+    assert named.interval.high > 1
+    assert {"OF204", "OF219"} <= {n.code for n in named.notes}
+    for result in (
+        named,
+        estimate.oob(oof, "roc_auc", n_resamples=20),
+        estimate.bbc(oof, "roc_auc", n_resamples=20),
+        estimate.point632(oof, "roc_auc", "tree"),
+        estimate.point632plus(oof, "roc_auc", "tree", per_round=True),
+    ):
+        assert said in [n.text for n in result.notes]
+    # What was left out does not enter the optimism, and a mean over samples is defined in every round.
+    for result in (estimate.optimism(oof, "roc_auc", "tree"), estimate.oob(oof, "accuracy", "tree")):
+        assert "OF204" not in [n.code for n in result.notes]
+
+
+def test_tests_of_random_splits_refuse_bootstrap_rounds(classes):
+    """Rounds train on samples more than once; the correction of Nadeau and Bengio is not made for that."""
+    for test in (of.compare.t_corrected, of.compare.t_bayes, of.compare.t_resampled):
+        with pytest.raises(
+            NeedError, match=f"{test.__name__} needs .*; these predictions are {ROUNDS} bootstrap rounds"
+        ):
+            test(classes, "logit", "tree", metric="accuracy")
+    with pytest.raises(NeedError, match=r"corrected_t needs .* Valid here: percentile"):
+        estimate.cv(classes, "accuracy", "logit").confidence_interval(method="corrected_t")
+
+
+def test_cv_of_several_would_be_the_score_of_their_winner(classes):
+    with pytest.raises(InputError, match=r"cv is the score of one configuration; got 2\. Name one, or use bbc"):
+        estimate.cv(classes, "accuracy", ["logit", "tree"])
+    assert estimate.cv(classes, "accuracy", ["tree"]).value == estimate.cv(classes, "accuracy", "tree").value

@@ -102,10 +102,10 @@ def test_the_expected_share_is_held_out():
     [
         (lambda: of.Plan.bootstrap(1), "at least 2 rounds; got rounds=1"),
         (lambda: of.Plan.bootstrap(2.5), "at least 2 rounds"),
-        (lambda: of.Plan.bootstrap(5).split([0.5]), r"left no sample out in 100 draws.*1 samples"),
-        (lambda: of.Plan.bootstrap(5).split([0, 1]), r"left no sample out.*with 2 samples"),
-        (lambda: of.Plan.bootstrap(5).split([0, 1] * 4, groups=[1] * 8), r"left no sample out.*1 groups"),
-        (lambda: of.Plan.bootstrap(5).split([0, 0, 1, 1], groups=[0, 0, 1, 1]), r"with 2 groups"),
+        (lambda: of.Plan.bootstrap(5).split([0.5]), r"left no sample out in 100 draws.*there is 1 sample\."),
+        (lambda: of.Plan.bootstrap(5).split([0, 1]), r"left no sample out.*there are 2 samples"),
+        (lambda: of.Plan.bootstrap(5).split([0, 1] * 4, groups=[1] * 8), r"left no sample out.*there is 1 group\."),
+        (lambda: of.Plan.bootstrap(5).split([0, 0, 1, 1], groups=[0, 0, 1, 1]), r"there are 2 groups"),
         (
             lambda: of.Plan.bootstrap(5, stratify=True).split([0, 1] * 4, groups=np.arange(8) // 2),
             "grouped bootstrap cannot be stratified",
@@ -297,7 +297,7 @@ def test_samples_drawn_twice_are_one_training_sample(data):
     oof = of.collect({"logit": LogisticRegression()}, X, y, of.Plan.bootstrap(4))
     scores = fold_scores(oof, "accuracy")
     np.testing.assert_array_equal(scores.n_train + scores.n_test, 60)
-    assert scores.layout == "holdout"
+    assert scores.layout == "other"  # tests of repeated hold-outs are not for rounds
 
 
 def test_what_does_not_go_with_the_plans(data):
@@ -419,7 +419,7 @@ def test_three_way_wants_the_metric_it_was_collected_for(data):
 
 def test_regression_rounds():
     X, y = make_regression(50, 3, noise=20.0, random_state=1)
-    oof = of.collect({"ridge": Ridge()}, X, y, of.Plan.bootstrap(10))
+    oof = of.collect({"ridge": Ridge()}, X, y, of.Plan.bootstrap(10), share=False)
     rows = oof.splits.train_rows(2, 0)
     held = oof.folds[:, 2] == 0
     np.testing.assert_array_equal(oof.data[2, 0, held], Ridge().fit(X[rows], y[rows]).predict(X)[held])

@@ -556,6 +556,20 @@ def test_run_with_inner_gives_nested_cross_validation_too(capsys, few, table, tm
     assert out.count("\n") == 3
 
 
+def test_run_explains_and_shares(capsys, few, table, tmp_path):
+    code, out, err = call(capsys, *run_args(table, tmp_path, "--explain", "--format", "json"))
+    assert code == 0, err
+    assert json.loads(out)["metric"] == "roc_auc"
+    assert "configurations on 3 hold-outs" in err
+    assert of.load(tmp_path / "out" / "run.oof").provenance["sharing"]["level"] == "exact"
+    code, _, err = call(capsys, *run_args(table, tmp_path, "--share", "none", "--explain"))
+    assert code == 0, err
+    assert "nothing is shared" in err
+    code, _, err = call(capsys, *run_args(table, tmp_path, "--share", "tolerant"))
+    assert code == 1
+    assert "share='exact' (now 'tolerant')" in err
+
+
 def test_errors_speak_of_options(capsys, few, table, tmp_path):
     code, _, err = call(capsys, *run_args(table, tmp_path, "--inner", "--folds", 2))
     assert code == 2

@@ -155,3 +155,18 @@ def test_sessions_of_the_comparing_page_print_what_stands_below_them(capsys):
     for code, printed in sessions:
         exec(compile(code, "comparing.md", "exec"), {})
         assert capsys.readouterr().out == printed
+
+
+def test_sessions_of_the_sharing_page_print_what_stands_below_them(capsys, monkeypatch):
+    from outfold._share import registry
+
+    monkeypatch.setattr(registry, "_registered", [])
+    text = (DOCS / "sharing.md").read_text()
+    sessions = re.findall(r"^```python\n([^`]*)^```\n```\n([^`]*)^```", text, re.M)
+    assert len(sessions) == 2
+    for code, printed in sessions:
+        scope: dict[str, object] = {"__name__": "sharing_page"}
+        exec(compile(code, "sharing.md", "exec"), scope)
+        assert capsys.readouterr().out == printed
+        assert scope["oof"].completeness == 1.0
+        assert scope["oof"].provenance["sharing"]["families"]

@@ -315,6 +315,20 @@ def test_levels_lie_between_0_and_1(level):
         (lambda: intervals.nested_cv_bates(np.ones(6), np.ones((6, 2)), np.arange(6) % 2), "K at least 3"),
         (lambda: intervals.nested_cv_bates(np.ones(6), np.ones((6, 4)), np.arange(6) % 3), "0 to 3 in every repeat"),
         (lambda: intervals.nested_cv_bates(np.ones(6), np.full((6, 3), np.nan), np.arange(6) % 3), "must be finite"),
+        (lambda: intervals.nested_cv_bates(["a"], [["a"]], [0]), "outer must be numbers"),
+        (lambda: intervals.nested_cv_bates([1, 2], [[1, 2], [1]], [0, 1]), "inner must be numbers"),
+        (lambda: intervals.corrected_t([1, 2, 3], "many", 10), "n_train must be numbers"),
+        (lambda: intervals.corrected_t([1, 2, 3], np.inf, 10), "numbers of samples from 1"),
+        (lambda: intervals.conservative_z([1], [[1, 2], [1]]), "halves must be numbers"),
+        (lambda: intervals.bbc_f([["a", "b"]]), "fold_scores must be numbers"),
+        (lambda: intervals.cluster_robust([1, 2, 3], ["a", None, "b"]), "groups must name every sample; 1 of 3"),
+        (lambda: intervals.cluster_robust([1, 2, 3], [1, np.nan, np.nan]), "groups must name every sample; 2 of 3"),
+        (lambda: intervals.delong(["a", None, "b", "a", "b"], [1, 2, 3, 4, 5]), "y must name every sample; 1 of 5"),
+        (lambda: intervals.bca([1, 2, 3], "mean"), "statistic must be a function"),
+        (lambda: intervals.bca([1, 2, 3], lambda v: (1, 2)), "statistic must give one finite number"),
+        (lambda: intervals.bca([1, np.nan, 3]), "statistic must give one finite number .* got .*nan"),
+        (lambda: intervals.bca_draws([1, 2, 3], np.nan, [1, 2]), "observed must be .* a finite number; got nan"),
+        (lambda: intervals.bca_draws([1, 2, 3], "a", [1, 2]), "observed must be .* a finite number; got 'a'"),
     ],
 )
 def test_errors_say_what_is_needed(call, words):
@@ -541,8 +555,9 @@ def test_methods_that_are_not_valid_say_what_is():
         result.confidence_interval(method="conservative_z")
     with pytest.raises(InputError, match="method must be 'auto' or one of wilson"):
         result.confidence_interval(method="wald")
-    with pytest.raises(InputError, match="level must lie between 0 and 1"):
-        result.confidence_interval(1.5)
+    for level in (1.5, 0, np.nan, "0.9", [0.9]):
+        with pytest.raises(InputError, match="level must lie between 0 and 1"):
+            result.confidence_interval(level)
 
 
 def _mean_right(y, prediction):

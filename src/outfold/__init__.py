@@ -43,6 +43,7 @@ from ._results import (
     TiedSet,
     ValidationCurve,
 )
+from ._share import Family, Unsuitable, View, check_family, register_family
 from ._store import load
 from ._version import __version__ as __version__
 
@@ -57,6 +58,7 @@ __all__ = [
     "Configs",
     "CurveLine",
     "Estimate",
+    "Family",
     "Finding",
     "FoldScores",
     "Interval",
@@ -79,9 +81,12 @@ __all__ = [
     "Stability",
     "State",
     "TiedSet",
+    "Unsuitable",
     "ValidationCurve",
+    "View",
     "advise",
     "check",
+    "check_family",
     "cite",
     "collect",
     "compare",
@@ -100,6 +105,7 @@ __all__ = [
     "rank",
     "read",
     "refit",
+    "register_family",
     "report",
     "select",
     "simulate",

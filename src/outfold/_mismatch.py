@@ -80,6 +80,8 @@ def _difference(key: str, before: str | None, now: str | None) -> str:
     if key == "repeats":
         texts = [f"repeats={AUTO!r}" if value == AUTO else "a fixed number of repeats" for value in (before, now)]
         return f"{texts[0]} (now {texts[1]})"
+    if key == "share":
+        return f"share={before or 'exact'!r} (now {now or 'exact'!r})"
     if key in _OPTIONAL and _is_none(before) != _is_none(now):
         return f"no {word} (now given)" if _is_none(before) else f"{word} (now none)"
     # Hashes and long texts tell a person nothing; a seed, a response or a rule does.

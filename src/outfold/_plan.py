@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,11 @@ class Plan:
                 raise InputError(
                     f"Plan({name}=...) takes True, False or 'auto'; give group labels to collect(groups=...)."
                 )
+        if self.kind not in get_args(Kind):
+            raise InputError(f"kind must be one of {', '.join(get_args(Kind))}; got {self.kind!r}.")
+        shares = {"holdout": ("test",), "three_way": ("validation", "test")}.get(self.kind, ())
+        if any(getattr(self, name) is None for name in shares):
+            raise InputError(f"a plan of kind {self.kind!r} needs {' and '.join(shares)}; use Plan.{self.kind}().")
         if self.kind == "kfold" and not (_whole(self.folds) and self.folds >= 2):
             raise InputError(
                 f"a plan needs at least 2 folds; got folds={self.folds!r}. Use Plan.holdout for one split."
@@ -458,9 +463,10 @@ class _Splitter:
         what = "samples" if self.groups is None else "groups"
         n = self.n if self.groups is None else int(self.groups.max()) + 1
         why = "left no sample out" if all_drawn else "drew one class only"
+        within = "" if self.strata is not None or self.groups is not None or all_drawn else " stratify=True,"
         raise InputError(
-            f"a bootstrap round {why} in {_ATTEMPTS} draws in a row, with {n} {what}. Use more {what}, stratify=True, or "
-            "Plan(folds=...)."
+            f"a bootstrap round {why} in {_ATTEMPTS} draws in a row; there {'is' if n == 1 else 'are'} {n} "
+            f"{what if n > 1 else what[:-1]}. Use more {what},{within} or Plan(folds=...)."
         )
 
     def _blocked(self) -> Splits:
@@ -556,7 +562,7 @@ def _repeats_of(tests: list[NDArray[np.intp]], n: int) -> list[list[int]]:
 
 
 def _share(value: Any, name: str) -> float:
-    if not 0 < value < 1:
+    if not (isinstance(value, (int, float, np.integer, np.floating)) and 0 < value < 1):
         raise InputError(f"{name} must be a share between 0 and 1; got {value!r}.")
     return float(value)
 

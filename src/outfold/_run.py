@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from . import _render, estimate, metrics
 from ._collect import collect, refit
+from ._collect.sharing import ShareLike
 from ._plan import Plan
 from ._predictions import Predictions
 from ._report import report
@@ -114,6 +115,8 @@ def run(
     seed: int = 0,
     timeout: float | None = None,
     inner: bool = False,
+    share: ShareLike = "exact",
+    explain: Say | None = None,
     configs: Callable[[Any, Kind], Any] | None = None,
     command: str | None = None,
     say: Say = lambda text: None,
@@ -140,8 +143,10 @@ def run(
         Columns not to learn from.
     positive
         Which of two classes is the positive one.
-    n_jobs, seed, timeout, inner
+    n_jobs, seed, timeout, inner, share
         As in `collect`; with `inner` nested cross-validation is estimated too.
+    explain
+        Called with what is going to be shared.
     configs
         Makes the configurations for the features and the task; `spaces.tabular` by default.
     command
@@ -170,6 +175,8 @@ def run(
         positive=positive,
         samples=table.samples,
         inner=inner,
+        share=share,
+        explain=explain or False,
     )
     model = _keep_model(folder, oof, space, table, chosen, say)
     nested = estimate.nested(oof, chosen) if inner else None

@@ -130,6 +130,11 @@ class Scoring:
         weights = self.equal_weights() if weights is None else weights
         return np.stack([part.kernel.scores(part.of(weights)) for part in self._by_cell], axis=-1)
 
+    def undefined(self) -> tuple[int, int]:
+        """How many of how many parts of the mean over repeats, or folds, are undefined for every candidate."""
+        weights = self.equal_weights()
+        return sum(bool(np.isnan(part.kernel.scores(part.of(weights))).all()) for part in self._parts), len(self._parts)
+
     def standard_errors(self, fold_scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """(b, C) sd over the folds of a repeat / sqrt(K), averaged over repeats; NaN for fewer than two folds."""
         return standard_errors(fold_scores, np.array([r for r, _ in self.cells]))

@@ -25,8 +25,9 @@ from ._kernels import delong as _areas
 from ._kernels import intervals as _kernels
 from ._kernels.resample import Bootstrap
 from ._kernels.resampled import mean_variance
+from ._plan import group_codes
 from ._results import Interval
-from ._validate import check_count, check_level
+from ._validate import check_count, check_level, is_number
 from .exceptions import InputError
 
 __all__ = [
@@ -160,13 +161,26 @@ def bca(
     if v.ndim < 1 or len(v) < 2:
         raise InputError(f"values must be those of two samples at least; got shape {v.shape}.")
     b, n = check_count(n_resamples, "n_resamples", _least_draws(level)), len(v)
+    if not callable(statistic):
+        raise InputError(f"statistic must be a function of the values, such as np.median; got {statistic!r}.")
+    observed = _number_of(statistic, v)
     draws = [
-        statistic(v[np.repeat(np.arange(n), row)])
+        _number_of(statistic, v[np.repeat(np.arange(n), row)])
         for block in Bootstrap(n, check_count(rng, "rng", 0)).blocks(b)
         for row in block
     ]
-    jackknife = [statistic(np.delete(v, i, axis=0)) for i in range(n)]
-    return bca_draws(draws, float(statistic(v)), jackknife, confidence_level=level)
+    jackknife = [_number_of(statistic, np.delete(v, i, axis=0)) for i in range(n)]
+    return bca_draws(draws, observed, jackknife, confidence_level=level)
+
+
+def _number_of(statistic: Statistic, values: NDArray[Any]) -> float:
+    found = statistic(values)
+    if np.ndim(found) or not is_number(np.asarray(found).item()):
+        raise InputError(
+            f"statistic must give one finite number for all values, for every draw and without each value; got {found!r}. "
+            "Leave out undefined values, or make the draws yourself and use bca_draws."
+        )
+    return float(found)
 
 
 def bca_draws(draws: ArrayLike, observed: float, jackknife: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
@@ -183,6 +197,8 @@ def bca_draws(draws: ArrayLike, observed: float, jackknife: ArrayLike, *, confid
     """
     level = check_level(confidence_level)
     b, left = _several(draws, "draws"), _several(jackknife, "jackknife")
+    if not is_number(observed):
+        raise InputError(f"observed must be the statistic on all samples, a finite number; got {observed!r}.")
     return Interval(*_kernels.bca(b, float(observed), left, level))
 
 
@@ -245,6 +261,7 @@ def area_and_error(
 
 
 def _positive(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    _refuse_missing(labels, "y")
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     if len(classes) != 2 or counts.min() < 2:
         have = ", ".join(f"{n} of {c}" for c, n in zip(classes.tolist()[:5], counts.tolist()[:5], strict=True))
@@ -271,9 +288,12 @@ def corrected_t(
         Samples trained on and held out: a number, or one a fold.
     """
     level, s = check_level(confidence_level), _several(fold_scores, "fold_scores")
-    sizes = [np.asarray(size, dtype=np.float64) for size in (n_train, n_test)]
-    if any(size.shape not in ((), s.shape) or not np.all(size >= 1) for size in sizes):
-        raise InputError(f"n_train and n_test must be numbers of samples, one for all {len(s)} folds or one a fold.")
+    sizes = [_numbers(n_train, "n_train"), _numbers(n_test, "n_test")]
+    if any(size.shape not in ((), s.shape) or not np.all((size >= 1) & np.isfinite(size)) for size in sizes):
+        raise InputError(
+            f"n_train and n_test must be numbers of samples from 1, one for all {len(s)} folds or one a fold; got "
+            f"{n_train!r} and {n_test!r}."
+        )
     ratio = float(np.mean(sizes[1] / sizes[0]))
     variance = float(mean_variance(s[None, :], ratio / (1 + ratio))[0])
     return Interval(*_kernels.around(s.mean(), float(np.sqrt(variance)), level, len(s) - 1))
@@ -296,7 +316,7 @@ def conservative_z(fold_scores: ArrayLike, halves: ArrayLike, *, confidence_leve
     """
     level = check_level(confidence_level)
     s = _several(fold_scores, "fold_scores", least=1)
-    pairs = np.asarray(halves, dtype=np.float64)
+    pairs = _numbers(halves, "halves")
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs) or not np.isfinite(pairs).all():
         raise InputError(f"halves must be finite means on two halves, shape (M, 2); got shape {pairs.shape}.")
     variance = float(np.mean((pairs[:, 0] - pairs[:, 1]) ** 2) / 2)
@@ -326,7 +346,7 @@ def bbc_f(
     n_resamples, rng
         Number of draws, and their seed.
     """
-    level, scores = check_level(confidence_level), np.asarray(fold_scores, dtype=np.float64)
+    level, scores = check_level(confidence_level), _numbers(fold_scores, "fold_scores")
     if scores.ndim != 2 or not len(scores) or scores.shape[1] < 2 or not np.isfinite(scores).all():
         raise InputError(
             f"fold_scores must be finite, (configurations, folds), two folds at least; got {scores.shape}."
@@ -361,7 +381,7 @@ def nested_cv_bates(
         (N,) or (N, R) the fold of every sample, 0 to K-1.
     """
     level = check_level(confidence_level)
-    out, held, within = (np.asarray(a, dtype=np.float64) for a in (outer, folds, inner))
+    out, held, within = _numbers(outer, "outer"), _numbers(folds, "folds"), _numbers(inner, "inner")
     if out.ndim == 1:
         out, held, within = out[:, None], np.atleast_2d(held).T, within[:, None, :] if within.ndim == 2 else within
     k = within.shape[-1] if within.ndim == 3 else 0
@@ -381,11 +401,15 @@ def nested_cv_bates(
 # ---------------------------------------------------------------------------------- what is given
 
 
-def _several(values: ArrayLike, name: str, least: int = 2) -> NDArray[np.float64]:
+def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
     try:
-        given = np.asarray(values, dtype=np.float64)
+        return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be numbers: {error}.") from None
+
+
+def _several(values: ArrayLike, name: str, least: int = 2) -> NDArray[np.float64]:
+    given = _numbers(values, name)
     if given.ndim != 1 or len(given) < least:
         raise InputError(f"{name} must be a list of {least} numbers or more; got shape {given.shape}.")
     if not np.isfinite(given).all():
@@ -394,10 +418,14 @@ def _several(values: ArrayLike, name: str, least: int = 2) -> NDArray[np.float64
 
 
 def _groups(groups: ArrayLike, n: int) -> NDArray[np.intp]:
-    labels = np.asarray(groups)
-    if labels.shape != (n,):
-        raise InputError(f"groups must name one group a sample, shape ({n},); got shape {labels.shape}.")
-    codes = np.unique(labels, return_inverse=True)[1].astype(np.intp)
+    codes = group_codes(groups, n)
+    _refuse_missing(np.asarray(groups), "groups")
     if codes.max() < 1:
         raise InputError("groups must be two at least; all samples belong to one.")
     return codes
+
+
+def _refuse_missing(labels: NDArray[Any], name: str) -> None:
+    missing = sum(label is None or label != label for label in labels.tolist())
+    if missing:
+        raise InputError(f"{name} must name every sample; {missing} of {len(labels)} are missing. Leave these out.")

@@ -96,6 +96,22 @@ CHECKS = (
         "ours",
     ),
     Check(
+        "OF106",
+        "shared below exact",
+        "tip",
+        "Some predictions come from fits that served several configurations at a level below exact.",
+        'Nothing, or `share="exact"` for the numbers you report.',
+        "ours",
+    ),
+    Check(
+        "OF107",
+        "a family was wrong",
+        "caution",
+        "A family of fits gave something else than a fit alone, and was not used.",
+        "Nothing for the predictions, which are those of fits alone. Tell whoever wrote the family.",
+        "ours",
+    ),
+    Check(
         "OF205",
         "failed configurations",
         "caution",

@@ -91,8 +91,9 @@ CHECKS = (
         "OF204",
         "an area on small folds",
         "caution",
-        "A metric such as AUC was taken on folds that are very small or lack a class.",
-        "Use `bbc`, which pools the folds, or fewer folds.",
+        "A metric such as AUC was taken on folds, repeats or bootstrap rounds that are very small or lack a class; where it is "
+        "undefined they were left out.",
+        "Use `bbc`, which pools the folds, or fewer folds; stratified rounds.",
         "Tsamardinos et al. 2015, sect. 8.1",
     ),
     Check(

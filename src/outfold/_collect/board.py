@@ -13,7 +13,7 @@ from .._plan import Splits
 from .._predictions import Predictions, State
 from ..exceptions import StoreMismatchError
 from .schedule import CellKey
-from .work import Outcome
+from .task import Outcome
 
 
 class Block:
@@ -80,8 +80,15 @@ class Block:
 
     def drop(self, config: int, repeat: int, fold: int) -> None:
         """Mark a cell as dropped; what it held before counts no more."""
+        self._empty(config, repeat, fold, State.DROPPED)
+
+    def open_again(self, config: int, repeat: int, fold: int) -> None:
+        """Make a cell pending; what it held before counts no more."""
+        self._empty(config, repeat, fold, State.PENDING)
+
+    def _empty(self, config: int, repeat: int, fold: int, state: State) -> None:
         self.data[repeat, config, self.rows(repeat, fold)] = -1 if self.data.dtype.kind == "i" else np.nan
-        self.state[config, repeat, fold] = State.DROPPED
+        self.state[config, repeat, fold] = state
         self.messages.pop((self.start.configs[config], repeat, fold), None)
 
     def snapshot(self) -> Predictions:
@@ -145,6 +152,27 @@ class Board:
             state = block.state[mine]
             state[state == State.DROPPED] = State.PENDING
             block.state[mine] = state
+
+    def dropped(self, names: Iterable[str]) -> list[CellKey]:
+        """The cells of these configurations that are dropped now."""
+        state = self.oof.state
+        return [
+            ("oof", name, int(r), int(k))
+            for name in names
+            for r, k in zip(*np.nonzero(state[self.position[name]] == State.DROPPED), strict=True)
+        ]
+
+    def reopen(self, names: Iterable[str]) -> set[CellKey]:
+        """Make pending again what is done or failed of these configurations, here and in the store."""
+        keys = set()
+        for block, part in self.blocks.items():
+            for name in names:
+                state = part.state[self.position[name]]
+                for r, k in zip(*np.nonzero(np.isin(state, (State.DONE, State.FAILED))), strict=True):
+                    keys.add((block, name, int(r), int(k)))
+                    part.open_again(self.position[name], int(r), int(k))
+        self._write([(*key, State.PENDING) for key in sorted(keys)])
+        return keys
 
     def drop(self, keys: Iterable[CellKey]) -> None:
         """Mark cells as dropped, here and in the store."""

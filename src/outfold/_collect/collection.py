@@ -24,13 +24,14 @@ from .._target import Target
 from . import blocks
 from .board import Board
 from .data import Samples, digest, plain_text
-from .filling import Filling
+from .filling import Filling, Reopened
 from .pool import Pool
 from .race import Race
 from .recipes import Recipe, seed_of
 from .repeats import Repeats
 from .respond import Reader
-from .schedule import Holdout
+from .schedule import Holdout, paired_holdouts
+from .sharing import Sharing, sharing_notes
 
 if TYPE_CHECKING:
     from .. import drop, stability
@@ -49,6 +50,7 @@ class Collection:
     seed: int
     reader: Reader
     recipes: list[Recipe]
+    sharing: Sharing
     pool: Pool
     groups: NDArray[Any] | None
     names: NDArray[Any] | None
@@ -92,10 +94,13 @@ class Collection:
             stack.callback(filling.progress.close)
             try:
                 with filling:
-                    if self.drop is None and self.stop is None:
-                        filling.fill(filling.holdouts, self.splits)
-                    else:
-                        race.run()
+                    while True:
+                        try:
+                            self._do(filling, race)
+                            break
+                        except Reopened:
+                            filling.start_over()
+                            race = Race(self, filling)
                     filling.refuse_if_all_failed()
                     if self.resub is not None:
                         filling.fill_resub()
@@ -113,6 +118,17 @@ class Collection:
             made["specs"] = {name: text for name, text in made["specs"].items() if name in self.configs}
             oof = begun(board.predictions(provenance=made, notes=notes))
             return oof if oof.configs == tuple(self.configs) else oof.sel(list(self.configs))
+
+    def _do(self, filling: Filling, race: Race) -> None:
+        if self.drop is None and self.stop is None:
+            filling.fill(filling.holdouts, self.splits)
+        else:
+            race.run()
+
+    def explained(self) -> str:
+        """What is going to be shared, as text."""
+        n = len(self.splits.cells) + (0 if self.inner is None else len(paired_holdouts(self.splits)))
+        return self.sharing.explained(n)
 
     def _check_selection(self, metric: MetricLike, rule: RuleLike) -> None:
         """Refuse a metric or rule that cannot select before the work, not after."""
@@ -192,7 +208,7 @@ class Collection:
             identity["drop"] = repr(self.drop)
         if self.stop is not None:
             identity["repeats"] = AUTO
-        return identity
+        return identity | self.sharing.identity
 
     def _plan_text(self) -> str:
         """What the plan is, the same in every process: its numbers and what it drew, not the text of a splitter."""
@@ -202,10 +218,11 @@ class Collection:
 
     def _notes(self, facts: Mapping[str, Any]) -> tuple[Note, ...]:
         warned, fits = facts["warnings"], facts["n_fits"]
-        if not warned:
-            return self.splits.notes
-        kinds = ", ".join(f"{name} in {n:,}" for name, n in sorted(warned.items()))
-        return (*self.splits.notes, Note("OF103", f"fits gave warnings: {kinds} of {fits:,} fits."))
+        notes = self.splits.notes
+        if warned:
+            kinds = ", ".join(f"{name} in {n:,}" for name, n in sorted(warned.items()))
+            notes = (*notes, Note("OF103", f"fits gave warnings: {kinds} of {fits:,} fits."))
+        return (*notes, *sharing_notes(facts["sharing"]))
 
 
 def _plain(value: Any) -> Any:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._share import View
+
 # predict is the first largest of the columns of predict_proba, literally.
 _LARGEST = frozenset(
     {
@@ -58,6 +60,8 @@ _NEIGHBOURS = ("sklearn.neighbors", "KNeighborsClassifier")
 
 
 def _final(model: Any) -> Any:
+    if isinstance(model, View):
+        model = model.stands_for
     while _name(model) == _PIPELINE:
         model = model.steps[-1][1]
     return model

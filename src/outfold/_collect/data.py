@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exceptions import InputError
+from .parameters import own_params
 
 Rows = NDArray[np.intp]
 
@@ -39,7 +40,7 @@ class Samples:
         part = Part(take(self.X, train), take(self.y, train), predicted, fit_params, cuts)
         if not private:
             for block in (part.X, part.y, *part.tests, *part.fit_params.values()):
-                _lock(block)
+                lock(block)
         return part
 
 
@@ -51,6 +52,10 @@ class Part(NamedTuple):
     tests: tuple[Any, ...]
     fit_params: dict[str, Any]
     cuts: NDArray[np.intp] | None = None
+
+    def cut(self, answers: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The answers for these rows as those for the parts that were asked for."""
+        return answers if self.cuts is None else tuple(answers[0].cut(self.cuts))
 
 
 def as_features(X: Any, n: int) -> Any:
@@ -144,12 +149,31 @@ def has_rows(values: Any, n: int) -> bool:
     return hasattr(values, "__len__") and hasattr(values, "__getitem__") and len(values) == n
 
 
-def _lock(values: Any) -> None:
+def lock(values: Any) -> None:
+    """Let nobody write into an array or a sparse matrix that several fits share."""
     if isinstance(values, np.ndarray):
         values.setflags(write=False)
     elif hasattr(values, "tocsr"):
-        for array in (values.data, values.indices, values.indptr):
-            array.setflags(write=False)
+        for name in ("data", "indices", "indptr", "row", "col"):
+            if isinstance(getattr(values, name, None), np.ndarray):
+                getattr(values, name).setflags(write=False)
+
+
+def n_rows(values: Any) -> int:
+    """Number of rows, of whatever a transformer gives."""
+    shape = getattr(values, "shape", None)
+    return int(shape[0]) if shape is not None else len(values)
+
+
+def n_bytes(values: Any) -> int:
+    """Memory that values take, as far as they tell."""
+    if isinstance(values, np.ndarray):
+        return values.nbytes
+    if hasattr(values, "tocsr"):
+        return sum(getattr(values, name).nbytes for name in ("data", "indices", "indptr") if hasattr(values, name))
+    if hasattr(values, "memory_usage"):
+        return int(values.memory_usage(index=False).sum())
+    return int(values.estimated_size()) if hasattr(values, "estimated_size") else 0
 
 
 # -- hashes ---------------------------------------------------------------------------------------------
@@ -222,7 +246,7 @@ _BY_REPR = frozenset({int, float, bool, str, bytes, type(None), complex})
 
 def estimator_text(estimator: Any, params: Mapping[str, Any] | None = None) -> str:
     """The estimator with all its parameters, whether default or not, nested ones inside."""
-    params = estimator.get_params(deep=False) if params is None else params
+    params = own_params(estimator) if params is None else params
     kind = type(estimator)
     inside = ", ".join(f"{name}={plain_text(params[name])}" for name in sorted(params))
     return f"{kind.__module__}.{kind.__qualname__}({inside})"

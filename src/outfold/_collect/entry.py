@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -27,6 +27,7 @@ from .pool import Pool
 from .recipes import make_recipes
 from .repeats import Repeats
 from .respond import Kind, Reader, choose_response, kind_of
+from .sharing import ShareLike, Sharing
 
 # The most repeats where their number is open.
 _CAP = 50
@@ -66,6 +67,9 @@ def collect(
     samples: Any = None,
     threads: int = 1,
     task: Kind | None = None,
+    share: ShareLike = "exact",
+    share_check: bool = True,
+    explain: bool | Callable[[str], object] = False,
 ) -> Predictions:
     """Out-of-fold predictions of every configuration.
 
@@ -139,6 +143,14 @@ def collect(
         Threads a fit may use in OpenMP; more can change the last bits of some estimators. BLAS always uses one.
     task
         ``"classification"``, ``"regression"`` or ``"survival"`` where the estimators do not say what they are.
+    share
+        What configurations have in common is computed once: steps of pipelines always, models by families of this level
+        or a stricter one. ``"exact"`` predicts what separate fits would, ``"equivalent"`` what they would with another
+        random seed, ``"tolerant"`` what they would within the tolerance of a solver. False fits everything by itself.
+    share_check
+        Now and then fit a member of every family alone too; a family that gives something else is not used any more.
+    explain
+        Print what is going to be shared before the work begins; a function is called with the text instead.
 
     Returns
     -------
@@ -165,6 +177,8 @@ def collect(
         )
     planned, stopping, cap = _repeated(as_plan(plan), repeats, stop, max_repeats)
     _check_plan(planned, fresh is not None)
+    if not (resub is None or isinstance(resub, (bool, np.bool_))):
+        raise InputError(f"resub must be True, False or None (for bootstrap plans only); got {resub!r}.")
     if stopping is not None:
         _check_open_end(dropping, inner, fresh is not None)
     collection = prepare(
@@ -183,6 +197,8 @@ def collect(
         threads,
         task,
         cap if stopping is not None else None,
+        share,
+        share_check,
     )
     splits, target = collection.splits, collection.target
     collection = replace(
@@ -195,6 +211,8 @@ def collect(
         stop=stopping,
         raises=on_error == "raise",
     )
+    if explain:
+        (explain if callable(explain) else print)(collection.explained())
     return collection.fill(store, retry_failed, progress, fresh, rule)
 
 
@@ -214,6 +232,8 @@ def prepare(
     threads: int = 1,
     task: Kind | None = None,
     cap: int | None = None,
+    share: ShareLike = "exact",
+    share_check: bool = True,
 ) -> Collection:
     """Arguments as `collect` takes them, checked, encoded and split; repeats come one by one up to `cap` where it is given."""
     _check_arguments(timeout, threads, task)
@@ -238,6 +258,7 @@ def prepare(
         seed=seed,
         reader=Reader.of(chosen, target),
         recipes=make_recipes(named, pool.dumps),
+        sharing=Sharing.of(share, share_check, named.values(), arguments),
         pool=pool,
         groups=groups,
         names=None if samples is None else np.array(samples),

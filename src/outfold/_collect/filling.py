@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from .. import _render
 from .._plan import Splits
 from .._predictions import State
 from .._progress import Mode, Progress, quick_score
+from .._share import Family
 from ..exceptions import CollectError
 from .board import Board
 from .limits import hung
@@ -24,7 +26,9 @@ from .pool import PoolBroken
 from .raising import raise_failed
 from .recipes import Recipe
 from .schedule import CellKey, Holdout, Schedule, one_repeat, paired_holdouts, single_holdouts, trained_holdouts
-from .work import CRASHED, Outcome, Setting, expired_message
+from .sharing import Tally, said_family
+from .task import CRASHED, Outcome, Setting, expired_message
+from .work import WORTH
 
 if TYPE_CHECKING:
     from ..metrics import MetricLike
@@ -39,7 +43,12 @@ _PATIENCE = 3.0
 _SILENT = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
 
 
-Task = tuple[Setting, Holdout, Splits, int, Sequence[Recipe]]
+# The setting, the hold-out, its splits and seed, what to fit, and further members of families fitted as a whole.
+Task = tuple[Setting, Holdout, Splits, int, Sequence[Recipe], Sequence[Recipe]]
+
+
+class Reopened(Exception):  # noqa: N818
+    """Finished cells were opened again, because a family did not keep its promise: what was decided by them is void."""
 
 
 class _Flight:
@@ -55,20 +64,22 @@ class _Flight:
     def watch(self, tasks: Iterator[Task]) -> Iterator[Task]:
         """The tasks as they are handed out."""
         for task in tasks:
-            self._out[task[1], task[-1][0].name] = task
+            self._out[task[1], task[4][0].name] = task
             yield task
 
-    def landed(self, outcomes: Sequence[Outcome]) -> None:
-        """A task has come back with these."""
+    def landed(self, outcomes: Sequence[Outcome]) -> Task:
+        """The task that has come back with these."""
         task = self._out.pop((outcomes[0].holdout, outcomes[0].name))
-        self.left |= len(outcomes) < len(task[-1])
+        self.left |= len(outcomes) < len(task[4])
+        return task
 
     def singles(self, settled: set[CellKey]) -> Iterator[Task]:
         """What is out, one fit a task."""
-        for setting, holdout, splits, seed, recipes in list(self._out.values()):
+        for setting, holdout, splits, seed, recipes, called_in in list(self._out.values()):
             for recipe in recipes:
                 if any((block, recipe.name, r, k) not in settled for block, r, k in holdout.slots):
-                    yield setting, holdout, splits, seed, [recipe]
+                    others = [r for r in recipes if r is not recipe]
+                    yield setting, holdout, splits, seed, [recipe], [*called_in, *others]
 
 
 class Filling:
@@ -86,11 +97,20 @@ class Filling:
         self.start = perf_counter()
         # Scores of training rows would only mislead.
         found = None if twofold else quick_score(collection.target, collection.reader.response)
-        self._schedule = self._schedule_of(collection.recipes)
-        n_open = sum(len(h.cells) * len(self._schedule.missing(h)) for h in self.holdouts)
-        self.progress = Progress(n_open, progress, found and found[1], found[0] if found else "")
         self._before = self.n_settled
         self._folder: str | None = None
+        before = board.oof.start.provenance.get("sharing", {})
+        self.tally = Tally.since(before)
+        self._refused: set[int] = {
+            number
+            for number, group in collection.sharing.routes.groups.items()
+            if said_family(group.family) in self.tally.refused
+        }
+        self._lonely: set[int] = set()
+        self._reopened = False
+        self._route()
+        n_open = sum(len(h.cells) * len(self._schedule.missing(h)) for h in self.holdouts)
+        self.progress = Progress(n_open, progress, found and found[1], found[0] if found else "")
 
     def __enter__(self) -> Filling:
         pool = self.of.pool
@@ -128,7 +148,10 @@ class Filling:
 
     def fill(self, holdouts: Sequence[Holdout], splits: Splits) -> None:
         """Fit all configurations on what these hold-outs of the plan lack; what fits take is learnt from call to call."""
-        self._fill(holdouts, splits, self.of.recipes, self._schedule, 0)
+        self._fill(holdouts, splits, self._schedule, 0)
+        if self._reopened:
+            self._reopened = False
+            raise Reopened
 
     def fill_fresh(self, metric: MetricLike, rule: RuleLike) -> None:
         """Cross-validate the selected configuration on the new partition."""
@@ -141,7 +164,8 @@ class Filling:
         recipes = [recipe for recipe in self.of.recipes if recipe.name == selected]
         holdouts = single_holdouts(self.of.fresh, "fresh")
         self.progress.total += self.count_open("fresh", self.of.fresh.cells, [selected])
-        self._fill(holdouts, self.of.fresh, recipes, self._schedule_of(recipes), self.of.splits.n_repeats)
+        schedule = Schedule([], [selected], self.settled, self.of.pool.task_seconds, _LARGEST_BATCH)
+        self._fill(holdouts, self.of.fresh, schedule, self.of.splits.n_repeats, recipes)
 
     def fill_resub(self) -> None:
         """Fit on all samples what was not dropped, and predict the same samples."""
@@ -152,26 +176,50 @@ class Filling:
             for j in np.flatnonzero(np.any(self.board.oof.state == State.DROPPED, axis=(1, 2)))
         }
         recipes = [recipe for recipe in self.of.recipes if recipe.name not in gone]
-        self.progress.total += self.count_open("resub", splits.cells, [recipe.name for recipe in recipes])
-        self._fill(single_holdouts(splits, "resub"), splits, recipes, self._schedule_of(recipes), 0)
+        names = [recipe.name for recipe in recipes]
+        self.progress.total += self.count_open("resub", splits.cells, names)
+        schedule = Schedule([], names, self.settled, self.of.pool.task_seconds, _LARGEST_BATCH)
+        self._fill(single_holdouts(splits, "resub"), splits, schedule, 0, recipes)
 
-    def _schedule_of(self, recipes: Sequence[Recipe]) -> Schedule:
-        return Schedule([], [r.name for r in recipes], self.settled, self.of.pool.task_seconds, _LARGEST_BATCH)
+    def start_over(self) -> None:
+        """Take back what was dropped in this call."""
+        names = self.of.configs
+        self.settled -= {key for key in self.board.dropped(names) if key in self.settled}
+        self.board.forget_drops(names)
+
+    def _route(self) -> None:
+        """Give every recipe its route, as things stand now."""
+        self.routes = self.of.sharing.routes.without(self._refused, self._lonely)
+        routed = zip(self.of.recipes, self.routes.routes, strict=True)
+        self._recipes = [r if route is None else replace(r, route=route) for r, route in routed]
+        shares = any(route is not None for route in self.routes.routes)
+        pool, known = self.of.pool, getattr(self, "_schedule", None)
+        self._schedule = Schedule(
+            [] if known is None else known.holdouts,
+            [r.name for r in self.of.recipes],
+            self.settled,
+            pool.task_seconds,
+            _LARGEST_BATCH,
+            self.routes if shares else None,
+            WORTH,
+            pool.n_workers > 1,
+        )
 
     def _fill(
         self,
         holdouts: Sequence[Holdout],
         splits: Splits,
-        recipes: Sequence[Recipe],
         schedule: Schedule,
         first_repeat: int,
+        recipes: Sequence[Recipe] | None = None,
     ) -> None:
+        """Do what these hold-outs lack: of all configurations, or of the given ones, each fitted alone."""
         schedule.holdouts = holdouts
         left = True
         while left:
             flight = _Flight()
             try:
-                self._run(flight.watch(self._tasks(schedule, splits, recipes, first_repeat)), schedule, flight)
+                self._run(flight.watch(self._tasks(schedule, splits, first_repeat, recipes)), schedule, flight)
                 left = flight.left
             except PoolBroken:
                 if not self._take_hung(schedule):
@@ -182,23 +230,37 @@ class Filling:
         """Do the tasks; `PoolBroken` when a worker process ended and what is left has to be done again."""
         with closing(self._workers.run(tasks)) as answers:
             for outcomes in answers:
-                self._take(outcomes, schedule)
-                flight.landed(outcomes)
+                task = flight.landed(outcomes)
+                flight.left |= self._take(outcomes, schedule, task[0].token) < len(outcomes)
 
     def _run_alone(self, task: Task, schedule: Schedule) -> None:
         """Fit one configuration with nothing beside it: if the process ends again, this fit is the reason."""
-        start, (_, holdout, *_, (recipe,)) = perf_counter(), task
+        start, (setting, holdout, splits, seed, (recipe,), _) = perf_counter(), task
+        alone: Task = (setting, holdout, splits, seed, [replace(recipe, route=None)], ())
+        if recipe.route is not None and recipe.route.position in self._lonely:
+            task, recipe = alone, alone[4][0]
         flight = _Flight()
         try:
             self._run(flight.watch(iter([task])), schedule, flight)
         except PoolBroken:
-            if not self._take_hung(schedule):
-                self._take([Outcome(holdout, recipe.name, None, CRASHED, perf_counter() - start, ())], schedule)
+            if self._take_hung(schedule):
+                return
+            if recipe.route is not None:
+                self._run_alone(alone, schedule)
+                r, k = holdout.cells[0]
+                if self.board.blocks[holdout.block].state[self.board.position[recipe.name], r, k] == State.DONE:
+                    # What it shares with others is to blame.
+                    self._lonely |= self._neighbours(recipe.name)
+                    self._change_routes()
+            else:
+                crashed = Outcome(holdout, recipe.name, None, CRASHED, perf_counter() - start, ())
+                self._take([crashed], schedule, self._setting.token)
 
     def _make_setting(self) -> Setting:
         from sklearn import get_config
 
-        pool = self.of.pool
+        pool, groups, sharing = self.of.pool, self.routes.groups, self.of.sharing
+        families = {number: group.family for number, group in groups.items()}
         return Setting(
             token=os.urandom(8).hex(),
             samples=self.of.samples,
@@ -212,28 +274,48 @@ class Filling:
             shared_process=not (pool.own_process or pool.inline),
             patience=_PATIENCE * pool.task_seconds,
             raises=self.of.raises,
+            lean=sharing.level is not None,
+            families=self._packed(families) if families and pool.own_process else families,
+            spot_check=sharing.spot_check,
         )
 
+    def _packed(self, families: Mapping[int, Family]) -> bytes:
+        try:
+            return self.of.pool.dumps(families)
+        except Exception as error:
+            raise CollectError(
+                f"a family cannot be sent to worker processes ({type(error).__name__}: {error}). Use n_jobs=1, "
+                "joblib.parallel_config('threading') or share=False."
+            ) from error
+
     def _tasks(
-        self, schedule: Schedule, splits: Splits, recipes: Sequence[Recipe], first_repeat: int
+        self, schedule: Schedule, splits: Splits, first_repeat: int, recipes: Sequence[Recipe] | None
     ) -> Iterator[Task]:
         repeat, part = -1, splits
         for holdout, positions in schedule.batches():
             if holdout.repeat != repeat:
                 repeat, part = holdout.repeat, one_repeat(splits, holdout.repeat)
+            mine = self._recipes if recipes is None else recipes
+            further = self.routes.called_in(positions) if recipes is None else []
             seed = self.of.seed_of(holdout, first_repeat)
-            yield self._setting, holdout, part, seed, [recipes[j] for j in positions]
+            yield self._setting, holdout, part, seed, [mine[j] for j in positions], [mine[j] for j in further]
 
-    def _take(self, outcomes: Sequence[Outcome], schedule: Schedule) -> None:
+    def _take(self, outcomes: Sequence[Outcome], schedule: Schedule, token: str) -> int:
+        """Put outcomes on the board, and say how many; those of a family that was refused meanwhile are left out."""
         failed = next((o for o in outcomes if o.values is None), None) if self.of.raises else None
         if failed is not None:  # not put on the board, so that the same call meets it again
             outcomes = [outcome for outcome in outcomes if outcome.values is not None]
+        for outcome in outcomes:
+            self._refuse(outcome)
+        if self._refused and token != self._setting.token:
+            outcomes = [outcome for outcome in outcomes if outcome.name not in self._concerned(self._refused)]
         self.board.put(outcomes)
         for outcome in outcomes:
-            holdout = outcome.holdout
+            holdout, share = outcome.holdout, outcome.share
             block = self.board.blocks[holdout.block]
-            schedule.learn(outcome.name, outcome.seconds)
+            schedule.learn(outcome.name, share.own if share else outcome.seconds, share.nodes if share else ())
             self.n_fits += 1
+            self.tally.add(outcome, self.routes.groups)
             self.warned.update({name for name in outcome.warnings if name not in _SILENT})
             self.settled.update((name, outcome.name, r, k) for name, r, k in holdout.slots)
             for i, (r, k) in enumerate(holdout.cells):
@@ -241,16 +323,72 @@ class Filling:
                 self.progress.add(outcome.name, values, block.rows(r, k))
         if failed is not None:
             raise_failed(failed.name, *failed.holdout.cells[0], failed.message, failed.error)
+        return len(outcomes)
+
+    def _refuse(self, outcome: Outcome) -> None:
+        """Use no more the families that were found wanting, and open again what they gave."""
+        for refusal in outcome.refusals:
+            if refusal.group in self._refused:
+                continue
+            family = self.routes.groups[refusal.group].family
+            self.tally.refuse(refusal, family)
+            numbers = {n for n, group in self.routes.groups.items() if group.family is family}
+            names = self._concerned(numbers)
+            self._refused |= numbers
+            self.board.record(sharing=self.tally.to_dict(self.of.sharing.level))
+            keys = self.board.reopen(names)
+            self.settled -= keys
+            self.progress.total += sum(block != "inbag" for block, *_ in keys)  # a twin comes with another cell
+            self._reopened = True
+            self._change_routes()
+
+    def _concerned(self, numbers: set[int]) -> set[str]:
+        """The configurations that these groups have a part in."""
+        found = set()
+        for recipe, route in zip(self.of.recipes, self.of.sharing.routes.routes, strict=True):
+            if route is not None and numbers & route.groups:
+                found.add(recipe.name)
+        return found
+
+    def _change_routes(self) -> None:
+        """From now on tasks go other ways; what workers keep of the old ones is not used again."""
+        schedule = self._schedule
+        self._route()
+        # The tasks that come are cut by the schedule that is being worked through.
+        schedule.routes, self._schedule = self._schedule.routes, schedule
+        self._setting = self._make_setting()
 
     def _take_hung(self, schedule: Schedule) -> bool:
         """Record the fits that hung, where processes were ended for that."""
         keys = [] if self._folder is None else hung(self._folder)
-        for (block, repeat, left_out, cells, twin), name in keys:
+        for (block, repeat, left_out, cells, twin), name, shared in keys:
+            if shared:  # it has yet to be seen whose fault that is
+                self._lonely |= self._neighbours(name)
+                self._change_routes()
+                continue
             holdout = Holdout(block, repeat, tuple(left_out), tuple((r, k) for r, k in cells), twin)
             assert self.of.timeout is not None
             message = expired_message(self.of.timeout)
-            self._take([Outcome(holdout, name, None, message, self.of.timeout, ())], schedule)
+            expired = Outcome(holdout, name, None, message, self.of.timeout, ())
+            self._take([expired], schedule, self._setting.token)
         return bool(keys)
+
+    def _neighbours(self, name: str) -> set[int]:
+        """The configurations that share anything with this one."""
+        routes = self.routes.routes
+        mine = next(route for r, route in zip(self.of.recipes, routes, strict=True) if r.name == name)
+        if mine is None:
+            return set()
+        if not mine.legs:
+            return {p for p, route in enumerate(routes) if route is not None and route.group == mine.group}
+        first = mine.legs[0]
+        return {
+            p
+            for p, route in enumerate(routes)
+            if route is not None
+            and route.legs
+            and (route.legs[0].node == first.node or None is not route.legs[0].group == first.group)
+        }
 
     def refuse_if_all_failed(self) -> None:
         """No configuration could be fitted: say what went wrong most often."""
@@ -277,6 +415,7 @@ class Filling:
             "seconds": round(before.get("seconds", 0.0) + perf_counter() - self.start, 3),
             "n_fits": before.get("n_fits", 0) + self.n_fits,
             "warnings": dict(warned),
+            "sharing": self.tally.to_dict(self.of.sharing.level),
         }
         if self.of.inner is not None:
             n, c = self.of.splits.n_folds, len(self.board.position)

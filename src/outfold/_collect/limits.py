@@ -104,6 +104,13 @@ def own_random_state() -> Iterator[Callable[[int], None]]:
         random.setstate(pythons)
 
 
+def global_random_state() -> tuple[Any, ...]:
+    """The states of the global generators, to be compared: has anybody drawn from them?"""
+    ours = np.random.get_state(legacy=False)  # noqa: NPY002
+    inner = {k: v.tobytes() if isinstance(v, np.ndarray) else v for k, v in ours["state"].items()}
+    return inner, ours.get("has_gauss"), ours.get("gauss"), random.getstate()
+
+
 # -- warnings -------------------------------------------------------------------------------------------
 
 _heard = threading.local()
@@ -128,11 +135,11 @@ def quiet() -> Iterator[None]:
 def listening() -> Iterator[list[str]]:
     """The names of the warnings given meanwhile in this thread, while `quiet`."""
     names: list[str] = []
-    _heard.names = names
+    before, _heard.names = getattr(_heard, "names", None), names
     try:
         yield names
     finally:
-        _heard.names = None
+        _heard.names = before
 
 
 # -- time -----------------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from typing import Any
 from .._kernels.threads import limit_threads
 from ..exceptions import CollectError, InputError
 from .limits import hold_interrupts, quiet
-from .work import Outcome, forget_rows, work
+from .task import Outcome
+from .work import forget_rows, work
 
 # Seconds a task should take: long against the 1-2 ms it costs to hand it out, and longer where many workers ask at once.
 _TASK_SECONDS = 0.05

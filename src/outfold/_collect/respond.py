@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -125,7 +126,7 @@ class Reader:
             own = np.asarray(self._columns(model, raw), dtype=np.intp)[raw.argmax(axis=1)]
         else:
             values = self._values(model, X)
-            if predicts_by_cut(model, self.response, len(self._known())) and self._is_clear(values):
+            if predicts_by_cut(model, self.response, len(self._known)) and self._is_clear(values):
                 return Answer(values, None)
             own = self._label(model, X)
         return Answer(values, None if np.array_equal(own, self._cut(values)) else own)
@@ -159,7 +160,7 @@ class Reader:
 
     def _label(self, model: Any, X: Any) -> NDArray[Any]:
         labels = _shaped(np.asarray(model.predict(X)), (X.shape[0],))
-        position = {c: i for i, c in enumerate(self._known())}
+        position = self._position
         try:
             return np.array([position[label] for label in labels.tolist()], dtype=np.intp)
         except KeyError as error:
@@ -172,7 +173,7 @@ class Reader:
         lowest, highest = values.min(initial=0.0), values.max(initial=1.0)
         if lowest < -1e-9 or highest > 1 + 1e-9:
             raise BadPrediction(f"predict_proba gave values from {lowest:.4g} to {highest:.4g}, outside [0, 1]")
-        n_classes = len(self._known())
+        n_classes = len(self._known)
         if n_classes == 2:
             return values[:, columns.index(1)] if 1 in columns else np.zeros(len(values))
         if len(values) and np.abs(values.sum(axis=1) - 1).max() > 1e-4:
@@ -187,7 +188,7 @@ class Reader:
             values = self._proba(model, X)
             return values - 0.5 if values.ndim == 1 else values
         values = np.asarray(model.decision_function(X), dtype=np.float64)
-        known = self._known()
+        known = self._known
         columns = self._columns(model, values)
         if len(columns) < len(known):
             lacks = next(c for i, c in enumerate(known) if i not in columns)
@@ -200,13 +201,18 @@ class Reader:
         out[:, columns] = _shaped(values, out.shape)
         return out
 
+    @cached_property
     def _known(self) -> list[Any]:
         assert self.classes is not None
         return list(self.classes.tolist())
 
+    @cached_property
+    def _position(self) -> dict[Any, int]:
+        return {c: i for i, c in enumerate(self._known)}
+
     def _columns(self, model: Any, values: NDArray[Any]) -> list[int]:
         """The class code of every column of the model."""
-        known = self._known()
+        known = self._known
         own = getattr(model, "classes_", None)
         if own is None:
             if values.ndim == 2 and values.shape[1] != len(known):
@@ -214,9 +220,8 @@ class Reader:
                     f"{values.shape[1]} columns for {len(known)} classes, and no classes_ to tell them apart"
                 )
             return sorted(range(len(known)), key=known.__getitem__)
-        position = {c: i for i, c in enumerate(known)}
         try:
-            return [position[c] for c in np.asarray(own).tolist()]
+            return [self._position[c] for c in np.asarray(own).tolist()]
         except (KeyError, TypeError):
             raise BadPrediction(f"the model's classes_ {own!s} are not the classes of y") from None
 

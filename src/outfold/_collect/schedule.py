@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
 from .._plan import Splits
+from .routes import Routes
 
 CellKey = tuple[str, str, int, int]  # block, configuration, repeat, fold
 
@@ -77,7 +79,17 @@ class Batch(NamedTuple):
 class Schedule:
     """Batches of what is missing, cut while the work goes on by how long fits turn out to take.
 
-    A task should take `task_seconds`: long against its overhead, short against what a kill may lose.
+    A task should take `task_seconds`: long against its overhead, short against what a kill may lose. Configurations come
+    in the order of their routes, and a batch ends where little has to be fitted again.
+
+    Attributes
+    ----------
+    routes
+        What the configurations have in common; None where that is nothing.
+    worth
+        A batch goes on until its fits took so many times as long as the transformers that the next batch would fit again.
+    slowest_first
+        Where several workers wait for each other, hand out first what takes longest.
     """
 
     holdouts: Sequence[Holdout]
@@ -85,7 +97,11 @@ class Schedule:
     done: set[CellKey]
     task_seconds: float
     largest: int
+    routes: Routes | None = None
+    worth: float = 0.0
+    slowest_first: bool = False
     _seconds: dict[str, float] = field(default_factory=dict)
+    _nodes: dict[int, float] = field(default_factory=dict)
     _default: float | None = None
 
     def missing(self, holdout: Holdout) -> list[int]:
@@ -96,27 +112,66 @@ class Schedule:
             if any((block, name, r, k) not in self.done for block, r, k in holdout.slots)
         ]
 
-    def learn(self, name: str, seconds: float) -> None:
-        """A fit of this configuration took so long."""
+    def learn(self, name: str, seconds: float, nodes: Iterable[tuple[int, float]] = ()) -> None:
+        """A fit of this configuration took so long, and so did the transformers on the way to it."""
         self._seconds[name] = seconds
         self._default = seconds if self._default is None else 0.9 * self._default + 0.1 * seconds
+        self._nodes.update(nodes)
 
     def batches(self) -> Iterator[Batch]:
         """Batches in the order of the hold-outs; lazily, so that later ones profit from what was learnt."""
         for holdout in self.holdouts:
-            waiting = self.missing(holdout)
+            waiting = self._ordered(self.missing(holdout))
             while waiting:
                 size = self._size(waiting)
                 yield Batch(holdout, tuple(waiting[:size]))
                 waiting = waiting[size:]
 
+    def _ordered(self, waiting: list[int]) -> list[int]:
+        routes = self.routes
+        if routes is not None:
+            there = set(waiting)
+            waiting = [j for j in routes.order if j in there]
+        if not self.slowest_first or self._default is None:
+            return waiting
+        # Whole branches, so that neighbours stay together.
+        branches = [list(branch) for _, branch in groupby(waiting, key=self._branch)]
+        branches.sort(key=lambda branch: -max(self._expected(j) for j in branch))
+        return [j for branch in branches for j in branch]
+
+    def _branch(self, j: int) -> tuple[str, int]:
+        route = None if self.routes is None else self.routes.routes[j]
+        if route is None:
+            return "alone", j
+        return ("node", route.legs[0].node) if route.legs else ("group", route.group or 0)
+
+    def _expected(self, j: int) -> float:
+        return self._seconds.get(self.names[j], self._default or 0.0)
+
     def _size(self, waiting: Sequence[int]) -> int:
         # Nothing is known at first: single fits, which teach fastest and lose least.
-        if self._default is None:
-            return 1
-        total = 0.0
-        for size, j in enumerate(waiting[: self.largest], start=1):
-            total += self._seconds.get(self.names[j], self._default)
-            if total >= self.task_seconds:
+        total, enough = 0.0, 0.0 if self._default is None else self.task_seconds
+        for size, j in enumerate(waiting, start=1):
+            total += self._expected(j)
+            again = self._again(j, waiting[size]) if size < len(waiting) else 0.0
+            # Members of a group are never parted: their family fits them at once.
+            if again is not None and (total >= max(enough, self.worth * again) or size >= self.largest):
                 return size
-        return min(len(waiting), self.largest)
+        return len(waiting)
+
+    def _again(self, j: int, following: int) -> float | None:
+        """Seconds for transformers that a cut between two configurations costs; None where it must not be."""
+        if self.routes is None:
+            return 0.0
+        one, other = self.routes.routes[j], self.routes.routes[following]
+        if one is None or other is None:
+            return 0.0
+        if one.group is not None and one.group == other.group:
+            return None
+        seconds = 0.0
+        for a, b in zip(one.legs, other.legs, strict=False):
+            # Siblings of a family are fitted at once: the next one is as good as there.
+            if a.node != b.node:
+                return seconds + (self._nodes.get(a.node, 0.0) if a.group is not None and a.group == b.group else 0.0)
+            seconds += self._nodes.get(a.node, 0.0)
+        return seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -105,13 +106,13 @@ class Estimate:
             ``"percentile"``, ``"order"`` (as printed in the paper) or ``"bbc_f"`` for the selected one.
         """
         level = self.confidence_level if level is None else level
-        if not 0 < level < 1:
+        if not (isinstance(level, Real) and 0 < level < 1):
             raise InputError(f"the level must lie between 0 and 1, such as 0.95; got {level!r}.")
         if method == "auto" and self.interval_method is not None:
             method = self.interval_method
         if self.draws is not None and method == "percentile":
             return Interval(*kernels.percentile(self.draws, level))
-        if self.draws is not None and method == "t" and self.intervals is None:
+        if self.draws is not None and method == "t" and self.named and self.intervals is None:
             return Interval(*kernels.student(self.draws, level))
         if self.draws is not None and method == "order":
             return Interval(*kernels.order_statistics(self.draws, level, self.greater_is_better))
@@ -119,7 +120,8 @@ class Estimate:
             return self.intervals.interval(method, level)
         if self.draws is None:
             raise NeedError(f"{self.method} gives no interval; use bbc.")
-        raise InputError(f"the interval of {self.method} is by 'percentile' or 'order'; got {method!r}.")
+        ways = "'t', 'percentile' or 'order'" if self.named else "'percentile' or 'order'"
+        raise InputError(f"the interval of {self.method} is by {ways}; got {method!r}.")
 
     def __repr__(self) -> str:
         ci = "" if self.interval is None else " " + _render.interval(*self.interval, self.confidence_level)
@@ -170,7 +172,7 @@ class Estimate:
     def _facts(self) -> Iterable[tuple[str, str]]:
         if self.method != "cv" and not self.named:
             yield "selected", f"{self.selected}, {self.rule} over {_render.count(self.n_configs, 'configuration')}"
-        yield "method", f"{self.description} [{self.reference}]"
+        yield "method", self.description + (f" [{self.reference}]" if self.reference else "")
         positive = "" if self.positive is None else f", positive class {self.positive}"
         groups = "" if self.n_groups is None else f" in {_render.count(self.n_groups, 'group')}"
         yield "data", f"{_render.count(self.n_samples, 'sample')}{groups}, {self.plan}{positive}"

@@ -140,6 +140,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         Number of workers; None is one, or what ``joblib.parallel_config`` says.
     store
         A file that finished cells are written to at once; the same fit goes on where an earlier one stopped.
+    share
+        What configurations have in common is computed once, as `collect` does it: ``"exact"``, ``"equivalent"``,
+        ``"tolerant"`` or False. The model that is refitted never shares.
     random_state
         Seed of folds, draws and of fits whose own random_state is None; a whole number, or None to draw one.
     error_score
@@ -203,6 +206,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         refit: Any = True,
         n_jobs: int | None = None,
         store: str | Path | None = None,
+        share: Any = "exact",
         random_state: Any = 0,
         error_score: Any = np.nan,
         verbose: int = 0,
@@ -222,6 +226,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         self.refit = refit
         self.n_jobs = n_jobs
         self.store = store
+        self.share = share
         self.random_state = random_state
         self.error_score = error_score
         self.verbose = verbose
@@ -341,6 +346,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             rng=task.seed,
             n_jobs=self.n_jobs,
             store=store,
+            share=self.share,
             response=task.response,
             fit_params=task.fit_params,
             progress=task.announcer or ("always" if self.verbose > 0 else False),

@@ -38,12 +38,16 @@ class Family:
     whole
         What a member predicts depends in its last digits on which others there are (a path with warm starts). Such a
         family is always fitted with all its members in the collection, also where some are not needed any more.
+    alone
+        Used for a single member too: because it is faster than the estimator itself, or because it equals a separate fit not
+        in every bit, and what a configuration predicts must not depend on whether there are others.
     """
 
     estimator: ClassVar[str]
     varies: ClassVar[frozenset[str]]
     level: ClassVar[Level] = "exact"
     whole: ClassVar[bool] = False
+    alone: ClassVar[bool] = False
 
     def covers(self, estimator: Any) -> bool:
         """Whether an estimator with these parameters can be a member."""

@@ -193,6 +193,8 @@ def _run(args: argparse.Namespace) -> None:
         timeout=args.timeout,
         inner=args.inner,
         command=args.typed,
+        share=False if args.share == "none" else args.share,
+        explain=(lambda text: print(text, file=sys.stderr, flush=True)) if args.explain else None,
         say=lambda text: print(f"note: {text}", file=sys.stderr, flush=True),
     )
     print_as(args.format, result, result.to_dict, lambda: _run_rows(result))
@@ -382,6 +384,13 @@ Load models of people you trust only: look at what get_untrusted_types lists fir
     parser.add_argument("--positive", metavar="LABEL", help="the positive one of two classes")
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds a fit may take")
     parser.add_argument("--inner", action="store_true", help="estimate by nested cross-validation too (more fits)")
+    parser.add_argument(
+        "--share",
+        choices=["exact", "equivalent", "tolerant", "none"],
+        default="exact",
+        help="how equal to separate fits those have to be that serve several configurations (default: %(default)s)",
+    )
+    parser.add_argument("--explain", action="store_true", help="say first what the configurations share")
     add_work_options(parser)
     add_format(parser)
 

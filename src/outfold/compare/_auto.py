@@ -177,7 +177,7 @@ DECISIONS: tuple[Decision, ...] = (
         lambda s: s.layout in ("kfold", "balanced", "holdout") and s.repeats * s.folds > 1,
     ),
     Decision(
-        "other splits, such as those of a time series",
+        "other splits, such as those of a time series, bootstrap rounds",
         "any",
         "",
         "no test is known to be valid for such splits. Collect with Plan(folds=10, repeats=3), or name a test yourself: "

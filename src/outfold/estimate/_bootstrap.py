@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._kernels.intervals import student
+from .._notes import Note
 from .._predictions import Predictions
 from .._results import Estimate, Interval
 from .._scoring import Scoring
@@ -16,6 +18,9 @@ from ..metrics import MetricLike
 from ..select import RuleLike
 from ._rounds import Optimism, Point632, Point632ByRound, Point632Plus, Point632PlusByRound
 from ._subject import Subject, of_subject
+
+# Scores that differ by less, relative to their size, differ by rounding.
+_ROUNDING = 1e-12
 
 
 @needs(design="bootstrap")
@@ -51,22 +56,22 @@ def oob(
     level = check_level(confidence_level)
     subject = Subject(oof, config, rule, n_resamples, rng)
     scoring = Scoring(subject.oof, metric)
-    rounds = scoring.fold_scores()[0]
-    kept = rounds[0][np.isfinite(rounds[0])] if len(rounds) == 1 else None
-    around = None
-    if kept is not None and interval == "t" and len(kept) > 1:
-        around = Interval(*student(kept, level))
+    kept = _rounds_of_one(scoring) if subject.named else None
+    why = "there is no valid interval: the scores of the rounds do not vary, or fewer than two are defined."
+    around = Interval(*student(kept, level)) if kept is not None and interval == "t" else None
     return of_subject(
         subject,
         scoring,
         "oob",
-        description=f"mean out-of-bag score of {len(scoring.cells):,} bootstrap rounds",
+        description=f"mean out-of-bag score of {len(scoring.cells):,} bootstrap rounds"
+        + ("" if kept is None else f", {interval} interval of the rounds"),
         reference="Raschka 2018, sect. 2.4",
         own="out-of-bag score",
         draws=kept,
         level=level,
         interval=around,
         keeps_draws=True,
+        notes=(Note("OF218", why),) if subject.named and kept is None else (),
     )
 
 
@@ -146,6 +151,13 @@ def optimism(
     """
     text, reference = "optimism bootstrap", "Harrell, Lee & Mark 1996"
     return _combined(Optimism, "optimism", text, reference, oof, metric, config, rule, n_resamples, rng)
+
+
+def _rounds_of_one(scoring: Scoring) -> NDArray[np.float64] | None:
+    """The scores of the rounds of the only candidate; None where they say nothing of spread: fewer than two, or all the same."""
+    rounds = scoring.fold_scores()[0, 0]
+    kept = rounds[np.isfinite(rounds)]
+    return kept if len(kept) > 1 and np.ptp(kept) > _ROUNDING * np.abs(kept).max() else None
 
 
 def _combined(

@@ -45,7 +45,9 @@ def build(
 ) -> Estimate:
     oof = scoring.oof
     way = None if draws is None else "percentile" if interval is None else "t"
-    if interval is None and draws is not None:
+    if interval is not None:
+        notes = (*notes, *_range_notes(interval, scoring.metric.bounds))
+    elif draws is not None:
         interval = Interval(*percentile(draws, level))
     if np.isnan(value):
         raise InputError(
@@ -72,7 +74,7 @@ def build(
         fingerprint=oof.fingerprint,
         description=description,
         reference=reference,
-        notes=(*oof.notes, *scoring.notes, *notes),
+        notes=(*oof.notes, *scoring.notes, *_repeat_notes(scoring), *notes),
         draws=draws,
         chosen=chosen,
         details=details or {},
@@ -86,32 +88,38 @@ def single(
 ) -> Estimate:
     """Estimate for predictions of one configuration, which nothing selected; the interval is the one valid for the plan."""
     selection = select.choose(scoring, select.best)
-    n_resamples, level, rng = check_count(n_resamples, "n_resamples", 2), check_level(level), check_count(rng, "rng", 0)
     estimate = build(
         scoring,
         replace(selection, rule="named beforehand"),
         method,
         value=selection.score,
-        level=level,
         description=text,
         reference=reference,
         notes=fold_notes(scoring) if scoring.aggregate == "fold" else (),
+        named=True,
     )
+    return with_interval(estimate, scoring, n_resamples, level, rng)
+
+
+def with_interval(estimate: Estimate, scoring: Scoring, n_resamples: int, level: float, rng: int) -> Estimate:
+    """The estimate with the interval that is valid for its only candidate, or the caveat that none is."""
+    n_resamples, level, rng = check_count(n_resamples, "n_resamples", 2), check_level(level), check_count(rng, "rng", 0)
     evidence = Evidence(scoring, estimate.value, n_resamples, rng)
     intervals = OneConfiguration(evidence)
     found = intervals.choose(level)
     if found is None:
         note = Note("OF218", intervals.why_none())
-        return replace(estimate, intervals=intervals, notes=(*estimate.notes, note))
+        return replace(estimate, confidence_level=level, intervals=intervals, notes=(*estimate.notes, note))
     way, interval = found
     return replace(
         estimate,
         interval=interval,
         interval_method=way.name,
+        confidence_level=level,
         intervals=intervals,
         draws=evidence.draws if way.name in ("bca", "percentile") else None,
-        description=f"{'one test set' if evidence.one_set else text}, {way.words}",
-        reference=way.source if evidence.one_set else f"{reference}; {way.source}",
+        description=f"{estimate.description}, {way.words}",
+        reference="; ".join(filter(None, (estimate.reference, way.source))),
         notes=(*estimate.notes, *_range_notes(interval, scoring.metric.bounds)),
     )
 
@@ -159,13 +167,30 @@ def fold_notes(scoring: Scoring) -> tuple[Note, ...]:
     return ()
 
 
+def _repeat_notes(scoring: Scoring) -> tuple[Note, ...]:
+    """A caveat where the mean over repeats, or bootstrap rounds, leaves some out."""
+    if scoring.metric.pointwise or scoring.aggregate == "fold":
+        return ()
+    undefined, n = scoring.undefined()
+    what = "rounds" if scoring.oof.plan.kind == "bootstrap" else "repeats"
+    text = f"{scoring.metric.name} is undefined in {undefined} of {n} {what}, which were left out."
+    return (Note("OF204", text),) if undefined else ()
+
+
 def cannot_score(scoring: Scoring) -> str:
     target = scoring.oof.target.take(scoring.rows)
     rare = ""
     if target.classes is not None:
         counts = np.bincount(target.y, minlength=len(target.classes))
         rare = f" Class {target.classes[np.argmin(counts)]!s} has {counts.min()} of {len(target)} samples."
+    name, n = scoring.metric.name, len(scoring.rows)
+    if scoring.metric.pointwise:  # it is defined wherever a sample is left out
+        units = "groups" if scoring.oof.groups is not None else "samples"
+        return (
+            f"{name} cannot be scored on bootstrap samples of these predictions, which leave none of {n} samples out. "
+            f"Hold out more {units}, or name the configuration beforehand: estimate.cv(oof, {name!r}, config=...)."
+        )
     return (
-        f"{scoring.metric.name} cannot be scored on bootstrap samples of these predictions.{rare} "
-        "Use more samples, stratify=True, or a pointwise metric such as accuracy."
+        f"{name} cannot be scored on bootstrap samples of these predictions.{rare} "
+        "Hold out more samples, or take a pointwise metric such as accuracy; bbc can draw within classes: stratify=True."
     )

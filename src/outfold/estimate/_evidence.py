@@ -58,8 +58,7 @@ class Evidence(_Lazy):
     words
         The metric, the plan and the samples, for errors.
     layout
-        What the splits are; ``time series`` where all train on what stands before, ``bootstrap`` where samples are trained on
-        more than once.
+        What the splits are; ``time series`` where all train on what stands before.
     one_set
         Whether there is one fold only, and so one model.
     by_fold
@@ -77,8 +76,6 @@ class Evidence(_Lazy):
         self.layout: Layout | str = "one test set" if self.one_set else fold_scores(oof, scoring.metric).layout
         if is_time_series(oof.splits):
             self.layout = "time series"
-        elif _draws_rows(oof):
-            self.layout = "bootstrap"
         codes = scoring.group_codes()
         # Groups of one sample each are no groups.
         self.codes = None if codes is None or int(codes.max()) + 1 == len(codes) else codes
@@ -189,10 +186,6 @@ def bootstrap_scores(scoring: Scoring, n_resamples: int, rng: int) -> Floats:
     blocks = sample_bootstrap(scoring, False, rng).blocks(n_resamples)
     draws: Floats = np.concatenate([scoring.scores(weights)[:, 0] for weights in blocks])
     return draws[np.isfinite(draws)]
-
-
-def _draws_rows(oof: Predictions) -> bool:
-    return any(len(np.unique(rows)) < len(rows) for rows in (oof.train or {}).values())
 
 
 def _held(scoring: Scoring) -> list[tuple[tuple[int, int], NDArray[np.intp]]]:

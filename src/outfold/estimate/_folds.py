@@ -46,8 +46,16 @@ def cv(
         raise InputError(
             f"cv is the score of one configuration; name one of the {oof.n_configs}, or use bbc for the selected one."
         )
-    scoring = Scoring(oof.sel(config=0 if config is None else config), metric, aggregate)
-    return single(scoring, "cv", f"CV by {aggregate}", "Tsamardinos 2015, Alg. 1", n_resamples, confidence_level, rng)
+    one = oof.sel(config=0 if config is None else config)
+    if one.n_configs > 1:
+        raise InputError(
+            f"cv is the score of one configuration; got {one.n_configs}. Name one, or use bbc(oof.sel(config=...), ...) for the "
+            "selected one of several."
+        )
+    scoring = Scoring(one, metric, aggregate)
+    folds = f"CV by {aggregate}", "Tsamardinos 2015, Alg. 1"
+    text, reference = folds if len(scoring.cells) > 1 else ("one test set", "")  # nothing was cross-validated
+    return single(scoring, "cv", text, reference, n_resamples, confidence_level, rng)
 
 
 @needs()

@@ -254,8 +254,8 @@ class OneConfiguration:
                 "sets contain one another. Hold out one test set, or compare scores fold by fold."
             )
         return (
-            f"there is no valid interval for {self.evidence.words}: nothing varies, or too few draws can be scored. "
-            "Hold out more samples, or take a pointwise metric such as accuracy."
+            f"there is no valid interval for {self.evidence.words}: nothing varies, or too few draws can be scored. Hold out "
+            f"more samples{', or take a pointwise metric such as accuracy' if self.evidence.values is None else ''}."
         )
 
 

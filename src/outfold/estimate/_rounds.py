@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .._kernels.means import MeanKernel
 from .._kernels.point632 import Plus, point632, point632plus, weighted632plus
 from .._kernels.resample import compact
+from .._notes import Note
 from .._predictions import Predictions
 from .._scoring import Scoring, bind, running
 from ..exceptions import NeedError
@@ -34,13 +35,18 @@ class Rounds(Scoring):
 
     def __init__(self, oof: Predictions, metric: MetricLike) -> None:
         super().__init__(oof, metric)
+        before = len(self.candidates)
         for name in self.blocks:
             self.candidates = np.intersect1d(self.candidates, running(oof.blocks[name]))
+        missing, blocks = before - len(self.candidates), " and ".join(self.blocks)
         if not len(self.candidates):
             raise NeedError(
-                f"no configuration has all its predictions in the blocks {', '.join(self.blocks)}; collect some that "
-                "can be fitted on all samples."
+                f"no configuration has all its predictions in the blocks {blocks}; collect some that can be fitted on all "
+                "samples."
             )
+        if missing:
+            text = f"{missing} more of {oof.n_configs} configurations have no predictions in the blocks {blocks}"
+            self.notes = (*self.notes, Note("OF205", f"{text} and cannot be selected."))
 
     @cached_property
     def resub(self) -> Scoring:
@@ -193,6 +199,10 @@ class Optimism(Rounds):
     """
 
     blocks = ("inbag", "resub")
+
+    def undefined(self) -> tuple[int, int]:
+        """None: whether the samples a round left out can be scored does not matter here."""
+        return 0, len(self.cells)
 
     def scores(self, weights: NDArray[Any] | None = None) -> Floats:
         """(b, C) the corrected score of every candidate under every weighting."""

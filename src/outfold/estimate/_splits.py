@@ -11,11 +11,11 @@ from .._notes import Note
 from .._predictions import Predictions, State
 from .._results import Estimate
 from .._scoring import Scoring
-from .._validate import needs
+from .._validate import check_level, needs
 from ..exceptions import NeedError
 from ..metrics import MetricLike
 from ..select import RuleLike, as_rule
-from ._build import build
+from ._build import build, single, with_interval
 from ._subject import Subject, of_subject
 
 
@@ -54,6 +54,7 @@ def holdout(
     config: str | int | None = None,
     rule: RuleLike = None,
     n_resamples: int = 1000,
+    confidence_level: float = 0.95,
     rng: int = 0,
 ) -> Estimate:
     """Performance of a model trained on one part of the samples, by its score on the other (Raschka 2018, sect. 1.5).
@@ -66,16 +67,19 @@ def holdout(
     rule
         How the configuration is selected; `select.best` by default.
     n_resamples, rng
-        Draws that correct for the selection.
+        Draws that correct for the selection, and those of intervals that draw.
+    confidence_level
+        Level of the interval: of a configuration named beforehand the one valid for the metric, as in `cv`; of the selected one
+        the quantiles of the draws, as in `bbc`.
     """
-    subject = Subject(oof, config, rule, n_resamples, rng)
-    return of_subject(
-        subject,
-        Scoring(subject.oof, metric),
+    return _of_held_out(
+        Subject(oof, config, rule, n_resamples, rng),
+        metric,
         "holdout",
         description="score of the held-out part",
         reference="Raschka 2018, sect. 1.5",
         own="hold-out score",
+        level=confidence_level,
     )
 
 
@@ -86,23 +90,24 @@ def repeated_holdout(
     config: str | int | None = None,
     rule: RuleLike = None,
     n_resamples: int = 1000,
+    confidence_level: float = 0.95,
     rng: int = 0,
 ) -> Estimate:
     """Performance by Monte-Carlo cross-validation: the mean score of many random hold-outs (Raschka 2018, sect. 2.3).
 
     Parameters
     ----------
-    config, rule, n_resamples, rng
+    config, rule, n_resamples, confidence_level, rng
         As in `holdout`: a configuration named beforehand, or the one selected by this estimate, corrected for the selection.
     """
-    subject = Subject(oof, config, rule, n_resamples, rng)
-    return of_subject(
-        subject,
-        Scoring(subject.oof, metric),
+    return _of_held_out(
+        Subject(oof, config, rule, n_resamples, rng),
+        metric,
         "repeated_holdout",
         description=f"mean score of {oof.n_repeats:,} hold-outs",
         reference="Raschka 2018, sect. 2.3",
         own="mean hold-out score",
+        level=confidence_level,
     )
 
 
@@ -113,32 +118,70 @@ def loo(
     config: str | int | None = None,
     rule: RuleLike = None,
     n_resamples: int = 1000,
+    confidence_level: float = 0.95,
     rng: int = 0,
 ) -> Estimate:
     """Performance by leave-one-out: all samples scored at once, each by a model trained on all others.
 
     Parameters
     ----------
-    config, rule, n_resamples, rng
+    config, rule, n_resamples, confidence_level, rng
         As in `holdout`: a configuration named beforehand, or the one selected by this estimate, corrected for the selection.
     """
-    subject = Subject(oof, config, rule, n_resamples, rng)
-    return of_subject(
-        subject,
-        Scoring(subject.oof, metric),
+    return _of_held_out(
+        Subject(oof, config, rule, n_resamples, rng),
+        metric,
         "loo",
         description="leave-one-out",
         reference="Raschka 2018, sect. 3.5",
         own="leave-one-out score",
+        level=confidence_level,
+    )
+
+
+def _of_held_out(
+    subject: Subject, metric: MetricLike, method: str, *, description: str, reference: str, own: str, level: float
+) -> Estimate:
+    """The score of the samples held out, with its interval."""
+    if subject.named:
+        # Test parts that overlap are the folds of the corrected t; their mean is the same by fold and by repeat.
+        scoring = Scoring(subject.oof, metric, "fold" if method == "repeated_holdout" else "pooled")
+        return single(scoring, method, description, reference, subject.n_resamples, level, subject.rng)
+    return of_subject(
+        subject,
+        Scoring(subject.oof, metric),
+        method,
+        description=description,
+        reference=reference,
+        own=own,
+        level=check_level(level),
+        keeps_draws=True,
     )
 
 
 @needs(design="three_way", blocks=("fresh",))
-def three_way(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
+def three_way(
+    oof: Predictions,
+    metric: MetricLike,
+    rule: RuleLike = None,
+    n_resamples: int = 1000,
+    confidence_level: float = 0.95,
+    rng: int = 0,
+) -> Estimate:
     """Performance of the configuration that the validation part selects, by its score on the test part.
 
     For the test part it was fitted again, on train and validation part together; `refit` gives the model fitted on all samples
-    (Raschka 2018, sect. 3.3). Nothing corrects for the selection, because the test part had no say in it.
+    (Raschka 2018, sect. 3.3). Nothing corrects for the selection, because the test part had no say in it; so the interval is that
+    of one test set, as in `cv`.
+
+    Parameters
+    ----------
+    rule
+        How the configuration was selected; `select.best` by default.
+    confidence_level
+        Level of the interval.
+    n_resamples, rng
+        Of intervals that draw.
     """
     scoring = Scoring(oof, metric)
     selection = select.choose(scoring, as_rule(rule))
@@ -161,4 +204,5 @@ def three_way(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Es
         own="score on the validation part",
         details=sizes,
     )
-    return replace(result, n_samples=oof.n_samples)
+    result = replace(result, n_samples=oof.n_samples, notes=(*result.notes, *test.notes))
+    return with_interval(result, test, n_resamples, confidence_level, rng)

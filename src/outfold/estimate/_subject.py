@@ -28,7 +28,7 @@ class Subject:
             raise InputError("give config= for a configuration named beforehand, or rule= to select one; not both.")
         self.oof = oof if config is None else oof.sel(config=config)
         self.rule = as_rule(rule)
-        self.n_resamples, self.rng = check_count(n_resamples, "n_resamples", 2), rng
+        self.n_resamples, self.rng = check_count(n_resamples, "n_resamples", 2), check_count(rng, "rng", 0)
 
     @property
     def named(self) -> bool:

@@ -3,5 +3,16 @@
 from __future__ import annotations
 
 from ..family import Family
+from . import boosting, forests, linear, logistic, neighbours, other_boosting, selection, svm, trees
 
-FAMILIES: tuple[Family, ...] = ()
+FAMILIES: tuple[Family, ...] = (
+    *neighbours.FAMILIES,
+    *forests.FAMILIES,
+    *boosting.FAMILIES,
+    *other_boosting.FAMILIES,
+    *linear.FAMILIES,
+    *logistic.FAMILIES,
+    *selection.FAMILIES,
+    *svm.FAMILIES,
+    *trees.FAMILIES,
+)

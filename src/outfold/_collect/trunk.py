@@ -1,0 +1,323 @@
+"""The rows on their way through the transformers that configurations have in common.
+
+Configurations come in the order of the tree, so that one open path, from the rows as they are to the transformer fitted
+last, is all that has to be kept: what the next configuration shares with it stays, the rest is let go.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._share import Family
+from .alone import is_proved, prove, proved, shared_part
+from .data import Part, borrow, lock, n_bytes, n_rows
+from .limits import global_random_state, listening
+from .recipes import Recipe
+from .routes import ROOT, Leg
+from .schedule import Holdout
+from .spot import spot, transformed_differ
+from .task import Place, Refusal
+
+# Transformed rows beyond this are not kept for those who might need them again.
+_BUDGET = 256 * 2**20
+
+
+class CannotShare(Exception):  # noqa: N818  (the configuration is fitted alone)
+    """A transformer cannot be fitted for several configurations at once."""
+
+
+class Sibling(NamedTuple):
+    """A transformer fitted by its family, until its turn comes."""
+
+    fitted: Any
+    X: Any
+    seconds: float
+    warnings: tuple[str, ...]
+
+
+@dataclass
+class Level:
+    """The rows after one transformer.
+
+    `aside` has what its children's family fitted at once; `seconds` and `warnings` are those of the transformer.
+    """
+
+    node: int
+    X: Any
+    tests: tuple[Any, ...]
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+    aside: dict[int, Sibling] = field(default_factory=dict)
+    gone: bool = False
+    _finite: bool | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the rows kept here."""
+        kept = (self.X, *self.tests, *(sibling.X for sibling in self.aside.values()))
+        return 0 if self.gone else sum(map(n_bytes, kept))
+
+    def let_go(self) -> None:
+        """Keep the time it took, not the rows."""
+        self.X, self.tests, self.aside, self.gone = None, (), {}, True
+
+    @property
+    def finite(self) -> bool:
+        """Whether all rows are known to be finite numbers."""
+        if self._finite is None:
+            self._finite = all(_is_finite(X) for X in (self.X, *self.tests))
+        return self._finite
+
+
+@dataclass
+class Reached:
+    """The end of a route: the rows a model is fitted on, and what it took to get there.
+
+    `new` are the nodes reached now, with their seconds, and `steps` the fits this took; `spent` are the seconds of all
+    transformers on the route.
+    """
+
+    part: Part
+    level: Level
+    new: list[tuple[int, float]]
+    spent: float
+    warnings: tuple[str, ...]
+    peak: int
+    steps: int = 0
+    n_checks: int = 0
+    refusals: tuple[Refusal, ...] = ()
+
+
+class Trunk(threading.local):
+    """The open path of this thread."""
+
+    def __init__(self) -> None:
+        self.key: tuple[str, Holdout] | None = None
+        self.levels: list[Level] = []
+        self.broken: set[int] = set()
+
+    def forget(self) -> None:
+        """Let go of all rows."""
+        self.key, self.levels, self.broken = None, [], set()
+
+    def reach(self, place: Place, recipe: Recipe, made: Any, company: Mapping[int, Sequence[Recipe]]) -> Reached:
+        """Go the route of a configuration as far as its model.
+
+        Parameters
+        ----------
+        place
+            The hold-out.
+        recipe, made
+            The configuration and its estimator, never fitted.
+        company
+            By number of a group of transformers: configurations that have one of each member.
+        """
+        route = recipe.route
+        assert route is not None
+        part = self._start(place)
+        walk = _Walk(place, recipe, made, company)
+        depth = self._in_common(route.nodes)
+        while self.levels[depth].gone:
+            depth -= 1
+        del self.levels[depth + 1 :]
+        for leg in route.legs[depth:]:
+            if leg.node in self.broken:
+                raise CannotShare
+            try:
+                self.levels.append(walk.step(self.levels[-1], leg, part))
+            except KeyboardInterrupt:
+                raise
+            except BaseException:
+                self.broken.add(leg.node)
+                raise
+        return walk.reached(part, self.levels, self._make_room())
+
+    def _make_room(self) -> int:
+        """Keep within the budget, and say how much there was; what is let go and needed again is fitted again."""
+        sizes = [level.size for level in self.levels[1:]]
+        total = left = sum(sizes)
+        budget = max(_BUDGET, 2 * sum(n_bytes(X) for X in (self.levels[0].X, *self.levels[0].tests)))
+        for level, size in zip(self.levels[1:-1], sizes, strict=False):
+            if left <= budget:
+                break
+            level.let_go()
+            left -= size
+        return total
+
+    def _start(self, place: Place) -> Part:
+        part, key = shared_part(place), (place.setting.token, place.holdout)
+        if self.key != key:
+            self.forget()
+            self.key, self.levels = key, [Level(ROOT, part.X, part.tests)]
+        return part
+
+    def _in_common(self, nodes: Sequence[int]) -> int:
+        n = 0
+        for level, node in zip(self.levels[1:], nodes, strict=False):
+            if level.node != node:
+                break
+            n += 1
+        return n
+
+
+TRUNK = Trunk()
+
+
+class _Walk:
+    """The transformers that are fitted for one configuration."""
+
+    def __init__(self, place: Place, recipe: Recipe, made: Any, company: Mapping[int, Sequence[Recipe]]) -> None:
+        self.place, self.recipe, self.made, self.company = place, recipe, made, company
+        self.new: list[tuple[int, float]] = []
+        self.steps = self.n_checks = 0
+        self.refusals: list[Refusal] = []
+
+    def step(self, below: Level, leg: Leg, part: Part) -> Level:
+        """The rows after one more transformer."""
+        place = self.place
+        place.start_random()
+        before = None if place.seed_globals is None else global_random_state()
+        with listening() as heard, place.guard(self.recipe.name, shared=True):
+            level = self._fitted(below, leg, part)
+        if before is not None and before != global_random_state():
+            raise CannotShare  # what is drawn in a fit of its own depends on what was drawn before
+        for values in (level.X, *level.tests):
+            lock(values)
+        level.warnings += tuple(heard)
+        return level
+
+    def _fitted(self, below: Level, leg: Leg, part: Part) -> Level:
+        start = perf_counter()
+        sibling = below.aside.pop(leg.node, None)
+        self.steps += sibling is None
+        if sibling is None and leg.group is not None and leg.group not in self.place.refused:
+            sibling = self._with_siblings(below, leg, part)
+        if sibling is None:
+            sibling = self._alone(below, leg, part)
+        trusted = self.recipe.trusted
+        tests = tuple(sibling.fitted.transform(borrow(X, trusted)) for X in below.tests)
+        given = (part.X, *part.tests)
+        if [n_rows(X) for X in given] != [n_rows(X) for X in (sibling.X, *tests)]:
+            raise CannotShare
+        seconds = perf_counter() - start + sibling.seconds
+        self.new.append((leg.node, seconds))
+        return Level(leg.node, sibling.X, tests, seconds, sibling.warnings)
+
+    def _alone(self, below: Level, leg: Leg, part: Part, made: Any = None) -> Sibling:
+        """Exactly what a pipeline does with the step."""
+        transformer = at(self.made if made is None else made, leg.path)
+        X = borrow(below.X, self.recipe.trusted)
+        arguments = _arguments(part, leg)
+        key = ("node", leg.node)
+        known = self.place.setting.lean and is_proved(self.place, key)
+        with proved(known):
+            if hasattr(transformer, "fit_transform"):
+                out = transformer.fit_transform(X, part.y, **arguments)
+            else:
+                out = transformer.fit(X, part.y, **arguments).transform(X)
+        if not known:
+            prove(self.place, key)
+        return Sibling(transformer, out, 0.0, ())
+
+    def _with_siblings(self, below: Level, leg: Leg, part: Part) -> Sibling | None:
+        """What the family gives for all its members that are needed here; None where it cannot."""
+        assert leg.group is not None
+        family = self.place.families[leg.group]
+        legs = {leg.node: (leg, self.recipe)}
+        for recipe in self.company.get(leg.group, ()):
+            assert recipe.route is not None
+            for other in recipe.route.legs:
+                if other.group == leg.group:
+                    legs.setdefault(other.node, (other, recipe))
+        members = [legs[node] for node in sorted(legs)]
+        start = perf_counter()
+        fitted = self._try_family(family, members, below, part)
+        if fitted is None and not family.whole and len(members) > 1:
+            # A fellow may be the reason; what a member gives must not depend on that.
+            members = [(leg, self.recipe)]
+            fitted = self._try_family(family, members, below, part)
+        if fitted is None:
+            return None
+        seconds = perf_counter() - start
+        for (other, _), (transformer, X) in zip(members, fitted, strict=True):
+            lock(X)
+            # Of the time that passes now, this one has its share like the others.
+            share = seconds / len(members) - (seconds if other.node == leg.node else 0.0)
+            below.aside[other.node] = Sibling(transformer, X, share, ())
+        if not self._holds(family, leg.group, members, below, part):
+            below.aside.clear()
+            return None
+        return below.aside.pop(leg.node)
+
+    def _try_family(
+        self, family: Family, members: Sequence[tuple[Leg, Recipe]], below: Level, part: Part
+    ) -> list[tuple[Any, Any]] | None:
+        made = [at(self.made if r is self.recipe else r.make(self.place.seed), leg.path) for leg, r in members]
+        # These may be spoilt; should one be fitted alone, it is another.
+        self.made = self.recipe.make(self.place.seed)
+        X, arguments = borrow(below.X, self.recipe.trusted), _arguments(part, members[0][0])
+        try:
+            fitted = list(family.fit_transform(made, X, part.y, **arguments))
+            good = len(fitted) == len(members) and all(n_rows(out) == n_rows(X) for _, out in fitted)
+        except Exception:  # Unsuitable, or whatever the members' own fits will say better
+            return None
+        return fitted if good else None
+
+    def _holds(
+        self, family: Family, group: int, members: Sequence[tuple[Leg, Recipe]], below: Level, part: Part
+    ) -> bool:
+        """Fit one of the members alone where it is this hold-out's turn, and compare."""
+        picked = spot(self.place, group, len(members))
+        if picked is None:
+            return True
+        leg, recipe = members[picked]
+        alone = self._alone(below, leg, part, recipe.make(self.place.seed))
+        text = transformed_differ(family.level, below.aside[leg.node].X, alone.X)
+        self.n_checks += 1
+        if text:
+            self.refusals.append(Refusal(group, recipe.name, text))
+            self.place.refused.add(group)
+        return not text
+
+    def reached(self, part: Part, levels: Sequence[Level], peak: int) -> Reached:
+        """The rows for the model, with its own arguments."""
+        route, top = self.recipe.route, levels[-1]
+        assert route is not None
+        arguments = {name: part.fit_params[given] for name, given in route.arguments}
+        warnings = tuple(name for level in levels for name in level.warnings)
+        return Reached(
+            Part(top.X, part.y, top.tests, arguments, part.cuts),
+            top,
+            self.new,
+            sum(level.seconds for level in levels),
+            warnings,
+            peak,
+            self.steps,
+            self.n_checks,
+            tuple(self.refusals),
+        )
+
+
+def at(estimator: Any, path: Sequence[int]) -> Any:
+    """The step of a pipeline, or of one inside it."""
+    for i in path:
+        estimator = estimator.steps[i][1]
+    return estimator
+
+
+def _arguments(part: Part, leg: Leg) -> dict[str, Any]:
+    return {name: part.fit_params[given] for name, given in leg.arguments}
+
+
+def _is_finite(X: Any) -> bool:
+    """Dense floats without NaN or infinity; a sum too large for a float counts as infinite, which only costs time."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))

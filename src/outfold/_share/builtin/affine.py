@@ -1,0 +1,135 @@
+"""What linear models of one fit have in common: the rows they are asked about, and answers linear in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..cache import LastX
+from ..family import Unsuitable, View
+
+Floats = NDArray[np.float64]
+Rows = LastX[Floats]
+
+
+def is_positive(value: Any) -> bool:
+    """A finite number above 0: a penalty that every member may have."""
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf
+
+
+def as_matrix(X: Any) -> NDArray[Any]:
+    """X as scikit-learn's linear models read it: float64, or float32 where it was given so; finite."""
+    from sklearn.utils import check_array
+
+    return np.asarray(check_array(X, dtype=[np.float64, np.float32]))
+
+
+def training_matrix(X: Any, *, single: bool) -> Floats:
+    """The training rows in float64; float32 only where `single` allows to be more exact than the estimator."""
+    from scipy.sparse import issparse
+
+    if issparse(X):
+        raise Unsuitable("sparse rows")
+    matrix = as_matrix(X)
+    if matrix.dtype != np.float64 and not single:
+        raise Unsuitable("the estimator computes in float32")
+    return matrix.astype(np.float64, copy=False)
+
+
+def numeric_target(y: Any, n: int) -> Floats:
+    """One column of finite numbers."""
+    target = np.asarray(y)
+    if target.shape != (n,) or target.dtype.kind not in "fiub" or not np.isfinite(target).all():
+        raise Unsuitable("labels that are not one column of numbers")
+    return target.astype(np.float64)
+
+
+def class_target(y: Any, n: int) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[Any]]:
+    """Classes in order, the class code of every row, and the labels themselves."""
+    from sklearn.utils.multiclass import type_of_target
+
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise Unsuitable("labels that are not one column")
+    if labels.dtype.kind not in "iubU" and type_of_target(labels) not in ("binary", "multiclass"):
+        raise Unsuitable("labels that are not classes")
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise Unsuitable("one class only")
+    return classes, codes, labels
+
+
+def weights_in(fit_params: Mapping[str, Any], n: int) -> Floats | None:
+    """The weights of the training rows, or None where there are none."""
+    if set(fit_params) - {"sample_weight"}:
+        raise Unsuitable("parameters of fit other than sample_weight")
+    given = fit_params.get("sample_weight")
+    if given is None:
+        return None
+    weights = np.asarray(given, dtype=np.float64)
+    if weights.shape != (n,) or not np.isfinite(weights).all() or weights.min() < 0 or weights.sum() <= 0:
+        raise Unsuitable("weights that are not one number of at least 0 for every row")
+    return weights
+
+
+def is_full_rank(X: Floats) -> bool:
+    """Whether no column, apart from those of zeros, is nearly a combination of others."""
+    length = np.sqrt((X**2).sum(axis=0))
+    unit = X[:, length > 0] / length[length > 0]
+    if unit.shape[1] > unit.shape[0]:
+        return False
+    try:  # positive definite, with all eigenvalues above 1e-10
+        np.linalg.cholesky(unit.T @ unit - 1e-10 * np.eye(unit.shape[1]))
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def asked_rows() -> Rows:
+    """Reads the rows that models are asked about as float64, once for all models of a fit."""
+    return LastX(lambda X: as_matrix(X).astype(np.float64, copy=False))
+
+
+class Affine(View):
+    """A model whose answer is ``X @ coef + intercept``, computed for each member by itself.
+
+    One product for all members would be faster still, but its last bits would depend on how many there are.
+    """
+
+    def __init__(self, stands_for: Any, rows: Rows, coef: Floats, intercept: Any, classes: Any = None) -> None:
+        super().__init__(stands_for, classes)
+        self._rows = rows
+        self.coef = coef
+        self.intercept = intercept
+
+    def _answer(self, X: Any) -> Floats:
+        return np.asarray(self._rows(X) @ self.coef + self.intercept)
+
+
+class AffineRegressor(Affine):
+    """A linear regression."""
+
+    def predict(self, X: Any) -> Floats:
+        """The values."""
+        return self._answer(X)
+
+
+class AffineClassifier(Affine):
+    """A linear classifier: one score of the second class, or a score of every class."""
+
+    def decision_function(self, X: Any) -> Floats:
+        """The scores, (n,) or (n, K)."""
+        return self._answer(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest score."""
+        return np.asarray(self.classes_.take(largest(self._answer(X))))
+
+
+def largest(scores: Floats) -> NDArray[np.intp]:
+    """The position of the predicted class."""
+    return np.asarray((scores > 0) if scores.ndim == 1 else scores.argmax(axis=1), dtype=np.intp)
