@@ -13,6 +13,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from report_cases import two_classes
 
 import outfold as of
@@ -177,7 +179,7 @@ def test_dropped_and_failed_configurations_are_shown():
     made = of.report(replace(oof, data=data, state=state), "accuracy", n_resamples=50)
     assert "cells" in [picture.name for picture in made.pictures]
     assert {row["config"]: row["status"] for row in made.rows}[oof.configs[1]] == "dropped"
-    assert dict(made.how)["cells (fits)"] == "50 of 60 done; 5 (8%) saved by dropping hopeless configurations; 5 failed"
+    assert dict(made.how)["cells"] == "50 of 60 done; 5 (8%) saved by dropping hopeless configurations; 5 failed"
     assert "1 configuration was dropped on the way, which saved 8% of the fits." in made.methods
     assert rows_of(made.to_html())[-1][2] == "-"
 
@@ -264,6 +266,18 @@ def test_names_do_not_get_out_of_csv_markdown_and_latex(hostile):
     tex = made.to_latex()
     assert "\\textbf{50" not in tex
     assert r"\textbackslash{}textbf\{50\%\}" in tex
+
+
+@given(st.lists(st.text(min_size=1), min_size=2, max_size=2, unique=True))
+@settings(max_examples=15)
+def test_any_name_gives_a_page_that_can_be_read_back(names):
+    made = of.report(two_classes(n=20, c=2, k=2, configs=names), "accuracy", n_resamples=5)
+    page = made.to_html()
+    assert sorted(row["config"] for row in facts_of(page)["configurations"]) == sorted(names)
+    for svg in SVG.findall(page):
+        ElementTree.fromstring(svg)
+    assert len(re.findall("<script", page)) == 2
+    assert len(list(csv.reader(io.StringIO(made.to_csv())))) == 3
 
 
 def test_escape_leaves_nothing_that_html_reads():

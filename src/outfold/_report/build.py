@@ -80,7 +80,9 @@ def report(
             found = _estimate.bbc(oof, wanted, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng)
         else:
             check_belongs(found, oof, Scoring(oof, wanted))
-        return _build(oof, wanted, found, title, command, _Drawn(top, n_resamples, rng))
+        # A slow metric has few draws; the pictures then have no more.
+        n = n_resamples if found.draws is None else min(n_resamples, len(found.draws))
+        return _build(oof, wanted, found, title, command, _Drawn(top, max(n, 2), rng))
 
 
 class _Drawn(NamedTuple):

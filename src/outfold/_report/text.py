@@ -98,7 +98,10 @@ def how(oof: Predictions, estimate: Estimate) -> list[tuple[str, str]]:
     rows = [("samples", _samples(oof)), ("held out", str(oof.plan)), ("configurations", _tried(oof))]
     rows.append(("selected", f"{estimate.selected}, {estimate.rule}"))
     rows.append(("estimated by", f"{estimate.description} [{estimate.reference}]"))
+    made = oof.provenance
     fits = f"{work['done']:,} of {work['planned']:,} done"
+    if made.get("n_fits") is not None:
+        fits += f" by {_render.count(int(made['n_fits']), 'fit')}"
     if work["dropped"]:
         fits += (
             f"; {work['dropped']:,} ({work['dropped'] / work['planned']:.0%}) saved by dropping hopeless configurations"
@@ -107,8 +110,7 @@ def how(oof: Predictions, estimate: Estimate) -> list[tuple[str, str]]:
         fits += f"; {work['failed']:,} failed"
     if work["pending"]:
         fits += f"; {work['pending']:,} still to come"
-    rows.append(("cells (fits)", fits))
-    made = oof.provenance
+    rows.append(("cells", fits))
     if "seconds" in made:
         spent = f", {_render.seconds(work['seconds'])} of fitting and predicting" if work["seconds"] is not None else ""
         rows.append(("time", f"{_render.seconds(float(made['seconds']))} in all{spent}"))
@@ -129,8 +131,8 @@ def _samples(oof: Predictions) -> str:
     classes = oof.target.classes
     if classes is not None:
         sizes = np.bincount(oof.target.y, minlength=len(classes))
-        shown = [f"{n:,} {label}" for label, n in zip(classes[:6], sizes[:6], strict=True)]
-        words += ": " + ", ".join(shown) + (f" and {len(classes) - 6} more classes" if len(classes) > 6 else "")
+        shown = [f"{label}: {n:,}" for label, n in zip(classes[:6], sizes[:6], strict=True)]
+        words += "; " + ", ".join(shown) + (f" and {len(classes) - 6} more classes" if len(classes) > 6 else "")
     return words
 
 
