@@ -331,12 +331,12 @@ class Filling:
             if refusal.group in self._refused:
                 continue
             family = self.routes.groups[refusal.group].family
-            self.tally.refuse(refusal, family)
             numbers = {n for n, group in self.routes.groups.items() if group.family is family}
-            names = self._concerned(numbers)
+            # Before the refusal is recorded: should the work end in between, the same check finds it again.
+            keys = self.board.reopen(self._concerned(numbers))
             self._refused |= numbers
+            self.tally.refuse(refusal, family)
             self.board.record(sharing=self.tally.to_dict(self.of.sharing.level))
-            keys = self.board.reopen(names)
             self.settled -= keys
             self.progress.total += sum(block != "inbag" for block, *_ in keys)  # a twin comes with another cell
             self._reopened = True

@@ -187,7 +187,7 @@ class _Explanation:
         found: Counter[tuple[str, str]] = Counter()
         for group in self.routes.groups.values():
             family = group.family
-            members = f"{_render.count(len(group.members), 'member')}, {', '.join(group.varied)} ({family.level})"
+            members = f"{', '.join((_render.count(len(group.members), 'member'), *group.varied))} ({family.level})"
             found[family.name, members] += 1
         return [("family", name, _times(n, text)) for (name, text), n in found.items()]
 

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._share import Family
+from .._share import Family, as_new
+from .._share import Level as ShareLevel
 from .alone import is_proved, prove, proved, shared_part
 from .data import Part, borrow, lock, n_bytes, n_rows
 from .limits import global_random_state, listening
@@ -22,10 +23,11 @@ from .recipes import Recipe
 from .routes import ROOT, Leg
 from .schedule import Holdout
 from .spot import spot, transformed_differ
-from .task import Place, Refusal
+from .task import Place, Refusal, describe
 
 # Transformed rows beyond this are not kept for those who might need them again.
 _BUDGET = 256 * 2**20
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 class CannotShare(Exception):  # noqa: N818  (the configuration is fitted alone)
@@ -237,11 +239,13 @@ class _Walk:
                     legs.setdefault(other.node, (other, recipe))
         members = [legs[node] for node in sorted(legs)]
         start = perf_counter()
-        fitted = self._try_family(family, members, below, part)
-        if fitted is None and not family.whole and len(members) > 1:
-            # A fellow may be the reason; what a member gives must not depend on that.
-            members = [(leg, self.recipe)]
+        with listening() as heard:
             fitted = self._try_family(family, members, below, part)
+            if fitted is None and not family.whole and len(members) > 1:
+                # A fellow may be the reason; what a member gives must not depend on that.
+                heard.clear()
+                members = [(leg, self.recipe)]
+                fitted = self._try_family(family, members, below, part)
         if fitted is None:
             return None
         seconds = perf_counter() - start
@@ -249,7 +253,7 @@ class _Walk:
             lock(X)
             # Of the time that passes now, this one has its share like the others.
             share = seconds / len(members) - (seconds if other.node == leg.node else 0.0)
-            below.aside[other.node] = Sibling(transformer, X, share, ())
+            below.aside[other.node] = Sibling(transformer, X, share, tuple(heard))
         if not self._holds(family, leg.group, members, below, part):
             below.aside.clear()
             return None
@@ -263,7 +267,7 @@ class _Walk:
         self.made = self.recipe.make(self.place.seed)
         X, arguments = borrow(below.X, self.recipe.trusted), _arguments(part, members[0][0])
         try:
-            fitted = list(family.fit_transform(made, X, part.y, **arguments))
+            fitted = list(as_new(family).fit_transform(made, X, part.y, **arguments))
             good = len(fitted) == len(members) and all(n_rows(out) == n_rows(X) for _, out in fitted)
         except Exception:  # Unsuitable, or whatever the members' own fits will say better
             return None
@@ -277,8 +281,12 @@ class _Walk:
         if picked is None:
             return True
         leg, recipe = members[picked]
-        alone = self._alone(below, leg, part, recipe.make(self.place.seed))
-        text = transformed_differ(family.level, below.aside[leg.node].X, alone.X)
+        shared = below.aside[leg.node]
+        with listening():
+            alone = self._alone(below, leg, part, recipe.make(self.place.seed))
+            text = transformed_differ(family.level, shared.X, alone.X)
+            for X in () if text else below.tests:
+                text = text or _held_out_differ(family.level, shared.fitted, alone.fitted, X)
         self.n_checks += 1
         if text:
             self.refusals.append(Refusal(group, recipe.name, text))
@@ -304,6 +312,18 @@ class _Walk:
         )
 
 
+def _held_out_differ(level: ShareLevel, shared: Any, alone: Any, X: Any) -> str:
+    """What differs between two fitted transformers for rows they have not seen; empty if nothing."""
+    try:
+        expected = alone.transform(borrow(X, False))
+    except Exception:  # what the pipeline would say of these rows
+        return ""
+    try:
+        return transformed_differ(level, shared.transform(borrow(X, False)), expected)
+    except Exception as error:
+        return f"for held-out rows it fails ({describe(error)})"
+
+
 def at(estimator: Any, path: Sequence[int]) -> Any:
     """The step of a pipeline, or of one inside it."""
     for i in path:
@@ -316,8 +336,7 @@ def _arguments(part: Part, leg: Leg) -> dict[str, Any]:
 
 
 def _is_finite(X: Any) -> bool:
-    """Dense floats without NaN or infinity; a sum too large for a float counts as infinite, which only costs time."""
-    if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
+    """Dense floats without NaN or infinity, also where a model (of trees, say) makes them single precision."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or not X.size:
         return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(X.sum()))
+    return bool(X.min() >= -_LARGEST and X.max() <= _LARGEST)
