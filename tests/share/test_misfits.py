@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from test_sharing import PLAN, both, same, scales
 
 from collect_estimators import Tally
-from outfold import Family
+from outfold import Family, check_family
 from outfold._collect import collect
 from outfold._collect.board import Board
 from outfold._configs import grid
@@ -59,9 +59,12 @@ def test_a_member_with_an_impossible_parameter_fails_among_others(data, step, na
 def test_generators_in_two_steps_are_two(data):
     """As clones of scikit-learn have them."""
     chance = np.random.RandomState(0)
-    step = PCA(3, svd_solver="randomized", random_state=chance)
-    tree = DecisionTreeClassifier(max_features=2, random_state=chance)
-    both(grid("t", make_pipeline(StandardScaler(), step, tree), max_depth=[2, 3, None]), *data)
+    configs = {}
+    for depth in (2, 3, 4):
+        step = PCA(3, svd_solver="randomized", random_state=chance)
+        tree = DecisionTreeClassifier(max_features=2, max_depth=depth, random_state=chance)
+        configs[f"t{depth}"] = make_pipeline(StandardScaler(), step, tree)
+    both(configs, *data)
 
 
 def test_numbers_too_large_for_single_precision_fail_where_they_would(data):
@@ -109,7 +112,28 @@ class Contrary(TallyView):
 
 def test_wrong_labels_are_found_out(register, data):
     register(OtherLabels())
-    assert codes(both(scales(), *data)) == ["OF107"]
+    oof = both(scales(), *data)
+    assert codes(oof) == ["OF107"]
+    assert oof.provenance["sharing"]["checks"] == 1
+
+
+class LooseLabels(OtherLabels):
+    level = "tolerant"
+
+
+def test_what_was_thrown_away_is_not_told_of(register, data, monkeypatch):
+    register(LooseLabels())
+    late = lambda place, group, n: 0 if place.holdout.left_out == (2,) else None  # noqa: E731
+    monkeypatch.setattr("outfold._collect.together.spot", late)
+    oof = collect(scales(), *data, PLAN, share="tolerant")
+    same(oof, collect(scales(), *data, PLAN, share=False))
+    assert codes(oof) == ["OF107"]
+    assert oof.provenance["sharing"]["families"] == {}
+
+
+def test_a_family_is_checked_with_members_it_is_for(data):
+    with pytest.raises(AssertionError, match=r"Shifts.estimator is 'share_estimators.Shift', but Tally\(\) is a"):
+        check_family(Shifts(), [Tally()], *data)
 
 
 class WrongLater(Shifts):

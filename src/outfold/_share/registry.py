@@ -50,7 +50,7 @@ def families() -> tuple[Family, ...]:
 
 def family_of(estimator: Any, allowed: tuple[Level, ...]) -> Family | None:
     """The first family of an allowed level that covers the estimator."""
-    names = _public_names(type(estimator))
+    names = public_names(type(estimator))
     for family in families():
         if family.estimator in names and family.level in allowed and _covers(family, estimator):
             return family if _is_valid(estimator, family.varies) else None
@@ -81,7 +81,7 @@ def _is_valid(estimator: Any, names: Collection[str]) -> bool:
     return True
 
 
-def _public_names(kind: type) -> set[str]:
+def public_names(kind: type) -> set[str]:
     """The names under which a class is imported: its own module, and the packages above it."""
     parts = kind.__module__.split(".")
     return {".".join((*parts[:i], kind.__qualname__)) for i in range(1, len(parts) + 1)}
