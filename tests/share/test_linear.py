@@ -82,7 +82,7 @@ def test_ridge_serves_ordinary_penalties_by_the_shared_fit() -> None:
         models = RIDGE.fit(
             [Ridge(alpha=a) for a in np.logspace(-2, 4, 20)], rng.normal(size=(n, p)), rng.normal(size=n)
         )
-        assert not any(isinstance(model, Ridge) for model in models)
+        assert None not in models
 
 
 def test_ill_conditioned_penalties_are_fitted_plainly_and_only_they() -> None:
@@ -90,17 +90,15 @@ def test_ill_conditioned_penalties_are_fitted_plainly_and_only_they() -> None:
     X = rng.normal(size=(40, 5))
     X[:, 4] = X[:, 3] + 1e-7 * X[:, 4]
     members = [Ridge(alpha=a) for a in (1e-12, 1.0)]
-    tiny, ordinary = RIDGE.fit(members, X, y := rng.normal(size=40))
-    assert isinstance(tiny, Ridge)
-    assert not isinstance(ordinary, Ridge)
-    assert np.array_equal(tiny.predict(X), Ridge(alpha=1e-12).fit(X, y).predict(X))
+    tiny, ordinary = RIDGE.fit(members, X, rng.normal(size=40))
+    assert tiny is None
+    assert ordinary is not None
 
 
 def test_far_offsets_that_cancel_in_the_intercept_are_fitted_plainly() -> None:
     rng = np.random.default_rng(2)
     X = rng.normal(size=(40, 3)) + 1e10
-    (model,) = RIDGE.fit([Ridge()], X, rng.normal(size=40))
-    assert isinstance(model, Ridge)
+    assert RIDGE.fit([Ridge()], X, rng.normal(size=40)) == [None]
 
 
 @pytest.mark.parametrize("seed", range(10))

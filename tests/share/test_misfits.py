@@ -6,8 +6,10 @@ from share_estimators import Scales, Shift, Shifts, TallyView
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest, SelectPercentile, VarianceThreshold, f_classif
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -75,12 +77,34 @@ def test_numbers_too_large_for_single_precision_fail_where_they_would(data):
     assert {(name, k) for name, _, k in oof.messages} == {("t(max_leaf_nodes=2)", 4), ("t(max_leaf_nodes=4)", 4)}
 
 
-def test_warnings_of_a_shared_scoring_are_those_of_all_members(data):
+def warned(configs, X, y, **options):
+    """Fits that gave warnings, which are the same in company and alone."""
+    shared = both(configs, X, y, **options).provenance
+    assert shared["warnings"] == collect(configs, X, y, PLAN, share=False, **options).provenance["warnings"]
+    return shared["warnings"]
+
+
+def test_warnings_are_those_of_the_members_that_give_them(data):
     X, y = np.column_stack([data[0], np.ones(len(data[0]))]), data[1]
-    configs = grid("t", make_pipeline(SelectKBest(f_classif), GaussianNB()), k=[2, 3, 4])
-    assert (
-        both(configs, X, y).provenance["warnings"] == collect(configs, X, y, PLAN, share=False).provenance["warnings"]
-    )
+    steps = grid("k", make_pipeline(SelectKBest(f_classif), GaussianNB()), k=[2, 3, 4])
+    assert warned(steps, X, y) == {"RuntimeWarning": 18, "UserWarning": 18}
+    # Too many features, none at all, and a threshold that leaves none: the last is an error, not a warning.
+    steps = grid("k", make_pipeline(SelectKBest(f_classif), DummyClassifier()), k=[2, 100, 3, 0])
+    steps |= grid("v", make_pipeline(VarianceThreshold(), DummyClassifier()), threshold=[99.0, 0.1, 0.2])
+    oof = both(steps, *data)
+    assert {name for name, _, _ in oof.messages} == {"v(threshold=99)"}
+    assert warned(steps, *data) == {"UserWarning": 12}
+
+
+def test_penalties_that_are_fitted_by_themselves_warn_by_themselves(data):
+    X = np.column_stack([data[0], data[0][:, 0] * 1e6])
+    configs = grid("ridge", Ridge(), alpha=[1e-10, 1e8, 1e9])
+    y = data[0][:, 0] + 1.0
+    shared, alone = (collect(configs, X, y, PLAN, share=share) for share in ("exact", False))
+    assert shared.provenance["warnings"] == alone.provenance["warnings"] == {"LinAlgWarning": 6}
+    made = shared.provenance["sharing"]
+    assert (made["models"], made["models_done"], made["families"]) == (18, 12, {"Ridge": 12})
+    np.testing.assert_allclose(shared.data, alone.data, rtol=0, atol=1e-8)
 
 
 # -- families -------------------------------------------------------------------------------------------

@@ -161,7 +161,9 @@ class _GroupFit:
             return [_Fitted(None, 0.0, (), True) for _ in self.unit]
         mine = dict(zip((recipe.name for recipe in members), fitted, strict=True))
         share = sum(m.seconds for m in fitted) / len(self.unit)
-        return [mine[r.name]._replace(seconds=share, leads=i == 0) for i, r in enumerate(self.unit)]
+        models = [mine[r.name]._replace(seconds=share, leads=False) for r in self.unit]
+        lead = next((i for i, fitted in enumerate(models) if fitted.model is not None), 0)
+        return [fitted._replace(leads=i == lead) for i, fitted in enumerate(models)]
 
     def _try(self, members: Sequence[Recipe]) -> list[_Fitted] | None:
         """The models of these members; None where the family cannot fit them."""

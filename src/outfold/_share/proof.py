@@ -98,9 +98,14 @@ def _fit_family(
         if not family.covers(member):
             raise AssertionError(f"{family.name} does not cover {member!r}.")
     ready = [_ready(m) for m in members]
+    fit_params = _fit_params(sample_weight)
     if family.transforms:
-        return family.fit_transform(ready, X, y, **_fit_params(sample_weight))
-    return [(model, None) for model in family.fit(ready, X, y, **_fit_params(sample_weight))]
+        found = family.fit_transform(ready, X, y, **fit_params)
+    else:
+        found = [model and (model, None) for model in family.fit(ready, X, y, **fit_params)]
+    # None stands for a fit of its own.
+    pairs = zip(members, found, strict=True)
+    return [_fit_alone(_ready(member), X, y, fit_params) if one is None else one for member, one in pairs]
 
 
 def _ready(member: Any) -> Any:

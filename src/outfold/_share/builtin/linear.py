@@ -139,7 +139,7 @@ class RidgeFamily(Family):
         solved = solve_ridge(matrix, target[:, None], _alphas(members), weights, members[0].fit_intercept)
         rows = asked_rows()
         return [
-            AffineRegressor(member, rows, coef[:, 0], intercept[0]) if safe else member.fit(X, y, **fit_params)
+            AffineRegressor(member, rows, coef[:, 0], intercept[0]) if safe else None
             for member, coef, intercept, safe in zip(members, *solved, strict=True)
         ]
 
@@ -167,7 +167,7 @@ class RidgeClassifierFamily(RidgeFamily):
         solved = solve_ridge(matrix, _signed(codes, len(classes)), _alphas(members), weights, first.fit_intercept)
         rows, plain = asked_rows(), _Plain(X, y, fit_params)
         return [
-            _RidgeClassifier(member, rows, coef, intercept, classes, plain) if safe else plain.fit(member)
+            _RidgeClassifier(member, rows, coef, intercept, classes, plain) if safe else None
             for member, coef, intercept, safe in zip(members, *solved, strict=True)
         ]
 
