@@ -275,9 +275,7 @@ class ElasticNetFamily(Family):
             coefs, safe = path.follow(ratio, _alphas([members[i] for i in where]))
             for i, coef, ok in zip(where, coefs, safe, strict=True):
                 intercept = data.y_mean[0] - data.x_mean @ coef
-                models[i] = (
-                    AffineRegressor(members[i], rows, coef, intercept) if ok else members[i].fit(X, y, **fit_params)
-                )
+                models[i] = AffineRegressor(members[i], rows, coef, intercept) if ok else None
         return models
 
 
