@@ -82,7 +82,7 @@ def test_ridge_serves_ordinary_penalties_by_the_shared_fit() -> None:
         models = RIDGE.fit(
             [Ridge(alpha=a) for a in np.logspace(-2, 4, 20)], rng.normal(size=(n, p)), rng.normal(size=n)
         )
-        assert not any(isinstance(model, Ridge) for model in models)
+        assert None not in models
 
 
 def test_ill_conditioned_penalties_are_fitted_plainly_and_only_they() -> None:
@@ -90,17 +90,15 @@ def test_ill_conditioned_penalties_are_fitted_plainly_and_only_they() -> None:
     X = rng.normal(size=(40, 5))
     X[:, 4] = X[:, 3] + 1e-7 * X[:, 4]
     members = [Ridge(alpha=a) for a in (1e-12, 1.0)]
-    tiny, ordinary = RIDGE.fit(members, X, y := rng.normal(size=40))
-    assert isinstance(tiny, Ridge)
-    assert not isinstance(ordinary, Ridge)
-    assert np.array_equal(tiny.predict(X), Ridge(alpha=1e-12).fit(X, y).predict(X))
+    tiny, ordinary = RIDGE.fit(members, X, rng.normal(size=40))
+    assert tiny is None
+    assert ordinary is not None
 
 
 def test_far_offsets_that_cancel_in_the_intercept_are_fitted_plainly() -> None:
     rng = np.random.default_rng(2)
     X = rng.normal(size=(40, 3)) + 1e10
-    (model,) = RIDGE.fit([Ridge()], X, rng.normal(size=40))
-    assert isinstance(model, Ridge)
+    assert RIDGE.fit([Ridge()], X, rng.normal(size=40)) == [None]
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -220,7 +218,7 @@ def test_wide_lasso_predicts_what_tight_separate_fits_predict(seed: int) -> None
     y = X[:, :3].sum(axis=1) + rng.normal(size=25)
     members = [Lasso(alpha=a, fit_intercept=seed % 2 == 0, **TIGHT) for a in (0.03, 0.1, 3.0, 0.3, 1000.0, 0.1)]
     check_family(LASSO, members, X, y, X_test=X_test, tolerance=1e-6)
-    assert not any(isinstance(model, Lasso) for model in LASSO.fit(members, X, y))
+    assert None not in LASSO.fit(members, X, y)
 
 
 def objective(estimator: Any, model: Any, X: np.ndarray, y: np.ndarray, coef: np.ndarray) -> float:
@@ -235,7 +233,7 @@ def test_where_default_fits_differ_theirs_is_the_looser_answer(seed: int) -> Non
     _, X, y, _ = sparse_problem(seed)
     members = [ElasticNet(alpha=a, l1_ratio=r) for a in (0.001, 0.01, 0.1) for r in (0.3, 1.0)]
     for member, model in zip(members, ELASTIC_NET.fit(members, X, y), strict=True):
-        if isinstance(model, ElasticNet):
+        if model is None:
             continue
         plain = ElasticNet(alpha=member.alpha, l1_ratio=member.l1_ratio).fit(X, y)
         theirs = objective(member, plain, X, y, plain.coef_)
@@ -248,10 +246,10 @@ def test_lasso_with_more_than_one_solution_is_fitted_plainly() -> None:
     X = np.column_stack([X, X[:, 0]])
     y = 3 * X[:, 0] + rng.normal(size=30)
     twice, alone = LASSO.fit([Lasso(alpha=0.1), Lasso(alpha=50.0)], X, y)
-    assert isinstance(twice, Lasso)
-    assert not isinstance(alone, Lasso)  # no column is let in
+    assert twice is None
+    assert alone is not None  # no column is let in
     models = ELASTIC_NET.fit([ElasticNet(alpha=0.1)], X, y)
-    assert not isinstance(models[0], ElasticNet)  # the l2 part decides
+    assert models[0] is not None  # the l2 part decides
 
 
 def test_rank_is_judged_by_direction_not_by_scale() -> None:

@@ -308,7 +308,9 @@ class Filling:
         for outcome in outcomes:
             self._refuse(outcome)
         if self._refused and token != self._setting.token:
-            outcomes = [outcome for outcome in outcomes if outcome.name not in self._concerned(self._refused)]
+            concerned = self._concerned(self._refused)
+            self.tally.checks += sum(outcome.n_checks for outcome in outcomes if outcome.name in concerned)
+            outcomes = [outcome for outcome in outcomes if outcome.name not in concerned]
         self.board.put(outcomes)
         for outcome in outcomes:
             holdout, share = outcome.holdout, outcome.share
@@ -331,12 +333,12 @@ class Filling:
             if refusal.group in self._refused:
                 continue
             family = self.routes.groups[refusal.group].family
-            self.tally.refuse(refusal, family)
             numbers = {n for n, group in self.routes.groups.items() if group.family is family}
-            names = self._concerned(numbers)
+            # Before the refusal is recorded: should the work end in between, the same check finds it again.
+            keys = self.board.reopen(self._concerned(numbers))
             self._refused |= numbers
+            self.tally.refuse(refusal, family, numbers)
             self.board.record(sharing=self.tally.to_dict(self.of.sharing.level))
-            keys = self.board.reopen(names)
             self.settled -= keys
             self.progress.total += sum(block != "inbag" for block, *_ in keys)  # a twin comes with another cell
             self._reopened = True

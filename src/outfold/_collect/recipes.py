@@ -83,6 +83,10 @@ def _copied(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe 
     if len({id(part) for part in parts}) < len(parts) or not all(is_untouched(part) for part in parts):
         return None
     values = [value for part in parts for value in own_params(part).values()]
+    # So would a generator of random numbers, which then goes on where another part left it.
+    chance = [id(value) for value in values if isinstance(value, (np.random.RandomState, np.random.Generator))]
+    if len(set(chance)) < len(chance):
+        return None
     unseeded = [part for part in parts if getattr(part, _SEED_NAME, False) is None]
     try:
         frozen = dumps((estimator, unseeded))

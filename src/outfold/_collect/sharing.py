@@ -77,6 +77,7 @@ class Tally:
     checks: int = 0
     peak_bytes: int = 0
     by_family: Counter[str] = field(default_factory=Counter)
+    by_group: Counter[int] = field(default_factory=Counter, init=False)
     levels: dict[str, str] = field(default_factory=dict)
     refused: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -110,11 +111,13 @@ class Tally:
         if share.group in groups:
             family = groups[share.group].family
             self.by_family[family.name] += 1
+            self.by_group[share.group] += 1
             before = self.levels.get(family.name, family.level)
             self.levels[family.name] = max(before, family.level, key=[*get_args(Level)].index)
 
-    def refuse(self, refusal: Refusal, family: Family) -> None:
-        """A family did not keep its promise."""
+    def refuse(self, refusal: Refusal, family: Family, groups: Iterable[int]) -> None:
+        """A family did not keep its promise: what it gave for these groups is thrown away."""
+        self.by_family -= Counter({family.name: sum(self.by_group.pop(number, 0) for number in groups)})
         about = {"family": family.name, "level": family.level, "config": refusal.name, "text": refusal.text}
         self.refused.setdefault(said_family(family), about)
 
@@ -187,7 +190,7 @@ class _Explanation:
         found: Counter[tuple[str, str]] = Counter()
         for group in self.routes.groups.values():
             family = group.family
-            members = f"{_render.count(len(group.members), 'member')}, {', '.join(group.varied)} ({family.level})"
+            members = f"{', '.join((_render.count(len(group.members), 'member'), *group.varied))} ({family.level})"
             found[family.name, members] += 1
         return [("family", name, _times(n, text)) for (name, text), n in found.items()]
 

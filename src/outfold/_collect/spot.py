@@ -38,17 +38,24 @@ def outcomes_differ(level: Level, place: Place, shared: Outcome, alone: Outcome)
     assert shared.values is not None
     reader, y = place.setting.reader, place.setting.samples.y
     scale = float(np.std(y)) if reader.response == "value" and y.dtype.kind in "biuf" else None
-    for one, other in zip(shared.values, alone.values, strict=True):
+    for i, (one, other) in enumerate(zip(shared.values, alone.values, strict=True)):
         if reader.response == "label":
             text = _labels_differ(level, one, other)
         else:
             text = _numbers_differ(level, one, other, 1.0 if reader.response == "proba" else scale)
             if not text and reader.response in ("proba", "score"):
                 cut = 0.5 if reader.response == "proba" else 0.0
-                text = _labels_differ(level, *(cut_labels(v, v.ndim == 2, cut) for v in (one, other)))
+                text = _labels_differ(level, *(_labels(outcome, i, cut) for outcome in (shared, alone)))
         if text:
             return text
     return ""
+
+
+def _labels(outcome: Outcome, i: int, cut: float) -> NDArray[np.intp]:
+    """What ``predict`` gave, or the cut of the other predictions where that is the same."""
+    assert outcome.values is not None
+    own, values = None if outcome.labels is None else outcome.labels[i], outcome.values[i]
+    return cut_labels(values, values.ndim == 2, cut) if own is None else own
 
 
 def transformed_differ(level: Level, one: Any, other: Any) -> str:

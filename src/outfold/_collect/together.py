@@ -13,7 +13,7 @@ from itertools import groupby
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from .._share import Family, Unsuitable
+from .._share import Family, as_new, is_builtin
 from .alone import fit_alone, fit_predict, is_proved, outcome_of, prove, proved
 from .data import borrow
 from .limits import listening
@@ -161,7 +161,9 @@ class _GroupFit:
             return [_Fitted(None, 0.0, (), True) for _ in self.unit]
         mine = dict(zip((recipe.name for recipe in members), fitted, strict=True))
         share = sum(m.seconds for m in fitted) / len(self.unit)
-        return [mine[r.name]._replace(seconds=share, leads=i == 0) for i, r in enumerate(self.unit)]
+        models = [mine[r.name]._replace(seconds=share, leads=False) for r in self.unit]
+        lead = next((i for i, fitted in enumerate(models) if fitted.model is not None), 0)
+        return [fitted._replace(leads=i == lead) for i, fitted in enumerate(models)]
 
     def _try(self, members: Sequence[Recipe]) -> list[_Fitted] | None:
         """The models of these members; None where the family cannot fit them."""
@@ -174,10 +176,10 @@ class _GroupFit:
                 listening() as heard,
                 place.guard(members[0].name, self.reached.spent, shared=True),
             ):
-                models = list(self.family.fit(made, X, part.y, **part.fit_params))
+                models = list(as_new(self.family).fit(made, X, part.y, **part.fit_params))
         except KeyboardInterrupt:
             raise
-        except (Unsuitable, BaseException):  # each of the members says better what is wrong with it
+        except BaseException:  # Unsuitable, or what each of the members says better
             return None
         if len(models) != len(members):
             return None
@@ -189,7 +191,9 @@ class _GroupFit:
 
         All of them of the same rows before the next ones, since members of a family may share what they compute.
         """
-        place, trusted = self.place, all(recipe.trusted for recipe in self.unit)
+        place = self.place
+        # Nobody knows what models of other families do to a frame: each of them gets one of its own.
+        trusted = is_builtin(self.family) and all(recipe.trusted for recipe in self.unit)
         said: list[_Said | None] = [None if fitted.model is None else _Said() for fitted in models]
         for rows in self.reached.part.tests:
             X = borrow(rows, trusted)
@@ -199,6 +203,7 @@ class _GroupFit:
                     continue
                 try:
                     place.start_random()
+                    X = X if trusted else borrow(rows, False)
                     with listening() as heard, place.guard(recipe.name, shared=True):
                         mine.answers.append(place.setting.reader(fitted.model, X))
                     mine.warnings += heard

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._share import Family
+from .._share import Family, as_new
+from .._share import Level as ShareLevel
 from .alone import is_proved, prove, proved, shared_part
 from .data import Part, borrow, lock, n_bytes, n_rows
 from .limits import global_random_state, listening
@@ -22,10 +23,11 @@ from .recipes import Recipe
 from .routes import ROOT, Leg
 from .schedule import Holdout
 from .spot import spot, transformed_differ
-from .task import Place, Refusal
+from .task import Place, Refusal, describe
 
 # Transformed rows beyond this are not kept for those who might need them again.
 _BUDGET = 256 * 2**20
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 class CannotShare(Exception):  # noqa: N818  (the configuration is fitted alone)
@@ -45,7 +47,8 @@ class Sibling(NamedTuple):
 class Level:
     """The rows after one transformer.
 
-    `aside` has what its children's family fitted at once; `seconds` and `warnings` are those of the transformer.
+    `aside` has what its children's family fitted at once, and None for a child that the family leaves to itself; `seconds`
+    and `warnings` are those of the transformer.
     """
 
     node: int
@@ -53,14 +56,14 @@ class Level:
     tests: tuple[Any, ...]
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
-    aside: dict[int, Sibling] = field(default_factory=dict)
+    aside: dict[int, Sibling | None] = field(default_factory=dict)
     gone: bool = False
     _finite: bool | None = None
 
     @property
     def size(self) -> int:
         """Bytes of the rows kept here."""
-        kept = (self.X, *self.tests, *(sibling.X for sibling in self.aside.values()))
+        kept = (self.X, *self.tests, *(sibling.X for sibling in self.aside.values() if sibling is not None))
         return 0 if self.gone else sum(map(n_bytes, kept))
 
     def let_go(self) -> None:
@@ -194,11 +197,11 @@ class _Walk:
 
     def _fitted(self, below: Level, leg: Leg, part: Part) -> Level:
         start = perf_counter()
+        if leg.node not in below.aside and leg.group is not None and leg.group not in self.place.refused:
+            self._with_siblings(below, leg, part)
         sibling = below.aside.pop(leg.node, None)
-        self.steps += sibling is None
-        if sibling is None and leg.group is not None and leg.group not in self.place.refused:
-            sibling = self._with_siblings(below, leg, part)
         if sibling is None:
+            self.steps += 1
             sibling = self._alone(below, leg, part)
         trusted = self.recipe.trusted
         tests = tuple(sibling.fitted.transform(borrow(X, trusted)) for X in below.tests)
@@ -225,8 +228,8 @@ class _Walk:
             prove(self.place, key)
         return Sibling(transformer, out, 0.0, ())
 
-    def _with_siblings(self, below: Level, leg: Leg, part: Part) -> Sibling | None:
-        """What the family gives for all its members that are needed here; None where it cannot."""
+    def _with_siblings(self, below: Level, leg: Leg, part: Part) -> None:
+        """Put aside what the family gives for all its members that are needed here; nothing where it cannot."""
         assert leg.group is not None
         family = self.place.families[leg.group]
         legs = {leg.node: (leg, self.recipe)}
@@ -237,34 +240,40 @@ class _Walk:
                     legs.setdefault(other.node, (other, recipe))
         members = [legs[node] for node in sorted(legs)]
         start = perf_counter()
-        fitted = self._try_family(family, members, below, part)
-        if fitted is None and not family.whole and len(members) > 1:
-            # A fellow may be the reason; what a member gives must not depend on that.
-            members = [(leg, self.recipe)]
+        with listening() as heard:
             fitted = self._try_family(family, members, below, part)
+            if fitted is None and not family.whole and len(members) > 1:
+                # A fellow may be the reason; what a member gives must not depend on that.
+                heard.clear()
+                members = [(leg, self.recipe)]
+                fitted = self._try_family(family, members, below, part)
         if fitted is None:
-            return None
+            return
         seconds = perf_counter() - start
-        for (other, _), (transformer, X) in zip(members, fitted, strict=True):
-            lock(X)
+        given = []
+        for (other, recipe), made in zip(members, fitted, strict=True):
+            below.aside[other.node] = None
             # Of the time that passes now, this one has its share like the others.
             share = seconds / len(members) - (seconds if other.node == leg.node else 0.0)
-            below.aside[other.node] = Sibling(transformer, X, share, ())
-        if not self._holds(family, leg.group, members, below, part):
+            if made is not None:
+                lock(made[1])
+                below.aside[other.node] = Sibling(*made, share, tuple(heard))
+                given.append((other, recipe))
+        self.steps += bool(given)
+        if given and not self._holds(family, leg.group, given, below, part):
             below.aside.clear()
-            return None
-        return below.aside.pop(leg.node)
 
     def _try_family(
         self, family: Family, members: Sequence[tuple[Leg, Recipe]], below: Level, part: Part
-    ) -> list[tuple[Any, Any]] | None:
+    ) -> list[tuple[Any, Any] | None] | None:
         made = [at(self.made if r is self.recipe else r.make(self.place.seed), leg.path) for leg, r in members]
         # These may be spoilt; should one be fitted alone, it is another.
         self.made = self.recipe.make(self.place.seed)
         X, arguments = borrow(below.X, self.recipe.trusted), _arguments(part, members[0][0])
         try:
-            fitted = list(family.fit_transform(made, X, part.y, **arguments))
-            good = len(fitted) == len(members) and all(n_rows(out) == n_rows(X) for _, out in fitted)
+            fitted = list(as_new(family).fit_transform(made, X, part.y, **arguments))
+            rows = {n_rows(one[1]) for one in fitted if one is not None}
+            good = len(fitted) == len(members) and rows <= {n_rows(X)}
         except Exception:  # Unsuitable, or whatever the members' own fits will say better
             return None
         return fitted if good else None
@@ -277,8 +286,13 @@ class _Walk:
         if picked is None:
             return True
         leg, recipe = members[picked]
-        alone = self._alone(below, leg, part, recipe.make(self.place.seed))
-        text = transformed_differ(family.level, below.aside[leg.node].X, alone.X)
+        shared = below.aside[leg.node]
+        assert shared is not None
+        with listening():
+            alone = self._alone(below, leg, part, recipe.make(self.place.seed))
+            text = transformed_differ(family.level, shared.X, alone.X)
+            for X in () if text else below.tests:
+                text = text or _held_out_differ(family.level, shared.fitted, alone.fitted, X)
         self.n_checks += 1
         if text:
             self.refusals.append(Refusal(group, recipe.name, text))
@@ -304,6 +318,18 @@ class _Walk:
         )
 
 
+def _held_out_differ(level: ShareLevel, shared: Any, alone: Any, X: Any) -> str:
+    """What differs between two fitted transformers for rows they have not seen; empty if nothing."""
+    try:
+        expected = alone.transform(borrow(X, False))
+    except Exception:  # what the pipeline would say of these rows
+        return ""
+    try:
+        return transformed_differ(level, shared.transform(borrow(X, False)), expected)
+    except Exception as error:
+        return f"for held-out rows it fails ({describe(error)})"
+
+
 def at(estimator: Any, path: Sequence[int]) -> Any:
     """The step of a pipeline, or of one inside it."""
     for i in path:
@@ -316,8 +342,7 @@ def _arguments(part: Part, leg: Leg) -> dict[str, Any]:
 
 
 def _is_finite(X: Any) -> bool:
-    """Dense floats without NaN or infinity; a sum too large for a float counts as infinite, which only costs time."""
-    if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
+    """Dense floats without NaN or infinity, also where a model (of trees, say) makes them single precision."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or not X.size:
         return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(X.sum()))
+    return bool(X.min() >= -_LARGEST and X.max() <= _LARGEST)

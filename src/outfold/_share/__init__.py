@@ -2,6 +2,17 @@
 
 from .family import Family, Level, Unsuitable, View
 from .proof import check_family
-from .registry import families, family_of, register_family
+from .registry import as_new, families, family_of, is_builtin, register_family
 
-__all__ = ["Family", "Level", "Unsuitable", "View", "check_family", "families", "family_of", "register_family"]
+__all__ = [
+    "Family",
+    "Level",
+    "Unsuitable",
+    "View",
+    "as_new",
+    "check_family",
+    "families",
+    "family_of",
+    "is_builtin",
+    "register_family",
+]

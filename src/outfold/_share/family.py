@@ -57,12 +57,13 @@ class Family:
         """Fitted models in the order of the members, with the methods their estimator has.
 
         The members are fresh estimators, seeded where the user left the seed open, and may be used or changed. A model may
-        be a `View`; models of one fit may share what they compute for the same X.
+        be a `View`, or None where the member is better fitted by itself (it warns, say); models of one fit may share what
+        they compute for the same X.
         """
         raise NotImplementedError
 
-    def fit_transform(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[tuple[Any, Any]]:
-        """For transformers: (fitted transformer, X transformed as its ``fit_transform`` would) for every member."""
+    def fit_transform(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[tuple[Any, Any] | None]:
+        """For transformers: (fitted transformer, X transformed as its ``fit_transform`` would) for every member, or None."""
         raise NotImplementedError
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .family import Family, Level
+from .registry import public_names
 
 # What a level allows where the caller does not say; a tolerant family has to say it.
 _ALLOWED: dict[Level, float] = {"exact": 1e-8, "equivalent": 0.05}
@@ -89,12 +90,22 @@ def _fit_family(
     family: Family, members: Sequence[Any], X: Any, y: Any, sample_weight: Any
 ) -> list[tuple[Any, NDArray[Any] | None]]:
     for member in members:
+        if family.estimator not in public_names(type(member)):
+            kind = f"{type(member).__module__}.{type(member).__qualname__}"
+            raise AssertionError(
+                f"{type(family).__name__}.estimator is {family.estimator!r}, but {member!r} is a {kind}."
+            )
         if not family.covers(member):
             raise AssertionError(f"{family.name} does not cover {member!r}.")
     ready = [_ready(m) for m in members]
+    fit_params = _fit_params(sample_weight)
     if family.transforms:
-        return family.fit_transform(ready, X, y, **_fit_params(sample_weight))
-    return [(model, None) for model in family.fit(ready, X, y, **_fit_params(sample_weight))]
+        found = family.fit_transform(ready, X, y, **fit_params)
+    else:
+        found = [model and (model, None) for model in family.fit(ready, X, y, **fit_params)]
+    # None stands for a fit of its own.
+    pairs = zip(members, found, strict=True)
+    return [_fit_alone(_ready(member), X, y, fit_params) if one is None else one for member, one in pairs]
 
 
 def _ready(member: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from copy import deepcopy
 from typing import Any, get_args
 
 from ..exceptions import InputError
@@ -48,14 +50,53 @@ def families() -> tuple[Family, ...]:
 
 def family_of(estimator: Any, allowed: tuple[Level, ...]) -> Family | None:
     """The first family of an allowed level that covers the estimator."""
-    names = _public_names(type(estimator))
+    names = public_names(type(estimator))
     for family in families():
-        if family.estimator in names and family.level in allowed and family.covers(estimator):
-            return family
+        if family.estimator in names and family.level in allowed and _covers(family, estimator):
+            return family if _is_valid(estimator, family.varies) else None
     return None
 
 
-def _public_names(kind: type) -> set[str]:
+def _covers(family: Family, estimator: Any) -> bool:
+    try:
+        return bool(family.covers(estimator))
+    except (
+        Exception
+    ):  # parameters it did not think of: the estimator's own fit says what is wrong with them, if anything
+        return False
+
+
+def _is_valid(estimator: Any, names: Collection[str]) -> bool:
+    """Whether scikit-learn would take these parameters; a family that fits one member for all would not ask for the others."""
+    constraints = getattr(estimator, "_parameter_constraints", None)
+    if not isinstance(constraints, Mapping):
+        return True
+    from sklearn.utils._param_validation import validate_parameter_constraints
+
+    try:
+        params = {name: getattr(estimator, name) for name in names if name in constraints}
+        validate_parameter_constraints(constraints, params, type(estimator).__name__)
+    except Exception:
+        return False
+    return True
+
+
+def public_names(kind: type) -> set[str]:
     """The names under which a class is imported: its own module, and the packages above it."""
     parts = kind.__module__.split(".")
     return {".".join((*parts[:i], kind.__qualname__)) for i in range(1, len(parts) + 1)}
+
+
+def is_builtin(family: Family) -> bool:
+    """Whether a family comes with the package."""
+    return type(family).__module__.startswith(f"{__name__.rpartition('.')[0]}.")
+
+
+def as_new(family: Family) -> Family:
+    """The family as it was registered: what one of your own keeps from a fit would else tell the next of held-out rows."""
+    if is_builtin(family):
+        return family
+    try:
+        return deepcopy(family)
+    except Exception:  # one that cannot be copied
+        return family

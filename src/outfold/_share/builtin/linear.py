@@ -139,7 +139,7 @@ class RidgeFamily(Family):
         solved = solve_ridge(matrix, target[:, None], _alphas(members), weights, members[0].fit_intercept)
         rows = asked_rows()
         return [
-            AffineRegressor(member, rows, coef[:, 0], intercept[0]) if safe else member.fit(X, y, **fit_params)
+            AffineRegressor(member, rows, coef[:, 0], intercept[0]) if safe else None
             for member, coef, intercept, safe in zip(members, *solved, strict=True)
         ]
 
@@ -167,7 +167,7 @@ class RidgeClassifierFamily(RidgeFamily):
         solved = solve_ridge(matrix, _signed(codes, len(classes)), _alphas(members), weights, first.fit_intercept)
         rows, plain = asked_rows(), _Plain(X, y, fit_params)
         return [
-            _RidgeClassifier(member, rows, coef, intercept, classes, plain) if safe else plain.fit(member)
+            _RidgeClassifier(member, rows, coef, intercept, classes, plain) if safe else None
             for member, coef, intercept, safe in zip(members, *solved, strict=True)
         ]
 
@@ -275,9 +275,7 @@ class ElasticNetFamily(Family):
             coefs, safe = path.follow(ratio, _alphas([members[i] for i in where]))
             for i, coef, ok in zip(where, coefs, safe, strict=True):
                 intercept = data.y_mean[0] - data.x_mean @ coef
-                models[i] = (
-                    AffineRegressor(members[i], rows, coef, intercept) if ok else members[i].fit(X, y, **fit_params)
-                )
+                models[i] = AffineRegressor(members[i], rows, coef, intercept) if ok else None
         return models
 
 

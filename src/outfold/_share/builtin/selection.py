@@ -27,13 +27,17 @@ def _gives_arrays(member: Any) -> bool:
     return not hasattr(member, _OUTPUT_CONFIG) and get_config()["transform_output"] == "default"
 
 
-def _selected(member: Any, X: Any) -> Any:
-    """X as the fitted selector transforms it; without checking it again where that is just taking columns."""
+def _selected(member: Any, X: Any) -> tuple[Any, Any] | None:
+    """The fitted selector and X as it transforms it; None where nothing is left, of which scikit-learn warns.
+
+    Without checking X again where that is just taking columns.
+    """
+    mask = member.get_support()
+    if not mask.any():
+        return None
     if type(X) is np.ndarray and X.dtype.kind in "fiu" and _gives_arrays(member):
-        mask = member.get_support()
-        if mask.any():
-            return X[:, mask]
-    return member.transform(X)
+        return member, X[:, mask]
+    return member, member.transform(X)
 
 
 # -- features by score ------------------------------------------------------------------------------------
@@ -59,19 +63,21 @@ class _ByScore(Family):
         """Scores that a second computation would give again."""
         return _is_deterministic(estimator.score_func)
 
-    def fit_transform(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[tuple[Any, Any]]:
+    def fit_transform(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[tuple[Any, Any] | None]:
         """Score once; every member chooses for itself, as scikit-learn does, ties included."""
         if fit_params:
             raise Unsuitable(f"feature scores take no {', '.join(fit_params)}")
         first: Any = None
-        out = []
+        out: list[tuple[Any, Any] | None] = []
         for member in members:
-            if first is None or self._warns(member, X):
-                member.fit(X, y)
-                first = first or member
+            if self._warns(member, X):
+                out.append(None)
+                continue
+            if first is None:
+                first = member.fit(X, y)
             else:
                 _take_over(member, first)
-            out.append((member, _selected(member, X)))
+            out.append(_selected(member, X))
         return out
 
     def _warns(self, member: Any, X: Any) -> bool:
@@ -85,7 +91,7 @@ class KBest(_ByScore):
     varies = frozenset({"k"})
 
     def _warns(self, member: Any, X: Any) -> bool:
-        # scikit-learn warns of this in fit, and so it is left to it.
+        # scikit-learn warns of this in fit.
         return not isinstance(member.k, str) and member.k > X.shape[1]
 
 
@@ -102,22 +108,25 @@ class Variance(Family):
     estimator = "sklearn.feature_selection.VarianceThreshold"
     varies = frozenset({"threshold"})
 
-    def fit_transform(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[tuple[Any, Any]]:
+    def fit_transform(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[tuple[Any, Any] | None]:
         """One computation for thresholds above 0, another for 0, where a range of 0 counts as well."""
         if fit_params:
             raise Unsuitable(f"variances take no {', '.join(fit_params)}")
         first: dict[bool, Any] = {}
-        out = []
-        for member in members:
+        made: dict[int, tuple[Any, Any] | None] = {}
+        # The smallest threshold of each kind is fitted: where it leaves nothing, no other does.
+        for i in sorted(range(len(members)), key=lambda i: float(members[i].threshold)):
+            member = members[i]
             is_zero = member.threshold == 0
             if is_zero not in first:
                 first[is_zero] = member.fit(X, y)
-            elif not (first[is_zero].variances_ > member.threshold).any():
-                member.fit(X, y)  # scikit-learn says that nothing is left
-            else:
+            elif (first[is_zero].variances_ > member.threshold).any():
                 _take_over(member, first[is_zero])
-            out.append((member, _selected(member, X)))
-        return out
+            else:
+                made[i] = None
+                continue
+            made[i] = _selected(member, X)
+        return [made[i] for i in range(len(members))]
 
 
 # -- principal components ---------------------------------------------------------------------------------
@@ -134,6 +143,11 @@ def _solver(member: Any, shape: tuple[int, int]) -> str:
     if max(n, p) <= 500 or k == "mle" or not 1 <= k < 0.8 * min(n, p):
         return "full"
     return "randomized"
+
+
+def _lacks_noise(solver: str, shape: tuple[int, int]) -> bool:
+    """Whether the noise of few components needs eigenvalues beyond the components there can be."""
+    return solver == "covariance_eigh" and shape[0] < shape[1]
 
 
 class _Decomposition:
@@ -186,22 +200,22 @@ class PrincipalComponents(Family):
             and _gives_arrays(estimator)
         )
 
-    def fit_transform(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[tuple[Any, Any]]:
-        """One decomposition for each solver; members whose solver is random are fitted on their own."""
+    def fit_transform(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[tuple[Any, Any] | None]:
+        """One decomposition for each solver; members whose solver is random, or that cannot be, are left to themselves."""
         from scipy.sparse import issparse
 
         if fit_params or issparse(X) or not _gives_arrays(members[0]):
             raise Unsuitable("principal components are shared for dense X, without weights, as arrays")
         found: dict[str, _Decomposition] = {}
-        out = []
+        out: list[tuple[Any, Any] | None] = []
         for member in members:
             solver = _solver(member, X.shape)
             k = None
-            if solver != "randomized" and member.n_components != "mle":
+            if solver != "randomized" and member.n_components != "mle" and not _lacks_noise(solver, X.shape):
                 if solver not in found:
                     found[solver] = _Decomposition(member, solver, X)
                 k = found[solver].n_kept(member.n_components)
-            out.append((member, member.fit_transform(X)) if k is None else found[solver].give(member, k, X))
+            out.append(None if k is None else found[solver].give(member, k, X))
         return out
 
 
