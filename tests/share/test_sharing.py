@@ -500,3 +500,11 @@ def test_predictions_do_not_depend_on_the_other_configurations(data):
     together = collect(many, X, y.astype(float), PLAN)
     alone = collect(one, X, y.astype(float), PLAN)
     assert together.sel(list(one)).data.tobytes() == alone.data.tobytes()
+
+
+def test_a_family_with_many_groups_is_proved_not_each_group(data):
+    X, y = data
+    configs = grid("forest", RandomForestClassifier(n_estimators=3), max_depth=list(range(1, 21)))
+    shared = collect(configs, X, y, Plan(folds=2))
+    assert 1 <= shared.provenance["sharing"]["checks"] <= 10
+    assert shared.provenance["sharing"]["families"] == {"RandomForestClassifier": 40}

@@ -13,6 +13,8 @@ from .task import Outcome, Place
 
 # Of the hold-outs after a group's first one, this share is checked.
 _SHARE = 0.1
+# Of a family with more groups than this, about so many are checked.
+_GROUPS = 3
 # Rows of transformed data that are compared.
 _ROWS = 200
 _EXACT = 1e-8
@@ -28,7 +30,10 @@ def spot(place: Place, group: int, n: int) -> int | None:
     rng = np.random.default_rng(np.random.SeedSequence(place.seed, spawn_key=(group,)))
     first = holdout.block == "oof" and holdout.repeat == 0 and holdout.left_out == (0,)
     drawn, member = rng.random(), int(rng.integers(n))
-    return member if first or drawn < _SHARE else None
+    # Forests that are served one by one are groups of one: a family is to be proved, not each of sixty groups.
+    kin = [number for number, family in place.families.items() if family is place.families[group]]
+    chance = min(1.0, _GROUPS / len(kin)) * (1.0 if first else _SHARE)
+    return member if drawn < chance or (first and group == kin[0]) else None
 
 
 def outcomes_differ(level: Level, place: Place, shared: Outcome, alone: Outcome) -> str:
