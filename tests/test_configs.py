@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
+import outfold as of
 from outfold._configs import Configs, as_configs, grid
 from outfold.exceptions import InputError
 
@@ -211,3 +212,13 @@ def test_what_is_not_an_estimator_is_refused():
 def test_one_estimator_is_called_by_its_class():
     model = clone(SVC())
     assert as_configs(model) == {"SVC": model}
+
+
+def test_a_stack_shows_its_predict_once_it_is_fitted():
+    from sklearn.datasets import load_iris
+    from sklearn.ensemble import StackingClassifier
+    from sklearn.naive_bayes import GaussianNB
+
+    X, y = load_iris(return_X_y=True)
+    stack = StackingClassifier([("nb", GaussianNB())], cv=3)
+    assert of.collect({"stack": stack}, X, y, of.Plan(folds=3)).leaderboard("accuracy").scores[0] > 0.9

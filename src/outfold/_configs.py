@@ -103,6 +103,8 @@ def check_estimator(estimator: Any, name: Any) -> None:
     if inspect.isclass(estimator):
         raise InputError(f"{where}{estimator.__name__} is a class; give an instance, {estimator.__name__}().")
     lacks = [m for m in ("fit", "predict", "get_params") if not hasattr(estimator, m)]
+    if lacks == ["predict"] and _will_predict(estimator):
+        return
     if lacks == ["predict"]:
         raise InputError(
             f"{where}{_render.shorten(repr(estimator), 60)} has no predict, and predictions are what is compared. Put it in a "
@@ -113,6 +115,13 @@ def check_estimator(estimator: Any, name: Any) -> None:
             f"{where}{_render.shorten(repr(estimator), 60)} is not a scikit-learn estimator (it has no {lacks[0]}). "
             "Give an estimator, a dict {name: estimator}, or a grid."
         )
+
+
+def _will_predict(estimator: Any) -> bool:
+    """Whether it is a model whose predict shows only once it is fitted, such as a stack with its default final estimator."""
+    from sklearn.base import is_classifier, is_regressor
+
+    return bool(is_classifier(estimator) or is_regressor(estimator))
 
 
 def grid(
