@@ -80,7 +80,10 @@ _METHODS: dict[str, tuple[str, ...]] = {
 def _lacking(response: str, configs: Mapping[str, Any]) -> str | None:
     """The first configuration without a method for this response."""
     methods = _METHODS[response]
-    return next((name for name, e in configs.items() if not any(hasattr(e, m) for m in methods)), None)
+    # That all of them can predict is known; a stack shows it only once it is fitted.
+    return next(
+        (name for name, e in configs.items() if not any(m == "predict" or hasattr(e, m) for m in methods)), None
+    )
 
 
 class Answer(NamedTuple):
