@@ -43,6 +43,13 @@ def test_api_page_equals_the_public_names_of_modules(module):
     assert names_under(f"outfold.{module}") == set(getattr(outfold, module).__all__)
 
 
+def test_api_page_equals_the_public_names_of_learners():
+    from outfold import learners
+
+    assert names_under("outfold.learners") == set(learners.__all__)
+    assert all(getattr(learners, name).__doc__ for name in learners.__all__)
+
+
 def test_api_page_equals_the_public_names():
     assert names_under("outfold") == set(outfold.__all__)
     assert all(hasattr(outfold, name) for name in outfold.__all__)
