@@ -86,6 +86,9 @@ class Bench:
         sides: dict[str, Side] = {"GridSearchCV": lambda: self.theirs(configs, X, y, cv, scoring)}
         for name, chosen in options.items():
             sides[name] = lambda chosen=chosen: self.ours(configs, X, y, cv, scoring, **chosen)
+        if len(options) == 1:  # what sharing brings, without selecting, estimate and final fit
+            share = next(iter(options.values()))["share"]
+            sides["predictions alone"] = lambda: of.collect(configs, X, y, cv, n_jobs=self.jobs, share=share)
         self.measure(title, sides, rounds)
 
 
