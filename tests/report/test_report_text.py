@@ -85,7 +85,7 @@ def estimate(value, low, high, naive, greater=True, **options) -> of.Estimate:
         ),
         (
             estimate(12345.0, 11000.0, 14000.0, 12000.0, greater=False, named=True),
-            "Expect Brier score 12345 (95% CI 11000 to 14000) on new samples.",
+            "Expect Brier score 12,300 (95% CI 11,000 to 14,000) on new samples.",
         ),
     ],
 )
