@@ -25,3 +25,10 @@ def test_a_difference_keeps_its_size(value, says):
 
 def test_latex_holds_no_character_that_tex_refuses():
     assert _render.escape_latex("a\x00b\u202ec\x7f\nd_e") == r"a?b?c? d\_e"
+
+
+@pytest.mark.parametrize(
+    ("value", "says"), [(0.0, "0.0 s"), (0.0123, "12 ms"), (0.00012, "0.12 ms"), (0.42, "0.4 s"), (185.0, "3 min 05 s")]
+)
+def test_short_times_are_not_zero(value, says):
+    assert _render.seconds(value) == says

@@ -38,7 +38,9 @@ def count(n: int, noun: str, plural: str | None = None) -> str:
 
 
 def seconds(value: float) -> str:
-    """``0.4 s``, ``12 s``, ``3 min 05 s``, ``2 h 10 min``."""
+    """``40 ms``, ``0.4 s``, ``12 s``, ``3 min 05 s``, ``2 h 10 min``."""
+    if 0 < value < 0.1:
+        return f"{1000 * value:.2g} ms"
     if value < 10:
         return f"{value:.1f} s"
     if value < 60:

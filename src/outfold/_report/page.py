@@ -22,6 +22,7 @@ from .text import called, comparison_rows, notes_of
 if TYPE_CHECKING:
     from .document import Report
 
+_LETTERS = 160  # of a name in large letters; the table has all of them
 _FEW = 20  # rows of the table before "show all"
 # Where pictures stand; all others follow the table of configurations.
 _HERO, _COMPARED = "optimism", "difference"
@@ -54,7 +55,7 @@ def _key(found: Estimate) -> str:
     if has_own(found):
         rows.append((found.own_name, escape(_render.number(found.naive))))
         rows.append(("optimism", escape(_render.number(found.optimism, sign=True))))
-    rows.append(("selected", escape(found.selected)))
+    rows.append(("selected", escape(_render.shorten(found.selected, _LETTERS))))
     return '<dl class="key">' + "".join(f"<div><dt>{escape(k)}</dt><dd>{v}</dd></div>" for k, v in rows) + "</dl>"
 
 
