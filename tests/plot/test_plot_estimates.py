@@ -183,7 +183,5 @@ def test_undefined_intervals_are_left_out():
 
 
 def test_nothing_is_no_estimate():
-    with pytest.raises(
-        InputError, match=r"needs an Estimate or several, .*; got NoneType"
-    ):
+    with pytest.raises(InputError, match=r"needs an Estimate or several, .*; got NoneType"):
         of.plot.optimism(None)
