@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,8 +16,9 @@ def number(value: float | None, sign: bool = False) -> str:
     if value is None or not np.isfinite(value):
         return "undefined" if value is not None else "none"
     plus = "+" if sign else ""
-    if value == 0 or (1e-3 <= abs(value) < 1e3) or (sign and abs(value) < 1e3):
-        return f"{value:{plus}.4f}"
+    # A difference rounds to four digits, unless nothing would be left; what is smaller still is the rounding of floats.
+    if value == 0 or (1e-3 <= abs(value) < 1e3) or (sign and (5e-5 <= abs(value) < 1e3 or abs(value) < 1e-9)):
+        return f"{value:{plus}z.4f}"
     return f"{value:{plus}.4g}"
 
 
@@ -36,7 +38,9 @@ def count(n: int, noun: str, plural: str | None = None) -> str:
 
 
 def seconds(value: float) -> str:
-    """``0.4 s``, ``12 s``, ``3 min 05 s``, ``2 h 10 min``."""
+    """``40 ms``, ``0.4 s``, ``12 s``, ``3 min 05 s``, ``2 h 10 min``."""
+    if 0 < value < 0.1:
+        return f"{1000 * value:.2g} ms"
     if value < 10:
         return f"{value:.1f} s"
     if value < 60:
@@ -98,6 +102,17 @@ def table_latex(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return "\n".join([*body, r"\end{tabular}"])
 
 
+# What no document may hold, and what would turn the direction of the text around it.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
+)
+
+
+def clean(text: object, instead: str = "\N{REPLACEMENT CHARACTER}") -> str:
+    """The text without characters that are not seen."""
+    return _UNSEEN.sub(instead, str(text))
+
+
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -112,7 +127,7 @@ _LATEX = {
 
 def escape_latex(text: Any) -> str:
     """Text with TeX's special characters made harmless, on one line."""
-    return "".join(_LATEX.get(c, c) for c in " ".join(str(text).splitlines()))
+    return "".join(_LATEX.get(c, c) for c in clean(" ".join(str(text).splitlines()), "?"))
 
 
 def _protected(line: str) -> str:

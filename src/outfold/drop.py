@@ -80,7 +80,7 @@ class Rule:
         bind(oof, self._metric(oof))
 
     def _metric(self, oof: Predictions) -> MetricLike:
-        return metrics.default(oof.target.task) if self.metric is None else self.metric
+        return metrics.default(oof.target.task, oof.response) if self.metric is None else self.metric
 
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
         raise NotImplementedError

@@ -70,7 +70,7 @@ class Stop:
         return _complete(oof.sel(config=named or names)) if names else None
 
     def _metric(self, oof: Predictions) -> MetricLike:
-        return metrics.default(oof.target.task) if self.metric is None else self.metric
+        return metrics.default(oof.target.task, oof.response) if self.metric is None else self.metric
 
 
 @dataclass(frozen=True)
@@ -338,7 +338,7 @@ def reproducibility(
         pair = _complete(asked)
         if pair is None:
             raise NeedError(f"reproducibility needs complete repeats of both configurations; {_lacking(asked)}")
-        chosen = metrics.default(scores.target.task) if metric is None else metric
+        chosen = metrics.default(scores.target.task, scores.response) if metric is None else metric
         table = Scoring(pair, chosen).repeat_scores()
         if len(table) < 2:
             raise NeedError("reproducibility needs at least 2 complete repeats of both configurations; there is 1.")

@@ -98,12 +98,19 @@ def test_other_arguments_are_refused(troubled):
         of.check(troubled, "acuracy")
     labels = of.from_arrays([0, 1, 0, 1], [0, 1, 1, 1], response="label")
     with pytest.raises(NeedError, match="roc_auc needs scores"):
-        of.check(labels)
+        of.check(labels, "roc_auc")
 
 
 def test_the_default_metric_is_that_of_the_task(troubled):
     assert of.check(troubled).metric == "roc_auc"
     assert of.check(make_predictions("mse")).metric == "r2"
+
+
+def test_labels_are_judged_by_accuracy_where_no_metric_is_named():
+    labels = of.from_arrays(np.arange(40) % 2, np.ones((40, 2), int), response="label")
+    assert of.check(labels).metric == "accuracy"
+    assert of.report(labels).estimate.metric == "accuracy"
+    assert of.metrics.default("binary") == "roc_auc"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import outfold as of
+from outfold._checks.case import Case
 from outfold._checks.metric import _CHANCE
 
 
@@ -26,7 +27,49 @@ def test_values_and_losses(says):
     assert "cannot be told from 0.0000" in says("OF502", of.from_arrays(y, 0.1 * rng.normal(size=(60, 2)), folds=folds))
     assert says("OF502", of.from_arrays(y, y[:, None] + 0.1 * rng.normal(size=(60, 2)), folds=folds)) is None
     # A loss without a level of chance.
-    assert says("OF502", of.from_arrays(y, rng.normal(size=(60, 2)), folds=folds), "mse") is None
+    assert says("OF502", of.from_arrays(y, rng.normal(size=(60, 2)), folds=folds), "max_error") is None
+
+
+@pytest.mark.parametrize("metric", ["mse", "rmse", "mae", "r2", "explained_variance", "d2_absolute_error_score"])
+def test_levels_of_values_are_those_of_a_constant(says, metric):
+    y = np.random.default_rng(0).exponential(size=80)
+    constant = np.full((80, 1), np.median(y) if metric in ("mae", "d2_absolute_error_score") else y.mean())
+    oof = of.from_arrays(y, constant, response="value")
+    assert _CHANCE[metric](Case(oof, metric)) == pytest.approx(of.estimate.cvt(oof, metric).value, abs=1e-12)
+    assert says("OF502", of.from_arrays(y, 5 + np.zeros((80, 1)), response="value"), metric) is not None
+    near = y[:, None] + 0.01
+    assert says("OF502", of.from_arrays(y, near, response="value"), metric) is None
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "brier", "average_precision", "d2_log_loss_score", "d2_brier_score"])
+def test_levels_of_probabilities_are_those_of_the_shares(says, classes, metric):
+    y = np.arange(80) % 4 == 0
+    oof = of.from_arrays(y, np.full((80, 1), 0.25), response="proba")
+    assert _CHANCE[metric](Case(oof, metric)) == pytest.approx(of.estimate.cvt(oof, metric).value, abs=1e-12)
+    assert says("OF502", classes(signal=0.0), metric) is not None
+    assert says("OF502", classes(signal=3.0), metric) is None
+
+
+def test_worse_than_chance_all_over_is_said(says):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=100)
+    values = of.from_arrays(y, -y[:, None] + 0.1 * rng.normal(size=(100, 2)), folds=np.arange(100) % 5)
+    assert says("OF502", values, "r2").endswith("is worse than 0.0000, that of chance.")
+    labels = np.arange(100) % 2
+    wrong = of.from_arrays(
+        labels, (1 - labels)[:, None] ^ (rng.random((100, 2)) < 0.1), folds=np.arange(100) % 5, response="label"
+    )
+    assert says("OF502", wrong, "accuracy").endswith("is worse than 0.5000, that of chance.")
+
+
+def test_a_ranking_of_the_other_class_has_its_own_check(says):
+    rng = np.random.default_rng(0)
+    y = np.arange(100) % 2
+    turned = of.from_arrays(
+        y, 0.5 - 0.3 * y[:, None] + 0.2 * rng.random((100, 2)), folds=np.arange(100) % 5, response="proba"
+    )
+    assert says("OF213", turned, "roc_auc") is not None
+    assert says("OF502", turned, "roc_auc") is None
 
 
 def test_leaves_imbalanced_accuracy_to_its_own_check(says, classes):

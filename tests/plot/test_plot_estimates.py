@@ -180,3 +180,8 @@ def test_dropped_configurations_are_counted():
 def test_undefined_intervals_are_left_out():
     assert numbers._interval(np.array([np.nan, 0.5]), 0.95) is None
     assert numbers._interval(np.array([np.nan, 0.0, 1.0]), 0.5) == Interval(0.25, 0.75)
+
+
+def test_nothing_is_no_estimate():
+    with pytest.raises(InputError, match=r"needs an Estimate or several, .*; got NoneType"):
+        of.plot.optimism(None)

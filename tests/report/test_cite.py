@@ -78,3 +78,9 @@ def test_what_has_no_reference_is_refused():
         of.cite(3)
     with pytest.raises(InputError, match="no BibTeX entry for nobody1999"):
         of.cite("Nobody 1999")
+
+
+@pytest.mark.parametrize("words", ["", "nobody 1999", "Holm"])
+def test_words_that_name_no_paper_are_refused(words):
+    with pytest.raises(InputError, match="a name and a year"):
+        of.cite(words)

@@ -350,3 +350,23 @@ def test_a_drawing_is_xml_whatever_is_written_on_it(hostile):
         draw.circle(1, 1, 1, "c0", name)
     drawn = ElementTree.fromstring(draw.render())
     assert len(drawn) == 2 * len(hostile.configs)
+
+
+def test_the_legend_stands_below_the_curves():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, 80)
+    P = rng.dirichlet(np.ones(4), (80, 2, 1))
+    made = of.report(of.from_arrays(y, P, folds=(np.arange(80) % 5)[:, None], response="proba"), n_resamples=50)
+    for picture in (p for p in made.pictures if p.name in ("roc", "precision_recall", "calibration")):
+        axis = max(float(at) for at in re.findall(r'<line class="grid"[^>]* y2="([\d.]+)"', picture.svg))
+        keys = [float(at) for at in re.findall(r'<line class="line l\d" x1="60" y1="([\d.]+)"', picture.svg)]
+        assert len(keys) == 4
+        assert min(keys) > axis
+        assert max(keys) < float(re.search(r'viewBox="0 0 \S+ ([\d.]+)"', picture.svg)[1])
+
+
+def test_a_very_long_name_is_large_in_part_only():
+    name = "x" * 3000
+    html = of.report(two_classes(c=2, configs=[name, "y"], seed=1), n_resamples=20).to_html()
+    assert name in html
+    assert name not in html.partition("<nav")[0]

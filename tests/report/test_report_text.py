@@ -12,9 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from report_cases import two_classes
+from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
 from outfold._report import text
+from outfold.exceptions import InputError
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -85,7 +87,7 @@ def estimate(value, low, high, naive, greater=True, **options) -> of.Estimate:
         ),
         (
             estimate(12345.0, 11000.0, 14000.0, 12000.0, greater=False, named=True),
-            "Expect Brier score 12345 (95% CI 11000 to 14000) on new samples.",
+            "Expect Brier score 12,300 (95% CI 11,000 to 14,000) on new samples.",
         ),
     ],
 )
@@ -110,6 +112,61 @@ def test_the_paragraph_has_the_numbers_of_the_estimate(reports):
     made = reports["prompts"]
     for value in (made.estimate.value, *made.estimate.interval, made.estimate.naive, made.estimate.optimism):
         assert f"{value:.3f}" in made.methods or f"{value:.2f}" in made.methods
+
+
+def test_digits_are_two_of_the_interval_and_one_more_at_most():
+    made = estimate(0.96735, 0.90849, 0.99745, 0.97872)
+    assert text.headline(made) == (
+        "Expect AUC 0.967 (95% CI 0.908 to 0.997) on new samples; the winner's own cross-validation score, 0.979, is about "
+        "0.011 too high."
+    )
+    made = estimate(1_115_912.0, 959_505.0, 1_264_449.0, 1_001_261.0, greater=False)
+    assert "1,116,000 (95% CI 960,000 to 1,264,000)" in text.headline(made)
+
+
+def test_zero_has_no_sign():
+    assert "AUC 0.0 (95% CI -0.8 to 0.4)" in text.headline(estimate(-0.01, -0.8, 0.4, 0.3))
+
+
+def test_a_number_that_flatters_is_not_to_be_expected():
+    oof = two_classes(r=2)
+    found = of.report(oof, estimate=of.estimate.cvt(oof, "accuracy"))
+    assert found.headline.startswith("Do not expect accuracy 0.")
+    assert "not corrected for having been selected" in found.methods
+    assert "OF208" in found.checks.codes
+    assert "expected on new samples" not in found.to_html()
+
+
+def test_the_caveats_of_the_estimate_are_among_the_checks_once():
+    oof = two_classes(c=3)
+    noted = replace(of.estimate.tt(oof, "accuracy"), notes=(of.Note("OF203", "left the range."),))
+    assert "OF203" in of.report(oof, estimate=noted).checks.codes
+    codes = of.report(oof, estimate=of.estimate.bbc(oof, "accuracy")).checks.codes
+    assert len(codes) == len(set(codes))
+
+
+def test_a_hold_out_is_not_called_cross_validation():
+    plan = of.Plan.holdout()
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    configs = of.grid("tree", DecisionTreeClassifier(), max_depth=[1, 2])
+    oof = of.collect(configs, X, np.arange(60) % 2, plan, rng=0, n_jobs=1, progress=False)
+    found = of.report(oof, "accuracy", n_resamples=50)
+    assert "hold-out score" in found.headline
+    assert "cross-validation" not in found.headline + found.methods
+    assert "on 60 samples, 20 of them held out, by hold-out" in found.methods
+    assert "compared with the next one by" in found.methods
+    assert "this test does not account" in found.methods
+
+
+def test_one_configuration_has_no_winner(reports):
+    html = reports["single"].to_html()
+    assert "winner" not in html.partition('id="evidence"')[0]
+    assert "luck." not in html.partition("How it was found")[0]
+
+
+def test_another_thing_than_an_estimate_is_refused():
+    with pytest.raises(InputError, match="estimate must be an Estimate"):
+        of.report(two_classes(), estimate=3)
 
 
 if __name__ == "__main__":

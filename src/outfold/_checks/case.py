@@ -32,14 +32,14 @@ class Case:
     X
         The features, where the user gave them.
     made
-        The estimate by bbc, where there is one already.
+        The estimate to report, where there is one already; by bbc it is not made again.
     """
 
     def __init__(
         self, oof: Predictions, metric: MetricLike | None = None, X: Any = None, made: Estimate | None = None
     ) -> None:
         self.oof, self.X, self._made = oof, X, made
-        self.scoring = Scoring(oof, metrics.default(oof.target.task) if metric is None else metric)
+        self.scoring = Scoring(oof, metrics.default(oof.target.task, oof.response) if metric is None else metric)
 
     @property
     def metric(self) -> Metric:
@@ -63,7 +63,7 @@ class Case:
 
     @cached_property
     def _estimated(self) -> Estimate | InputError:
-        if self._made is not None:
+        if self._made is not None and self._made.method == "bbc":
             return self._made
         try:
             return estimate.bbc(self.oof, self.metric)
@@ -109,7 +109,8 @@ class Case:
         """What the predictions and the estimates say of themselves."""
         made = self.estimate
         own = (*self.oof.notes, *self.scoring.notes) if made is None else made.notes
-        return (*own, *self._fold_notes())
+        reported = () if self._made is None else self._made.notes
+        return (*reported, *own, *self._fold_notes())
 
     def _fold_notes(self) -> tuple[Note, ...]:
         """What `tt` would say, where folds may be too small for the metric or for the method."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import entropy
 
 from .. import _render
 from .case import Case
@@ -23,16 +25,35 @@ _CHANCE: dict[str, Callable[[Case], float]] = {
     "roc_auc": lambda case: 0.5,
     "roc_auc_ovr": lambda case: 0.5,
     "roc_auc_ovo": lambda case: 0.5,
+    "average_precision": lambda case: float(_shares(case)[1]),
     "mcc": lambda case: 0.0,
     "cohen_kappa": lambda case: 0.0,
+    "log_loss": lambda case: float(entropy(_shares(case))),
+    "brier": lambda case: float(_shares(case)[1] * (1 - _shares(case)[1])),
+    "d2_log_loss_score": lambda case: 0.0,
+    "d2_brier_score": lambda case: 0.0,
     "r2": lambda case: 0.0,
+    "explained_variance": lambda case: 0.0,
+    "d2_absolute_error_score": lambda case: 0.0,
+    "mse": lambda case: float(np.var(case.oof.target.y)),
+    "rmse": lambda case: float(np.std(case.oof.target.y)),
+    "mae": lambda case: float(np.abs(case.oof.target.y - np.median(case.oof.target.y)).mean()),
     "concordance": lambda case: 0.5,
 }
+# Those whose level is known for two classes only.
+_OF_TWO = ("average_precision", "brier")
+
+
+def _shares(case: Case) -> NDArray[np.float64]:
+    """Shares of the classes."""
+    classes = case.oof.target.classes
+    assert classes is not None
+    return np.bincount(case.oof.target.y, minlength=len(classes)) / case.oof.n_samples
 
 
 def largest_share(case: Case) -> float:
     """Share of the largest class: the accuracy of always predicting it."""
-    return float(np.bincount(case.oof.target.y).max() / case.oof.n_samples)
+    return float(_shares(case).max())
 
 
 def near_trivial(case: Case) -> str | None:
@@ -46,7 +67,7 @@ def near_trivial(case: Case) -> str | None:
         return None
     target = case.oof.target
     assert target.classes is not None
-    name = target.classes[int(np.argmax(np.bincount(target.y)))]
+    name = target.classes[int(np.argmax(_shares(case)))]
     return (
         f"an accuracy of {_render.number(accuracy)} is to be expected; always predicting {name!s} gives "
         f"{_render.number(share)}."
@@ -54,17 +75,21 @@ def near_trivial(case: Case) -> str | None:
 
 
 def chance(case: Case) -> str | None:
-    """An interval that holds what a model that learnt nothing would get."""
+    """An interval that does not lie above what a model that learnt nothing would get."""
     made = case.estimate
-    if made is None or made.interval is None or case.metric.name not in _CHANCE or near_trivial(case) is not None:
+    name = case.metric.name
+    if made is None or made.interval is None or name not in _CHANCE or near_trivial(case) is not None:
         return None
-    level = _CHANCE[case.metric.name](case)
+    if name in _OF_TWO and case.oof.target.task != "binary":
+        return None
+    level = _CHANCE[name](case)
     bad, good = made.interval if case.metric.greater_is_better else (-made.interval.high, -made.interval.low)
-    # Worse than chance all over is another matter (OF213).
-    if not bad <= case.metric.sign * level <= good:
+    # A ranking worse than chance is mostly that of the other class, which is said already.
+    if bad > case.metric.sign * level or any(note.code == "OF213" for note in case.notes):
         return None
     ends = _render.interval(*made.interval, made.confidence_level)
-    return f"the estimate, {_render.number(made.value)}, {ends}, cannot be told from {_render.number(level)}, that of chance."
+    how = "is worse than" if good < case.metric.sign * level else "cannot be told from"
+    return f"the estimate, {_render.number(made.value)}, {ends}, {how} {_render.number(level)}, that of chance."
 
 
 def perfect(case: Case) -> str | None:
@@ -126,7 +151,7 @@ CHECKS = (
         "OF502",
         "no better than chance",
         "caution",
-        "The interval of the estimate holds the score of a model that learnt nothing.",
+        "The interval of the estimate holds the score of a model that learnt nothing, or lies on the worse side of it.",
         "Do not claim that anything was learnt; more samples, or better features.",
         "Tsamardinos et al. 2015, sect. 8.1",
         chance,

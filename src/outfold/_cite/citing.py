@@ -36,6 +36,8 @@ def cite(result: Any) -> str:
 def keys_of(result: Any) -> tuple[str, ...]:
     """Keys of the papers, each once."""
     keys = dict.fromkeys(key for text in references_of(result) for key in _keys_in(text))
+    if isinstance(result, str) and not keys:
+        raise InputError(f"a reference is a name and a year as printed, such as 'Holm 1979'; got {result!r}.")
     unknown = [key for key in keys if key not in _entries()]
     if unknown:
         raise InputError(f"there is no BibTeX entry for {', '.join(unknown)}; cite it by its reference as printed.")

@@ -98,7 +98,6 @@ def _build(
 ) -> Report:
     board = oof.leaderboard(metric, "fold" if found.aggregate == "fold" else "pooled")
     compared, why_not = _comparisons(oof, metric, found, board)
-    made = found if found.method == "bbc" else None
     return Report(
         title=title,
         headline=text.headline(found),
@@ -108,7 +107,7 @@ def _build(
         rows=tuple(_rows(oof, board, found)),
         comparisons=compared,
         no_comparison=why_not,
-        checks=checked(Case(oof, metric, made=made)),
+        checks=checked(Case(oof, metric, made=found)),
         methods=text.methods(oof, found, compared),
         provenance=tuple(_provenance(oof, found, command)),
         pictures=tuple(_pictures(oof, metric, found, compared, drawn)),
@@ -118,7 +117,7 @@ def _build(
 def _wanted_metric(oof: Predictions, metric: MetricLike | None, made: Estimate | None) -> MetricLike:
     if metric is not None:
         return metric
-    return metrics.default(oof.target.task) if made is None else getattr(made, "metric", "")
+    return made.metric if isinstance(made, Estimate) else metrics.default(oof.target.task, oof.response)
 
 
 def _comparisons(

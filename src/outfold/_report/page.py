@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 from .. import _render
 from .._results import Estimate
 from .._version import __version__
-from .picture import Picture
-from .svg import clean, escape
+from .picture import Picture, has_own, meaning
+from .svg import escape
 from .text import called, comparison_rows, notes_of
 
 if TYPE_CHECKING:
     from .document import Report
 
+_LETTERS = 160  # of a name in large letters; the table has all of them
 _FEW = 20  # rows of the table before "show all"
 # Where pictures stand; all others follow the table of configurations.
 _HERO, _COMPARED = "optimism", "difference"
@@ -50,11 +51,11 @@ def render(report: Report) -> str:
 def _key(found: Estimate) -> str:
     """The few numbers that matter, as the API prints them."""
     ends = "" if found.interval is None else _render.interval(*found.interval, found.confidence_level)
-    rows = [("expected on new samples", escape(_render.number(found.value)) + f" <small>{escape(ends)}</small>")]
-    if found.corrects:
+    rows = [(meaning(found), escape(_render.number(found.value)) + f" <small>{escape(ends)}</small>")]
+    if has_own(found):
         rows.append((found.own_name, escape(_render.number(found.naive))))
         rows.append(("optimism", escape(_render.number(found.optimism, sign=True))))
-    rows.append(("selected", escape(found.selected)))
+    rows.append(("selected", escape(_render.shorten(found.selected, _LETTERS))))
     return '<dl class="key">' + "".join(f"<div><dt>{escape(k)}</dt><dd>{v}</dd></div>" for k, v in rows) + "</dl>"
 
 
@@ -120,7 +121,7 @@ def _configurations(report: Report) -> str:
     )
     body = "".join(_row(row) for row in report.rows)
     lead = (
-        "Own scores are of cross-validation, each configuration by itself; the best of many such scores is partly luck. "
+        "Own scores are of the samples held out, each configuration by itself; the best of many such scores is partly luck. "
         "&ldquo;Selected in&rdquo; is the share of bootstrap draws that select the configuration."
     )
     return f"""<p class="lead">{lead}</p>
@@ -179,8 +180,8 @@ def _comparisons(report: Report) -> str:
     )
     picture = _figures(p for p in report.pictures if p.name == _COMPARED)
     why = escape(found.reason or f"{found.terms.description} [{found.terms.reference}]")
-    next_ones = _render.count(len(rows), "configuration")
-    return f"""<p>The next {next_ones} by score, each minus the selected one, {escape(report.estimate.selected)}.</p>
+    next_ones = f"{len(rows)} configurations by score, each" if len(rows) > 1 else "configuration by score"
+    return f"""<p>The next {next_ones} minus the selected one, {escape(report.estimate.selected)}.</p>
 <p class="lead">{why}</p>
 {picture}
 <div class="scroll" tabindex="0" role="region" aria-label="Table of comparisons">
@@ -218,7 +219,7 @@ def _methods(report: Report) -> str:
 
 
 def _data(report: Report) -> str:
-    table = base64.b64encode(clean(report.to_csv()).encode("utf-8", "replace")).decode()
+    table = base64.b64encode(_render.clean(report.to_csv()).encode("utf-8", "replace")).decode()
     link = f"data:text/csv;charset=utf-8;base64,{table}"
     return f"""<p class="tools screen"><a class="button" download="configurations.csv" href="{link}">Configurations as csv</a>
 <button type="button" class="button" id="json">Everything as json</button></p>"""

@@ -37,9 +37,31 @@ def with_interval(value: float, interval: Interval | None, level: float) -> str:
     return _render.number(value) + ("" if interval is None else f", {_render.interval(*interval, level)}")
 
 
+# Codes of notes that call the number itself flattering, and why it is.
+_FLATTERING = {
+    "OF208": "the winner's own score, not corrected for having been selected",
+    "OF214": "a score on the samples the model was fitted on",
+}
+
+
+def flattering(estimate: Estimate) -> str:
+    """Why the number is not what to expect on new samples; nothing where it is."""
+    return next((_FLATTERING[note.code] for note in estimate.notes if note.code in _FLATTERING), "")
+
+
+def has_own(estimate: Estimate) -> bool:
+    """Whether there is a winner whose own score is another number."""
+    return estimate.corrects and estimate.n_configs > 1
+
+
+def meaning(estimate: Estimate) -> str:
+    """What the number is."""
+    return flattering(estimate) or "expected on new samples"
+
+
 def expected(estimate: Estimate) -> str:
-    """The corrected estimate in words."""
-    return f"expected on new samples: {with_interval(estimate.value, estimate.interval, estimate.confidence_level)}"
+    """The number in words."""
+    return f"{meaning(estimate)}: {with_interval(estimate.value, estimate.interval, estimate.confidence_level)}"
 
 
 def shade(share: float) -> str:

@@ -14,6 +14,7 @@ from .svg import Drawing, Scale
 
 _SIZE = 300.0
 _LEFT = 60.0
+_KEY = 16.0  # height of a line of the legend
 _MARKS = 21  # points of a curve that have a tip
 
 
@@ -128,7 +129,7 @@ def _count(value: float) -> str:
 
 
 def _square(label: str, x_name: str, y_name: str, n_lines: int) -> tuple[Drawing, Scale, Scale]:
-    draw = Drawing(_SIZE + 92, label)
+    draw = Drawing(_SIZE + 90 + _KEY * n_lines, label)
     right, bottom = _LEFT + _SIZE + 60, _SIZE + 44
     x, y = Scale(0, 1, _LEFT, right), Scale(0, 1, bottom, 24)
     draw.x_axis(x, bottom, 24, x_name)
@@ -137,11 +138,10 @@ def _square(label: str, x_name: str, y_name: str, n_lines: int) -> tuple[Drawing
 
 
 def _key(draw: Drawing, i: int, words: Any) -> None:
-    """A line of the legend, in the lower right, where curves seldom pass; from the bottom up."""
-    y = _SIZE + 30 - 16.0 * i
-    draw.rect(_LEFT + 104, y - 12, 252, 16, "paper")
-    draw.line(_LEFT + 108, y - 4, _LEFT + 130, y - 4, f"line l{i}")
-    draw.text(_LEFT + 138, y, words, "t", most=34)
+    """A line of the legend, below the picture: wherever it stood within, some curve would pass."""
+    y = _SIZE + 96 + _KEY * i
+    draw.line(_LEFT, y - 4, _LEFT + 22, y - 4, f"line l{i}")
+    draw.text(_LEFT + 30, y, words, "t", most=52)
 
 
 def _whose(name: str, config: str | None) -> str:

@@ -11,7 +11,7 @@ from .._predictions import Predictions, State
 from .._results import Comparison, Estimate, Stability
 from ..metrics import MetricLike
 from ..plot._data import collected, estimates
-from .picture import Picture, expected, shade, with_interval
+from .picture import Picture, expected, has_own, meaning, shade, with_interval
 from .svg import WIDTH, Drawing, Scale
 
 _LEFT, _RIGHT = 12.0, WIDTH - 14
@@ -25,24 +25,29 @@ def optimism(estimate: Estimate) -> Picture:
     """The winner's own score beside what to expect: the distance is luck."""
     found = estimates.named_estimates(estimate)[estimate.method]
     low, high = found.interval or (found.value, found.value)
-    draw = Drawing(98, f"{expected(found)}; winner's own score {_render.number(found.naive)}", 720)
+    own = f"winner's own score: {_render.number(found.naive)}"
+    draw = Drawing(98, "; ".join([expected(found), *([own] if has_own(found) else [])]), 720)
     x = Scale.around([low, high, found.naive, found.value], 24, 696, 0.12)
     draw.x_axis(x, 76, 20, most=7)
     y = 48.0
     draw.line(x(low), y, x(high), y, "bar c0", f"{found.metric} {expected(found)}")
     for end in (low, high):
         draw.line(x(end), y - 6, x(end), y + 6, "s0")
-    draw.line(x(found.value), y - 22, x(found.naive), y - 22, "s1 dots")
-    draw.line(x(found.naive), y - 22, x(found.naive), y, "s1 dots")
-    draw.line(x(found.value), y - 22, x(found.value), y, "s1 dots")
+    if has_own(found):
+        draw.line(x(found.value), y - 22, x(found.naive), y - 22, "s1 dots")
+        draw.line(x(found.naive), y - 22, x(found.naive), y, "s1 dots")
+        draw.line(x(found.value), y - 22, x(found.value), y, "s1 dots")
     draw.diamond(x(found.value), y, 7, "c0 edge", f"{found.metric} {expected(found)}")
-    own = f"winner's own score: {_render.number(found.naive)}\noptimism: {_render.number(found.optimism, sign=True)}"
-    draw.circle(x(found.naive), y, 6, "c1 edge", own)
+    caption = f"Diamond and bar: {meaning(found)}, with its interval."
+    if has_own(found):
+        tip = f"{own}\noptimism: {_render.number(found.optimism, sign=True)}"
+        draw.circle(x(found.naive), y, 6, "c1 edge", tip)
+        luck = " The dotted bracket between them is luck." if found.optimism > 0 else ""
+        caption += f" Dot: the winner's own score.{luck}"
     return Picture(
         "optimism",
         "How flattering the winner's own score is",
-        "Diamond and bar: what to expect on new samples, with its interval. Dot: the winner's own score. The dotted bracket "
-        "between them is luck.",
+        caption,
         draw.render(),
         {"value": found.value, "interval": found.interval, "naive": found.naive, "optimism": found.optimism},
     )
@@ -65,7 +70,7 @@ def configurations(
         if row.interval is not None:
             draw.line(x(row.interval.low), y, x(row.interval.high), y, "bar pale", tip)
         draw.circle(x(row.score), y, 4.5, "c1 edge" if row.name == found.selected else "c7 edge", tip)
-    y = _name(draw, len(made.rows), "expected of the selected one on new samples", True)
+    y = _name(draw, len(made.rows), f"the selected one: {meaning(found)}", True)
     if found.interval is not None:
         draw.line(x(found.interval.low), y, x(found.interval.high), y, "bar c0", expected(found))
     draw.diamond(x(found.value), y, 6, "c0 edge", expected(found))
@@ -74,7 +79,7 @@ def configurations(
         "configurations",
         f"The {len(made.rows)} best of {n:,}" if len(made.rows) < n else "All configurations",
         f"Dots are the configurations' own scores with {100 * level:g}% intervals over samples, each for itself; the orange "
-        "one was selected. The diamond is what to expect of it on new samples.",
+        f"one was selected. The diamond: {meaning(found)}.",
         draw.render(),
         {"rows": [row._asdict() for row in made.rows], "n_left_out": made.n_left_out},
     )

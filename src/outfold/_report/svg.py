@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import html
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from .. import _render
-
-# What no html or xml document may hold, and what would turn the direction of the text around it.
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
-)
 
 WIDTH = 460.0
 
 
 def escape(text: object) -> str:
     """Text that is harmless in html and svg, between tags and in quoted attributes."""
-    return html.escape(clean(text), quote=True)
-
-
-def clean(text: object) -> str:
-    """The text without characters that are not seen."""
-    return _UNSEEN.sub("�", str(text))
+    return html.escape(_render.clean(text), quote=True)
 
 
 def line_of(text: object) -> str:
     """The text on one line."""
-    return " ".join(clean(text).split())
+    return " ".join(_render.clean(text).split())
 
 
 def _n(value: float) -> str:

@@ -12,6 +12,7 @@ from .. import _render
 from .._predictions import Predictions, State
 from .._results import Comparisons, Estimate
 from .._version import __version__
+from .picture import flattering, has_own
 from .svg import line_of
 
 if TYPE_CHECKING:
@@ -36,19 +37,28 @@ def called(metric: str) -> str:
 
 
 class Rounding:
-    """As many digits as the interval leaves meaningful: two of its width, and more where the sum would not add up.
+    """As many digits as the interval leaves meaningful: two of its width, and one more where the sum adds up then only.
 
     Parameters
     ----------
     estimate
         What is spoken of.
+
+    Attributes
+    ----------
+    digits
+        After the point; before it, if negative.
+    about
+        What to say before an optimism that is not the difference of the rounded scores.
     """
 
     def __init__(self, estimate: Estimate) -> None:
         low, high = estimate.interval or (estimate.value, estimate.naive)
         width = abs(high - low) or abs(estimate.value) or 1.0
-        least = max(0, min(1 - math.floor(math.log10(width)), 12)) if math.isfinite(width) else 4
-        self.digits = next((d for d in range(least, least + 4) if self._adds_up(estimate, d)), least)
+        least = min(1 - math.floor(math.log10(width)), 12) if math.isfinite(width) else 4
+        fitting = [d for d in (least, least + 1) if self._adds_up(estimate, d)]
+        self.digits = fitting[0] if fitting else least
+        self.about = "" if fitting else "about "
 
     @staticmethod
     def _adds_up(estimate: Estimate, digits: int) -> bool:
@@ -57,13 +67,20 @@ class Rounding:
         return math.isclose(abs(naive - value), abs(optimism), abs_tol=10.0 ** -(digits + 2))
 
     def __call__(self, value: float) -> str:
-        return f"{value:.{self.digits}f}"
+        return f"{round(value, self.digits):z,.{max(self.digits, 0)}f}"
+
+    def flatters(self, estimate: Estimate) -> bool:
+        """Whether there is an optimism to speak of."""
+        return round(estimate.optimism, self.digits) > 0
 
 
 def headline(estimate: Estimate) -> str:
     """The answer in one sentence."""
     say = Rounding(estimate)
-    return f"Expect {called(estimate.metric)} {_value(estimate, say)} on new samples{_own(estimate, say)}."
+    value = f"{called(estimate.metric)} {_value(estimate, say)}"
+    if flattering(estimate):
+        return f"Do not expect {value} on new samples: it is {flattering(estimate)}."
+    return f"Expect {value} on new samples{_own(estimate, say)}."
 
 
 def _value(estimate: Estimate, say: Rounding) -> str:
@@ -75,13 +92,12 @@ def _value(estimate: Estimate, say: Rounding) -> str:
 
 def _own(estimate: Estimate, say: Rounding) -> str:
     """What is to be said of the winner's own score; nothing where it is no other number."""
-    if not estimate.corrects or estimate.n_configs < 2:
+    if not has_own(estimate):
         return ""
     own = f"; {_own_name(estimate)}, {say(estimate.naive)}, is "
-    flattery = say(estimate.optimism)
-    if float(flattery) <= 0:
+    if not say.flatters(estimate):
         return own + "not flattering"
-    return own + f"{flattery} too {'high' if estimate.greater_is_better else 'low'}"
+    return own + f"{say.about}{say(estimate.optimism)} too {'high' if estimate.greater_is_better else 'low'}"
 
 
 def _own_name(estimate: Estimate) -> str:
@@ -156,14 +172,16 @@ def having(oof: Predictions, state: State) -> int:
 def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | None) -> str:
     """A paragraph for a paper with the numbers filled in."""
     say = Rounding(estimate)
-    tried, samples = _render.count(oof.n_configs, "configuration"), _render.count(estimate.n_samples, "sample")
+    tried, samples = _render.count(oof.n_configs, "configuration"), _render.count(oof.n_samples, "sample")
+    held_out = "" if estimate.n_samples == oof.n_samples else f", {estimate.n_samples:,} of them held out,"
     whose = "The" if estimate.n_configs == 1 else "Its"
     method = f"{estimate.description} ({_parenthesis(estimate.reference)})"
     parts = [
-        f"We evaluated {tried} on {samples}{_groups(oof)} {_plan(estimate.plan)}.",
+        f"We evaluated {tried} on {samples}{_groups(oof)}{held_out} {_plan(estimate.plan)}.",
         *_about_dropping(oof),
         _about_selection(estimate),
         f"{whose} performance on new samples was estimated by {method}: {called(estimate.metric)} {_value(estimate, say)}.",
+        f"This is {flattering(estimate)}, and flatters." if flattering(estimate) else "",
         *_about_own(estimate, say),
         *_about_comparisons(comparisons),
         _about_software(oof.provenance),
@@ -207,13 +225,13 @@ def _about_selection(estimate: Estimate) -> str:
 
 
 def _about_own(estimate: Estimate, say: Rounding) -> Iterable[str]:
-    if not estimate.corrects or estimate.n_configs < 2:
+    if not has_own(estimate):
         return
     name = _own_name(estimate)
     yield (
         f"{name[0].upper()}{name[1:]} was {say(estimate.naive)}; being selected on the same predictions made it optimistic by "
-        f"{say(estimate.optimism)}."
-        if float(say(estimate.optimism)) > 0
+        f"{say.about}{say(estimate.optimism)}."
+        if say.flatters(estimate)
         else f"{name[0].upper()}{name[1:]} was {say(estimate.naive)}."
     )
 
@@ -232,10 +250,9 @@ def _about_comparisons(found: Comparisons | None) -> Iterable[str]:
     name = terms.description.replace(";", ",").partition(",")[0]
     article = "" if "'s " in name else "the "  # DeLong's test, the permutation test
     test = f"{article}{name} ({_parenthesis(terms.reference)})"
-    yield (
-        f"It was compared with the next {_render.count(len(found), 'configuration')} by {test}{adjusted}; these tests do "
-        "not account for the selection."
-    )
+    which = f"{len(found)} configurations" if len(found) > 1 else "one"
+    these = "these tests do" if len(found) > 1 else "this test does"
+    yield f"It was compared with the next {which} by {test}{adjusted}; {these} not account for the selection."
 
 
 def _about_software(made: Mapping[str, Any]) -> str:

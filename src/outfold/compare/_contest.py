@@ -60,7 +60,9 @@ class Contest:
             return
         self._refuse_unfinished(source)
         self.oof = source._sel_configs(index) if index != list(range(source.n_configs)) else source
-        self.metric = metrics.get(metrics.default(source.target.task) if metric is None else metric, source.target.task)
+        self.metric = metrics.get(
+            metrics.default(source.target.task, source.response) if metric is None else metric, source.target.task
+        )
 
     def _refuse_unfinished(self, oof: Predictions) -> None:
         for i in self._index:

@@ -105,11 +105,15 @@ def bbc(
         description=f"BBC-CV{'' if balance is None else ', balanced'}, {len(scores):,} bootstrap draws{again}",
         reference="Tsamardinos 2018, Alg. 5",
         chosen=np.array(scoring.names, dtype=object)[result.chosen],
-        own="out-of-bag score" if oof.plan.kind == "bootstrap" else "",
+        own=_OWN.get(oof.plan.kind, ""),
         notes=_bbc_notes(scoring, result, selection.score),
         details={"n_resamples": len(result.scores), "redrawn": result.n_again} | (balance or {}),
         intervals=SelectedConfiguration(Rivals(scoring, chosen_rule is select.best, len(scores), rng)),
     )
+
+
+# What the winner's own score is called, where nothing was cross-validated.
+_OWN = {"bootstrap": "out-of-bag score", "holdout": "hold-out score", "three_way": "score on the validation part"}
 
 
 def _check_correction(correction: str, rule: Any) -> None:

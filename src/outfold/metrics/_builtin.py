@@ -289,9 +289,17 @@ _DEFAULT: dict[Task, str] = {
 }
 
 
-def default(task: Task) -> str:
-    """The metric used for a task where none is asked for."""
-    return _DEFAULT[task]
+def default(task: Task, response: str | None = None) -> str:
+    """The metric used for a task where none is asked for.
+
+    Parameters
+    ----------
+    task
+        What is predicted.
+    response
+        What the predictions are, where that is known: class labels cannot be ranked, and are judged by accuracy.
+    """
+    return "accuracy" if response == "label" else _DEFAULT[task]
 
 
 def names() -> list[str]:

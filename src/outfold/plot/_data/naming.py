@@ -39,9 +39,9 @@ def by_name(given: Any, kind: type[T], name: Callable[[T], str], needs: str) -> 
         several = isinstance(given, Iterable) and not isinstance(given, (str, Predictions))
         found = list(given) if several else [given]
         names = _numbered([name(one) if isinstance(one, kind) else "" for one in found])
-    wrong = next((one for one in found if not isinstance(one, kind)), None)
-    if wrong is not None or not found:
-        raise InputError(f"{needs}; got {'none' if wrong is None else type(wrong).__name__}.")
+    wrong = [type(one).__name__ for one in found if not isinstance(one, kind)]
+    if wrong or not found:
+        raise InputError(f"{needs}; got {wrong[0] if wrong else 'none'}.")
     metrics = sorted({one.metric for one in found})
     if len(metrics) > 1:
         raise InputError(f"one picture is of one metric; these are of {', '.join(metrics)}. Draw one for each.")
