@@ -370,3 +370,12 @@ def test_a_very_long_name_is_large_in_part_only():
     html = of.report(two_classes(c=2, configs=[name, "y"], seed=1), n_resamples=20).to_html()
     assert name in html
     assert name not in html.partition("<nav")[0]
+
+
+def test_fits_in_company_are_told():
+    from sklearn.datasets import load_iris
+    from sklearn.neighbors import KNeighborsClassifier
+
+    X, y = load_iris(return_X_y=True)
+    oof = of.collect(of.grid("knn", KNeighborsClassifier(), n_neighbors=[1, 3, 5]), X, y, of.Plan(folds=5))
+    assert "15 of 15 done by 15 fits, 15 of them in company (exact)" in of.report(oof, "accuracy").to_markdown()

@@ -118,6 +118,9 @@ def how(oof: Predictions, estimate: Estimate) -> list[tuple[str, str]]:
     fits = f"{work['done']:,} of {work['planned']:,} done"
     if made.get("n_fits") is not None:
         fits += f" by {_render.count(int(made['n_fits']), 'fit')}"
+        together = sum(made.get("sharing", {}).get("families", {}).values())
+        if together:
+            fits += f", {together:,} of them in company ({made['sharing']['level']})"
     if work["dropped"]:
         fits += (
             f"; {work['dropped']:,} ({work['dropped'] / work['planned']:.0%}) saved by dropping hopeless configurations"
