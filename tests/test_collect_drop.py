@@ -318,7 +318,7 @@ def test_progress_counts_what_is_left(data, capsys):
         ({"drop": drop.Hoeffding()}, "Hoeffding needs a mean of values within known bounds"),
         ({"drop": drop.Sequential(metric="accuracy"), "plan": Plan(folds=5)}, "needs at least 7 folds"),
         ({"drop": drop.Bootstrap(metric="r2")}, "r2"),
-        ({"drop": True, "response": "label"}, "roc_auc needs scores"),
+        ({"drop": drop.Bootstrap(metric="roc_auc"), "response": "label"}, "roc_auc needs scores"),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_any_fit(data, log, path, change, words):

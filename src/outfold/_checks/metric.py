@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import entropy
 
 from .. import _render
 from .case import Case
@@ -28,7 +27,7 @@ _CHANCE: dict[str, Callable[[Case], float]] = {
     "average_precision": lambda case: float(_shares(case)[1]),
     "mcc": lambda case: 0.0,
     "cohen_kappa": lambda case: 0.0,
-    "log_loss": lambda case: float(entropy(_shares(case))),
+    "log_loss": lambda case: _entropy(_shares(case)),
     "brier": lambda case: float(_shares(case)[1] * (1 - _shares(case)[1])),
     "d2_log_loss_score": lambda case: 0.0,
     "d2_brier_score": lambda case: 0.0,
@@ -49,6 +48,11 @@ def _shares(case: Case) -> NDArray[np.float64]:
     classes = case.oof.target.classes
     assert classes is not None
     return np.bincount(case.oof.target.y, minlength=len(classes)) / case.oof.n_samples
+
+
+def _entropy(shares: NDArray[np.float64]) -> float:
+    there = shares[shares > 0]
+    return float(-(there * np.log(there)).sum())
 
 
 def largest_share(case: Case) -> float:
