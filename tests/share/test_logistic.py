@@ -7,6 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+import outfold as of
 from outfold._kernels.newton import BinaryLoss, MultinomialLoss, minimise
 from outfold._share import Unsuitable, family_of
 from outfold._share.builtin.logistic import LogisticFamily, penalty_of
@@ -194,6 +195,10 @@ def test_what_is_not_solved_is_fitted_plainly(monkeypatch: pytest.MonkeyPatch) -
     weak, strong = LOGISTIC.fit(members, X, y)
     assert weak is None
     assert strong is not None
+    # In a collection the one that is left gets the fit it would have had alone.
+    configs = {"weak": members[0], "strong": members[1]}
+    shared, alone = (of.collect(configs, X, y, of.Plan(folds=2), share=share) for share in ("tolerant", False))
+    np.testing.assert_array_equal(shared.sel("weak").data, alone.sel("weak").data)
 
 
 # -- refusals -------------------------------------------------------------------------------------------
