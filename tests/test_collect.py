@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
@@ -623,3 +623,20 @@ def test_who_may_share_a_frame():
     assert trusted(make_pipeline(FunctionTransformer(np.log1p), LogisticRegression()))
     assert not trusted(make_pipeline(StandardScaler(), Tally()))
     assert not trusted(make_pipeline(FunctionTransformer(lambda X: X), LogisticRegression()))
+
+
+def test_a_parameter_named_columns_does_not_make_a_frame_of_an_estimator(binary):
+    from sklearn.pipeline import make_pipeline
+
+    class Selector(TransformerMixin, BaseEstimator):
+        def __init__(self, columns=(0,)):
+            self.columns = columns
+
+        def fit(self, X, y=None):
+            return self
+
+        def transform(self, X):
+            return X[:, list(self.columns)]
+
+    oof = collect(make_pipeline(Selector([0, 1]), LogisticRegression()), *binary, Plan(3))
+    assert oof.completeness == 1

@@ -201,3 +201,18 @@ class Shifts(Family):
 
 class WrongShifts(Shifts):
     wrong = True
+
+
+class Keep(TransformerMixin, BaseEstimator):
+    """A selector of given columns; `tag` tells it from another that chooses the same."""
+
+    def __init__(self, columns=(0,), tag=""):
+        self.columns = columns
+        self.tag = tag
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X):
+        return X[:, list(self.columns)]

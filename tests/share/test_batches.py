@@ -62,3 +62,18 @@ def test_the_slowest_branch_first_where_workers_wait_for_each_other():
         plan.learn(name, seconds)
     plan._default = 0.1
     assert first_holdout(plan) == [(8,), (1, 3, 5, 7, 0, 2, 4, 6)]
+
+
+def test_what_a_batch_leaves_comes_next():
+    plan = schedule(two_scalers())
+    plan.learn("c0", 0.5)
+    batches = plan.batches()
+    first = next(batches)
+    assert first.configs == (0, 2)
+    plan.give_back(first.holdout, ["c2"])
+    assert next(batches) == (first.holdout, (2,))
+    assert next(batches).configs == (4, 6)
+    for batch in batches:
+        last = batch
+    plan.give_back(last.holdout, ["c7"])
+    assert plan.has_back  # nobody asks for batches any more

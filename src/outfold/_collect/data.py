@@ -193,7 +193,7 @@ def _feed(h: Any, values: Any) -> None:
         h.update(f"sparse {values.shape}".encode())
         for array in (values.data, values.indices, values.indptr):
             _feed_array(h, array)
-    elif hasattr(values, "columns"):
+    elif _is_frame(values):
         columns = (
             (values.iloc[:, i] for i in range(values.shape[1])) if hasattr(values, "iloc") else values.iter_columns()
         )
@@ -204,6 +204,11 @@ def _feed(h: Any, values: Any) -> None:
         _feed_column(h, values)
     else:
         h.update(plain_text(values).encode())
+
+
+def _is_frame(values: Any) -> bool:
+    """Columns alone do not make one: a selector may have a parameter of that name."""
+    return hasattr(values, "columns") and (hasattr(values, "iloc") or hasattr(values, "iter_columns"))
 
 
 def _feed_column(h: Any, column: Any) -> None:
@@ -224,7 +229,7 @@ def plain_text(value: Any) -> str:
     kind = type(value)
     if kind in _BY_REPR:
         return repr(value)
-    if isinstance(value, np.ndarray) or hasattr(value, "tocsr") or hasattr(value, "columns"):
+    if isinstance(value, np.ndarray) or hasattr(value, "tocsr") or _is_frame(value):
         return f"<{kind.__name__} {digest(value)}>"
     if kind in (list, tuple, set, frozenset):
         items = [plain_text(v) for v in value]

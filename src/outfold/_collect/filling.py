@@ -52,14 +52,10 @@ class Reopened(Exception):  # noqa: N818
 
 
 class _Flight:
-    """The tasks that were handed out and have not come back.
-
-    `left` is True where a task came back with a part of its batch.
-    """
+    """The tasks that were handed out and have not come back."""
 
     def __init__(self) -> None:
         self._out: dict[tuple[Holdout, str], Task] = {}
-        self.left = False
 
     def watch(self, tasks: Iterator[Task]) -> Iterator[Task]:
         """The tasks as they are handed out."""
@@ -69,9 +65,7 @@ class _Flight:
 
     def landed(self, outcomes: Sequence[Outcome]) -> Task:
         """The task that has come back with these."""
-        task = self._out.pop((outcomes[0].holdout, outcomes[0].name))
-        self.left |= len(outcomes) < len(task[4])
-        return task
+        return self._out.pop((outcomes[0].holdout, outcomes[0].name))
 
     def singles(self, settled: set[CellKey]) -> Iterator[Task]:
         """What is out, one fit a task."""
@@ -80,6 +74,14 @@ class _Flight:
                 if any((block, recipe.name, r, k) not in settled for block, r, k in holdout.slots):
                     others = [r for r in recipes if r is not recipe]
                     yield setting, holdout, splits, seed, [recipe], [*called_in, *others]
+
+
+def _learnt(outcome: Outcome) -> tuple[float | None, Sequence[tuple[int, float]]]:
+    """The seconds a fit took by itself, None where there was no need of one, and those of the transformers before it."""
+    share = outcome.share
+    if share is None:
+        return outcome.seconds, ()
+    return None if share.copied else share.own, share.nodes
 
 
 class Filling:
@@ -215,23 +217,27 @@ class Filling:
     ) -> None:
         """Do what these hold-outs lack: of all configurations, or of the given ones, each fitted alone."""
         schedule.holdouts = holdouts
-        left = True
-        while left:
+        done = False
+        while not done:
             flight = _Flight()
             try:
-                self._run(flight.watch(self._tasks(schedule, splits, first_repeat, recipes)), schedule, flight)
-                left = flight.left
+                done = self._run(flight.watch(self._tasks(schedule, splits, first_repeat, recipes)), schedule, flight)
             except PoolBroken:
                 if not self._take_hung(schedule):
                     for task in flight.singles(self.settled):
                         self._run_alone(task, schedule)
 
-    def _run(self, tasks: Iterator[Task], schedule: Schedule, flight: _Flight) -> None:
-        """Do the tasks; `PoolBroken` when a worker process ended and what is left has to be done again."""
+    def _run(self, tasks: Iterator[Task], schedule: Schedule, flight: _Flight) -> bool:
+        """Do the tasks, and say whether all came back; `PoolBroken` when a worker process ended."""
+        n_left = 0
         with closing(self._workers.run(tasks)) as answers:
             for outcomes in answers:
-                task = flight.landed(outcomes)
-                flight.left |= self._take(outcomes, schedule, task[0].token) < len(outcomes)
+                setting, holdout, _, _, recipes, _ = flight.landed(outcomes)
+                rest = [recipe.name for recipe in recipes[len(outcomes) :]]
+                if rest:
+                    schedule.give_back(holdout, rest)
+                n_left += len(outcomes) - self._take(outcomes, schedule, setting.token)
+        return n_left == 0 and not schedule.has_back
 
     def _run_alone(self, task: Task, schedule: Schedule) -> None:
         """Fit one configuration with nothing beside it: if the process ends again, this fit is the reason."""
@@ -313,9 +319,9 @@ class Filling:
             outcomes = [outcome for outcome in outcomes if outcome.name not in concerned]
         self.board.put(outcomes)
         for outcome in outcomes:
-            holdout, share = outcome.holdout, outcome.share
+            holdout = outcome.holdout
             block = self.board.blocks[holdout.block]
-            schedule.learn(outcome.name, share.own if share else outcome.seconds, share.nodes if share else ())
+            schedule.learn(outcome.name, *_learnt(outcome))
             self.n_fits += 1
             self.tally.add(outcome, self.routes.groups)
             self.warned.update({name for name in outcome.warnings if name not in _SILENT})

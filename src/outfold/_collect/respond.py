@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -119,89 +119,129 @@ class Reader:
 
     def __call__(self, model: Any, X: Any) -> Answer:
         """Predictions for the rows of X: (n,) or (n, K) numbers, or (n,) class codes."""
-        if self.response not in ("proba", "score"):
-            return Answer(self._values(model, X), None)
+        return self._read([model], X)[0]
+
+    def together(self, models: Sequence[Any], X: Any) -> list[Answer]:
+        """The same for models of one fit; what can be checked for several at once is."""
+        kinds: dict[Hashable, list[int]] = {}
+        for i, model in enumerate(models):
+            kinds.setdefault(self._kind(model), []).append(i)
+        found: dict[int, Answer] = {}
+        for at in kinds.values():
+            found.update(zip(at, self._read([models[i] for i in at], X), strict=True))
+        return [found[i] for i in range(len(models))]
+
+    def _kind(self, model: Any) -> Hashable:
+        """Equal for models whose answers are read in the same way."""
+        how = self._labelled(model) if self.response in ("proba", "score") else None
+        return type(model), id(getattr(model, "classes_", None)), how
+
+    def _read(self, models: Sequence[Any], X: Any) -> list[Answer]:
+        """The answers of models of one kind; below, M is their number."""
+        if self.response == "label":
+            return [Answer(self._label(model, X), None) for model in models]
+        if self.response in ("value", "risk"):
+            return [Answer(values, None) for values in self._finite(self._value(models, X))]
+        by_proba = self.response == "proba" or not hasattr(models[0], "decision_function")
+        raw = _asked(models, "predict_proba" if by_proba else "decision_function", X)
+        columns = self._columns(models[0], raw[0])
+        values = self._finite(self._proba(raw, columns, X) if by_proba else self._score(raw, columns, X))
+        own = self._own_labels(models, X, raw, columns, values)
+        return [Answer(*pair) for pair in zip(values, own, strict=True)]
+
+    def _own_labels(
+        self, models: Sequence[Any], X: Any, raw: NDArray[Any], columns: list[int], values: NDArray[Any]
+    ) -> list[NDArray[np.intp] | None]:
+        """What ``predict`` of each model gives; None where that is the cut of its values."""
+        how = self._labelled(models[0])
+        if how == "largest":
+            # The raw columns say what predict gives, ties and rounding included.
+            own = np.asarray(columns, dtype=np.intp)[raw.argmax(axis=2)]
+            return [None if same else mine for mine, same in zip(own, self._are_cut(own, values), strict=True)]
+        clear = self._are_clear(values) if how == "cut" else [False] * len(models)
+        return [
+            None if surely else self._asked_label(model, X, mine)
+            for model, surely, mine in zip(models, clear, values, strict=True)
+        ]
+
+    def _labelled(self, model: Any) -> Literal["largest", "cut", "asked"]:
+        """How to know what the model's ``predict`` gives: by its probabilities, by the cut, or by asking."""
         by_proba = self.response == "proba" or not hasattr(model, "decision_function")
         if by_proba and predicts_largest(model):
-            # The raw columns say what predict gives, ties and rounding included.
-            raw = np.asarray(model.predict_proba(X), dtype=np.float64)
-            values = self._values(_Said(model, raw), X)
-            own = np.asarray(self._columns(model, raw), dtype=np.intp)[raw.argmax(axis=1)]
+            return "largest"
+        return "cut" if predicts_by_cut(model, self.response, len(self._known)) else "asked"
+
+    def _asked_label(self, model: Any, X: Any, values: NDArray[Any]) -> NDArray[np.intp] | None:
+        own = self._label(model, X)
+        return None if self._are_cut(own[None], values[None])[0] else own
+
+    def _are_cut(self, labels: NDArray[np.intp], values: NDArray[Any]) -> NDArray[np.bool_]:
+        """For every model, whether the labels are the cut of its values."""
+        cut = cut_labels(values, values.ndim == 3, self._threshold)
+        return np.asarray((labels == cut).all(axis=1))
+
+    def _are_clear(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """For every model, whether no row lies so near the cut that rounding could put it on the other side."""
+        if values.ndim == 2:
+            gap = np.abs(values - self._threshold)
         else:
-            values = self._values(model, X)
-            if predicts_by_cut(model, self.response, len(self._known)) and self._is_clear(values):
-                return Answer(values, None)
-            own = self._label(model, X)
-        return Answer(values, None if np.array_equal(own, self._cut(values)) else own)
+            top = np.partition(values, -2, axis=2)
+            gap = top[..., -1] - top[..., -2]
+        return np.asarray(gap.min(axis=1, initial=np.inf) > _NEAR)
 
-    def _cut(self, values: NDArray[Any]) -> NDArray[np.intp]:
-        return cut_labels(values, values.ndim == 2, 0.5 if self.response == "proba" else 0.0)
+    @property
+    def _threshold(self) -> float:
+        return 0.5 if self.response == "proba" else 0.0
 
-    def _is_clear(self, values: NDArray[Any]) -> bool:
-        """No row lies so near the cut that rounding could put it on the other side."""
-        if values.ndim == 1:
-            gap = np.abs(values - (0.5 if self.response == "proba" else 0.0))
-        else:
-            top = np.partition(values, -2, axis=1)
-            gap = top[:, -1] - top[:, -2]
-        return bool(gap.min(initial=np.inf) > _NEAR)
-
-    def _values(self, model: Any, X: Any) -> NDArray[Any]:
-        values = getattr(self, f"_{self.response}")(model, X)
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            bad = ~np.isfinite(values if values.ndim == 1 else values.sum(axis=1))
-            raise BadPrediction(f"{int(bad.sum())} of {len(values)} predictions are NaN or infinite")
+    def _finite(self, values: NDArray[Any]) -> NDArray[Any]:
+        if not np.isfinite(values).all():
+            rows = values.reshape(-1, values.shape[1], int(np.prod(values.shape[2:])))
+            bad = ~np.isfinite(rows).all(axis=2)
+            worst = int(bad.sum(axis=1).max())
+            raise BadPrediction(f"{worst} of {bad.shape[1]} predictions are NaN or infinite")
         return np.ascontiguousarray(values)
 
-    def _value(self, model: Any, X: Any) -> NDArray[Any]:
-        values = np.asarray(model.predict(X), dtype=np.float64)
-        if values.ndim == 2 and values.shape[1] == 1:
-            values = values[:, 0]
-        return _shaped(values, (X.shape[0],))
-
-    _risk = _value
+    def _value(self, models: Sequence[Any], X: Any) -> NDArray[Any]:
+        values = _asked(models, "predict", X)
+        return _shaped(values[..., 0] if values.ndim == 3 and values.shape[2] == 1 else values, (X.shape[0],))
 
     def _label(self, model: Any, X: Any) -> NDArray[Any]:
-        labels = _shaped(np.asarray(model.predict(X)), (X.shape[0],))
+        labels = _shaped(np.asarray(model.predict(X))[None], (X.shape[0],))[0]
         position = self._position
         try:
             return np.array([position[label] for label in labels.tolist()], dtype=np.intp)
         except KeyError as error:
             raise BadPrediction(f"predicted the label {error.args[0]!r}, which is none of the classes") from None
 
-    def _proba(self, model: Any, X: Any) -> NDArray[Any]:
-        values = np.asarray(model.predict_proba(X), dtype=np.float64)
-        columns = self._columns(model, values)
-        values = _shaped(values, (X.shape[0], len(columns)))
+    def _proba(self, raw: NDArray[Any], columns: list[int], X: Any) -> NDArray[Any]:
+        values = self._probabilities(_shaped(raw, (X.shape[0], len(columns))), columns)
+        return values - 0.5 if self.response == "score" and values.ndim == 2 else values
+
+    def _probabilities(self, values: NDArray[Any], columns: list[int]) -> NDArray[Any]:
         lowest, highest = values.min(initial=0.0), values.max(initial=1.0)
         if lowest < -1e-9 or highest > 1 + 1e-9:
             raise BadPrediction(f"predict_proba gave values from {lowest:.4g} to {highest:.4g}, outside [0, 1]")
         n_classes = len(self._known)
         if n_classes == 2:
-            return values[:, columns.index(1)] if 1 in columns else np.zeros(len(values))
-        if len(values) and np.abs(values.sum(axis=1) - 1).max() > 1e-4:
+            return values[..., columns.index(1)] if 1 in columns else np.zeros(values.shape[:2])
+        if values.size and np.abs(values.sum(axis=2) - 1).max() > 1e-4:
             raise BadPrediction("the class probabilities of a sample do not sum to 1")
         # A class that the training part lacks has probability 0.
-        out = np.zeros((len(values), n_classes))
-        out[:, columns] = values
+        out = np.zeros((*values.shape[:2], n_classes))
+        out[..., columns] = values
         return out
 
-    def _score(self, model: Any, X: Any) -> NDArray[Any]:
-        if not hasattr(model, "decision_function"):
-            values = self._proba(model, X)
-            return values - 0.5 if values.ndim == 1 else values
-        values = np.asarray(model.decision_function(X), dtype=np.float64)
+    def _score(self, values: NDArray[Any], columns: list[int], X: Any) -> NDArray[Any]:
         known = self._known
-        columns = self._columns(model, values)
         if len(columns) < len(known):
             lacks = next(c for i, c in enumerate(known) if i not in columns)
             raise BadPrediction(f"the training part lacks class {lacks!s}, so the model has no score for it")
         if len(known) == 2:
-            values = _shaped(values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values, (X.shape[0],))
+            values = _shaped(values[..., 0] if values.ndim == 3 and values.shape[2] == 1 else values, (X.shape[0],))
             # decision_function speaks for the model's second class.
             return values if columns[1] == 1 else -values
-        out = np.empty((X.shape[0], len(known)))
-        out[:, columns] = _shaped(values, out.shape)
+        out = np.empty((len(values), X.shape[0], len(known)))
+        out[..., columns] = _shaped(values, out.shape[1:])
         return out
 
     @cached_property
@@ -229,18 +269,13 @@ class Reader:
             raise BadPrediction(f"the model's classes_ {own!s} are not the classes of y") from None
 
 
-class _Said:
-    """A model that has given its probabilities already."""
-
-    def __init__(self, model: Any, proba: NDArray[np.float64]) -> None:
-        self.classes_ = getattr(model, "classes_", None)
-        self._proba = proba
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        return self._proba
+def _asked(models: Sequence[Any], method: str, X: Any) -> NDArray[Any]:
+    """What the models answer, (M, ...)."""
+    return np.stack([np.asarray(getattr(model, method)(X), dtype=np.float64) for model in models])
 
 
 def _shaped(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    if values.shape != shape:
-        raise BadPrediction(f"predictions of shape {values.shape} where {shape} was expected")
+    """The values of M models, if those of each have this shape."""
+    if values.shape[1:] != shape:
+        raise BadPrediction(f"predictions of shape {values.shape[1:]} where {shape} was expected")
     return values

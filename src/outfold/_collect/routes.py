@@ -41,7 +41,8 @@ class Route(NamedTuple):
     """How a configuration is fitted in company.
 
     `position` is its place among all configurations; `path` leads to its model; `group` is the number of the family that
-    fits the model together with others, or None; `simple` says that the model is scikit-learn's and has no other inside.
+    fits the model together with others, or None; `simple` says that the model is scikit-learn's and has no other inside;
+    `kin` is a number that configurations have in common whose models give the same bits on the same rows.
     """
 
     position: int
@@ -50,6 +51,7 @@ class Route(NamedTuple):
     arguments: Arguments
     group: int | None = None
     simple: bool = False
+    kin: int | None = None
 
     @property
     def nodes(self) -> tuple[int, ...]:
@@ -124,7 +126,9 @@ class Routes:
             if route is None or position in lonely:
                 return None
             legs = tuple(leg._replace(group=None) if leg.group in gone else leg for leg in route.legs)
-            return route._replace(legs=legs, group=None if route.group in gone else route.group)
+            # A family that is fitted as a whole gives other last digits where one of its members is missing.
+            kin = None if lonely else route.kin
+            return route._replace(legs=legs, group=None if route.group in gone else route.group, kin=kin)
 
         routes = tuple(changed(p, route) for p, route in enumerate(self.routes))
         groups = {number: group for number, group in self.groups.items() if number not in gone}
@@ -236,14 +240,37 @@ class _Tree:
             transforms=False,
             groups=groups,
         )
+        kin = self._kin(models, groups)
         return Routes(
-            tuple(self._route(p, siblings, models) for p in range(len(self.ways))),
+            tuple(self._route(p, siblings, models, kin) for p in range(len(self.ways))),
             groups,
             tuple(type(estimator).__name__ for estimator in self.made),
             tuple(self.parents),
         )
 
-    def _route(self, position: int, siblings: Mapping[int, int], models: Mapping[int, int]) -> Route | None:
+    def _kin(self, models: Mapping[int, int], groups: Mapping[int, Group]) -> dict[int, int]:
+        """Equal models that stand on different nodes, where the rows may turn out to be equal too."""
+        ends = {nodes[-1] for _, nodes in filter(None, self.ways) if nodes}
+        if len(ends) < 2:
+            return {}
+        keys: dict[int, Hashable] = {}
+        for position, way in enumerate(self.ways):
+            if way is not None and way[1] and _is_simple(model := way[0].steps[-1][0]):
+                keys[position] = (key_of(model), way[0].steps[-1][2])
+        company: dict[int, Hashable] = {}
+        for number in set(models.values()):
+            family = groups[number].family
+            fellows = tuple(keys.get(p, p) for p in groups[number].members) if family.whole else None
+            company[number] = (id(family), fellows)
+        together: dict[Hashable, list[int]] = defaultdict(list)
+        for position, key in keys.items():
+            together[key, company.get(models.get(position, -1))].append(position)
+        alike = [positions for positions in together.values() if len(positions) > 1]
+        return {position: number for number, positions in enumerate(alike) for position in positions}
+
+    def _route(
+        self, position: int, siblings: Mapping[int, int], models: Mapping[int, int], kin: Mapping[int, int]
+    ) -> Route | None:
         found = self.ways[position]
         if found is None:
             return None
@@ -256,7 +283,7 @@ class _Tree:
             for node, (_, path, arguments) in zip(nodes, way.steps[:-1], strict=True)
         )
         model, path, arguments = way.steps[-1]
-        return Route(position, legs, path, arguments, group, _is_simple(model))
+        return Route(position, legs, path, arguments, group, _is_simple(model), kin.get(position))
 
     def _grouped(
         self, found: Iterable[tuple[int, Any, Hashable]], transforms: bool, groups: dict[int, Group]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -103,6 +104,7 @@ class Schedule:
     _seconds: dict[str, float] = field(default_factory=dict)
     _nodes: dict[int, float] = field(default_factory=dict)
     _default: float | None = None
+    _back: deque[tuple[Holdout, list[int]]] = field(default_factory=deque)
 
     def missing(self, holdout: Holdout) -> list[int]:
         """Positions of the configurations that lack a cell of this hold-out."""
@@ -112,20 +114,40 @@ class Schedule:
             if any((block, name, r, k) not in self.done for block, r, k in holdout.slots)
         ]
 
-    def learn(self, name: str, seconds: float, nodes: Iterable[tuple[int, float]] = ()) -> None:
-        """A fit of this configuration took so long, and so did the transformers on the way to it."""
-        self._seconds[name] = seconds
-        self._default = seconds if self._default is None else 0.9 * self._default + 0.1 * seconds
+    def learn(self, name: str, seconds: float | None, nodes: Iterable[tuple[int, float]] = ()) -> None:
+        """A fit of this configuration took so long (None: it was not needed), and the transformers on the way to it."""
         self._nodes.update(nodes)
+        if seconds is not None:
+            self._seconds[name] = seconds
+            self._default = seconds if self._default is None else 0.9 * self._default + 0.1 * seconds
 
     def batches(self) -> Iterator[Batch]:
         """Batches in the order of the hold-outs; lazily, so that later ones profit from what was learnt."""
+        self._back.clear()
         for holdout in self.holdouts:
             waiting = self._ordered(self.missing(holdout))
             while waiting:
                 size = self._size(waiting)
                 yield Batch(holdout, tuple(waiting[:size]))
                 waiting = waiting[size:]
+                yield from self._given_back()
+
+    def give_back(self, holdout: Holdout, names: Sequence[str]) -> None:
+        """A batch took too long, and these are left of it: they come next, while a worker has the rows for them."""
+        self._back.append((holdout, [self.names.index(name) for name in names]))
+
+    @property
+    def has_back(self) -> bool:
+        """Whether something was given back after the last batch."""
+        return bool(self._back)
+
+    def _given_back(self) -> Iterator[Batch]:
+        while self._back:
+            holdout, waiting = self._back.popleft()
+            size = self._size(waiting)
+            if size < len(waiting):
+                self._back.appendleft((holdout, waiting[size:]))
+            yield Batch(holdout, tuple(waiting[:size]))
 
     def _ordered(self, waiting: list[int]) -> list[int]:
         routes = self.routes

@@ -68,13 +68,17 @@ def said_family(family: Family) -> str:
 
 @dataclass
 class Tally:
-    """Fits that were asked for and fits that were done, of models and of transformers ("steps")."""
+    """Fits that were asked for and fits that were done, of models and of transformers ("steps").
+
+    `copied` are models that were not fitted because an equal one had been, on equal rows.
+    """
 
     models: int = 0
     models_done: int = 0
     steps: int = 0
     steps_done: int = 0
     checks: int = 0
+    copied: int = 0
     peak_bytes: int = 0
     by_family: Counter[str] = field(default_factory=Counter)
     by_group: Counter[int] = field(default_factory=Counter, init=False)
@@ -84,7 +88,7 @@ class Tally:
     @classmethod
     def since(cls, before: Mapping[str, Any]) -> Tally:
         """Going on from what earlier calls on the same store recorded."""
-        numbers = ("models", "models_done", "steps", "steps_done", "checks", "peak_bytes")
+        numbers = ("models", "models_done", "steps", "steps_done", "checks", "copied", "peak_bytes")
         known = {name: int(before.get(name, 0)) for name in numbers}
         return cls(
             **known,
@@ -104,10 +108,10 @@ class Tally:
         self.steps += share.legs
         self.steps_done += share.steps
         self.peak_bytes = max(self.peak_bytes, share.peak)
+        self.copied += share.copied
+        self.models_done += share.leads and not share.copied
         if share.group is None:
-            self.models_done += 1
             return
-        self.models_done += share.leads
         if share.group in groups:
             family = groups[share.group].family
             self.by_family[family.name] += 1
@@ -132,6 +136,7 @@ class Tally:
             "families": dict(self.by_family),
             "levels": self.levels,
             "checks": self.checks,
+            "copied": self.copied,
             "refused": self.refused,
             "peak_bytes": self.peak_bytes,
         }

@@ -79,7 +79,8 @@ class Share(NamedTuple):
 
     `own` are the seconds it took by itself; `nodes` the transformers reached anew on the way to it, with their seconds;
     `legs` the number of transformers on its route, and `steps` of the fits of them that were done for it; `leads` says
-    that the fit of its family is counted here; `peak` is the largest number of bytes of transformed rows.
+    that the fit of its family is counted here; `peak` is the largest number of bytes of transformed rows; `copied` says that
+    an equal model had been fitted on equal rows already.
     """
 
     own: float
@@ -89,6 +90,7 @@ class Share(NamedTuple):
     group: int | None = None
     leads: bool = True
     peak: int = 0
+    copied: bool = False
 
 
 class Refusal(NamedTuple):

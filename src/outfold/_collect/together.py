@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -22,7 +21,7 @@ from .respond import Answer
 from .routes import Route
 from .spot import outcomes_differ, spot
 from .task import Outcome, Place, Refusal, Share
-from .trunk import TRUNK, Reached, at
+from .trunk import TRUNK, Reached, Said, at
 
 # By number of a group: the configurations that have a member of it, in this task or called in because it is whole.
 Company = Mapping[int, Sequence[Recipe]]
@@ -68,16 +67,27 @@ def _fit_single(place: Place, recipe: Recipe, company: Company) -> Outcome:
         try:
             made = recipe.make(place.seed)
             reached = TRUNK.reach(place, recipe, made, company)
-            model = at(made, route.path)
-            answers = _fit_model(place, recipe, reached, model)
+            known = TRUNK.recall(recipe)
+            answers = known.answers if known else _fit_model(place, recipe, reached, at(made, route.path))
         except KeyboardInterrupt:
             raise
         except BaseException:
             return _after_all(place, recipe, start, reached)
     own = max(perf_counter() - start - sum(seconds for _, seconds in reached.new), 0.0)
-    share = Share(own, tuple(reached.new), len(route.legs), reached.steps, peak=reached.peak)
-    outcome = outcome_of(place, recipe, answers, own, (*reached.warnings, *heard), share)
+    said = known or Said(answers, tuple(heard))
+    if known is None:
+        TRUNK.remember(recipe, said)
+    outcome = _outcome_of(place, recipe, reached, said, Share(own, peak=reached.peak, copied=known is not None))
     return outcome._replace(n_checks=reached.n_checks, refusals=reached.refusals)
+
+
+def _outcome_of(
+    place: Place, recipe: Recipe, reached: Reached, said: Said, share: Share, first: bool = True
+) -> Outcome:
+    """What a model said; what was fitted on the way to it is counted with the first who came that way."""
+    nodes, steps = (tuple(reached.new), reached.steps) if first else ((), 0)
+    share = share._replace(nodes=nodes, legs=len(_route(recipe).legs), steps=steps)
+    return outcome_of(place, recipe, said.answers, share.own, (*reached.warnings, *said.warnings), share)
 
 
 def _fit_model(place: Place, recipe: Recipe, reached: Reached, model: Any) -> tuple[Answer, ...]:
@@ -120,13 +130,11 @@ class _Fitted(NamedTuple):
     leads: bool
 
 
-@dataclass
-class _Said:
-    """What a model of a family said of the held-out rows, and what that took."""
+class _Heard(NamedTuple):
+    """What a model of a family said of the held-out rows, and the seconds that took."""
 
-    answers: list[Answer] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    seconds: float = 0.0
+    said: Said
+    seconds: float
 
 
 class _GroupFit:
@@ -138,17 +146,40 @@ class _GroupFit:
 
     def outcomes(self) -> list[Outcome]:
         """What the members of the unit predict, in their order."""
+        members, start = self.unit, perf_counter()
         try:
-            first = self.unit[0]
-            self.reached = TRUNK.reach(self.place, first, first.make(self.place.seed), self.company)
+            self.reached = TRUNK.reach(self.place, members[0], members[0].make(self.place.seed), self.company)
+            known = [TRUNK.recall(recipe) for recipe in members]
         except KeyboardInterrupt:
             raise
         except BaseException:
-            return [_after_all(self.place, recipe, perf_counter()) for recipe in self.unit]
+            return [_after_all(self.place, recipe, start) for recipe in members]
+        self.unit = [recipe for recipe, said in zip(members, known, strict=True) if said is None]
+        fitted = iter(self._fitted() if self.unit else [])
+        return self._counted(
+            [self._copied(r, said) if said else next(fitted) for r, said in zip(members, known, strict=True)]
+        )
+
+    def _fitted(self) -> list[Outcome]:
+        """What the family gives for those that no equal model on equal rows speaks for."""
         models = self._models()
-        read = self._read(models)
-        outcomes = [self._outcome(i, models[i], read[i]) for i in range(len(self.unit))]
+        heard = self._read(models)
+        outcomes = [self._outcome(i, models[i], heard[i]) for i in range(len(self.unit))]
         return self._checked(outcomes)
+
+    def _copied(self, recipe: Recipe, said: Said) -> Outcome:
+        share = Share(0.0, group=self.group, leads=False, peak=self.reached.peak, copied=True)
+        return _outcome_of(self.place, recipe, self.reached, said, share, first=False)
+
+    def _counted(self, outcomes: list[Outcome]) -> list[Outcome]:
+        """What was done on the way, counted with the first."""
+        reached, first = self.reached, outcomes[0]
+        if first.share is not None:
+            share = first.share
+            nodes, steps = (*reached.new, *share.nodes), reached.steps + share.steps
+            first = first._replace(share=share._replace(nodes=nodes, steps=steps))
+        n_checks, refusals = first.n_checks + reached.n_checks, (*reached.refusals, *first.refusals)
+        return [first._replace(n_checks=n_checks, refusals=refusals), *outcomes[1:]]
 
     def _models(self) -> list[_Fitted]:
         members = sorted(self.company[self.group], key=_position) if self.family.whole else list(self.unit)
@@ -186,67 +217,78 @@ class _GroupFit:
         seconds = (perf_counter() - start) / len(members)
         return [_Fitted(model, seconds, tuple(heard), True) for model in models]
 
-    def _read(self, models: Sequence[_Fitted]) -> list[_Said | None]:
-        """What the models say of the held-out rows; None where one has nothing to say.
+    def _read(self, models: Sequence[_Fitted]) -> list[_Heard | None]:
+        """What the models say of the held-out rows; None where one has nothing to say."""
+        there = [i for i, fitted in enumerate(models) if fitted.model is not None]
+        found = [models[i].model for i in there]
+        together = self._read_together(found) if is_builtin(self.family) and there else None
+        heard: list[_Heard | None] = [None] * len(models)
+        for i, mine in zip(there, together or self._read_each([self.unit[i] for i in there], found), strict=True):
+            heard[i] = mine
+        return heard
 
-        All of them of the same rows before the next ones, since members of a family may share what they compute.
+    def _read_together(self, models: Sequence[Any]) -> list[_Heard] | None:
+        """What they all say; None where one of them has something against it.
+
+        Only of families that are known: they draw no random numbers to predict, and do not write into a frame.
         """
-        place = self.place
-        # Nobody knows what models of other families do to a frame: each of them gets one of its own.
-        trusted = is_builtin(self.family) and all(recipe.trusted for recipe in self.unit)
-        said: list[_Said | None] = [None if fitted.model is None else _Said() for fitted in models]
-        for rows in self.reached.part.tests:
-            X = borrow(rows, trusted)
-            for i, (recipe, fitted) in enumerate(zip(self.unit, models, strict=True)):
-                mine, start = said[i], perf_counter()
-                if mine is None:
+        place, part, start = self.place, self.reached.part, perf_counter()
+        try:
+            with listening() as heard, place.guard(self.unit[0].name, shared=True):
+                answers = [place.setting.reader.together(models, borrow(rows, True)) for rows in part.tests]
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            return None
+        seconds = (perf_counter() - start) / len(models)
+        return [_Heard(Said(part.cut(mine), tuple(heard)), seconds) for mine in zip(*answers, strict=True)]
+
+    def _read_each(self, recipes: Sequence[Recipe], models: Sequence[Any]) -> list[_Heard | None]:
+        """What each says by itself; all of the same rows before the next ones, since they may share what they compute."""
+        place, part = self.place, self.reached.part
+        heard: list[_Heard | None] = [_Heard(Said((), ()), 0.0) for _ in models]
+        for rows in part.tests:
+            for i, (recipe, model) in enumerate(zip(recipes, models, strict=True)):
+                before, start = heard[i], perf_counter()
+                if before is None:
                     continue
                 try:
                     place.start_random()
-                    X = X if trusted else borrow(rows, False)
-                    with listening() as heard, place.guard(recipe.name, shared=True):
-                        mine.answers.append(place.setting.reader(fitted.model, X))
-                    mine.warnings += heard
-                    mine.seconds += perf_counter() - start
+                    with listening() as names, place.guard(recipe.name, shared=True):
+                        answer = place.setting.reader(model, borrow(rows, False))
                 except KeyboardInterrupt:
                     raise
                 except BaseException:
-                    said[i] = None
-        return said
+                    heard[i] = None
+                    continue
+                said = Said((*before.said.answers, answer), (*before.said.warnings, *names))
+                heard[i] = _Heard(said, before.seconds + perf_counter() - start)
+        return [h and _Heard(Said(part.cut(h.said.answers), h.said.warnings), h.seconds) for h in heard]
 
-    def _outcome(self, i: int, fitted: _Fitted, said: _Said | None) -> Outcome:
+    def _outcome(self, i: int, fitted: _Fitted, heard: _Heard | None) -> Outcome:
         recipe, reached = self.unit[i], self.reached
-        new, steps = ((), 0) if i else (tuple(reached.new), reached.steps)
-        if said is None:
-            return self._single(recipe, new, steps)
-        own = said.seconds + fitted.seconds
-        share = Share(own, new, len(_route(recipe).legs), steps, self.group, fitted.leads, reached.peak)
-        warnings = (*reached.warnings, *fitted.warnings, *said.warnings)
-        return outcome_of(self.place, recipe, reached.part.cut(tuple(said.answers)), own, warnings, share)
-
-    def _single(self, recipe: Recipe, new: tuple[tuple[int, float], ...], steps: int) -> Outcome:
-        outcome = _fit_single(self.place, recipe, self.company)
-        if outcome.share is None:
-            return outcome
-        share = outcome.share
-        return outcome._replace(share=share._replace(nodes=(*new, *share.nodes), steps=steps + share.steps))
+        if heard is None:
+            return _fit_single(self.place, recipe, self.company)
+        share = Share(heard.seconds + fitted.seconds, group=self.group, leads=fitted.leads, peak=reached.peak)
+        said = Said(heard.said.answers, (*fitted.warnings, *heard.said.warnings))
+        TRUNK.remember(recipe, said)
+        return _outcome_of(self.place, recipe, reached, said, share, first=False)
 
     def _checked(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Fit one of them alone where it is this hold-out's turn; all of them, where the two differ."""
-        reached = self.reached
-        n_checks, refusals = reached.n_checks, reached.refusals
         shared = [i for i, o in enumerate(outcomes) if o.share is not None and o.share.group == self.group]
         picked = spot(self.place, self.group, len(shared)) if shared else None
-        if picked is not None:
-            i = shared[picked]
-            text = outcomes_differ(self.family.level, self.place, outcomes[i], fit_alone(self.place, self.unit[i]))
-            n_checks += 1
-            if text:
-                refusals = (*refusals, Refusal(self.group, self.unit[i].name, text))
-                self.place.refused.add(self.group)
-                outcomes = [_fit_single(self.place, recipe, self.company) for recipe in self.unit]
+        if picked is None:
+            return outcomes
+        i = shared[picked]
+        refusals: tuple[Refusal, ...] = ()
+        text = outcomes_differ(self.family.level, self.place, outcomes[i], fit_alone(self.place, self.unit[i]))
+        if text:
+            refusals = (Refusal(self.group, self.unit[i].name, text),)
+            self.place.refused.add(self.group)
+            outcomes = [_fit_single(self.place, recipe, self.company) for recipe in self.unit]
         first = outcomes[0]
-        first = first._replace(n_checks=first.n_checks + n_checks, refusals=(*first.refusals, *refusals))
+        first = first._replace(n_checks=first.n_checks + 1, refusals=(*first.refusals, *refusals))
         return [first, *outcomes[1:]]
 
 

@@ -17,9 +17,10 @@ import numpy as np
 from .._share import Family, as_new
 from .._share import Level as ShareLevel
 from .alone import is_proved, prove, proved, shared_part
-from .data import Part, borrow, lock, n_bytes, n_rows
+from .data import Part, borrow, digest, lock, n_bytes, n_rows
 from .limits import global_random_state, listening
 from .recipes import Recipe
+from .respond import Answer
 from .routes import ROOT, Leg
 from .schedule import Holdout
 from .spot import spot, transformed_differ
@@ -27,6 +28,8 @@ from .task import Place, Refusal, describe
 
 # Transformed rows beyond this are not kept for those who might need them again.
 _BUDGET = 256 * 2**20
+# Rows that take more than this are not compared with others, and predictions beyond it are not kept for equal rows.
+_COMPARED = 64 * 2**20
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -59,6 +62,7 @@ class Level:
     aside: dict[int, Sibling | None] = field(default_factory=dict)
     gone: bool = False
     _finite: bool | None = None
+    _digest: str | None = None
 
     @property
     def size(self) -> int:
@@ -76,6 +80,25 @@ class Level:
         if self._finite is None:
             self._finite = all(_is_finite(X) for X in (self.X, *self.tests))
         return self._finite
+
+    @property
+    def digest(self) -> str:
+        """Equal for rows that are equal in every bit, and lie in memory alike; empty where that is not known."""
+        if self._digest is None:
+            kept = (self.X, *self.tests)
+            plain = all(isinstance(X, np.ndarray) and X.dtype.kind in "biuf" for X in kept)
+            plain = plain and sum(map(n_bytes, kept)) <= _COMPARED
+            flags = [(X.flags.c_contiguous, X.flags.f_contiguous) for X in kept] if plain else []
+            self._digest = f"{flags}{[digest(X) for X in kept]}" if plain else ""
+        return self._digest
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a model said of the held-out rows, the warnings of its fit included."""
+
+    answers: tuple[Answer, ...]
+    warnings: tuple[str, ...]
 
 
 @dataclass
@@ -104,10 +127,30 @@ class Trunk(threading.local):
         self.key: tuple[str, Holdout] | None = None
         self.levels: list[Level] = []
         self.broken: set[int] = set()
+        self.said: dict[tuple[str, int], Said] = {}
+        self.said_bytes = 0
 
     def forget(self) -> None:
         """Let go of all rows."""
         self.key, self.levels, self.broken = None, [], set()
+        self.said, self.said_bytes = {}, 0
+
+    def recall(self, recipe: Recipe) -> Said | None:
+        """What an equal model said that was fitted on rows equal to those just reached.
+
+        Selectors with different parameters often choose the same columns.
+        """
+        kin = None if recipe.route is None else recipe.route.kin
+        return None if kin is None else self.said.get((self.levels[-1].digest, kin))
+
+    def remember(self, recipe: Recipe, said: Said) -> None:
+        """Keep what a model said, for equal ones on equal rows."""
+        kin = None if recipe.route is None else recipe.route.kin
+        rows = "" if kin is None else self.levels[-1].digest
+        size = sum(n_bytes(answer.values) for answer in said.answers)
+        if kin is not None and rows and self.said_bytes + size <= _COMPARED:
+            self.said_bytes += size
+            self.said[rows, kin] = said
 
     def reach(self, place: Place, recipe: Recipe, made: Any, company: Mapping[int, Sequence[Recipe]]) -> Reached:
         """Go the route of a configuration as far as its model.
