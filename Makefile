@@ -42,7 +42,10 @@ bench: $(VENV)/.bench  ## speed side by side with the plain way, as ratios
 	$(BIN)/python benchmarks/compare.py
 	$(BIN)/python benchmarks/bootstrap.py
 	$(BIN)/python benchmarks/report.py
+	$(BIN)/python benchmarks/search.py paper2015 families unrelated heavy nested
+	$(BIN)/python benchmarks/layers.py
 	-$(BIN)/python benchmarks/dropping.py
+	-$(BIN)/python benchmarks/search.py paper2018
 
 calibrate: $(VENV)/.dev  ## slow statistical checks
 	$(BIN)/python -m pytest -m calibration tests/calibration
