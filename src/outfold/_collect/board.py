@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,26 @@ from .._predictions import Predictions, State
 from ..exceptions import StoreMismatchError
 from .schedule import CellKey
 from .task import Outcome
+
+
+class Filled(NamedTuple):
+    """What a cell is filled with: predictions, or the message why there are none."""
+
+    values: NDArray[Any] | None
+    message: str
+    seconds: float
+    labels: NDArray[np.intp] | None
+
+    @classmethod
+    def of(cls, outcome: Outcome, i: int, n: int) -> Filled:
+        """The `i`-th of the `n` cells that a fit fills."""
+        values = None if outcome.values is None else outcome.values[i]
+        return cls(values, outcome.message, outcome.seconds / n, outcome.labels[i] if outcome.labels else None)
+
+    def row(self, block: str, name: str, repeat: int, fold: int) -> tuple[Any, ...]:
+        """The same for the store."""
+        state = State.FAILED if self.values is None else State.DONE
+        return block, name, repeat, fold, state, self.values, self.message or None, self.seconds, self.labels
 
 
 class Block:
@@ -53,30 +73,29 @@ class Block:
         if self.labels is not None:
             self.labels = np.concatenate([self.labels, np.full((n, *data.shape[1:3]), -1, dtype=np.intp)])
 
-    def put(
-        self,
-        name: str,
-        config: int,
-        repeat: int,
-        fold: int,
-        values: NDArray[Any] | None,
-        message: str,
-        seconds: float,
-        labels: NDArray[np.intp] | None = None,
-    ) -> None:
-        """Fill a cell, with predictions or with the reason why there are none."""
-        if labels is not None and self.labels is None:
+    def put(self, configs: Sequence[int], repeat: int, fold: int, cells: Sequence[Filled]) -> None:
+        """Fill a cell of each of these configurations, with predictions or with the reason why there are none."""
+        done = [i for i, cell in enumerate(cells) if cell.values is not None]
+        if any(cells[i].labels is not None for i in done) and self.labels is None:
             self.labels = np.full(self.data.shape[:3], -1, dtype=np.intp)
+        rows, at = self.rows(repeat, fold), np.asarray(configs, dtype=np.intp)
         if self.labels is not None:
-            self.labels[repeat, config, self.rows(repeat, fold)] = -1 if labels is None else labels
-        self.seconds[config, repeat, fold] = seconds
-        if values is None:
-            self.state[config, repeat, fold] = State.FAILED
-            self.messages[name, repeat, fold] = message
-        else:
-            self.data[repeat, config, self.rows(repeat, fold)] = values
-            self.state[config, repeat, fold] = State.DONE
-            self.messages.pop((name, repeat, fold), None)
+            for config, cell in zip(configs, cells, strict=True):
+                self.labels[repeat, config, rows] = -1 if cell.labels is None else cell.labels
+        self.seconds[at, repeat, fold] = [cell.seconds for cell in cells]
+        self.state[at, repeat, fold] = [State.FAILED if cell.values is None else State.DONE for cell in cells]
+        if done:
+            self.data[repeat][np.ix_(at[done], rows)] = np.stack([np.asarray(cells[i].values) for i in done])
+        if self.messages or len(done) < len(cells):
+            self._tell(configs, repeat, fold, cells)
+
+    def _tell(self, configs: Sequence[int], repeat: int, fold: int, cells: Sequence[Filled]) -> None:
+        for config, cell in zip(configs, cells, strict=True):
+            key = (self.start.configs[config], repeat, fold)
+            if cell.values is None:
+                self.messages[key] = cell.message
+            else:
+                self.messages.pop(key, None)
 
     def drop(self, config: int, repeat: int, fold: int) -> None:
         """Mark a cell as dropped; what it held before counts no more."""
@@ -129,21 +148,19 @@ class Board:
             for j, r, k in zip(*np.nonzero(~np.isin(part.state, open_states)), strict=True)
         }
 
-    def put(self, outcomes: Iterable[Outcome]) -> None:
-        """Fill the cells of finished fits, and write them to the store at once."""
-        cells = []
-        for outcome in outcomes:
-            slots = outcome.holdout.slots
-            for i, (name, repeat, fold) in enumerate(slots):
-                values = None if outcome.values is None else outcome.values[i]
-                state = State.FAILED if values is None else State.DONE
-                seconds = outcome.seconds / len(slots)
-                labels = outcome.labels[i] if outcome.labels else None
-                where = (outcome.name, self.position[outcome.name], repeat, fold)
-                self.blocks[name].put(*where, values, outcome.message, seconds, labels)
-                key = (name, outcome.name, repeat, fold)
-                cells.append((*key, state, values, outcome.message or None, seconds, labels))
-        self._write(cells)
+    def put(self, outcomes: Sequence[Outcome]) -> None:
+        """Fill the cells of finished fits on one hold-out, and write them to the store at once."""
+        if not outcomes:
+            return
+        slots = outcomes[0].holdout.slots
+        configs = [self.position[outcome.name] for outcome in outcomes]
+        rows = []
+        for i, (name, repeat, fold) in enumerate(slots):
+            cells = [Filled.of(outcome, i, len(slots)) for outcome in outcomes]
+            self.blocks[name].put(configs, repeat, fold, cells)
+            if self.store is not None:
+                rows += [cell.row(name, o.name, repeat, fold) for o, cell in zip(outcomes, cells, strict=True)]
+        self._write(rows)
 
     def forget_drops(self, names: Iterable[str]) -> None:
         """Take back what was dropped in earlier calls: it is decided again."""

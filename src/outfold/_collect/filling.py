@@ -312,26 +312,32 @@ class Filling:
         if failed is not None:  # not put on the board, so that the same call meets it again
             outcomes = [outcome for outcome in outcomes if outcome.values is not None]
         for outcome in outcomes:
-            self._refuse(outcome)
+            if outcome.refusals:
+                self._refuse(outcome)
         if self._refused and token != self._setting.token:
             concerned = self._concerned(self._refused)
             self.tally.checks += sum(outcome.n_checks for outcome in outcomes if outcome.name in concerned)
             outcomes = [outcome for outcome in outcomes if outcome.name not in concerned]
         self.board.put(outcomes)
-        for outcome in outcomes:
-            holdout = outcome.holdout
-            block = self.board.blocks[holdout.block]
-            schedule.learn(outcome.name, *_learnt(outcome))
-            self.n_fits += 1
-            self.tally.add(outcome, self.routes.groups)
-            self.warned.update({name for name in outcome.warnings if name not in _SILENT})
-            self.settled.update((name, outcome.name, r, k) for name, r, k in holdout.slots)
-            for i, (r, k) in enumerate(holdout.cells):
-                values = None if outcome.values is None else outcome.values[i]
-                self.progress.add(outcome.name, values, block.rows(r, k))
+        if outcomes:
+            self._count(outcomes, outcomes[0].holdout, schedule)
         if failed is not None:
             raise_failed(failed.name, *failed.holdout.cells[0], failed.message, failed.error)
         return len(outcomes)
+
+    def _count(self, outcomes: Sequence[Outcome], holdout: Holdout, schedule: Schedule) -> None:
+        """What these fits on one hold-out tell the schedule, the notes and the person who waits."""
+        block = self.board.blocks[holdout.block]
+        rows = [block.rows(r, k) for r, k in holdout.cells]
+        self.settled.update((name, outcome.name, r, k) for name, r, k in holdout.slots for outcome in outcomes)
+        self.n_fits += len(outcomes)
+        for outcome in outcomes:
+            schedule.learn(outcome.name, *_learnt(outcome))
+            self.tally.add(outcome, self.routes.groups)
+            if outcome.warnings:
+                self.warned.update({name for name in outcome.warnings if name not in _SILENT})
+            for i in range(len(rows)):
+                self.progress.add(outcome.name, None if outcome.values is None else outcome.values[i], rows[i])
 
     def _refuse(self, outcome: Outcome) -> None:
         """Use no more the families that were found wanting, and open again what they gave."""

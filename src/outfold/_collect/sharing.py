@@ -114,10 +114,11 @@ class Tally:
             return
         if share.group in groups:
             family = groups[share.group].family
-            self.by_family[family.name] += 1
+            name = family.name
+            self.by_family[name] += 1
             self.by_group[share.group] += 1
-            before = self.levels.get(family.name, family.level)
-            self.levels[family.name] = max(before, family.level, key=[*get_args(Level)].index)
+            if self.levels.setdefault(name, family.level) != family.level:
+                self.levels[name] = max(self.levels[name], family.level, key=[*get_args(Level)].index)
 
     def refuse(self, refusal: Refusal, family: Family, groups: Iterable[int]) -> None:
         """A family did not keep its promise: what it gave for these groups is thrown away."""

@@ -77,16 +77,13 @@ def _fit_single(place: Place, recipe: Recipe, company: Company) -> Outcome:
     said = known or Said(answers, tuple(heard))
     if known is None:
         TRUNK.remember(recipe, said)
-    outcome = _outcome_of(place, recipe, reached, said, Share(own, peak=reached.peak, copied=known is not None))
+    new, n_legs = tuple(reached.new), len(route.legs)
+    share = Share(own, new, n_legs, reached.steps, peak=reached.peak, copied=known is not None)
+    outcome = _outcome_of(place, recipe, reached, said, share)
     return outcome._replace(n_checks=reached.n_checks, refusals=reached.refusals)
 
 
-def _outcome_of(
-    place: Place, recipe: Recipe, reached: Reached, said: Said, share: Share, first: bool = True
-) -> Outcome:
-    """What a model said; what was fitted on the way to it is counted with the first who came that way."""
-    nodes, steps = (tuple(reached.new), reached.steps) if first else ((), 0)
-    share = share._replace(nodes=nodes, legs=len(_route(recipe).legs), steps=steps)
+def _outcome_of(place: Place, recipe: Recipe, reached: Reached, said: Said, share: Share) -> Outcome:
     return outcome_of(place, recipe, said.answers, share.own, (*reached.warnings, *said.warnings), share)
 
 
@@ -168,8 +165,12 @@ class _GroupFit:
         return self._checked(outcomes)
 
     def _copied(self, recipe: Recipe, said: Said) -> Outcome:
-        share = Share(0.0, group=self.group, leads=False, peak=self.reached.peak, copied=True)
-        return _outcome_of(self.place, recipe, self.reached, said, share, first=False)
+        share = self._share(recipe, 0.0, leads=False, copied=True)
+        return _outcome_of(self.place, recipe, self.reached, said, share)
+
+    def _share(self, recipe: Recipe, own: float, leads: bool, copied: bool = False) -> Share:
+        """What is fitted on the way is counted later, with the first of the unit."""
+        return Share(own, (), len(_route(recipe).legs), 0, self.group, leads, self.reached.peak, copied)
 
     def _counted(self, outcomes: list[Outcome]) -> list[Outcome]:
         """What was done on the way, counted with the first."""
@@ -266,13 +267,13 @@ class _GroupFit:
         return [h and _Heard(Said(part.cut(h.said.answers), h.said.warnings), h.seconds) for h in heard]
 
     def _outcome(self, i: int, fitted: _Fitted, heard: _Heard | None) -> Outcome:
-        recipe, reached = self.unit[i], self.reached
+        recipe = self.unit[i]
         if heard is None:
             return _fit_single(self.place, recipe, self.company)
-        share = Share(heard.seconds + fitted.seconds, group=self.group, leads=fitted.leads, peak=reached.peak)
+        share = self._share(recipe, heard.seconds + fitted.seconds, fitted.leads)
         said = Said(heard.said.answers, (*fitted.warnings, *heard.said.warnings))
         TRUNK.remember(recipe, said)
-        return _outcome_of(self.place, recipe, reached, said, share, first=False)
+        return _outcome_of(self.place, recipe, self.reached, said, share)
 
     def _checked(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Fit one of them alone where it is this hold-out's turn; all of them, where the two differ."""

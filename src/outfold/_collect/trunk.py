@@ -146,11 +146,12 @@ class Trunk(threading.local):
     def remember(self, recipe: Recipe, said: Said) -> None:
         """Keep what a model said, for equal ones on equal rows."""
         kin = None if recipe.route is None else recipe.route.kin
-        rows = "" if kin is None else self.levels[-1].digest
+        if kin is None or not self.levels[-1].digest:
+            return
         size = sum(n_bytes(answer.values) for answer in said.answers)
-        if kin is not None and rows and self.said_bytes + size <= _COMPARED:
+        if self.said_bytes + size <= _COMPARED:
             self.said_bytes += size
-            self.said[rows, kin] = said
+            self.said[self.levels[-1].digest, kin] = said
 
     def reach(self, place: Place, recipe: Recipe, made: Any, company: Mapping[int, Sequence[Recipe]]) -> Reached:
         """Go the route of a configuration as far as its model.

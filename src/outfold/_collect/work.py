@@ -67,11 +67,11 @@ def _settled(outcomes: list[Outcome], recipes: Sequence[Recipe]) -> list[Outcome
     if not costs:
         return outcomes
     passed = [() if r.route is None else r.route.nodes for r in recipes[: len(outcomes)]]
-    counts = Counter(node for nodes in passed for node in nodes)
-    return [
-        o._replace(seconds=o.seconds + sum(costs[node] / counts[node] for node in nodes if node in costs))
-        for o, nodes in zip(outcomes, passed, strict=True)
-    ]
+    ways, counts = Counter(passed), Counter[int]()
+    for nodes, n in ways.items():
+        counts.update(dict.fromkeys(nodes, n))
+    shares = {nodes: sum(costs[node] / counts[node] for node in nodes if node in costs) for nodes in ways}
+    return [o._replace(seconds=o.seconds + shares[nodes]) for o, nodes in zip(outcomes, passed, strict=True)]
 
 
 def forget_rows() -> None:
