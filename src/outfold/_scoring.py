@@ -116,7 +116,7 @@ class Scoring:
         weights = self.equal_weights() if weights is None else weights
         scores = [part.kernel.scores(part.of(weights)) for part in self._parts]
         out = self._mean(scores)
-        if len(scores) > 1:
+        if len(scores) > 1 and any(np.isnan(s).any() for s in scores):
             # Undefined for all: the part says nothing. Undefined for some only: these cannot be compared with the rest.
             out[np.any([np.isnan(s) & ~np.all(np.isnan(s), axis=1, keepdims=True) for s in scores], axis=0)] = np.nan
         return out
@@ -372,6 +372,8 @@ def _mean_defined(arrays: list[NDArray[np.float64]], weights: list[float] | None
     """Mean over the arrays of what is defined, weighted where weights are given; NaN where nothing is defined."""
     if len(arrays) == 1:
         return arrays[0]
+    if weights is None and not any(np.isnan(array).any() for array in arrays):
+        return np.asarray(sum(arrays[1:], arrays[0]) / float(len(arrays)))
     total, n = np.zeros_like(arrays[0]), np.zeros(arrays[0].shape)
     for array, weight in zip(arrays, weights or [1.0] * len(arrays), strict=True):
         defined = ~np.isnan(array)
