@@ -25,6 +25,7 @@ from .. import _render, estimate, select
 from .. import drop as dropping
 from .._collect import collect
 from .._collect.final import refit_one
+from .._collect.parameters import one_of_each
 from .._collect.respond import Kind, kind_of
 from .._collect.respond import choose_response as response_of
 from .._configs import Configs, check_estimator
@@ -311,7 +312,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         scorers = read_scoring(self.scoring, self.refit, self._prototype())
         # An outlier detector predicts the labels -1 and 1.
         detects = get_tags(self._prototype()).estimator_type == "outlier_detector"
-        kind: Kind = "classification" if detects else kind_of(configs, y)
+        kind: Kind = "classification" if detects else kind_of(one_of_each(configs), y)
         target = encode(y, task=kind)
         target = encode(y, task=kind, positive=scorers.positive(target))
         needed = choose_response(scorers, scorers.metrics(kind, target), kind, configs)
