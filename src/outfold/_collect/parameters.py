@@ -38,7 +38,7 @@ def parts_of(estimator: Any) -> Iterator[Any]:
         for name in _PARTS:
             inside += [item[1] for item in params.get(name) or () if isinstance(item, tuple) and len(item) > 1]
     for value in inside:
-        if hasattr(value, "get_params") and not isinstance(value, type):
+        if type(value) not in PLAIN and hasattr(value, "get_params") and not isinstance(value, type):
             yield from parts_of(value)
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from .._share import Family, Level, family_of
 from .._share.family import LEVELS
 from .keys import estimator_key, key_of
-from .parameters import own_params
+from .parameters import is_plain, own_params
 
 # Positions of steps in pipelines inside pipelines; of the configuration itself: ().
 Path = tuple[int, ...]
@@ -354,7 +354,7 @@ def _always_has(kind: type, method: str) -> bool:
 
 def _is_simple(model: Any) -> bool:
     """What such a model is fitted on is what it is given, not something it makes of that for a model inside."""
-    params = own_params(model).values()
+    params = [value for value in own_params(model).values() if not is_plain(value)]
     return type(model).__module__.startswith("sklearn.") and not any(hasattr(v, "fit") or callable(v) for v in params)
 
 
