@@ -12,6 +12,8 @@ from outfold._kernels import jit
 from outfold._kernels.base import Counter, Negated, distinct, mean_ratio, merged, ratio
 from outfold._kernels.loops import LoopKernel
 from outfold._kernels.means import MeanKernel
+from outfold._kernels.moments import variance
+from outfold._kernels.resample import Bootstrap, count_rows
 
 
 @pytest.mark.filterwarnings("error")
@@ -98,6 +100,41 @@ def test_loop_sees_only_rows_with_weight():
     kernel = LoopKernel(function, np.array([7, 8, 9]), np.array([[1, 2, 3]]))
     assert kernel.scores(np.array([[0, 2, 1]])).tolist() == [[1.0]]
     assert seen == [([8, 9], [2, 3], [2, 1])]
+
+
+@pytest.mark.parametrize(("b", "n"), [(0, 5), (3, 1), (7, 20), (300, 442), (3, 70_000)])
+def test_counts_are_those_of_every_row(b, n):
+    drawn = np.random.default_rng(0).integers(0, n, size=(b, n), dtype=np.int32)
+    counts = count_rows(drawn, n)
+    assert counts.shape == (b, n)
+    assert counts.dtype == np.uint8
+    for row, found in zip(drawn, counts, strict=True):
+        np.testing.assert_array_equal(found, np.bincount(row, minlength=n))
+
+
+@pytest.mark.parametrize(("times", "dtype"), [(255, np.uint8), (256, np.int64), (600, np.int64)])
+def test_counts_above_a_byte(times, dtype):
+    drawn = np.r_[np.zeros(times, dtype=int), np.arange(1, 5)]
+    counts = count_rows(np.stack([drawn, np.arange(len(drawn))]), len(drawn))
+    assert counts.dtype == dtype
+    np.testing.assert_array_equal(counts, [np.bincount(drawn, minlength=len(drawn)), np.ones(len(drawn))])
+
+
+def test_draws_of_a_seed_stay_the_same():
+    """What was estimated once is estimated again: the first draws of five samples under seed 0, as they have always been."""
+    (counts,) = Bootstrap(5, 0).blocks(3)
+    np.testing.assert_array_equal(counts, [[1, 1, 1, 0, 2], [3, 0, 1, 0, 1], [4, 0, 0, 1, 0]])
+
+
+def test_variance_where_one_pass_would_lose_it():
+    """Far from 0, about an outlier that is not drawn, and exactly 0 where all drawn are equal."""
+    y = np.array([1e9 + 1, 1e9 + 2, 1e9 + 4, 1e9 + 4, -1e12])
+    weights = np.array(
+        [[1, 1, 1, 0, 0], [1, 2, 0, 1, 0], [0, 0, 2, 3, 0], [0, 0, 0, 0, 7], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]]
+    )
+    whole = np.var(y)
+    np.testing.assert_allclose(variance(y)(weights.astype(np.uint8)), [14 / 9, 19 / 16, 0, 0, np.nan, whole], rtol=1e-9)
+    assert (variance(y)(weights)[[2, 3]] == 0).all()
 
 
 def test_disabled_nests():

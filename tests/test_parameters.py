@@ -1,6 +1,7 @@
 """Parameters read fast are those that scikit-learn reads."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,12 +11,16 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import all_estimators
 
-from outfold._collect.parameters import is_untouched, own_params, parts_of
+from outfold._collect.data import estimator_text
+from outfold._collect.parameters import is_untouched, one_of_each, own_params, parts_of
 from outfold._collect.recipes import make_recipes
+from outfold._collect.routes import Route
 
 COMPOSED = [
     make_pipeline(StandardScaler(), make_pipeline(PCA(), LogisticRegression())),
@@ -84,6 +89,67 @@ def test_a_recipe_makes_what_a_seeded_clone_is(estimator):
     expected.set_params(**dict.fromkeys(seeds, 5))
     assert repr(made) == repr(expected)
     assert made is not recipe.make(5)
+
+
+class Users(BaseEstimator):
+    """A user's class like any other."""
+
+    def __init__(self, a=None):
+        self.a = a
+
+    def fit(self, X, y=None):
+        return self
+
+
+MODELS = [
+    Ridge(alpha=0.3),
+    Ridge(alpha=np.float64(0.3), random_state=7),
+    KNeighborsClassifier(3),
+    RandomForestClassifier(max_depth=2),
+    BaggingClassifier(RandomForestClassifier()),
+    MLPClassifier(hidden_layer_sizes=[3, 2]),
+    Users([4]),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_a_model_alone_is_the_one_at_the_end_of_the_route(model, depth):
+    estimator, path = model, ()
+    for _ in range(depth):
+        estimator, path = make_pipeline(PCA(), estimator), (1, *path)
+    (recipe,) = make_recipes({"a": estimator}, pickle.dumps)
+    recipe = replace(recipe, route=Route(0, (), path, ()))
+    one, other = recipe.make_model(11), recipe.make_model(12)
+    for made, seed in ((one, 11), (other, 12)):
+        whole = recipe.make(seed)
+        for i in path:
+            whole = whole.steps[i][1]
+        assert repr(made) == repr(whole)
+        assert estimator_text(made) == estimator_text(whole)
+        assert vars(made).keys() == vars(whole).keys()
+    assert one is not other
+    assert not {id(part) for part in parts_of(one)} & {id(part) for part in parts_of(other)}
+
+
+def test_a_model_that_was_changed_leaves_the_next_one_as_it_was():
+    (recipe,) = make_recipes({"a": Ridge()}, pickle.dumps)
+    first = recipe.make_model(1).set_params(alpha=5.0).fit(np.eye(3), np.arange(3))
+    assert hasattr(first, "coef_")
+    second = recipe.make_model(1)
+    assert second.alpha == 1.0
+    assert not hasattr(second, "coef_")
+
+
+def test_one_of_each_make_and_all_of_the_users():
+    configs = {
+        "a": make_pipeline(PCA(), Ridge()),
+        "b": make_pipeline(PCA(3), Ridge(alpha=2)),
+        "c": make_pipeline(StandardScaler(), Ridge()),
+        "d": Users(1),
+        "e": Users(2),
+    }
+    assert list(one_of_each(configs)) == ["a", "c", "d", "e"]
 
 
 def test_one_part_in_two_places_becomes_two():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,15 @@ _JACKKNIFE = 2000
 
 Aggregate = Literal["pooled", "fold"]
 
-_KEPT: ContextVar[dict[Any, tuple[Predictions, list[Part]]] | None] = ContextVar("kept", default=None)
+_KEPT: ContextVar[dict[Any, tuple[Predictions, Any]] | None] = ContextVar("kept", default=None)
+T = TypeVar("T")
 
 
 @contextmanager
 def kernels_kept() -> Iterator[None]:
-    """While this lasts, whoever scores the same predictions by the same metric shares the kernels: they are costly to make."""
+    """While this lasts, whoever scores the same predictions by the same metric shares the kernels, which are costly to make,
+    and the scores with every sample counted once.
+    """
     token = _KEPT.set({})
     try:
         yield
@@ -87,6 +90,7 @@ class Scoring:
         for r, k in self.cells:
             used[:, r] |= oof.folds[:, r] == k
         self._used = used
+        self._own: dict[Aggregate, list[NDArray[np.float64]]] = {}
         self.rows = np.flatnonzero(used.any(axis=1))
         self.notes = _notes_on_missing(oof, self.candidates, self.cells)
 
@@ -113,27 +117,27 @@ class Scoring:
 
     def scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
         """(b, C) the metric of every candidate under every weighting."""
-        weights = self.equal_weights() if weights is None else weights
-        scores = [part.kernel.scores(part.of(weights)) for part in self._parts]
+        scores = self._by_part(self.aggregate, weights)
         out = self._mean(scores)
-        if len(scores) > 1:
+        if out is scores[0] and weights is None:
+            out = out.copy()  # these are kept
+        if len(scores) > 1 and any(np.isnan(s).any() for s in scores):
             # Undefined for all: the part says nothing. Undefined for some only: these cannot be compared with the rest.
             out[np.any([np.isnan(s) & ~np.all(np.isnan(s), axis=1, keepdims=True) for s in scores], axis=0)] = np.nan
         return out
 
     def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> NDArray[np.float64]:
         """(b,) the metric of candidate chosen[i] under weights[i]."""
-        return self._mean([part.kernel.paired(part.of(weights), chosen) for part in self._parts])
+        return self._mean([part.kernel.paired(part.of(weights), chosen) for part in self._parts(self.aggregate)])
 
     def fold_scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
         """(b, C, cells) the metric of every candidate in every cell that counts."""
-        weights = self.equal_weights() if weights is None else weights
-        return np.stack([part.kernel.scores(part.of(weights)) for part in self._by_cell], axis=-1)
+        return np.stack(self._by_part("fold", weights), axis=-1)
 
     def undefined(self) -> tuple[int, int]:
         """How many of how many parts of the mean over repeats, or folds, are undefined for every candidate."""
-        weights = self.equal_weights()
-        return sum(bool(np.isnan(part.kernel.scores(part.of(weights))).all()) for part in self._parts), len(self._parts)
+        scores = self._by_part(self.aggregate)
+        return sum(bool(np.isnan(part).all()) for part in scores), len(scores)
 
     def standard_errors(self, fold_scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """(b, C) sd over the folds of a repeat / sqrt(K), averaged over repeats; NaN for fewer than two folds."""
@@ -166,9 +170,17 @@ class Scoring:
 
     # -- kernels ----------------------------------------------------------------------------------------
 
-    @property
-    def _parts(self) -> list[Part]:
-        return self._pooled if self.aggregate == "pooled" else self._by_cell
+    def _parts(self, aggregate: Aggregate) -> list[Part]:
+        return self._pooled if aggregate == "pooled" else self._by_cell
+
+    def _by_part(self, aggregate: Aggregate, weights: NDArray[Any] | None = None) -> list[NDArray[np.float64]]:
+        """(b, C) the metric in every repeat or cell; with every sample counted once it is computed once."""
+        if weights is not None:
+            return [part.kernel.scores(part.of(weights)) for part in self._parts(aggregate)]
+        if aggregate not in self._own:
+            equal = self.equal_weights()
+            self._own[aggregate] = self._kept(f"own {aggregate}", lambda: self._by_part(aggregate, equal))
+        return self._own[aggregate]
 
     def _mean(self, scores: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Mean over repeats (folds), where a repeat that has only begun counts for the share of it that is done."""
@@ -182,15 +194,16 @@ class Scoring:
         """Repeats of which some cell counts."""
         return sorted({r for r, _ in self.cells})
 
-    def _kept(self, which: str, make: Callable[[], list[Part]]) -> list[Part]:
-        """The kernels, made once for all scorings of these predictions by this metric while `kernels_kept`."""
+    def _kept(self, which: str, make: Callable[[], T]) -> T:
+        """Made once for all scorings of these predictions by this metric while `kernels_kept`."""
         kept = _KEPT.get()
         if kept is None:
             return make()
         key = (id(self.oof), self.metric, which)
         if key not in kept:
             kept[key] = (self.oof, make())  # the predictions stay alive, so that no other ones get their id
-        return kept[key][1]
+        made: T = kept[key][1]
+        return made
 
     @cached_property
     def _pooled(self) -> list[Part]:
@@ -293,8 +306,12 @@ def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
 
 def cell_scores(oof: Predictions, metric: MetricLike) -> NDArray[np.float64]:
     """(C, R, F) the metric of every cell; NaN where the cell is not done or the metric undefined."""
-    found, data = bind(oof, metric)
     out = np.full(oof.state.shape, np.nan)
+    if _KEPT.get() is not None and np.all(oof.state[:, oof.planned] == State.DONE):
+        r, k = np.array(oof.splits.cells).T
+        out[:, r, k] = Scoring(oof, metric).fold_scores()[0]
+        return out
+    found, data = bind(oof, metric)
     for r, k in oof.splits.cells:
         done = np.flatnonzero(oof.state[:, r, k] == State.DONE)
         if len(done):
@@ -372,6 +389,8 @@ def _mean_defined(arrays: list[NDArray[np.float64]], weights: list[float] | None
     """Mean over the arrays of what is defined, weighted where weights are given; NaN where nothing is defined."""
     if len(arrays) == 1:
         return arrays[0]
+    if weights is None and not any(np.isnan(array).any() for array in arrays):
+        return np.asarray(sum(arrays[1:], arrays[0]) / float(len(arrays)))
     total, n = np.zeros_like(arrays[0]), np.zeros(arrays[0].shape)
     for array, weight in zip(arrays, weights or [1.0] * len(arrays), strict=True):
         defined = ~np.isnan(array)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exceptions import InputError
-from .parameters import own_params
+from .parameters import PLAIN, own_params
 
 Rows = NDArray[np.intp]
 
@@ -227,7 +227,7 @@ def _feed_array(h: Any, array: NDArray[Any]) -> None:
 def plain_text(value: Any) -> str:
     """Text of a parameter that is the same in every process: no addresses, arrays by their hash."""
     kind = type(value)
-    if kind in _BY_REPR:
+    if kind in PLAIN:
         return repr(value)
     if isinstance(value, np.ndarray) or hasattr(value, "tocsr") or _is_frame(value):
         return f"<{kind.__name__} {digest(value)}>"
@@ -244,9 +244,6 @@ def plain_text(value: Any) -> str:
         return f"<RandomState {digest(value.get_state(legacy=False)['state']['key'])}>"
     text = repr(value)
     return text if " at 0x" not in text else f"<{kind.__module__}.{kind.__qualname__}>"
-
-
-_BY_REPR = frozenset({int, float, bool, str, bytes, type(None), complex})
 
 
 def estimator_text(estimator: Any, params: Mapping[str, Any] | None = None) -> str:

@@ -23,6 +23,7 @@ from ..stability import Stop, as_stop
 from . import blocks
 from .collection import Collection
 from .data import Samples, as_features, as_labels, has_rows, refuse_masked, refuse_missing_groups
+from .parameters import one_of_each
 from .pool import Pool
 from .recipes import make_recipes
 from .repeats import Repeats
@@ -239,7 +240,7 @@ def prepare(
     _check_arguments(timeout, threads, task)
     refuse_masked(X=X, y=y, groups=groups, samples=samples)
     seed = _seed(rng)
-    kind = kind_of(named, y) if task is None else task
+    kind = kind_of(one_of_each(named), y) if task is None else task
     target = encode(y, task=kind, positive=positive)
     features = as_features(X, len(target))
     arguments = _fit_params(fit_params, len(target))

@@ -50,8 +50,14 @@ def refit(
     from .._scoring import Scoring
     from ..select import choose
 
+    return refit_one(oof, configs, X, y, choose(Scoring(oof, metric), rule).name, fit_params or {})
+
+
+def refit_one(
+    oof: Predictions, configs: Any, X: Any, y: Any, selected: str, fit_params: Mapping[str, Any], alike: bool = False
+) -> Any:
+    """The configuration of this name, fitted on all samples; `alike` where configs, X and y are known to be the same."""
     named = as_configs(configs)
-    selected = choose(Scoring(oof, metric), rule).name
     if selected not in named:
         raise InputError(
             f"the selected configuration {selected!r} is not among the configs; give those the predictions came from."
@@ -61,16 +67,21 @@ def refit(
     if text is not None and text != recipe.text:
         raise InputError(f"the configuration {selected!r} has other parameters than the one the predictions came from.")
     features, labels = as_features(X, oof.n_samples), as_labels(y)
-    for what, values, key in (("X", features, "data"), ("y", labels, "labels")):
-        if oof.provenance.get(key, digest(values)) != digest(values):
-            raise InputError(
-                f"{what} is not what the predictions came from, so the estimate would not be of this model. Give the same "
-                f"{what}; for other data fit a clone of the configuration yourself."
-            )
+    if not alike:
+        _refuse_other_data(oof, features, labels)
     seed = seed_of(int(oof.provenance.get("seed", 0)))
     limits = limit_threads("blas"), limit_threads("openmp", int(oof.provenance.get("threads", 1)))
     with limits[0], limits[1], own_random_state() as seed_globals:
         seed_globals(seed)
         model = recipe.make(seed)
-        model.fit(features, labels, **(fit_params or {}))
+        model.fit(features, labels, **fit_params)
     return model
+
+
+def _refuse_other_data(oof: Predictions, features: Any, labels: Any) -> None:
+    for what, values, key in (("X", features, "data"), ("y", labels, "labels")):
+        if key in oof.provenance and oof.provenance[key] != digest(values):
+            raise InputError(
+                f"{what} is not what the predictions came from, so the estimate would not be of this model. Give the same "
+                f"{what}; for other data fit a clone of the configuration yourself."
+            )

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from .data import digest
-from .parameters import own_params
+from .parameters import PLAIN, own_params
 
-_PLAIN = frozenset({int, float, bool, str, bytes, type(None), complex})
 # Copying them gives the same object again, so that two clones of an estimator have one in common.
 _COPIED_AS_SELF = (
     types.FunctionType,
@@ -46,7 +45,7 @@ class _Same:
 def key_of(value: Any) -> Hashable:
     """The key of a parameter or an estimator."""
     kind = type(value)
-    if kind in _PLAIN:
+    if kind in PLAIN:
         return kind, repr(value)  # tells 1 from 1.0 and True, 0.0 from -0.0, and NaN is equal to itself
     if kind in (list, tuple):
         return kind, tuple(key_of(item) for item in value)

@@ -6,9 +6,14 @@ longer than fitting them. The signature of a class does not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
+
+import numpy as np
+
+# Values that nobody can change, of which a copy is the value itself.
+PLAIN = frozenset({int, float, bool, str, bytes, type(None), complex})
 
 # Where estimators made of others keep them; each item is (name, estimator, ...).
 _PARTS = ("steps", "transformer_list", "transformers", "estimators")
@@ -33,14 +38,43 @@ def parts_of(estimator: Any) -> Iterator[Any]:
         for name in _PARTS:
             inside += [item[1] for item in params.get(name) or () if isinstance(item, tuple) and len(item) > 1]
     for value in inside:
-        if hasattr(value, "get_params") and not isinstance(value, type):
+        if type(value) not in PLAIN and hasattr(value, "get_params") and not isinstance(value, type):
             yield from parts_of(value)
+
+
+def further_values(estimator: Any) -> list[Any]:
+    """Parameters that are neither plain values nor estimators, nor the steps of a pipeline."""
+    kind: Any = type(estimator)
+    known = "steps" if _is_composed(kind) else None
+    return [
+        value
+        for name, value in own_params(estimator).items()
+        if not (is_plain(value) or name == known or (hasattr(value, "get_params") and not isinstance(value, type)))
+    ]
+
+
+def one_of_each(configs: Mapping[str, Any]) -> dict[str, Any]:
+    """The first configuration of every make: made of the same classes, they are the same kind of model.
+
+    Classes that are not scikit-learn's may decide by their parameters what they are, so all of theirs are given.
+    """
+    found: dict[Any, str] = {}
+    for name, estimator in configs.items():
+        kinds = tuple(map(type, parts_of(estimator)))
+        own = all(kind.__module__.partition(".")[0] == "sklearn" for kind in kinds)
+        found.setdefault(kinds if own else name, name)
+    return {name: configs[name] for name in found.values()}
 
 
 def is_untouched(estimator: Any) -> bool:
     """Whether a class of scikit-learn's is as it was made, so that a copy is as good as a clone."""
     kind: Any = type(estimator)
     return bool(kind.__module__.partition(".")[0] == "sklearn" and vars(estimator).keys() == _fresh(kind))
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value cannot change, so that two estimators may have it in common."""
+    return type(value) in PLAIN or isinstance(value, (np.number, np.bool_, np.str_))
 
 
 @lru_cache(maxsize=1024)

@@ -10,19 +10,28 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from inspect import getattr_static
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from .._share import Family, Level, family_of
 from .._share.family import LEVELS
 from .keys import estimator_key, key_of
-from .parameters import own_params
+from .parameters import is_plain, own_params
 
 # Positions of steps in pipelines inside pipelines; of the configuration itself: ().
 Path = tuple[int, ...]
 # (name in the step's own fit, name in the user's fit_params)
 Arguments = tuple[tuple[str, str], ...]
 ROOT = -1
+
+
+def at(estimator: Any, path: Path) -> Any:
+    """The step of a pipeline, or of one inside it."""
+    for i in path:
+        estimator = estimator.steps[i][1]
+    return estimator
 
 
 class Leg(NamedTuple):
@@ -309,7 +318,7 @@ class _Tree:
 
 
 def _varied(estimators: Sequence[Any], family: Family) -> tuple[str, ...]:
-    params = [estimator.get_params(deep=False) for estimator in estimators]
+    params = [own_params(estimator) for estimator in estimators]
     return tuple(name for name in sorted(family.varies) if len({key_of(mine.get(name)) for mine in params}) > 1)
 
 
@@ -345,15 +354,34 @@ def _steps(estimator: Any) -> list[tuple[str, Any]] | None:
     try:
         steps = [(name, step) for name, step in estimator.steps]
         names = [name for name, _ in steps]
-        estimator._validate_steps()
+        if not _are_valid(tuple(names), tuple(type(step) for _, step in steps)):
+            estimator._validate_steps()
     except Exception:  # it will say so itself when it is fitted
         return None
     return steps if all(isinstance(name, str) for name in names) else None
 
 
+@lru_cache(maxsize=1024)
+def _are_valid(names: tuple[str, ...], kinds: tuple[type, ...]) -> bool:
+    """Whether the pipeline would find no fault with steps of these classes, as far as the classes alone can tell."""
+    from sklearn.pipeline import Pipeline
+
+    taken = set(Pipeline._get_param_names())
+    named = len(set(names)) == len(names) and not any("__" in name or name in taken for name in names)
+    return named and all(
+        _always_has(kind, "fit") and (last or _always_has(kind, "transform"))
+        for kind, last in zip(kinds, [*[False] * (len(kinds) - 1), True], strict=True)
+    )
+
+
+def _always_has(kind: type, method: str) -> bool:
+    """Whether all instances have a method, whatever their parameters."""
+    return isinstance(getattr_static(kind, method, None), FunctionType)
+
+
 def _is_simple(model: Any) -> bool:
     """What such a model is fitted on is what it is given, not something it makes of that for a model inside."""
-    params = own_params(model).values()
+    params = [value for value in own_params(model).values() if not is_plain(value)]
     return type(model).__module__.startswith("sklearn.") and not any(hasattr(v, "fit") or callable(v) for v in params)
 
 

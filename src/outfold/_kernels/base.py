@@ -38,6 +38,9 @@ def ratio(numerator: Array, denominator: Array) -> Floats:
 
 def total(weights: Array) -> Floats:
     """(b,) sum of each weighting, exact below 2**53."""
+    if weights.dtype == np.float64:
+        floats: Floats = weights @ np.ones(weights.shape[1])
+        return floats
     sums: NDArray[np.int64] = weights.sum(axis=1, dtype=np.int64)
     return sums.astype(np.float64)
 
@@ -72,9 +75,9 @@ class Counter:
         self._single = values.astype(np.float32)
         self._largest = float(np.abs(self._single).max(initial=0))
 
-    def __call__(self, weights: Array) -> Array:
-        """(b, C) sums under the (b, N) weights."""
-        heaviest = total(weights).max(initial=0)
+    def __call__(self, weights: Array, totals: Floats | None = None) -> Array:
+        """(b, C) sums under the (b, N) weights, whose totals may be given."""
+        heaviest = (total(weights) if totals is None else totals).max(initial=0)
         dtype = np.float32 if heaviest * self._largest < EXACT32 else np.float64
         sums: Array = weights.astype(dtype) @ self._single.T.astype(dtype, copy=False)
         return sums

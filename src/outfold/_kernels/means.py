@@ -37,19 +37,15 @@ class MeanKernel:
 
     def scores(self, weights: Array) -> Floats:
         """(b, C) mean of every configuration under each weighting."""
-        means = ratio(self._sums(weights), self._denominator(weights)[:, None])
+        if self._count is None:
+            weights = weights.astype(np.float64, copy=False)
+        totals = total(weights)
+        sums = weights @ self._values.T if self._count is None else self._count(weights, totals)
+        means = ratio(sums, totals[:, None] * self._divisor)
         return means[:, self._inverse] if self._merged else means
 
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
         """(b,) mean of configuration ``chosen[i]`` under ``weights[i]``."""
+        weights = weights.astype(np.float64, copy=False)
         values = self._values[self._inverse[chosen]].astype(np.float64, copy=False)
-        return ratio(np.einsum("bn,bn->b", weights.astype(np.float64), values), self._denominator(weights))
-
-    def _sums(self, weights: Array) -> Array:
-        if self._count is not None:
-            return self._count(weights)
-        sums: Array = weights.astype(np.float64) @ self._values.T
-        return sums
-
-    def _denominator(self, weights: Array) -> Floats:
-        return total(weights) * self._divisor
+        return ratio(np.einsum("bn,bn->b", weights, values), total(weights) * self._divisor)

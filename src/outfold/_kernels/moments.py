@@ -49,10 +49,12 @@ class SkillKernel:
 
     def scores(self, weights: Array) -> Floats:
         """(b, C) skill of every configuration under each weighting."""
+        weights = weights.astype(np.float64, copy=False)  # once for both
         return 1.0 - ratio(self._loss.scores(weights), self._baseline(weights)[:, None])
 
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
         """(b,) skill of configuration ``chosen[i]`` under ``weights[i]``."""
+        weights = weights.astype(np.float64, copy=False)
         return 1.0 - ratio(self._loss.paired(weights, chosen), self._baseline(weights))
 
 
@@ -101,20 +103,31 @@ def _two_passes(values: Floats, weights: Array) -> float:
 
 
 def variance(y: Floats) -> Baseline:
-    """(b,) variance of y by two passes, stable wherever y is centred; exactly 0 where y is constant."""
-    order = np.argsort(y)
+    """(b,) variance of y, stable wherever y is centred; exactly 0 where y is constant."""
+    y = y - y.mean()  # one pass about 0 keeps the digits; where it does not, two are made
+    columns = np.stack([np.ones(len(y)), y, y**2], axis=1)
 
     def spread(weights: Array) -> Floats:
-        counts = weights.astype(np.float64)
-        size = counts.sum(axis=1)
-        mean = ratio(counts @ y, size)
-        squares = ratio(np.einsum("bn,bn->b", counts, (y - mean[:, None]) ** 2), size)
-        drawn = weights[:, order] > 0
-        lowest = y[order[drawn.argmax(axis=1)]]
-        highest = y[order[::-1][drawn[:, ::-1].argmax(axis=1)]]
-        return np.where(lowest < highest, squares, 0.0)
+        counts = weights.astype(np.float64, copy=False)
+        size, first, second = (counts @ columns).T
+        square = ratio(second, size)
+        out: Floats = square - ratio(first, size) ** 2
+        lost = np.flatnonzero(out <= _CANCELLED * square)
+        if len(lost):
+            out[lost] = _variance(y, counts[lost])
+        return out
 
     return spread
+
+
+def _variance(y: Floats, counts: Floats) -> Floats:
+    """(b,) variance of y by two passes."""
+    size = total(counts)
+    mean = ratio(counts @ y, size)
+    squares = ratio(np.einsum("bn,bn->b", counts, (y - mean[:, None]) ** 2), size)
+    drawn = counts > 0
+    lowest, highest = np.where(drawn, y, np.inf).min(axis=1), np.where(drawn, y, -np.inf).max(axis=1)
+    return np.where(lowest < highest, squares, 0.0)
 
 
 def deviation(y: Floats) -> Baseline:

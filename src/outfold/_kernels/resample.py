@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 BLOCK = 256
 _LARGE = 1 << 24
 _DRAW_STREAM = 0xD4A3
+# Counts are made a few rows at a time, so that they and the indices stay in the cache.
+_CACHED = 1 << 16
+_BYTE = 255
 
 
 def block_size(n: int) -> int:
@@ -74,15 +77,22 @@ class Bootstrap:
 
 def count_rows(indices: NDArray[np.integer], n: int) -> NDArray[Any]:
     """(b, N) counts of every row of drawn indices, as bytes unless a sample was drawn more than 255 times."""
-    b = len(indices)
-    offsets = np.arange(b, dtype=np.intp)[:, None] * n
-    counts = np.bincount((indices + offsets).ravel(), minlength=b * n).reshape(b, n)
-    return compact(counts)
+    b, drawn = indices.shape
+    counts = np.zeros((b, n), dtype=np.uint8)
+    size = max(_CACHED // max(drawn, n, 1), 1)
+    offsets = np.arange(0, min(size, b) * n, n or 1, dtype=np.intp)[:, None]
+    one = np.uint8(1)
+    for part in blocks(b, size):
+        rows = indices[part]
+        np.add.at(counts[part].reshape(-1), (rows + offsets[: len(rows)]).reshape(-1), one)
+    if drawn > _BYTE and counts.sum(dtype=np.int64) < indices.size:  # a byte ran over
+        return np.stack([np.bincount(row, minlength=n) for row in indices])
+    return counts
 
 
 def compact(counts: NDArray[np.integer]) -> NDArray[Any]:
     """Counts as bytes, unless one is above 255."""
-    return counts.astype(np.uint8 if counts.max(initial=0) < 256 else np.int64)
+    return counts.astype(np.uint8 if counts.max(initial=0) <= _BYTE else np.int64)
 
 
 def blocks(n_rows: int, size: int) -> Iterator[slice]:

@@ -23,7 +23,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _render, estimate, select
 from .. import drop as dropping
-from .._collect import collect, refit
+from .._collect import collect
+from .._collect.final import refit_one
+from .._collect.parameters import one_of_each
 from .._collect.respond import Kind, kind_of
 from .._collect.respond import choose_response as response_of
 from .._configs import Configs, check_estimator
@@ -32,7 +34,7 @@ from .._plan import Plan
 from .._predictions import Predictions
 from .._report import Report, report
 from .._results import Estimate, Interval
-from .._scoring import Scoring
+from .._scoring import Scoring, kernels_kept
 from .._target import encode
 from ..exceptions import CollectError, InputError
 from ..metrics import Metric
@@ -310,7 +312,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         scorers = read_scoring(self.scoring, self.refit, self._prototype())
         # An outlier detector predicts the labels -1 and 1.
         detects = get_tags(self._prototype()).estimator_type == "outlier_detector"
-        kind: Kind = "classification" if detects else kind_of(configs, y)
+        kind: Kind = "classification" if detects else kind_of(one_of_each(configs), y)
         target = encode(y, task=kind)
         target = encode(y, task=kind, positive=scorers.positive(target))
         needed = choose_response(scorers, scorers.metrics(kind, target), kind, configs)
@@ -391,8 +393,22 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     def _take_stock(self, task: Task, space: Space) -> None:
         """Everything that follows from the predictions: the table, the selection, the model, the estimate."""
-        scorers = task.scorers.scorers
-        scores = {name: results.split_scores(self.oof_, metric, scorers[name]) for name, metric in task.metrics.items()}
+        with kernels_kept():
+            metric = self._score(task, space)
+            if task.scorers.main is None and not callable(self.refit):
+                return
+            self._select(metric, space)
+            if not metric.looped:
+                # On a handful of samples there may be none: asking for it will say why, the search need not fail for it.
+                with suppress(InputError):
+                    self._estimate = self._honest_estimate(metric)
+        if self.refit:
+            self._refit(task, space)
+
+    def _score(self, task: Task, space: Space) -> Metric:
+        """The table, and the metric that selects."""
+        scorers, metrics = task.scorers.scorers, task.metrics
+        scores = {name: results.split_scores(self.oof_, metric, scorers[name]) for name, metric in metrics.items()}
         error_score = np.nan if self.error_score == "raise" else float(self.error_score)
         self.cv_results_ = results.table(self.oof_, space.params, scores, error_score)
         self.n_splits_ = len(self.oof_.splits.cells)
@@ -402,18 +418,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if callable(self.refit):
             rule = FromResults(self.refit, space.params, task.scorers, task.kind, task.response)
         self._judge = _Judge(task.scorers, task.kind, task.response, rule, task.seed)
-        if task.scorers.main is None and not callable(self.refit):
-            return
-        self._select(space)
-        if self.refit:
-            self._refit(task, space)
-        if not self._judge.metric(self.oof_).looped:
-            # On a handful of samples there may be none: asking for it will say why, the search need not fail for it.
-            with suppress(InputError):
-                self._estimate = self._honest_estimate()
+        return metrics[task.scorers.main or next(iter(metrics))]
 
-    def _select(self, space: Space) -> None:
-        scoring = Scoring(self.oof_, self._judge.metric(self.oof_), "fold")
+    def _select(self, metric: Metric, space: Space) -> None:
+        scoring = Scoring(self.oof_, metric, "fold")
         rule = self._judge.rule
         if callable(self.refit):
             index = ask(self.refit, self.cv_results_)
@@ -427,8 +435,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     def _refit(self, task: Task, space: Space) -> None:
         start = time.perf_counter()
-        metric, rule = self._judge.metric(self.oof_), Fixed(self.best_index_, "selected")
-        self.best_estimator_ = refit(self.oof_, space.configs, task.X, task.y, metric, rule, fit_params=task.fit_params)
+        selected = self.selection_.name
+        self.best_estimator_ = refit_one(
+            self.oof_, space.configs, task.X, task.y, selected, task.fit_params, alike=True
+        )
         self.refit_time_ = time.perf_counter() - start
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
@@ -442,11 +452,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if not hasattr(self, "selection_"):
             raise AttributeError("no scorer was named by refit, so nothing was selected and there is no estimate_.")
         if not hasattr(self, "_estimate"):
-            self._estimate = self._honest_estimate()
+            self._estimate = self._honest_estimate(self._judge.metric(self.oof_))
         return self._estimate
 
-    def _honest_estimate(self) -> Estimate:
-        metric = self._judge.metric(self.oof_)
+    def _honest_estimate(self, metric: Metric) -> Estimate:
         n = _LOOPED_DRAWS if metric.looped else _DRAWS
         return estimate.bbc(self.oof_, metric, rule=self._judge.rule, n_resamples=n, rng=self._judge.seed)
 

@@ -26,11 +26,10 @@ def table(
     for name, values in scores.items():
         filled = np.where(states == State.FAILED, error_score, values)
         columns |= score_columns(name, filled, np.asarray(np.isin(states, _counted(error_score)).all(axis=1)))
-    words = [next((s for s in (State.FAILED, State.DROPPED) if s in row), State.DONE) for row in states]
-    return columns | {
-        "config": np.array(oof.configs, dtype=object),
-        "state": np.array([word.name.lower() for word in words], dtype=object),
-    }
+    words = np.full(len(states), State.DONE.name.lower(), dtype=object)
+    for state in (State.DROPPED, State.FAILED):
+        words[np.any(states == state, axis=1)] = state.name.lower()
+    return columns | {"config": np.array(oof.configs, dtype=object), "state": words}
 
 
 def _counted(error_score: float) -> tuple[State, ...]:
@@ -76,7 +75,7 @@ def _ranks(mean: NDArray[np.float64]) -> NDArray[np.int32]:
         return np.ones(len(mean), dtype=np.int32)
     best, tied = tied_with_best(mean[None], True)
     value = np.where(tied[0], best[0], np.where(np.isnan(mean), -np.inf, mean))
-    return np.array([1 + np.sum(value > v) for v in value], dtype=np.int32)
+    return (1 + len(value) - np.searchsorted(np.sort(value), value, side="right")).astype(np.int32)
 
 
 def param_columns(params: Sequence[Mapping[str, Any]]) -> Columns:
@@ -85,10 +84,11 @@ def param_columns(params: Sequence[Mapping[str, Any]]) -> Columns:
     for name in dict.fromkeys(p for part in params for p in part):
         rows = [i for i, part in enumerate(params) if name in part]
         values = [params[i][name] for i in rows]
-        column = np.ma.MaskedArray(np.empty(len(params), dtype=_dtype(values)), mask=True)
+        column, masked = np.empty(len(params), dtype=_dtype(values)), np.ones(len(params), dtype=bool)
         for i, value in zip(rows, values, strict=True):
             column[i] = value
-        columns[f"param_{name}"] = column
+        masked[rows] = False
+        columns[f"param_{name}"] = np.ma.MaskedArray(column, mask=masked)
     return columns | {"params": [dict(part) for part in params]}
 
 

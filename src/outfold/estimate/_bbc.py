@@ -86,14 +86,17 @@ def bbc(
     if draws is None:
         bootstrap, b = sample_bootstrap(scoring, stratify, rng), check_count(n_resamples, "n_resamples", 2)
         with calm(scoring):
-            result, some = correct(scoring, chosen_rule, bootstrap, b), first_block(bootstrap, b)
+            result = correct(scoring, chosen_rule, bootstrap, b)
     else:
         counts = _given_counts(draws, len(scoring.rows), draws_are)
-        result, some = correct_given(scoring, chosen_rule, counts), counts[: resample.BLOCK]
+        result = correct_given(scoring, chosen_rule, counts)
     if not len(result.scores):
         raise InputError(cannot_score(scoring))
     again = f", {result.n_again:,} {'redrawn' if draws is None else 'left out'}" if result.n_again else ""
-    balance = _balance(scoring, result, some) if correction == "balanced" else None
+    balance = None
+    if correction == "balanced":
+        some = first_block(bootstrap, b) if draws is None else counts[: resample.BLOCK]
+        balance = _balance(scoring, result, some)
     scores = result.scores if balance is None else result.scores + balance["added"]
     return build(
         scoring,
