@@ -21,7 +21,7 @@ from .respond import Answer
 from .routes import Route
 from .spot import outcomes_differ, spot
 from .task import Outcome, Place, Refusal, Share
-from .trunk import TRUNK, Reached, Said, at
+from .trunk import TRUNK, Reached, Said
 
 # By number of a group: the configurations that have a member of it, in this task or called in because it is whole.
 Company = Mapping[int, Sequence[Recipe]]
@@ -65,10 +65,9 @@ def _fit_single(place: Place, recipe: Recipe, company: Company) -> Outcome:
     reached = None
     with listening() as heard:
         try:
-            made = recipe.make(place.seed)
-            reached = TRUNK.reach(place, recipe, made, company)
+            reached = TRUNK.reach(place, recipe, company)
             known = TRUNK.recall(recipe)
-            answers = known.answers if known else _fit_model(place, recipe, reached, at(made, route.path))
+            answers = known.answers if known else _fit_model(place, recipe, reached)
         except KeyboardInterrupt:
             raise
         except BaseException:
@@ -87,7 +86,8 @@ def _outcome_of(place: Place, recipe: Recipe, reached: Reached, said: Said, shar
     return outcome_of(place, recipe, said.answers, share.own, (*reached.warnings, *said.warnings), share)
 
 
-def _fit_model(place: Place, recipe: Recipe, reached: Reached, model: Any) -> tuple[Answer, ...]:
+def _fit_model(place: Place, recipe: Recipe, reached: Reached) -> tuple[Answer, ...]:
+    model = recipe.make_model(place.seed)
     known = place.setting.lean and is_proved(place, recipe.name)
     place.start_random()
     with (
@@ -145,7 +145,7 @@ class _GroupFit:
         """What the members of the unit predict, in their order."""
         members, start = self.unit, perf_counter()
         try:
-            self.reached = TRUNK.reach(self.place, members[0], members[0].make(self.place.seed), self.company)
+            self.reached = TRUNK.reach(self.place, members[0], self.company)
             known = [TRUNK.recall(recipe) for recipe in members]
         except KeyboardInterrupt:
             raise
@@ -201,7 +201,7 @@ class _GroupFit:
         """The models of these members; None where the family cannot fit them."""
         start, place, part = perf_counter(), self.place, self.reached.part
         try:
-            made = [at(recipe.make(place.seed), _route(recipe).path) for recipe in members]
+            made = [recipe.make_model(place.seed) for recipe in members]
             X = borrow(part.X, all(recipe.trusted for recipe in members))
             place.start_random()
             with (

@@ -21,7 +21,7 @@ from .data import Part, borrow, digest, lock, n_bytes, n_rows
 from .limits import global_random_state, listening
 from .recipes import Recipe
 from .respond import Answer
-from .routes import ROOT, Leg
+from .routes import ROOT, Leg, at
 from .schedule import Holdout
 from .spot import spot, transformed_differ
 from .task import Place, Refusal, describe
@@ -153,22 +153,22 @@ class Trunk(threading.local):
             self.said_bytes += size
             self.said[self.levels[-1].digest, kin] = said
 
-    def reach(self, place: Place, recipe: Recipe, made: Any, company: Mapping[int, Sequence[Recipe]]) -> Reached:
+    def reach(self, place: Place, recipe: Recipe, company: Mapping[int, Sequence[Recipe]]) -> Reached:
         """Go the route of a configuration as far as its model.
 
         Parameters
         ----------
         place
             The hold-out.
-        recipe, made
-            The configuration and its estimator, never fitted.
+        recipe
+            The configuration.
         company
             By number of a group of transformers: configurations that have one of each member.
         """
         route = recipe.route
         assert route is not None
         part = self._start(place)
-        walk = _Walk(place, recipe, made, company)
+        walk = _Walk(place, recipe, company)
         depth = self._in_common(route.nodes)
         while self.levels[depth].gone:
             depth -= 1
@@ -219,8 +219,9 @@ TRUNK = Trunk()
 class _Walk:
     """The transformers that are fitted for one configuration."""
 
-    def __init__(self, place: Place, recipe: Recipe, made: Any, company: Mapping[int, Sequence[Recipe]]) -> None:
-        self.place, self.recipe, self.made, self.company = place, recipe, made, company
+    def __init__(self, place: Place, recipe: Recipe, company: Mapping[int, Sequence[Recipe]]) -> None:
+        self.place, self.recipe, self.company = place, recipe, company
+        self._made: Any = None
         self.new: list[tuple[int, float]] = []
         self.steps = self.n_checks = 0
         self.refusals: list[Refusal] = []
@@ -258,7 +259,7 @@ class _Walk:
 
     def _alone(self, below: Level, leg: Leg, part: Part, made: Any = None) -> Sibling:
         """Exactly what a pipeline does with the step."""
-        transformer = at(self.made if made is None else made, leg.path)
+        transformer = at(self._estimator() if made is None else made, leg.path)
         X = borrow(below.X, self.recipe.trusted)
         arguments = _arguments(part, leg)
         key = ("node", leg.node)
@@ -271,6 +272,12 @@ class _Walk:
         if not known:
             prove(self.place, key)
         return Sibling(transformer, out, 0.0, ())
+
+    def _estimator(self) -> Any:
+        """The configuration's estimator, whose transformers are fitted one after the other; made when the first is needed."""
+        if self._made is None:
+            self._made = self.recipe.make(self.place.seed)
+        return self._made
 
     def _with_siblings(self, below: Level, leg: Leg, part: Part) -> None:
         """Put aside what the family gives for all its members that are needed here; nothing where it cannot."""
@@ -310,9 +317,8 @@ class _Walk:
     def _try_family(
         self, family: Family, members: Sequence[tuple[Leg, Recipe]], below: Level, part: Part
     ) -> list[tuple[Any, Any] | None] | None:
-        made = [at(self.made if r is self.recipe else r.make(self.place.seed), leg.path) for leg, r in members]
         # These may be spoilt; should one be fitted alone, it is another.
-        self.made = self.recipe.make(self.place.seed)
+        made = [at(r.make(self.place.seed), leg.path) for leg, r in members]
         X, arguments = borrow(below.X, self.recipe.trusted), _arguments(part, members[0][0])
         try:
             fitted = list(as_new(family).fit_transform(made, X, part.y, **arguments))
@@ -372,13 +378,6 @@ def _held_out_differ(level: ShareLevel, shared: Any, alone: Any, X: Any) -> str:
         return transformed_differ(level, shared.transform(borrow(X, False)), expected)
     except Exception as error:
         return f"for held-out rows it fails ({describe(error)})"
-
-
-def at(estimator: Any, path: Sequence[int]) -> Any:
-    """The step of a pipeline, or of one inside it."""
-    for i in path:
-        estimator = estimator.steps[i][1]
-    return estimator
 
 
 def _arguments(part: Part, leg: Leg) -> dict[str, Any]:
