@@ -232,8 +232,8 @@ _ROUNDS = 20_000
 class ElasticNetFamily(Family):
     """ElasticNet over alpha and l1_ratio: a path for every l1_ratio, from the strongest penalty to the weakest.
 
-    The path is followed to a gap of 1e-12 of the labels' squares, by coordinate descent; or, where there are more columns
-    than rows and that would take long, by the knots of the lasso's path. scikit-learn stops at `tol` (1e-4) or after
+    The path is followed to a gap of 1e-12 of the labels' squares: by the knots of the lasso's path, or by coordinate
+    descent where the penalty is mixed or the knots are not as exact as that. scikit-learn stops at `tol` (1e-4) or after
     `max_iter` rounds: wherever the two differ, its answer is the looser one. Members that the path does not solve are
     fitted one by one: those of a mixed penalty on wide rows, and those whose solution is not the only one, because columns
     are combinations of others.
@@ -311,12 +311,25 @@ class _Path(NamedTuple):
         with warnings.catch_warnings():
             # Those that were not solved are fitted again, and may say so then.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            coefs, gaps = self._descend(l1_ratio, falling) if self.gram is not None else self._knots(falling)
-        safe = gaps <= _GAP * (self.y @ self.y)
+            coefs, gaps = self._solve(l1_ratio, falling)
+        safe = gaps <= self._allowed
         if l1_ratio == 1 and not self.full_rank:
             safe &= [self._is_unique(w, alpha) for w, alpha in zip(coefs, falling, strict=True)]
         at = np.searchsorted(-falling, -alphas)
         return coefs[at], safe[at]
+
+    @property
+    def _allowed(self) -> float:
+        return _GAP * float(self.y @ self.y)
+
+    def _solve(self, l1_ratio: float, falling: Floats) -> tuple[Floats, Floats]:
+        """By the knots where there are any; by coordinate descent else, and where the knots are not exact enough."""
+        if l1_ratio < 1 or self.positive:
+            return self._descend(l1_ratio, falling)
+        coefs, gaps = self._knots(falling)
+        if self.gram is None or np.all(gaps <= self._allowed):
+            return coefs, gaps
+        return self._descend(l1_ratio, falling)
 
     def _descend(self, l1_ratio: float, falling: Floats) -> tuple[Floats, Floats]:
         """Coefficients and gaps by coordinate descent, each penalty from where the one before it ended."""
@@ -341,7 +354,8 @@ class _Path(NamedTuple):
         from sklearn.linear_model import lars_path
 
         most = 10 * min(self.X.shape)
-        knots, _, at_knots = lars_path(self.X, self.y, method="lasso", alpha_min=falling[-1], max_iter=most)
+        products = {} if self.gram is None else {"Gram": self.gram, "Xy": self.X.T @ self.y}
+        knots, _, at_knots = lars_path(self.X, self.y, **products, method="lasso", alpha_min=falling[-1], max_iter=most)
         after = np.clip(np.searchsorted(-knots, -falling), 1, max(1, len(knots) - 1))
         if len(knots) == 1:
             coefs = np.repeat(at_knots.T, len(falling), axis=0)
@@ -349,15 +363,17 @@ class _Path(NamedTuple):
             width = knots[after - 1] - knots[after]
             share = np.clip((knots[after - 1] - falling) / np.where(width > 0, width, 1.0), 0.0, 1.0)[:, None]
             coefs = (1 - share) * at_knots.T[after - 1] + share * at_knots.T[after]
-        return coefs, np.array([self._gap(w, alpha) for w, alpha in zip(coefs, falling, strict=True)])
+        return coefs, self._gaps(coefs, falling)
 
-    def _gap(self, coef: Floats, alpha: float) -> float:
-        """How far a lasso solution is from the optimum, at most: the gap to the residuals scaled to be feasible."""
-        residual = self.y - self.X @ coef
-        limit = len(self.y) * alpha
-        shrink = min(1.0, limit / max(np.abs(self.X.T @ residual).max(), np.finfo(np.float64).tiny))
-        square = residual @ residual
-        return float(0.5 * (1 + shrink**2) * square + limit * np.abs(coef).sum() - shrink * (residual @ self.y))
+    def _gaps(self, coefs: Floats, alphas: Floats) -> Floats:
+        """How far lasso solutions are from the optimum, at most: the gap to the residuals scaled to be feasible."""
+        residuals = self.y - coefs @ self.X.T
+        limits = len(self.y) * alphas
+        pulls = np.abs(residuals @ self.X).max(axis=1)
+        shrink = np.minimum(1.0, limits / np.maximum(pulls, np.finfo(np.float64).tiny))
+        squares = (residuals**2).sum(axis=1)
+        lengths = limits * np.abs(coefs).sum(axis=1)
+        return np.asarray(0.5 * (1 + shrink**2) * squares + lengths - shrink * (residuals @ self.y))
 
     def _is_unique(self, coef: Floats, alpha: float) -> bool:
         """Whether the columns that the penalty lets in are linearly independent (Tibshirani 2013, lemma 2)."""
