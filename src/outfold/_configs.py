@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _render
+from ._variants import Variants
 from .exceptions import InputError
 
 _VALUE_WIDTH = 40
@@ -154,9 +155,8 @@ def grid(
     >>> list(grid("logit", make_pipeline(StandardScaler(), LogisticRegression()), C=[0.1, 1]))
     ['logit(C=0.1)', 'logit(C=1)']
     """
-    from sklearn.base import clone
-
     check_estimator(estimator, name)
+    variants = Variants(estimator)
     known = estimator.get_params(deep=True)
     parts = [_resolve(name, known, {**part, **params}) for part in _parts(param_grid)]
     short = short_names({parameter for part in parts for parameter in part})
@@ -170,7 +170,7 @@ def grid(
             if key in estimators:
                 raise InputError(f"the grid {name!r} holds {key!r} more than once; its dicts must not overlap.")
             chosen = dict(zip(part, values, strict=True))
-            estimators[key] = with_params(clone(estimator), chosen, key)
+            estimators[key] = variants.make(chosen, key)
             varied[key] = {short[p]: value for p, value in chosen.items()}
     return Configs(estimators, varied)
 
@@ -259,15 +259,3 @@ def compact(value: Any) -> str:
         return str(value.__name__)
     text = str(value) if isinstance(value, np.generic) else " ".join(repr(value).split())
     return _render.shorten(text, _VALUE_WIDTH)
-
-
-def with_params(estimator: Any, chosen: Mapping[str, Any], key: str) -> Any:
-    """The estimator with these values; values that are estimators are cloned, since fits must not meet in them."""
-    from sklearn.base import clone
-
-    if not chosen:
-        return estimator
-    try:
-        return estimator.set_params(**{p: clone(v, safe=False) for p, v in chosen.items()})
-    except (ValueError, TypeError, AttributeError) as error:
-        raise InputError(f"configuration {key!r}: {str(error).splitlines()[0]}") from error

@@ -40,9 +40,12 @@ class MeanKernel:
         if self._count is None:
             weights = weights.astype(np.float64, copy=False)
         totals = total(weights)
+        return ratio(self.sums(weights, totals), totals[:, None] * self._divisor)
+
+    def sums(self, weights: Array, totals: Floats) -> Array:
+        """(b, C) sum of the values of every configuration under each weighting, whose totals are given."""
         sums = weights @ self._values.T if self._count is None else self._count(weights, totals)
-        means = ratio(sums, totals[:, None] * self._divisor)
-        return means[:, self._inverse] if self._merged else means
+        return sums[:, self._inverse] if self._merged else sums
 
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
         """(b,) mean of configuration ``chosen[i]`` under ``weights[i]``."""

@@ -50,7 +50,9 @@ class SkillKernel:
     def scores(self, weights: Array) -> Floats:
         """(b, C) skill of every configuration under each weighting."""
         weights = weights.astype(np.float64, copy=False)  # once for both
-        return 1.0 - ratio(self._loss.scores(weights), self._baseline(weights)[:, None])
+        totals = total(weights)
+        out = ratio(self._loss.sums(weights, totals), (self._baseline(weights) * totals)[:, None])
+        return np.subtract(1.0, out, out=out)
 
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
         """(b,) skill of configuration ``chosen[i]`` under ``weights[i]``."""

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from .. import _render
-from .._configs import Configs, compact, short_names, with_params
+from .._configs import Configs, compact, short_names
 from .._predictions import Predictions
 from .._store import load
+from .._variants import Variants
 from ..exceptions import CollectError, InputError
 from .space import Space, name_of
 
@@ -133,15 +134,13 @@ class _Found:
     """The configurations asked for so far, each once, however often it was suggested."""
 
     def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
+        self.estimator, self.variants = estimator, Variants(estimator)
         self.params: dict[str, dict[str, Any]] = {}
         self.models: dict[str, Any] = {}
 
     def add(self, params: dict[str, Any]) -> str:
-        from sklearn.base import clone
-
         short = short_names(params)
-        model = with_params(clone(self.estimator), params, name_of(self.estimator, params, short))
+        model = self.variants.make(params, name_of(self.estimator, params, short))
         for form in (compact, repr):
             name = name_of(model, params, short, form)
             if self.params.get(name, params) == params:

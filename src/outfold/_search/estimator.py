@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import is_dataclass, replace
-from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
-from sklearn.utils import column_or_1d, get_tags
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _render, estimate, select
 from .. import drop as dropping
+from .. import estimate, select
 from .._collect import collect
 from .._collect.final import refit_one
 from .._collect.parameters import one_of_each
 from .._collect.respond import Kind, kind_of
 from .._collect.respond import choose_response as response_of
-from .._configs import Configs, check_estimator
+from .._configs import Configs
 from .._notes import Note
-from .._plan import Plan
 from .._predictions import Predictions
 from .._report import Report, report
 from .._results import Estimate, Interval
@@ -39,8 +36,10 @@ from .._target import encode
 from ..exceptions import CollectError, InputError
 from ..metrics import Metric
 from . import failures, results
+from .arguments import as_plan, as_seed, check_options, checked_labels
 from .asking import ask_and_collect, is_sampler
 from .callbacks import Announcer, CallbackSupportMixin, with_callbacks
+from .delegation import delegate, has
 from .rules import ByFold, Fixed, FromResults, Halving, ask, refuse_incomplete
 from .scorers import Scorers, choose_response, read_scoring
 from .space import Space, make_space
@@ -71,33 +70,6 @@ class _Judge(NamedTuple):
         """The metric that selects, the first of several where a function does."""
         found = self.scorers.metrics(self.kind, oof.target, self.response)
         return found[self.scorers.main or next(iter(found))]
-
-
-def _has(attribute: str) -> Callable[[Any], bool]:
-    """Whether what the search refits has this attribute; AttributeError with the reason where not."""
-
-    def check(self: Any) -> bool:
-        if not self.refit:
-            raise AttributeError(
-                f"this SelectCV was made with refit=False, so it has no model and no {attribute}. "
-                "Fit one with best_params_, or search with refit=True."
-            )
-        getattr(self.best_estimator_ if hasattr(self, "best_estimator_") else self._prototype(), attribute)
-        return True
-
-    return check
-
-
-def _delegate(name: str) -> Any:
-    """A method of the selected model as one of the search."""
-
-    def method(self: Any, X: Any) -> Any:
-        check_is_fitted(self)
-        return getattr(self.best_estimator_, name)(X)
-
-    method.__name__, method.__qualname__ = name, f"SelectCV.{name}"
-    method.__doc__ = f"``{name}`` of the selected model; there is one if the estimator has it and refit is not False."
-    return available_if(_has(name))(method)
 
 
 class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
@@ -251,11 +223,11 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             ``sample_weight``, are split like X. Weights count in the fits, not in the scores.
         """
         self._forget()  # a fit that fails leaves nothing that an earlier one found
-        self._check_options()
+        check_options(self)
         announcer = Announcer.of(self, X, y)
         groups, fit_params = self._route(params)
-        seed = _as_seed(self.random_state)
-        y = _checked_labels(y, self._prototype())
+        seed = as_seed(self.random_state)
+        y = checked_labels(y, self._prototype())
         space = None
         if not is_sampler(self.search):
             space = make_space(self.estimator, self._grid, self.search, self.n_configs, seed)
@@ -277,37 +249,6 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             announcer.end()
         return self
 
-    def _check_options(self) -> None:
-        check_estimator(self._prototype(), None)
-        _refuse_other_kinds(self._prototype())
-        if self.grid is not None and self.param_grid is not None:
-            raise InputError("grid and param_grid are two names for one thing; give one of them.")
-        if is_sampler(self.search) and isinstance(self.estimator, Mapping):
-            raise InputError(
-                "a sampler sets parameters of one estimator; give an estimator and a grid of distributions."
-            )
-        if is_sampler(self.search) and self.repeats == "auto":
-            raise InputError("a sampler is told scores of the same folds; give a number of repeats instead of 'auto'.")
-        if not is_sampler(self.search) and self.search not in ("grid", "random", "halving"):
-            raise InputError(
-                f"search must be 'grid', 'random', 'halving' or an Optuna sampler or study; got {self.search!r}."
-            )
-        if callable(self.refit) and self.rule is not None:
-            raise InputError("rule and a refit function both select the configuration; give one of them.")
-        if not (isinstance(self.refit, (bool, str, np.bool_)) or callable(self.refit)):
-            raise InputError(
-                f"refit must be True, False, the name of a scorer or a function of cv_results_; got {self.refit!r}."
-            )
-        if not (isinstance(self.error_score, Real) or self.error_score == "raise"):
-            raise InputError(f"error_score must be a number or 'raise'; got {self.error_score!r}.")
-        if self.return_train_score:
-            raise InputError(
-                "return_train_score=True needs predictions of the samples that models were fitted on, which are not collected. "
-                "Leave it out, and use sklearn.model_selection.validation_curve to see training scores."
-            )
-        if self.search == "halving" and self.drop is not True:
-            raise InputError("search='halving' is a way to drop configurations; leave drop=True, or use search='grid'.")
-
     def _task(self, X: Any, y: Any, groups: Any, fit_params: dict[str, Any], seed: int, configs: Configs) -> Task:
         scorers = read_scoring(self.scoring, self.refit, self._prototype())
         # An outlier detector predicts the labels -1 and 1.
@@ -317,7 +258,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         target = encode(y, task=kind, positive=scorers.positive(target))
         needed = choose_response(scorers, scorers.metrics(kind, target), kind, configs)
         response = response_of(needed, kind, configs)
-        return Task(X, y, target, kind, _as_plan(self.cv), groups, fit_params, seed, scorers, response)
+        return Task(X, y, target, kind, as_plan(self.cv), groups, fit_params, seed, scorers, response)
 
     def _collect(self, task: Task, space: Space | None) -> tuple[Space, Predictions]:
         if space is not None:
@@ -481,13 +422,13 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     # -- the model --------------------------------------------------------------------------------------
 
-    predict = _delegate("predict")
-    predict_proba = _delegate("predict_proba")
-    predict_log_proba = _delegate("predict_log_proba")
-    decision_function = _delegate("decision_function")
-    score_samples = _delegate("score_samples")
-    transform = _delegate("transform")
-    inverse_transform = _delegate("inverse_transform")
+    predict = delegate("predict")
+    predict_proba = delegate("predict_proba")
+    predict_log_proba = delegate("predict_log_proba")
+    decision_function = delegate("decision_function")
+    score_samples = delegate("score_samples")
+    transform = delegate("transform")
+    inverse_transform = delegate("inverse_transform")
 
     def _set_output(self, *, transform: str | None = None) -> SelectCV:
         """The container of what ``transform`` gives: passed on to the estimators."""
@@ -496,11 +437,11 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             estimator.set_output(transform=transform)
         return self
 
-    set_output = available_if(_has("set_output"))(_set_output)
+    set_output = available_if(has("set_output"))(_set_output)
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """The score of the selected model on these samples, by the scorer that selected it."""
-        _has("score" if self.scoring is None else "fit")(self)
+        has("score" if self.scoring is None else "fit")(self)
         check_is_fitted(self)
         if params and not _routing():
             raise InputError(f"score takes {', '.join(params)} only where scikit-learn's metadata routing is enabled.")
@@ -513,7 +454,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes, of a classifier that was refitted."""
-        _has("classes_")(self)
+        has("classes_")(self)
         return np.asarray(self.best_estimator_.classes_)
 
     @property
@@ -585,58 +526,3 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
 def _routing() -> bool:
     return bool(get_config()["enable_metadata_routing"])
-
-
-def _refuse_other_kinds(estimator: Any) -> None:
-    """What has no labels to predict, or wants its X split by columns too."""
-    tags = get_tags(estimator)
-    name = type(estimator).__name__
-    if tags.estimator_type == "clusterer":
-        raise InputError(f"{name} finds clusters and predicts no labels that could be scored; use GridSearchCV for it.")
-    if tags.input_tags.pairwise:
-        raise InputError(
-            f"{name} takes kernels or distances between samples as X, whose columns would have to be held out too. Give "
-            "features and a kernel by name or function, such as kernel='rbf'."
-        )
-
-
-def _as_seed(random_state: Any) -> int:
-    if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1)[0])
-    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
-        return int(random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    raise InputError(f"random_state must be a whole number from 0, or None to draw one; got {random_state!r}.")
-
-
-def _as_plan(cv: Any) -> Plan:
-    if cv is None:
-        return Plan()
-    if isinstance(cv, Plan):
-        return cv
-    if isinstance(cv, (bool, str)):
-        raise InputError(f"cv must be a number of folds, a Plan or a splitter of scikit-learn; got {cv!r}.")
-    return Plan(folds=int(cv)) if isinstance(cv, (int, np.integer)) else Plan.from_cv(cv)
-
-
-def _checked_labels(y: Any, estimator: Any) -> Any:
-    """Labels in one dimension, refused in scikit-learn's words where its own tests know them."""
-    if y is None:
-        raise InputError("This SelectCV estimator requires y to be passed, but the target y is None.")
-    plain = np.asarray(y)
-    if plain.dtype.names is not None:
-        return y
-    if plain.ndim == 2 and plain.shape[1] > 1:
-        raise InputError(
-            f"y should be a 1d array, got an array of shape {plain.shape}: a search compares predictions of one column. Search "
-            "for every column apart."
-        )
-    y = column_or_1d(y, warn=True)
-    if len(y) < 2:
-        raise InputError(
-            f"a search needs samples to hold out and to fit on; there is {_render.count(len(y), 'sample')}."
-        )
-    if is_classifier(estimator):
-        check_classification_targets(y)
-    return y

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _render
-from .._configs import Configs, as_configs, check_estimator, compact, short_names, with_params
+from .._configs import Configs, as_configs, check_estimator, compact, short_names
+from .._variants import Variants
 from ..exceptions import InputError
 
 # Drawn at random, a space with repeated values gives the same configuration again and again; at some point it is empty.
@@ -127,10 +128,9 @@ def _refuse_too_many(n_configs: int, n: int) -> None:
 
 def name_all(estimator: Any, params: Sequence[Mapping[str, Any]]) -> Space:
     """A clone of the estimator for every dict of parameters, under names that differ."""
-    from sklearn.base import clone
-
     short = short_names({name for part in params for name in part})
-    made = [with_params(clone(estimator), part, name_of(estimator, part, short)) for part in params]
+    variants = Variants(estimator)
+    made = [variants.make(part, name_of(estimator, part, short)) for part in params]
     for form in (compact, repr):
         names = [name_of(model, part, short, form) for model, part in zip(made, params, strict=True)]
         if len(set(names)) == len(names):
