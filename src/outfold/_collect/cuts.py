@@ -5,6 +5,7 @@ Everything else is asked: a threshold that was tuned, Platt's probabilities besi
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from .._share import View
@@ -69,5 +70,10 @@ def _final(model: Any) -> Any:
 
 def _name(model: Any) -> tuple[str, str]:
     """Package and class; a class of the user's that derives from one of these is another."""
-    kind = type(model)
+    kind: Any = type(model)
+    return _name_of(kind)
+
+
+@lru_cache(maxsize=256)
+def _name_of(kind: Any) -> tuple[str, str]:
     return ".".join(kind.__module__.split(".")[:2]), kind.__qualname__

@@ -108,11 +108,8 @@ class Schedule:
 
     def missing(self, holdout: Holdout) -> list[int]:
         """Positions of the configurations that lack a cell of this hold-out."""
-        return [
-            j
-            for j, name in enumerate(self.names)
-            if any((block, name, r, k) not in self.done for block, r, k in holdout.slots)
-        ]
+        slots, done = holdout.slots, self.done
+        return [j for j, name in enumerate(self.names) if any((block, name, r, k) not in done for block, r, k in slots)]
 
     def learn(self, name: str, seconds: float | None, nodes: Iterable[tuple[int, float]] = ()) -> None:
         """A fit of this configuration took so long (None: it was not needed), and the transformers on the way to it."""
