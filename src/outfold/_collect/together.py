@@ -287,6 +287,7 @@ class _GroupFit:
         if text:
             refusals = (Refusal(self.group, self.unit[i].name, text),)
             self.place.refused.add(self.group)
+            TRUNK.forget_said()
             outcomes = [_fit_single(self.place, recipe, self.company) for recipe in self.unit]
         first = outcomes[0]
         first = first._replace(n_checks=first.n_checks + 1, refusals=(*first.refusals, *refusals))

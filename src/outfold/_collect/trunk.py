@@ -133,6 +133,10 @@ class Trunk(threading.local):
     def forget(self) -> None:
         """Let go of all rows."""
         self.key, self.levels, self.broken = None, [], set()
+        self.forget_said()
+
+    def forget_said(self) -> None:
+        """Let go of what models said."""
         self.said, self.said_bytes = {}, 0
 
     def recall(self, recipe: Recipe) -> Said | None:
