@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from itertools import groupby
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -207,6 +208,7 @@ class _GroupFit:
             with (
                 listening() as heard,
                 place.guard(members[0].name, self.reached.spent, shared=True),
+                self._proved(members),
             ):
                 models = list(as_new(self.family).fit(made, X, part.y, **part.fit_params))
         except KeyboardInterrupt:
@@ -215,8 +217,15 @@ class _GroupFit:
             return None
         if len(models) != len(members):
             return None
+        prove(place, ("group", self.group))
         seconds = (perf_counter() - start) / len(members)
         return [_Fitted(model, seconds, tuple(heard), True) for model in models]
+
+    def _proved(self, members: Sequence[Recipe]) -> AbstractContextManager[None]:
+        """What the family fits inside need not be checked again where it is ours and was fitted before."""
+        place = self.place
+        known = place.setting.lean and is_builtin(self.family) and is_proved(place, ("group", self.group))
+        return proved(known, known and all(_is_simple(recipe, self.reached) for recipe in members))
 
     def _read(self, models: Sequence[_Fitted]) -> list[_Heard | None]:
         """What the models say of the held-out rows; None where one has nothing to say."""
