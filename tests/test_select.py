@@ -10,6 +10,7 @@ import pytest
 import outfold as of
 from conftest import make_predictions
 from outfold import select
+from outfold._scoring import Scoring, kernels_kept
 from outfold.exceptions import InputError
 
 
@@ -124,3 +125,21 @@ def test_tied_set_works_for_any_metric(metric):
 def test_bad_input(call, message):
     with pytest.raises(InputError, match=message):
         call(make_predictions("accuracy"))
+
+
+@pytest.mark.parametrize("metric", ["r2", "accuracy", "roc_auc", "mae", "concordance"])
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_scores_that_are_kept_are_the_same(metric, repeats):
+    """Whoever scores while kernels are kept gets the numbers of a scoring of its own, and may change them."""
+    oof = make_predictions(metric, n=60, r=repeats)
+    cells, pooled, fold = oof.scores(metric), Scoring(oof, metric).scores(), Scoring(oof, metric, "fold").scores()
+    with kernels_kept():
+        for _ in range(2):
+            np.testing.assert_array_equal(oof.scores(metric), cells)
+            for aggregate, expected in (("pooled", pooled), ("fold", fold)):
+                scoring = Scoring(oof, metric, aggregate)
+                found = scoring.scores()
+                np.testing.assert_array_equal(found, expected)
+                np.testing.assert_array_equal(scoring.scores(scoring.equal_weights()), expected)
+                found[:] = 0
+                scoring.fold_scores()[:] = 0

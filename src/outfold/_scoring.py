@@ -329,7 +329,8 @@ def leaderboard(oof: Predictions, metric: MetricLike, aggregate: Aggregate) -> L
     sign = -1.0 if scoring.metric.greater_is_better else 1.0
     order = np.argsort(sign * scores, kind="stable")
     names = scoring.names
-    left_out = {name: why_not(oof, i) for i, name in enumerate(oof.configs) if i not in set(scoring.candidates)}
+    candidates = set(scoring.candidates)
+    left_out = {name: why_not(oof, i) for i, name in enumerate(oof.configs) if i not in candidates}
     return Leaderboard(scoring.metric.name, tuple(names[i] for i in order), scores[order], se[order], left_out)
 
 

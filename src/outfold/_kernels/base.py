@@ -30,9 +30,15 @@ class Kernel(Protocol):
         ...
 
 
-def ratio(numerator: Array, denominator: Array) -> Floats:
-    """numerator / denominator in float64, NaN without a warning where the denominator is zero."""
-    out: Floats = np.divide(numerator, np.where(denominator == 0, np.nan, denominator), dtype=np.float64, order="C")
+def ratio(numerator: Array, denominator: Array, reuse: bool = False) -> Floats:
+    """numerator / denominator in float64, NaN without a warning where the denominator is zero.
+
+    With `reuse`, in the place of the numerator if its type allows; nobody else may need it then.
+    """
+    safe = np.where(denominator == 0, np.nan, denominator)
+    if reuse and numerator.dtype == np.float64 and numerator.flags.c_contiguous:
+        return np.divide(numerator, safe, out=numerator)
+    out: Floats = np.divide(numerator, safe, dtype=np.float64, order="C")
     return out
 
 

@@ -40,7 +40,7 @@ class MeanKernel:
         if self._count is None:
             weights = weights.astype(np.float64, copy=False)
         totals = total(weights)
-        return ratio(self.sums(weights, totals), totals[:, None] * self._divisor)
+        return ratio(self.sums(weights, totals), totals[:, None] * self._divisor, reuse=True)
 
     def sums(self, weights: Array, totals: Floats) -> Array:
         """(b, C) sum of the values of every configuration under each weighting, whose totals are given."""

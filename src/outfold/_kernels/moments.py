@@ -51,7 +51,7 @@ class SkillKernel:
         """(b, C) skill of every configuration under each weighting."""
         weights = weights.astype(np.float64, copy=False)  # once for both
         totals = total(weights)
-        out = ratio(self._loss.sums(weights, totals), (self._baseline(weights) * totals)[:, None])
+        out = ratio(self._loss.sums(weights, totals), (self._baseline(weights) * totals)[:, None], reuse=True)
         return np.subtract(1.0, out, out=out)
 
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
