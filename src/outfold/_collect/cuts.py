@@ -70,10 +70,10 @@ def _final(model: Any) -> Any:
 
 def _name(model: Any) -> tuple[str, str]:
     """Package and class; a class of the user's that derives from one of these is another."""
-    kind: Any = type(model)
-    return _name_of(kind)
+    kind = type(model)
+    return _package(kind.__module__), kind.__qualname__
 
 
 @lru_cache(maxsize=256)
-def _name_of(kind: Any) -> tuple[str, str]:
-    return ".".join(kind.__module__.split(".")[:2]), kind.__qualname__
+def _package(module: str) -> str:
+    return ".".join(module.split(".")[:2])

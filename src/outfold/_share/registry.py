@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from copy import deepcopy
+from functools import lru_cache
 from typing import Any, get_args
 
 from ..exceptions import InputError
@@ -81,10 +82,15 @@ def _is_valid(estimator: Any, names: Collection[str]) -> bool:
     return True
 
 
-def public_names(kind: type) -> set[str]:
+def public_names(kind: type) -> frozenset[str]:
     """The names under which a class is imported: its own module, and the packages above it."""
-    parts = kind.__module__.split(".")
-    return {".".join((*parts[:i], kind.__qualname__)) for i in range(1, len(parts) + 1)}
+    return _names_in(kind.__module__, kind.__qualname__)
+
+
+@lru_cache(maxsize=256)
+def _names_in(module: str, name: str) -> frozenset[str]:
+    parts = module.split(".")
+    return frozenset(".".join((*parts[:i], name)) for i in range(1, len(parts) + 1))
 
 
 def is_builtin(family: Family) -> bool:
