@@ -127,8 +127,19 @@ class Scoring:
 
     def fold_scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
         """(b, C, cells) the metric of every candidate in every cell that counts."""
+        if weights is None and self.metric.values is not None:
+            return self._fold_means(self.metric.values)[None]
         weights = self.equal_weights() if weights is None else weights
         return np.stack([part.kernel.scores(part.of(weights)) for part in self._by_cell], axis=-1)
+
+    def _fold_means(self, values: Callable[..., NDArray[Any]]) -> NDArray[np.float64]:
+        """(C, cells) the means of all cells, repeat by repeat: kernels are made for many weightings, and cost more."""
+        out = []
+        for r in self._repeats:
+            rows = np.flatnonzero(self._used[:, r])
+            held = values(self.oof.target.take(rows), self._slice(r, rows))
+            out.append(fold_means(held, self.oof.folds[rows, r]))
+        return np.concatenate(out, axis=1)
 
     def undefined(self) -> tuple[int, int]:
         """How many of how many parts of the mean over repeats, or folds, are undefined for every candidate."""
@@ -234,9 +245,23 @@ class Scoring:
         out = self._data[repeat]
         if len(self.candidates) < out.shape[0]:
             out = out[self.candidates]
-        if len(rows) < out.shape[1]:
-            out = out[:, rows]
-        return np.ascontiguousarray(out)
+        return _columns(out, rows)
+
+
+def _columns(data: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[Any]:
+    """The columns of (C, N[, K]) predictions, not copied where these are all of them."""
+    return np.ascontiguousarray(data if len(rows) == data.shape[1] else data[:, rows])
+
+
+def fold_means(values: NDArray[Any], folds: NDArray[np.integer]) -> NDArray[np.float64]:
+    """(C, K) means of the (C, N) values over the samples of each fold there is; equal rows have equal means."""
+    order = np.argsort(folds, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(folds[order])) + 1, len(folds))
+    starts = np.append(0, ends[:-1])
+    held = np.take(values, order, axis=1)
+    whole = np.int64 if values.dtype.kind in "biu" else np.float64
+    sums = [held[:, a:b].sum(axis=1, dtype=whole) / (b - a) for a, b in zip(starts, ends, strict=True)]
+    return np.stack(sums, axis=1)
 
 
 def standard_errors(fold_scores: NDArray[np.float64], repeats: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -295,12 +320,19 @@ def cell_scores(oof: Predictions, metric: MetricLike) -> NDArray[np.float64]:
     """(C, R, F) the metric of every cell; NaN where the cell is not done or the metric undefined."""
     found, data = bind(oof, metric)
     out = np.full(oof.state.shape, np.nan)
-    for r, k in oof.splits.cells:
-        done = np.flatnonzero(oof.state[:, r, k] == State.DONE)
-        if len(done):
-            rows = oof.splits.test_rows(r, k)
-            kernel = found.kernel(oof.target.take(rows), np.ascontiguousarray(data[r][done][:, rows]))
-            out[done, r, k] = kernel.scores(np.ones((1, len(rows)), dtype=np.uint8))[0]
+    for r in range(oof.n_repeats):
+        folds = [k for repeat, k in oof.splits.cells if repeat == r]
+        if found.values is not None and np.all(oof.state[:, r, folds] == State.DONE):
+            rows = np.flatnonzero(oof.folds[:, r] >= 0)
+            values = found.values(oof.target.take(rows), _columns(data[r], rows))
+            out[:, r, folds] = fold_means(values, oof.folds[rows, r])
+            continue
+        for k in folds:
+            done = np.flatnonzero(oof.state[:, r, k] == State.DONE)
+            if len(done):
+                rows = oof.splits.test_rows(r, k)
+                kernel = found.kernel(oof.target.take(rows), np.ascontiguousarray(data[r][done][:, rows]))
+                out[done, r, k] = kernel.scores(np.ones((1, len(rows)), dtype=np.uint8))[0]
     return out
 
 

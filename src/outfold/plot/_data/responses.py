@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import estimate as estimates
+from ..._kernels.thresholds import Thresholds
 from ..._predictions import Predictions
 from ..._results import Estimate
 from ..._scoring import Scoring, bind, sample_bootstrap
@@ -64,7 +65,7 @@ class _Kind(NamedTuple):
     metric: str
     points: Callable[[list[tuple[Floats, Floats]]], tuple[Floats, Floats]]
     path: Callable[[Floats, Floats], tuple[Floats, Floats]]
-    at: Callable[[Floats, Floats], Floats]
+    at: Callable[[Thresholds, Floats], Floats]
 
 
 class Held(NamedTuple):
@@ -98,16 +99,28 @@ def _line(kind: _Kind, name: str, part: Predictions, level: float, n_resamples: 
     found = estimates.cv(part, kind.metric, None, "pooled", n_resamples, level, rng)
     scoring = Scoring(part, kind.metric)
     held = held_out(scoring)
-    paths = [kind.path(*counts) for counts in _counts(held, None)]
-    x, y = kind.points(paths)
-    draws = [
-        np.mean([kind.at(*kind.path(*counts)) for counts in _counts(held, weights)], axis=0)
-        for block in sample_bootstrap(scoring, False, rng).blocks(n_resamples)
-        for weights in block
-    ]
-    ends = [100 * (1 - level) / 2, 100 * (1 + level) / 2]
-    low, high = np.nanpercentile(draws, ends, axis=0)
+    x, y = kind.points([kind.path(*counts) for counts in _counts(held)])
+    draws = [_drawn(kind, held, block) for block in sample_bootstrap(scoring, False, rng).blocks(n_resamples)]
+    low, high = _band(np.concatenate(draws), level)
     return Line(name, x, y, _GRID, low, high, found)
+
+
+def _drawn(kind: _Kind, held: Held, weights: NDArray[Any]) -> Floats:
+    """(b, grid) the mean over repeats of the curve under every weighting."""
+    total = sum(
+        kind.at(Thresholds(weights[:, rows], positive, last), _GRID)
+        for rows, positive, _, last in zip(*held, strict=True)
+    )
+    return np.asarray(total / len(held.rows))
+
+
+def _band(draws: Floats, level: float) -> tuple[Floats, Floats]:
+    """(n,) percentiles of (b, n) draws; those that are undefined do not count."""
+    ends = [100 * (1 - level) / 2, 100 * (1 + level) / 2]
+    # The percentiles that look for NaN take a Python call a column.
+    find = np.nanpercentile if np.isnan(draws).any() else np.percentile
+    low, high = find(draws, ends, axis=0)
+    return low, high
 
 
 def held_out(scoring: Scoring) -> Held:
@@ -127,11 +140,10 @@ def held_out(scoring: Scoring) -> Held:
     return out
 
 
-def _counts(held: Held, weights: NDArray[Any] | None) -> Iterable[tuple[Floats, Floats]]:
+def _counts(held: Held) -> Iterable[tuple[Floats, Floats]]:
     """Of every repeat, positives and negatives at or above every threshold, from the highest threshold down."""
-    for rows, positive, _, last in zip(*held, strict=True):
-        own = np.ones(len(rows)) if weights is None else weights[rows].astype(np.float64)
-        yield np.cumsum(own * positive)[last], np.cumsum(own * ~positive)[last]
+    for _, positive, _, last in zip(*held, strict=True):
+        yield np.cumsum(positive, dtype=np.float64)[last], np.cumsum(~positive, dtype=np.float64)[last]
 
 
 # -- ROC: true positive rate over false positive rate, straight lines between thresholds --------------------
@@ -162,14 +174,6 @@ def _roc_ends(fpr: Floats, tpr: Floats, x: Floats) -> tuple[Floats, Floats]:
     return np.where(met, low[right], between), np.where(met, high[right], between)
 
 
-def _roc_at(fpr: Floats, tpr: Floats) -> Floats:
-    return (
-        _roc_ends(fpr, tpr, _GRID)[1]
-        if np.isfinite(fpr).all() and np.isfinite(tpr).all()
-        else np.full(len(_GRID), np.nan)
-    )
-
-
 # -- precision over recall: steps, as average precision sums them -------------------------------------------
 
 
@@ -190,16 +194,9 @@ def _pr_step(recall: Floats, precision: Floats, x: Floats) -> Floats:
     return np.asarray(precision[np.minimum(np.searchsorted(recall, x), len(recall) - 1)])
 
 
-def _pr_at(recall: Floats, precision: Floats) -> Floats:
-    if not np.isfinite(recall).all():
-        return np.full(len(_GRID), np.nan)
-    smallest = recall[recall > 0][0]
-    return _pr_step(recall, precision, np.maximum(_GRID, smallest))
-
-
 KINDS = {
-    "roc": _Kind("roc_auc", _roc_points, _roc_path, _roc_at),
-    "precision_recall": _Kind("average_precision", _pr_points, _pr_path, _pr_at),
+    "roc": _Kind("roc_auc", _roc_points, _roc_path, Thresholds.roc),
+    "precision_recall": _Kind("average_precision", _pr_points, _pr_path, Thresholds.precision),
 }
 
 
