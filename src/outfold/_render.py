@@ -110,7 +110,10 @@ _UNSEEN = re.compile(
 
 def clean(text: object, instead: str = "\N{REPLACEMENT CHARACTER}") -> str:
     """The text without characters that are not seen."""
-    return _UNSEEN.sub(instead, str(text))
+    text = str(text)
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNSEEN.sub(instead, text)
 
 
 _LATEX = {
@@ -137,6 +140,11 @@ def _protected(line: str) -> str:
 
 def json_ready(value: Any) -> Any:
     """What json can hold: numpy's numbers become Python's, what is not finite becomes null."""
+    kind = type(value)
+    if kind in (str, int, bool) or value is None:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(k): json_ready(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

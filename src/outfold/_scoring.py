@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,20 +27,36 @@ from .metrics import Metric, MetricLike
 _EARLY_DROP = 50
 # Units left out one by one for the acceleration of a bootstrap; more are left out in as many parts.
 _JACKKNIFE = 2000
+# Fewer whole numbers of four bytes have a sum that is exact in floating point.
+_EXACT_SUM = 1 << 21
 
 Aggregate = Literal["pooled", "fold"]
 
-_KEPT: ContextVar[dict[Any, tuple[Predictions, list[Part]]] | None] = ContextVar("kept", default=None)
+_KEPT: ContextVar[dict[Any, tuple[Predictions, Any]] | None] = ContextVar("kept", default=None)
+
+T = TypeVar("T")
 
 
 @contextmanager
 def kernels_kept() -> Iterator[None]:
-    """While this lasts, whoever scores the same predictions by the same metric shares the kernels: they are costly to make."""
+    """While this lasts, whoever scores the same predictions by the same metric shares responses, kernels and fold scores."""
     token = _KEPT.set({})
     try:
         yield
     finally:
         _KEPT.reset(token)
+
+
+def _kept(oof: Predictions, key: Any, make: Callable[[], T]) -> T:
+    """What is made of the predictions, once while `kernels_kept` and every time otherwise."""
+    kept = _KEPT.get()
+    if kept is None:
+        return make()
+    full = (id(oof), key)
+    if full not in kept:
+        kept[full] = (oof, make())  # the predictions stay alive, so that no other ones get their id
+    found: T = kept[full][1]
+    return found
 
 
 class Part(NamedTuple):
@@ -83,14 +99,13 @@ class Scoring:
                 "no configuration has predictions without failed or dropped cells; collect some that can be fitted."
             )
         self.cells = _common_cells(oof, self.candidates)
-        used = np.zeros((oof.n_samples, oof.n_repeats), dtype=bool)
-        for r, k in self.cells:
-            used[:, r] |= oof.folds[:, r] == k
-        self._used = used
-        self.rows = np.flatnonzero(used.any(axis=1))
+        counts = np.zeros((oof.n_repeats, oof.state.shape[2] + 1), dtype=bool)  # the last for samples not held out
+        counts[tuple(np.transpose(self.cells))] = True
+        self._used = counts[np.arange(oof.n_repeats), oof.folds]
+        self.rows = np.flatnonzero(self._used.any(axis=1))
         self.notes = _notes_on_missing(oof, self.candidates, self.cells)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the candidates."""
         return tuple(self.oof.configs[i] for i in self.candidates)
@@ -128,18 +143,10 @@ class Scoring:
     def fold_scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
         """(b, C, cells) the metric of every candidate in every cell that counts."""
         if weights is None and self.metric.values is not None:
-            return self._fold_means(self.metric.values)[None]
+            sums, sizes = self._cell_sums
+            return (sums / sizes)[None]
         weights = self.equal_weights() if weights is None else weights
         return np.stack([part.kernel.scores(part.of(weights)) for part in self._by_cell], axis=-1)
-
-    def _fold_means(self, values: Callable[..., NDArray[Any]]) -> NDArray[np.float64]:
-        """(C, cells) the means of all cells, repeat by repeat: kernels are made for many weightings, and cost more."""
-        out = []
-        for r in self._repeats:
-            rows = np.flatnonzero(self._used[:, r])
-            held = values(self.oof.target.take(rows), self._slice(r, rows))
-            out.append(fold_means(held, self.oof.folds[rows, r]))
-        return np.concatenate(out, axis=1)
 
     def undefined(self) -> tuple[int, int]:
         """How many of how many parts of the mean over repeats, or folds, are undefined for every candidate."""
@@ -156,14 +163,24 @@ class Scoring:
             sizes = [int(self._used[:, r].sum()) for r in self._repeats]
             weights = (np.ones((1, n), dtype=np.uint8) for n in sizes)
             return np.concatenate([part.kernel.scores(w) for part, w in zip(self._pooled, weights, strict=True)])
-        # A mean needs no kernel, which is made for many weightings.
-        return np.stack([self._repeat_mean(self.metric.values, r) for r in self._repeats])
+        of = np.array([r for r, _ in self.cells])
+        sums, n = self._cell_sums
+        return np.stack([sums[:, of == r].sum(axis=1) / n[of == r].sum() for r in self._repeats])
 
-    def _repeat_mean(self, values: Callable[..., NDArray[Any]], repeat: int) -> NDArray[np.float64]:
-        """(C,) the mean of every candidate on the samples that count of one repeat."""
-        rows = np.flatnonzero(self._used[:, repeat])
-        held = values(self.oof.target.take(rows), self._slice(repeat, rows))
-        return np.asarray(_wide(held).sum(axis=1) / len(rows), dtype=np.float64)
+    @cached_property
+    def _cell_sums(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """(C, cells) what every cell adds to a mean, and (cells,) its samples: kernels, made for many weightings, cost more."""
+        return _kept(self.oof, (self.metric, "sums"), self._make_cell_sums)
+
+    def _make_cell_sums(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        assert self.metric.values is not None
+        parts = []
+        for r in self._repeats:
+            rows = np.flatnonzero(self._used[:, r])
+            values = self.metric.values(self.oof.target.take(rows), self._slice(r, rows))
+            parts.append(fold_sums(values, self.oof.folds[rows, r]))
+        sums, sizes = zip(*parts, strict=True)
+        return np.concatenate(sums, axis=1), np.concatenate(sizes)
 
     def group_codes(self) -> NDArray[np.intp] | None:
         """(rows,) codes of the groups among the rows that count, or None where there are no groups."""
@@ -193,19 +210,9 @@ class Scoring:
         """Repeats of which some cell counts."""
         return sorted({r for r, _ in self.cells})
 
-    def _kept(self, which: str, make: Callable[[], list[Part]]) -> list[Part]:
-        """The kernels, made once for all scorings of these predictions by this metric while `kernels_kept`."""
-        kept = _KEPT.get()
-        if kept is None:
-            return make()
-        key = (id(self.oof), self.metric, which)
-        if key not in kept:
-            kept[key] = (self.oof, make())  # the predictions stay alive, so that no other ones get their id
-        return kept[key][1]
-
     @cached_property
     def _pooled(self) -> list[Part]:
-        return self._kept("pooled", self._make_pooled)
+        return _kept(self.oof, (self.metric, "pooled"), self._make_pooled)
 
     def _make_pooled(self) -> list[Part]:
         """One kernel a repeat; one for all repeats where the metric is a mean over the same samples."""
@@ -227,7 +234,7 @@ class Scoring:
 
     @cached_property
     def _by_cell(self) -> list[Part]:
-        return self._kept("by cell", self._make_by_cell)
+        return _kept(self.oof, (self.metric, "by cell"), self._make_by_cell)
 
     def _make_by_cell(self) -> list[Part]:
         position = np.full(self.oof.n_samples, -1)
@@ -253,15 +260,23 @@ def _columns(data: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[Any]:
     return np.ascontiguousarray(data if len(rows) == data.shape[1] else data[:, rows])
 
 
-def fold_means(values: NDArray[Any], folds: NDArray[np.integer]) -> NDArray[np.float64]:
-    """(C, K) means of the (C, N) values over the samples of each fold there is; equal rows have equal means."""
+def fold_sums(
+    values: NDArray[Any], folds: NDArray[np.integer]
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """(C, K) sums of the (C, N) values over the samples of each fold there is, and (K,) their numbers of samples.
+
+    Whole numbers are summed exactly, and equal rows have equal sums.
+    """
     order = np.argsort(folds, kind="stable")
     ends = np.append(np.flatnonzero(np.diff(folds[order])) + 1, len(folds))
     starts = np.append(0, ends[:-1])
+    if values.dtype.kind in "biu" and values.dtype.itemsize <= 4 and len(folds) < _EXACT_SUM:
+        member = (folds[:, None] == folds[order][starts]).astype(np.float64)
+        return values.astype(np.float64) @ member, ends - starts
     held = np.take(values, order, axis=1)
     whole = np.int64 if values.dtype.kind in "biu" else np.float64
-    sums = [held[:, a:b].sum(axis=1, dtype=whole) / (b - a) for a, b in zip(starts, ends, strict=True)]
-    return np.stack(sums, axis=1)
+    sums = [held[:, a:b].sum(axis=1, dtype=whole) for a, b in zip(starts, ends, strict=True)]
+    return np.stack(sums, axis=1).astype(np.float64), ends - starts
 
 
 def standard_errors(fold_scores: NDArray[np.float64], repeats: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -311,7 +326,7 @@ def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
     """The metric for this task, and the predictions in the response it needs."""
     found = metrics.get(metric, oof.target.task)
     try:
-        return found, oof.respond(found.needs)
+        return found, _kept(oof, found.needs, lambda: oof.respond(found.needs))
     except NeedError as error:
         raise NeedError(f"{found.name} {error}") from None
 
@@ -325,7 +340,8 @@ def cell_scores(oof: Predictions, metric: MetricLike) -> NDArray[np.float64]:
         if found.values is not None and np.all(oof.state[:, r, folds] == State.DONE):
             rows = np.flatnonzero(oof.folds[:, r] >= 0)
             values = found.values(oof.target.take(rows), _columns(data[r], rows))
-            out[:, r, folds] = fold_means(values, oof.folds[rows, r])
+            sums, sizes = fold_sums(values, oof.folds[rows, r])
+            out[:, r, folds] = sums / sizes
             continue
         for k in folds:
             done = np.flatnonzero(oof.state[:, r, k] == State.DONE)
@@ -344,7 +360,8 @@ def leaderboard(oof: Predictions, metric: MetricLike, aggregate: Aggregate) -> L
     sign = -1.0 if scoring.metric.greater_is_better else 1.0
     order = np.argsort(sign * scores, kind="stable")
     names = scoring.names
-    left_out = {name: why_not(oof, i) for i, name in enumerate(oof.configs) if i not in set(scoring.candidates)}
+    others = np.setdiff1d(np.arange(oof.n_configs), scoring.candidates)
+    left_out = {oof.configs[i]: why_not(oof, i) for i in others}
     return Leaderboard(scoring.metric.name, tuple(names[i] for i in order), scores[order], se[order], left_out)
 
 

@@ -48,13 +48,14 @@ class Thresholds:
         (hits, false), (more_hits, more_false) = self._counts(self._before[rows]), self._counts(self._through[rows])
         with np.errstate(invalid="ignore", divide="ignore"):
             left, right = false / total, more_false / total
-            between = hits + (more_hits - hits) * (x - left) / (right - left)
+            out = hits + (more_hits - hits) * (x - left) / (right - left)
             # Where the rate is met exactly, hits cost nothing up to the next negative that was drawn.
             met = np.where(wanted == 0, 0.0, right) == x
-            after = np.where(wanted == 0, 0, more_false)
-            top = self._counts(self._before[drawn.rows(np.minimum(after + 1, total))])[0]
-            top = np.where(after == total, self.positives, top)
-            out = np.where(met, top, between) / self.positives
+            if met.any():
+                after = np.where(wanted == 0, 0, more_false)
+                top = self._counts(self._before[drawn.rows(np.minimum(after + 1, total))])[0]
+                out = np.where(met, np.where(after == total, self.positives, top), out)
+            out = out / self.positives
         return np.where((self.positives > 0) & (total > 0), out, np.nan)
 
     def precision(self, x: Floats) -> Floats:

@@ -306,13 +306,15 @@ def _bins(name: str, part: Predictions, bins: int, level: float, n_resamples: in
     edges = np.unique(np.quantile(p, np.linspace(0, 1, bins + 1)[1:-1], method="inverted_cdf"))
     code = np.unique(np.searchsorted(edges, p), return_inverse=True)[1]
     k = int(code.max()) + 1
+    # Draws weigh samples, so what every sample has in every bin is counted once.
+    cells = rows * k + code
+    whole, part = (np.bincount(cells, w, len(scoring.rows) * k).reshape(-1, k) for w in (None, positive))
     draws = []
     for block in sample_bootstrap(scoring, False, rng).blocks(n_resamples):
-        for weights in block:
-            own = weights[rows].astype(np.float64)
-            with np.errstate(invalid="ignore"):
-                draws.append(np.bincount(code, own * positive, k) / np.bincount(code, own, k))
-    low, high = np.nanpercentile(draws, [100 * (1 - level) / 2, 100 * (1 + level) / 2], axis=0)
+        weights = block.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            draws.append((weights @ part) / (weights @ whole))
+    low, high = _band(np.concatenate(draws), level)
     count = np.bincount(code, minlength=k)
     observed = np.bincount(code, positive, k) / count
     return Bins(name, np.bincount(code, p, k) / count, observed, low, high, count, found)
