@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_curve, roc_curve
 
+from outfold._kernels import jit
 from outfold._kernels.thresholds import Thresholds
 
 GRID = np.linspace(0, 1, 101)
@@ -52,13 +53,22 @@ def _sorted(scores, positive):
 
 def _check(scores, positive, weights):
     order, positive, last = _sorted(scores, positive)
-    found = Thresholds(weights[:, order], positive, last)
+    found = Thresholds(weights, order, positive, last)
     plain = [_points(w[order].astype(np.int64), positive, last) for w in weights]
     np.testing.assert_allclose(found.roc(GRID), [_plain_roc(*p) for p in plain], rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.precision(GRID), [_plain_precision(*p) for p in plain], rtol=0, atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.fixture(params=["compiled", "plain"], autouse=True)
+def _path(request, monkeypatch):
+    """With numba, where it is installed, and without."""
+    if request.param == "plain":
+        monkeypatch.setattr(jit, "lanes", lambda: None)
+    elif jit.lanes() is None:
+        pytest.skip("needs numba")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.integers(1, 60),
     st.integers(1, 30),
@@ -95,7 +105,7 @@ def test_scikit_learn_has_the_same_points():
     scores, positive = rng.integers(0, 40, 300) / 40, rng.random(300) < 0.3
     weights = rng.poisson(1, (4, 300)).astype(np.uint8)
     order, own, last = _sorted(scores, positive)
-    found = Thresholds(weights[:, order], own, last)
+    found = Thresholds(weights, order, own, last)
     for i, w in enumerate(weights):
         fpr, tpr, _ = roc_curve(positive, scores, sample_weight=w, drop_intermediate=False)
         inside = np.isin(GRID, fpr)

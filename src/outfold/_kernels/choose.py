@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 # Sums of floats differ in their last digits with the order of adding; values this near are one value.
 RELATIVE_TIE = 1e-12
-# Draws whose differences are looked at together.
-_DRAWS = 128
-# Standard errors by which a studentised difference of single precision may be off.
-_ROUGH = 1e-5
+# Columns at either end of a draw that are held against all others.
+_ENDS = 8
 
 
 def argbest(scores: NDArray[np.float64], greater_is_better: bool) -> NDArray[np.intp]:
@@ -51,27 +47,32 @@ def best_pvalues(scores: NDArray[np.float64], draws: NDArray[np.float64]) -> NDA
     se = np.sqrt(np.where(told_apart, squares, np.inf))
     behind = np.where(told_apart, (scores - scores[:, None]) / se, -np.inf).max(axis=1)
     ahead = np.any(~told_apart & (scores > (scores + RELATIVE_TIE * np.abs(scores))[:, None]), axis=1)
-    out = (1 + np.sum(_largest(centred, se) >= behind, axis=0)) / (1 + b)
+    out = (1 + _reaching(centred, 1 / se, behind)) / (1 + b)
     out[~told_apart.any(axis=1)] = 1.0
     out[ahead] = 1 / (1 + b)
     return np.asarray(out)
 
 
-def _largest(centred: NDArray[np.float64], se: NDArray[np.float64]) -> NDArray[np.floating[Any]]:
-    """(B, C) largest of |centred_k - centred_j| / se_jk over k; every pair is looked at once, in draws that fit a cache."""
-    per = 1 / se
-    # Single precision is twice as fast, and enough unless some columns are so near each other that it loses their difference.
-    lost = np.finfo(np.float32).eps * np.abs(centred).max(initial=0) * per.max(initial=0)
-    kind = np.float32 if lost < _ROUGH else np.float64
-    rows, per = centred.T.astype(kind), per.astype(kind)
-    out = np.zeros_like(rows)
-    for start in range(0, rows.shape[1], _DRAWS):
-        part, best = rows[:, start : start + _DRAWS].copy(), out[:, start : start + _DRAWS]
-        room = np.empty_like(part)
-        for j in range(len(part) - 1):
-            gap = np.subtract(part[j + 1 :], part[j], out=room[j + 1 :])
-            np.abs(gap, out=gap)
-            gap *= per[j, j + 1 :, None]
-            np.maximum(best[j], gap.max(axis=0), out=best[j])
-            np.maximum(best[j + 1 :], gap, out=best[j + 1 :])
-    return out.T
+def _reaching(
+    centred: NDArray[np.float64], per: NDArray[np.float64], behind: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    """(C,) in how many draws the largest of |centred_k - centred_j| per_jk over k reaches behind_j.
+
+    In most draws the highest and the lowest columns tell: one of them reaches it, or of the others not even the widest gap over
+    the smallest standard error would. All columns are looked at in the draws that are left only.
+    """
+    b, c = centred.shape
+    order = np.argpartition(centred, [min(_ENDS, c - 1), max(c - 1 - _ENDS, 0)], axis=1)
+    every, widest = np.arange(b), per.max(axis=1)
+    reached = np.zeros((b, c), dtype=bool)
+    for end in (order[:, :_ENDS], order[:, -_ENDS:]):
+        for k in end.T:
+            reached |= np.abs(centred - centred[every, k][:, None]) * per[k] >= behind
+    # What is between the ends is no farther from a column than the ends are.
+    low, high = (centred[every, order[:, i]][:, None] for i in (min(_ENDS, c - 1), max(c - 1 - _ENDS, 0)))
+    open_ = ~reached & (np.maximum(high - centred, centred - low) * widest >= behind)
+    out = reached.sum(axis=0)
+    for j in np.flatnonzero(open_.any(axis=0)):
+        draws = centred[open_[:, j]]
+        out[j] += np.sum(np.any(np.abs(draws - draws[:, [j]]) * per[j] >= behind[j], axis=1))
+    return np.asarray(out)

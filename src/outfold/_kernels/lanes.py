@@ -205,3 +205,30 @@ def concordance_lanes(ranks, walk, counts, tree, statistic, out):
                     node += node & -node
         for k in range(n_lanes):
             out[c, k] = statistic[k]
+
+
+@_compiled
+def walk_thresholds(weights, rows, positive, last, of_positives, wanted, out):
+    """Hits and false alarms before and through the tie group in which a class is first drawn so often, into ``out`` (b, q, 4).
+
+    ``rows`` are in descending score order, ``last`` tells the ends of tie groups, ``wanted`` (b, q) rises along q.
+    """
+    for i in range(weights.shape[0]):
+        hits = false = before_hits = before_false = 0
+        next_ = 0
+        for s in range(rows.shape[0]):
+            count = weights[i, rows[s]]
+            if positive[s]:
+                hits += count
+            else:
+                false += count
+            if last[s]:
+                seen = hits if of_positives else false
+                while next_ < wanted.shape[1] and seen >= wanted[i, next_]:
+                    out[i, next_, 0] = before_hits
+                    out[i, next_, 1] = before_false
+                    out[i, next_, 2] = hits
+                    out[i, next_, 3] = false
+                    next_ += 1
+                before_hits = hits
+                before_false = false

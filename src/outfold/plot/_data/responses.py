@@ -108,7 +108,7 @@ def _line(kind: _Kind, name: str, part: Predictions, level: float, n_resamples: 
 def _drawn(kind: _Kind, held: Held, weights: NDArray[Any]) -> Floats:
     """(b, grid) the mean over repeats of the curve under every weighting."""
     total = sum(
-        kind.at(Thresholds(weights[:, rows], positive, last), _GRID)
+        kind.at(Thresholds(weights, rows, positive, last), _GRID)
         for rows, positive, _, last in zip(*held, strict=True)
     )
     return np.asarray(total / len(held.rows))
