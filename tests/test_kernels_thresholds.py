@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from outfold._kernels import jit
-from outfold._kernels.thresholds import Thresholds
+from outfold._kernels.thresholds import Ranked, precision, roc
 
 GRID = np.linspace(0, 1, 101)
 
@@ -53,19 +55,19 @@ def _sorted(scores, positive):
 
 def _check(scores, positive, weights):
     order, positive, last = _sorted(scores, positive)
-    found = Thresholds(weights, order, positive, last)
+    ranked = Ranked(order, positive, last)
     plain = [_points(w[order].astype(np.int64), positive, last) for w in weights]
-    np.testing.assert_allclose(found.roc(GRID), [_plain_roc(*p) for p in plain], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(found.precision(GRID), [_plain_precision(*p) for p in plain], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(roc(ranked, weights, GRID), [_plain_roc(*p) for p in plain], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(precision(ranked, weights, GRID), [_plain_precision(*p) for p in plain], rtol=0, atol=1e-12)
 
 
 @pytest.fixture(params=["compiled", "plain"], autouse=True)
-def _path(request, monkeypatch):
+def _path(request):
     """With numba, where it is installed, and without."""
-    if request.param == "plain":
-        monkeypatch.setattr(jit, "lanes", lambda: None)
-    elif jit.lanes() is None:
+    if request.param == "compiled" and jit.lanes() is None:
         pytest.skip("needs numba")
+    with jit.disabled() if request.param == "plain" else nullcontext():
+        yield
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -105,13 +107,14 @@ def test_scikit_learn_has_the_same_points():
     scores, positive = rng.integers(0, 40, 300) / 40, rng.random(300) < 0.3
     weights = rng.poisson(1, (4, 300)).astype(np.uint8)
     order, own, last = _sorted(scores, positive)
-    found = Thresholds(weights, order, own, last)
+    ranked = Ranked(order, own, last)
+    rates, shares = roc(ranked, weights, GRID), precision(ranked, weights, GRID)
     for i, w in enumerate(weights):
         fpr, tpr, _ = roc_curve(positive, scores, sample_weight=w, drop_intermediate=False)
         inside = np.isin(GRID, fpr)
         assert inside.sum() >= 2
         top = [tpr[fpr == x].max() for x in GRID[inside]]
-        np.testing.assert_allclose(found.roc(GRID)[i, inside], top, rtol=0, atol=1e-12)
-        precision, recall, _ = precision_recall_curve(positive, scores, sample_weight=w)
+        np.testing.assert_allclose(rates[i, inside], top, rtol=0, atol=1e-12)
+        reference, recall, _ = precision_recall_curve(positive, scores, sample_weight=w)
         first = [np.flatnonzero(recall >= max(x, recall[recall > 0].min()))[-1] for x in GRID]
-        np.testing.assert_allclose(found.precision(GRID)[i], precision[first], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(shares[i], reference[first], rtol=0, atol=1e-12)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import metrics
-from ._kernels.base import Kernel
+from ._kernels.base import EXACT32, EXACT64, Kernel
 from ._kernels.means import MeanKernel
 from ._kernels.resample import Bootstrap, block_size, blocks
 from ._notes import Note
@@ -27,12 +27,10 @@ from .metrics import Metric, MetricLike
 _EARLY_DROP = 50
 # Units left out one by one for the acceleration of a bootstrap; more are left out in as many parts.
 _JACKKNIFE = 2000
-# Fewer whole numbers of four bytes have a sum that is exact in floating point.
-_EXACT_SUM = 1 << 21
 
 Aggregate = Literal["pooled", "fold"]
 
-_KEPT: ContextVar[dict[Any, tuple[Predictions, Any]] | None] = ContextVar("kept", default=None)
+_KEPT: ContextVar[dict[Any, Any] | None] = ContextVar("kept", default=None)
 
 T = TypeVar("T")
 
@@ -93,17 +91,8 @@ class Scoring:
             raise InputError(f"aggregate must be 'pooled' or 'fold'; got {aggregate!r}.")
         self.oof, self.aggregate = oof, aggregate
         self.metric, self._data = bind(oof, metric)
-        self.candidates = running(oof)
-        if not len(self.candidates):
-            raise NeedError(
-                "no configuration has predictions without failed or dropped cells; collect some that can be fitted."
-            )
-        self.cells = _common_cells(oof, self.candidates)
-        counts = np.zeros((oof.n_repeats, oof.state.shape[2] + 1), dtype=bool)  # the last for samples not held out
-        counts[tuple(np.transpose(self.cells))] = True
-        self._used = counts[np.arange(oof.n_repeats), oof.folds]
+        self.candidates, self.cells, self._used, self.notes = _kept(oof, "counts", lambda: _what_counts(oof))
         self.rows = np.flatnonzero(self._used.any(axis=1))
-        self.notes = _notes_on_missing(oof, self.candidates, self.cells)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -270,9 +259,12 @@ def fold_sums(
     order = np.argsort(folds, kind="stable")
     ends = np.append(np.flatnonzero(np.diff(folds[order])) + 1, len(folds))
     starts = np.append(0, ends[:-1])
-    if values.dtype.kind in "biu" and values.dtype.itemsize <= 4 and len(folds) < _EXACT_SUM:
-        member = (folds[:, None] == folds[order][starts]).astype(np.float64)
-        return values.astype(np.float64) @ member, ends - starts
+    if values.dtype.kind in "biu":
+        largest = max(-int(values.min(initial=0)), int(values.max(initial=0))) * len(folds)
+        if largest < EXACT64:
+            kind = np.float32 if largest < EXACT32 else np.float64
+            member = (folds[:, None] == folds[order][starts]).astype(kind)
+            return (values.astype(kind) @ member).astype(np.float64), ends - starts
     held = np.take(values, order, axis=1)
     whole = np.int64 if values.dtype.kind in "biu" else np.float64
     sums = [held[:, a:b].sum(axis=1, dtype=whole) for a, b in zip(starts, ends, strict=True)]
@@ -302,7 +294,10 @@ def sample_bootstrap(scoring: Scoring, stratify: bool, rng: int) -> Bootstrap:
             raise InputError(f"stratify=True needs class labels; these predictions are for {target.task}.")
     if codes is not None and strata is not None and not _one_stratum_a_group(codes, strata):
         raise InputError("stratify=True with groups needs groups of one class each; draw without stratify.")
-    return Bootstrap(len(target), check_count(rng, "rng", 0), codes, None if strata is None else strata.astype(np.intp))
+    kept = _KEPT.get()
+    draws = None if kept is None else kept.setdefault("draws", {})
+    strata = None if strata is None else strata.astype(np.intp)
+    return Bootstrap(len(target), check_count(rng, "rng", 0), codes, strata, draws)
 
 
 def jackknife_scores(scoring: Scoring) -> NDArray[np.float64]:
@@ -363,6 +358,22 @@ def leaderboard(oof: Predictions, metric: MetricLike, aggregate: Aggregate) -> L
     others = np.setdiff1d(np.arange(oof.n_configs), scoring.candidates)
     left_out = {oof.configs[i]: why_not(oof, i) for i in others}
     return Leaderboard(scoring.metric.name, tuple(names[i] for i in order), scores[order], se[order], left_out)
+
+
+def _what_counts(
+    oof: Predictions,
+) -> tuple[NDArray[np.intp], list[tuple[int, int]], NDArray[np.bool_], tuple[Note, ...]]:
+    """The candidates, the cells that count, (N, R) whose predictions these are, and what was left out."""
+    candidates = running(oof)
+    if not len(candidates):
+        raise NeedError(
+            "no configuration has predictions without failed or dropped cells; collect some that can be fitted."
+        )
+    cells = _common_cells(oof, candidates)
+    counts = np.zeros((oof.n_repeats, oof.state.shape[2] + 1), dtype=bool)  # the last for samples not held out
+    counts[tuple(np.transpose(cells))] = True
+    used = counts[np.arange(oof.n_repeats), oof.folds]
+    return candidates, cells, used, _notes_on_missing(oof, candidates, cells)
 
 
 def running(oof: Predictions) -> NDArray[np.intp]:

@@ -38,16 +38,17 @@ def best_pvalues(scores: NDArray[np.float64], draws: NDArray[np.float64]) -> NDA
     """
     b = len(draws)
     centred = draws - draws.mean(axis=0)
-    covariance = centred.T @ centred / b
-    variance = np.diag(covariance)
+    products = centred.T @ centred
+    variance = np.diag(products).copy()
     scale = variance + variance[:, None]
-    squares = scale - 2 * covariance
+    products *= 2
+    squares = np.subtract(scale, products, out=products)
     # What is left of the difference of two equal columns is rounding: it says nothing against either.
     told_apart = squares > 1e-10 * scale
-    se = np.sqrt(np.where(told_apart, squares, np.inf))
-    behind = np.where(told_apart, (scores - scores[:, None]) / se, -np.inf).max(axis=1)
+    per = np.sqrt(b / np.where(told_apart, squares, np.inf))  # one over the standard error
+    behind = ((scores - scores[:, None]) * per).max(axis=1)
     ahead = np.any(~told_apart & (scores > (scores + RELATIVE_TIE * np.abs(scores))[:, None]), axis=1)
-    out = (1 + _reaching(centred, 1 / se, behind)) / (1 + b)
+    out = (1 + _reaching(centred, per, behind)) / (1 + b)
     out[~told_apart.any(axis=1)] = 1.0
     out[ahead] = 1 / (1 + b)
     return np.asarray(out)

@@ -208,27 +208,60 @@ def concordance_lanes(ranks, walk, counts, tree, statistic, out):
 
 
 @_compiled
-def walk_thresholds(weights, rows, positive, last, of_positives, wanted, out):
-    """Hits and false alarms before and through the tie group in which a class is first drawn so often, into ``out`` (b, q, 4).
+def roc_walk(weights, rows, positive, last, totals, grid, out):
+    """Highest true positive rate at the rising false positive rates of the grid, into ``out`` (b, q).
 
-    ``rows`` are in descending score order, ``last`` tells the ends of tie groups, ``wanted`` (b, q) rises along q.
+    ``rows`` are in descending score order, ``last`` tells the ends of tie groups, ``totals`` (b, 2) are positives and
+    negatives drawn; a draw without one of these is left alone.
     """
     for i in range(weights.shape[0]):
-        hits = false = before_hits = before_false = 0
-        next_ = 0
+        p, n = totals[i, 0], totals[i, 1]
+        if p == 0 or n == 0:
+            continue
+        hits = false = hits_before = false_before = at = 0
+        passed = 1  # the count at which the rate is above grid[at]: few rows reach it, which the processor foresees
         for s in range(rows.shape[0]):
             count = weights[i, rows[s]]
-            if positive[s]:
-                hits += count
-            else:
-                false += count
-            if last[s]:
-                seen = hits if of_positives else false
-                while next_ < wanted.shape[1] and seen >= wanted[i, next_]:
-                    out[i, next_, 0] = before_hits
-                    out[i, next_, 1] = before_false
-                    out[i, next_, 2] = hits
-                    out[i, next_, 3] = false
-                    next_ += 1
-                before_hits = hits
-                before_false = false
+            hits += count * positive[s]
+            false += count * (not positive[s])
+            if not last[s]:
+                continue
+            while false >= passed:
+                left, right, low = false_before / n, false / n, hits_before / p
+                out[i, at] = low + (hits / p - low) * (grid[at] - left) / (right - left)
+                at += 1
+                passed = n + 1
+                if at < grid.shape[0]:
+                    passed = int(grid[at] * n)
+                    while passed / n <= grid[at]:
+                        passed += 1
+            hits_before = hits
+            false_before = false
+        while at < grid.shape[0]:
+            out[i, at] = 1.0
+            at += 1
+
+
+@_compiled
+def precision_walk(weights, rows, positive, last, totals, grid, out):
+    """Precision at the first threshold that reaches the rising recalls of the grid, into ``out``; see `roc_walk`."""
+    for i in range(weights.shape[0]):
+        p = totals[i, 0]
+        if p == 0:
+            continue
+        hits = false = at = 0
+        reached = 1  # the count at which the recall is grid[at]
+        for s in range(rows.shape[0]):
+            count = weights[i, rows[s]]
+            hits += count * positive[s]
+            false += count * (not positive[s])
+            if not last[s]:
+                continue
+            while hits >= reached:
+                out[i, at] = hits / (hits + false)
+                at += 1
+                reached = p + 1
+                if at < grid.shape[0]:
+                    reached = max(int(grid[at] * p) - 1, 1)
+                    while reached / p < grid[at]:
+                        reached += 1

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import estimate as estimates
-from ..._kernels.thresholds import Thresholds
+from ..._kernels import thresholds
+from ..._kernels.thresholds import Ranked
 from ..._predictions import Predictions
 from ..._results import Estimate
 from ..._scoring import Scoring, bind, sample_bootstrap
@@ -65,7 +66,7 @@ class _Kind(NamedTuple):
     metric: str
     points: Callable[[list[tuple[Floats, Floats]]], tuple[Floats, Floats]]
     path: Callable[[Floats, Floats], tuple[Floats, Floats]]
-    at: Callable[[Thresholds, Floats], Floats]
+    drawn: Callable[[Ranked, NDArray[Any], Floats], Floats]
 
 
 class Held(NamedTuple):
@@ -108,7 +109,7 @@ def _line(kind: _Kind, name: str, part: Predictions, level: float, n_resamples: 
 def _drawn(kind: _Kind, held: Held, weights: NDArray[Any]) -> Floats:
     """(b, grid) the mean over repeats of the curve under every weighting."""
     total = sum(
-        kind.at(Thresholds(weights, rows, positive, last), _GRID)
+        kind.drawn(Ranked(rows, positive, last), weights, _GRID)
         for rows, positive, _, last in zip(*held, strict=True)
     )
     return np.asarray(total / len(held.rows))
@@ -195,8 +196,8 @@ def _pr_step(recall: Floats, precision: Floats, x: Floats) -> Floats:
 
 
 KINDS = {
-    "roc": _Kind("roc_auc", _roc_points, _roc_path, Thresholds.roc),
-    "precision_recall": _Kind("average_precision", _pr_points, _pr_path, Thresholds.precision),
+    "roc": _Kind("roc_auc", _roc_points, _roc_path, thresholds.roc),
+    "precision_recall": _Kind("average_precision", _pr_points, _pr_path, thresholds.precision),
 }
 
 
