@@ -109,6 +109,7 @@ class Scoring:
         assert self._by_cell  # built here once, not in every copy
         out = copy.copy(self)
         out.aggregate = "fold"
+        out.__dict__.pop("_own_scores", None)
         return out
 
     def equal_weights(self) -> NDArray[np.uint8]:
@@ -117,13 +118,19 @@ class Scoring:
 
     def scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
         """(b, C) the metric of every candidate under every weighting."""
-        weights = self.equal_weights() if weights is None else weights
+        if weights is None:
+            return self._own_scores.copy()
         scores = [part.kernel.scores(part.of(weights)) for part in self._parts]
         out = self._mean(scores)
         if len(scores) > 1:
             # Undefined for all: the part says nothing. Undefined for some only: these cannot be compared with the rest.
             out[np.any([np.isnan(s) & ~np.all(np.isnan(s), axis=1, keepdims=True) for s in scores], axis=0)] = np.nan
         return out
+
+    @cached_property
+    def _own_scores(self) -> NDArray[np.float64]:
+        """(1, C) the scores on all samples, which everything asks for."""
+        return self._shared(f"own {self.aggregate}", lambda: self.scores(self.equal_weights()))
 
     def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> NDArray[np.float64]:
         """(b,) the metric of candidate chosen[i] under weights[i]."""
@@ -159,7 +166,7 @@ class Scoring:
     @cached_property
     def _cell_sums(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """(C, cells) what every cell adds to a mean, and (cells,) its samples: kernels, made for many weightings, cost more."""
-        return _kept(self.oof, (self.metric, "sums"), self._make_cell_sums)
+        return self._shared("sums", self._make_cell_sums)
 
     def _make_cell_sums(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         assert self.metric.values is not None
@@ -199,9 +206,13 @@ class Scoring:
         """Repeats of which some cell counts."""
         return sorted({r for r, _ in self.cells})
 
+    def _shared(self, what: str, make: Callable[[], T]) -> T:
+        """What is made of these candidates by this metric, once while `kernels_kept`."""
+        return _kept(self.oof, (self.metric, self.candidates.tobytes(), what), make)
+
     @cached_property
     def _pooled(self) -> list[Part]:
-        return _kept(self.oof, (self.metric, "pooled"), self._make_pooled)
+        return self._shared("pooled", self._make_pooled)
 
     def _make_pooled(self) -> list[Part]:
         """One kernel a repeat; one for all repeats where the metric is a mean over the same samples."""
@@ -223,7 +234,7 @@ class Scoring:
 
     @cached_property
     def _by_cell(self) -> list[Part]:
-        return _kept(self.oof, (self.metric, "by cell"), self._make_by_cell)
+        return self._shared("by cell", self._make_by_cell)
 
     def _make_by_cell(self) -> list[Part]:
         position = np.full(self.oof.n_samples, -1)

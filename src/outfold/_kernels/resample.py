@@ -52,9 +52,10 @@ class Bootstrap:
     def blocks(self, n_resamples: int) -> Iterator[NDArray[Any]]:
         """The counts of `n_resamples` draws, a block at a time."""
         for i, part in enumerate(blocks(n_resamples, block_size(self.n))):
-            yield self._block(i, part.stop - part.start)
+            yield self.block(i, part.stop - part.start)
 
-    def _block(self, i: int, b: int) -> NDArray[Any]:
+    def block(self, i: int, b: int) -> NDArray[Any]:
+        """(b, N) the first draws of a block."""
         if self.kept is None or self.groups is not None or self.strata is not None or b * self.n > _KEPT:
             return self.counts(self.generator(i), b)
         key = (self.n, self.seed, i, b)
