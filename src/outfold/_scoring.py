@@ -170,11 +170,20 @@ class Scoring:
 
     def _make_cell_sums(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         assert self.metric.values is not None
-        parts = []
-        for r in self._repeats:
-            rows = np.flatnonzero(self._used[:, r])
-            values = self.metric.values(self.oof.target.take(rows), self._slice(r, rows))
-            parts.append(fold_sums(values, self.oof.folds[rows, r]))
+        return self._joined([self._sums_of(r, self._values(self.metric.values, r)) for r in self._repeats])
+
+    def _values(self, values: Callable[..., NDArray[Any]], repeat: int) -> NDArray[Any]:
+        """(C, n) what a pointwise metric is the mean of, on the samples that count of one repeat."""
+        rows = np.flatnonzero(self._used[:, repeat])
+        return values(self.oof.target.take(rows), self._slice(repeat, rows))
+
+    def _sums_of(self, repeat: int, values: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        return fold_sums(values, self.oof.folds[self._used[:, repeat], repeat])
+
+    @staticmethod
+    def _joined(
+        parts: list[tuple[NDArray[np.float64], NDArray[np.intp]]],
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         sums, sizes = zip(*parts, strict=True)
         return np.concatenate(sums, axis=1), np.concatenate(sizes)
 
@@ -228,8 +237,15 @@ class Scoring:
 
     def _summed_kernel(self, values: Callable[..., NDArray[Any]], repeats: list[int]) -> Kernel:
         # Sums of 0-1 values stay whole numbers, so that ties stay exact: divide once, at the end.
-        target = self.oof.target.take(self.rows)
-        total = sum(_wide(values(target, self._slice(r, self.rows))) for r in repeats)
+        total: Any = 0
+        sums = []
+        for r in repeats:
+            own = self._values(values, r)
+            total = total + _wide(own)
+            if _KEPT.get() is not None:  # the values are at hand, and folds will be asked for
+                sums.append(self._sums_of(r, own))
+        if sums:
+            self._shared("sums", lambda: self._joined(sums))
         return MeanKernel(np.asarray(total), divisor=float(len(repeats)))
 
     @cached_property

@@ -44,12 +44,14 @@ def best_pvalues(scores: NDArray[np.float64], draws: NDArray[np.float64]) -> NDA
     products *= 2
     squares = np.subtract(scale, products, out=products)
     # What is left of the difference of two equal columns is rounding: it says nothing against either.
-    told_apart = squares > 1e-10 * scale
-    per = np.sqrt(b / np.where(told_apart, squares, np.inf))  # one over the standard error
-    behind = ((scores - scores[:, None]) * per).max(axis=1)
-    ahead = np.any(~told_apart & (scores > (scores + RELATIVE_TIE * np.abs(scores))[:, None]), axis=1)
+    equal = squares <= np.multiply(scale, 1e-10, out=scale)
+    squares[equal] = np.inf
+    per = np.sqrt(np.divide(b, squares, out=squares), out=squares)  # one over the standard error
+    gaps = np.subtract(scores, scores[:, None], out=scale)
+    ahead = np.any(equal & (gaps > RELATIVE_TIE * np.abs(scores)[:, None]), axis=1)
+    behind = np.multiply(gaps, per, out=gaps).max(axis=1)
     out = (1 + _reaching(centred, per, behind)) / (1 + b)
-    out[~told_apart.any(axis=1)] = 1.0
+    out[equal.all(axis=1)] = 1.0
     out[ahead] = 1 / (1 + b)
     return np.asarray(out)
 
@@ -74,6 +76,9 @@ def _reaching(
     open_ = ~reached & (np.maximum(high - centred, centred - low) * widest >= behind)
     out = reached.sum(axis=0)
     for j in np.flatnonzero(open_.any(axis=0)):
-        draws = centred[open_[:, j]]
-        out[j] += np.sum(np.any(np.abs(draws - draws[:, [j]]) * per[j] >= behind[j], axis=1))
+        gaps = centred[open_[:, j]]
+        gaps -= gaps[:, [j]]
+        np.abs(gaps, out=gaps)
+        gaps *= per[j]
+        out[j] += np.sum(gaps.max(axis=1) >= behind[j])
     return np.asarray(out)
