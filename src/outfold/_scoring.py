@@ -45,16 +45,21 @@ def kernels_kept() -> Iterator[None]:
         _KEPT.reset(token)
 
 
-def _kept(oof: Predictions, key: Any, make: Callable[[], T]) -> T:
+def kept(oof: Predictions, key: Any, make: Callable[[], T]) -> T:
     """What is made of the predictions, once while `kernels_kept` and every time otherwise."""
-    kept = _KEPT.get()
-    if kept is None:
+    made = _KEPT.get()
+    if made is None:
         return make()
     full = (id(oof), key)
-    if full not in kept:
-        kept[full] = (oof, make())  # the predictions stay alive, so that no other ones get their id
-    found: T = kept[full][1]
+    if full not in made:
+        made[full] = (oof, make())  # the predictions stay alive, so that no other ones get their id
+    found: T = made[full][1]
     return found
+
+
+def alone(oof: Predictions, config: str) -> Predictions:
+    """The predictions of one configuration."""
+    return kept(oof, ("alone", config), lambda: oof.sel(config=config))
 
 
 class Part(NamedTuple):
@@ -91,7 +96,7 @@ class Scoring:
             raise InputError(f"aggregate must be 'pooled' or 'fold'; got {aggregate!r}.")
         self.oof, self.aggregate = oof, aggregate
         self.metric, self._data = bind(oof, metric)
-        self.candidates, self.cells, self._used, self.notes = _kept(oof, "counts", lambda: _what_counts(oof))
+        self.candidates, self.cells, self._used, self.notes = kept(oof, "counts", lambda: _what_counts(oof))
         self.rows = np.flatnonzero(self._used.any(axis=1))
 
     @cached_property
@@ -109,7 +114,7 @@ class Scoring:
         assert self._by_cell  # built here once, not in every copy
         out = copy.copy(self)
         out.aggregate = "fold"
-        out.__dict__.pop("_own_scores", None)
+        out.__dict__.pop("_own_parts", None)
         return out
 
     def equal_weights(self) -> NDArray[np.uint8]:
@@ -118,19 +123,20 @@ class Scoring:
 
     def scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
         """(b, C) the metric of every candidate under every weighting."""
-        if weights is None:
-            return self._own_scores.copy()
-        scores = [part.kernel.scores(part.of(weights)) for part in self._parts]
+        scores = self._own_parts if weights is None else self._scores_of_parts(weights)
         out = self._mean(scores)
         if len(scores) > 1:
             # Undefined for all: the part says nothing. Undefined for some only: these cannot be compared with the rest.
             out[np.any([np.isnan(s) & ~np.all(np.isnan(s), axis=1, keepdims=True) for s in scores], axis=0)] = np.nan
-        return out
+        return out if weights is not None else out.copy()
+
+    def _scores_of_parts(self, weights: NDArray[Any]) -> list[NDArray[np.float64]]:
+        return [part.kernel.scores(part.of(weights)) for part in self._parts]
 
     @cached_property
-    def _own_scores(self) -> NDArray[np.float64]:
-        """(1, C) the scores on all samples, which everything asks for."""
-        return self._shared(f"own {self.aggregate}", lambda: self.scores(self.equal_weights()))
+    def _own_parts(self) -> list[NDArray[np.float64]]:
+        """The scores of the parts on all samples, which everything asks for."""
+        return self._shared(f"own {self.aggregate}", lambda: self._scores_of_parts(self.equal_weights()))
 
     def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> NDArray[np.float64]:
         """(b,) the metric of candidate chosen[i] under weights[i]."""
@@ -146,8 +152,7 @@ class Scoring:
 
     def undefined(self) -> tuple[int, int]:
         """How many of how many parts of the mean over repeats, or folds, are undefined for every candidate."""
-        weights = self.equal_weights()
-        return sum(bool(np.isnan(part.kernel.scores(part.of(weights))).all()) for part in self._parts), len(self._parts)
+        return sum(bool(np.isnan(scores).all()) for scores in self._own_parts), len(self._own_parts)
 
     def standard_errors(self, fold_scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """(b, C) sd over the folds of a repeat / sqrt(K), averaged over repeats; NaN for fewer than two folds."""
@@ -155,6 +160,8 @@ class Scoring:
 
     def repeat_scores(self) -> NDArray[np.float64]:
         """(R, C) the metric of every candidate on all that counts of every repeat; repeats without any are left out."""
+        if self.metric.values is None and self.aggregate == "pooled":
+            return np.concatenate(self._own_parts)
         if self.metric.values is None:
             sizes = [int(self._used[:, r].sum()) for r in self._repeats]
             weights = (np.ones((1, n), dtype=np.uint8) for n in sizes)
@@ -217,7 +224,7 @@ class Scoring:
 
     def _shared(self, what: str, make: Callable[[], T]) -> T:
         """What is made of these candidates by this metric, once while `kernels_kept`."""
-        return _kept(self.oof, (self.metric, self.candidates.tobytes(), what), make)
+        return kept(self.oof, (self.metric, self.candidates.tobytes(), what), make)
 
     @cached_property
     def _pooled(self) -> list[Part]:
@@ -321,8 +328,8 @@ def sample_bootstrap(scoring: Scoring, stratify: bool, rng: int) -> Bootstrap:
             raise InputError(f"stratify=True needs class labels; these predictions are for {target.task}.")
     if codes is not None and strata is not None and not _one_stratum_a_group(codes, strata):
         raise InputError("stratify=True with groups needs groups of one class each; draw without stratify.")
-    kept = _KEPT.get()
-    draws = None if kept is None else kept.setdefault("draws", {})
+    made = _KEPT.get()
+    draws = None if made is None else made.setdefault("draws", {})
     strata = None if strata is None else strata.astype(np.intp)
     return Bootstrap(len(target), check_count(rng, "rng", 0), codes, strata, draws)
 
@@ -348,7 +355,7 @@ def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
     """The metric for this task, and the predictions in the response it needs."""
     found = metrics.get(metric, oof.target.task)
     try:
-        return found, _kept(oof, found.needs, lambda: oof.respond(found.needs))
+        return found, kept(oof, found.needs, lambda: oof.respond(found.needs))
     except NeedError as error:
         raise NeedError(f"{found.name} {error}") from None
 

@@ -114,4 +114,4 @@ def _centred_among(values: NDArray[np.float64], members: NDArray[np.bool_]) -> N
 
 def first_block(bootstrap: Bootstrap, n_resamples: int) -> NDArray[Any]:
     """The counts of the first draws, enough to tell noise from differences."""
-    return bootstrap.counts(bootstrap.generator(0), min(n_resamples, BLOCK, block_size(bootstrap.n)))
+    return bootstrap.block(0, min(n_resamples, BLOCK, block_size(bootstrap.n)))

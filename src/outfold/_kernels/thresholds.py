@@ -36,9 +36,12 @@ class Ranked(NamedTuple):
         return np.stack(sides, axis=1)
 
 
-def roc(ranked: Ranked, weights: NDArray[Any], x: Floats) -> Floats:
-    """(b, len(x)) highest true positive rate at rising false positive rates x; NaN where a class was not drawn."""
-    totals, lanes = ranked.totals(weights), jit.lanes()
+def roc(ranked: Ranked, weights: NDArray[Any], x: Floats, totals: Ints | None = None) -> Floats:
+    """(b, len(x)) highest true positive rate at rising false positive rates x; NaN where a class was not drawn.
+
+    The totals are found where they are not known.
+    """
+    totals, lanes = ranked.totals(weights) if totals is None else totals, jit.lanes()
     if lanes is None:
         out = _roc(_Counts(ranked, weights), totals[:, :1], totals[:, 1:], x)
     else:
@@ -48,9 +51,12 @@ def roc(ranked: Ranked, weights: NDArray[Any], x: Floats) -> Floats:
     return out
 
 
-def precision(ranked: Ranked, weights: NDArray[Any], x: Floats) -> Floats:
-    """(b, len(x)) precision at the first threshold of rising recall x, above 0; NaN where no positive was drawn."""
-    totals, lanes = ranked.totals(weights), jit.lanes()
+def precision(ranked: Ranked, weights: NDArray[Any], x: Floats, totals: Ints | None = None) -> Floats:
+    """(b, len(x)) precision at the first threshold of rising recall x, above 0; NaN where no positive was drawn.
+
+    The totals are found where they are not known.
+    """
+    totals, lanes = ranked.totals(weights) if totals is None else totals, jit.lanes()
     if lanes is None:
         wanted = np.maximum(_first_reaching(x, totals[:, :1]), 1)
         _, _, hits, false = _Counts(ranked, weights).around(ranked.positive, wanted)

@@ -18,7 +18,7 @@ from ..._kernels import thresholds
 from ..._kernels.thresholds import Ranked
 from ..._predictions import Predictions
 from ..._results import Estimate
-from ..._scoring import Scoring, bind, sample_bootstrap
+from ..._scoring import Scoring, alone, bind, kept, sample_bootstrap
 from ..._target import Target
 from ..._validate import Needs, check_count, check_level
 from ...exceptions import InputError, NeedError
@@ -66,7 +66,7 @@ class _Kind(NamedTuple):
     metric: str
     points: Callable[[list[tuple[Floats, Floats]]], tuple[Floats, Floats]]
     path: Callable[[Floats, Floats], tuple[Floats, Floats]]
-    drawn: Callable[[Ranked, NDArray[Any], Floats], Floats]
+    drawn: Callable[[Ranked, NDArray[Any], Floats, NDArray[np.int64] | None], Floats]
 
 
 class Held(NamedTuple):
@@ -108,11 +108,11 @@ def _line(kind: _Kind, name: str, part: Predictions, level: float, n_resamples: 
 
 def _drawn(kind: _Kind, held: Held, weights: NDArray[Any]) -> Floats:
     """(b, grid) the mean over repeats of the curve under every weighting."""
-    total = sum(
-        kind.drawn(Ranked(rows, positive, last), weights, _GRID)
-        for rows, positive, _, last in zip(*held, strict=True)
-    )
-    return np.asarray(total / len(held.rows))
+    ranked = [Ranked(rows, positive, last) for rows, positive, _, last in zip(*held, strict=True)]
+    totals = None
+    if all(len(one.rows) == weights.shape[1] for one in ranked):  # all repeats have the same samples
+        totals = ranked[0].totals(weights)
+    return np.asarray(sum(kind.drawn(one, weights, _GRID, totals) for one in ranked) / len(ranked))
 
 
 def _band(draws: Floats, level: float) -> tuple[Floats, Floats]:
@@ -126,6 +126,10 @@ def _band(draws: Floats, level: float) -> tuple[Floats, Floats]:
 
 def held_out(scoring: Scoring) -> Held:
     """The predictions that count of the only configuration of a binary task; rows are positions among those that count."""
+    return kept(scoring.oof, "held out", lambda: _held_out(scoring))
+
+
+def _held_out(scoring: Scoring) -> Held:
     oof = scoring.oof
     data = bind(oof, "roc_auc")[1][:, 0]
     out = Held([], [], [], [])
@@ -215,16 +219,16 @@ def _binary_parts(
     if len(classes) == 2:
         if positive is not None and str(positive) != str(classes[1]):
             raise InputError(f"the positive class of these predictions is {classes[1]!s}; got positive={positive!r}.")
-        return [(name, oof.sel(config=name)) for name in names], str(classes[1]), None
+        return [(name, alone(oof, name)) for name in names], str(classes[1]), None
     if positive is not None:
         code = _code(classes, positive)
-        return [(name, against_rest(oof.sel(config=name), code)) for name in names], str(classes[code]), None
+        return [(name, against_rest(alone(oof, name), code)) for name in names], str(classes[code]), None
     if len(names) > 1:
         raise InputError(
             f"{len(classes)} classes and {len(names)} configurations are too much for one picture; name one configuration "
             "for a line a class, or a class for a line a configuration: positive=..."
         )
-    one = oof.sel(config=names[0])
+    one = alone(oof, names[0])
     return [(str(label), against_rest(one, code)) for code, label in enumerate(classes)], None, names[0]
 
 
@@ -347,7 +351,7 @@ def confusion(oof: Predictions, config: str | int | None) -> Confusion:
     if classes is None:
         raise NeedError(f"plot.confusion needs classes; these predictions are for {oof.target.task}.")
     name = oof.leaderboard("accuracy").configs[0] if config is None else oof.configs[oof.config_index(config)]
-    scoring = Scoring(oof.sel(config=name), "accuracy")
+    scoring = Scoring(alone(oof, name), "accuracy")
     labels = bind(scoring.oof, "accuracy")[1][:, 0]
     k, tables = len(classes), []
     for r in sorted({r for r, _ in scoring.cells}):
