@@ -112,7 +112,7 @@ def table_latex(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def _breakable(name: str) -> str:
     """An escaped name that may be broken after marks of punctuation."""
-    return re.sub(r"(\\_|[,=(/;:])(?=\S)", r"\1\\allowbreak{}", name)
+    return re.sub(r"(\\(?:[_&#$%{}]|text\w+\{\})|[,=(/;:])(?=\S)", r"\1\\allowbreak{}", name)
 
 
 # What no document may hold, and what would turn the direction of the text around it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,9 +63,10 @@ def test_hostile_and_long_names_compile_and_fit_the_page(tmp_path):
 
 
 def test_failed_cells_and_one_test_set_compile(tmp_path):
-    P = np.random.default_rng(0).random((60, 4))
-    P[:12, 1] = np.nan
-    failed = of.from_arrays(np.arange(60) % 2, P, folds=np.arange(60) // 12, response="proba")
+    oof = two_classes(r=2, c=6)
+    data, state = np.array(oof.data), np.array(oof.state)
+    data[1, 3], state[3, 1] = np.nan, of.State.FAILED
+    failed = replace(oof, data=data, state=state)
     right = of.from_arrays(None, np.random.default_rng(0).random((80, 30)) < 0.7, response="pointwise")
     made = [of.report(failed, "roc_auc", n_resamples=50), of.report(right, n_resamples=50)]
     compiled(tmp_path, "\n\n".join(report.to_latex() for report in made), made[1].bibtex)
