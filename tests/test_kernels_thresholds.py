@@ -58,7 +58,9 @@ def _check(scores, positive, weights):
     ranked = Ranked(order, positive, last)
     plain = [_points(w[order].astype(np.int64), positive, last) for w in weights]
     np.testing.assert_allclose(roc(ranked, weights, GRID), [_plain_roc(*p) for p in plain], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(precision(ranked, weights, GRID), [_plain_precision(*p) for p in plain], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        precision(ranked, weights, GRID), [_plain_precision(*p) for p in plain], rtol=0, atol=1e-12
+    )
 
 
 @pytest.fixture(params=["compiled", "plain"], autouse=True)

@@ -129,14 +129,14 @@ def clean(text: object, instead: str = "\N{REPLACEMENT CHARACTER}") -> str:
     return _UNSEEN.sub(instead, text)
 
 
-_GREEK = dict(
-    zip(
-        "αβγδεζηθικλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ",
-        "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau varphi chi psi omega "
-        "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega".split(),
-        strict=True,
-    )
-)
+# fmt: off
+_GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta", "η": "eta", "θ": "theta",
+    "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma",
+    "τ": "tau", "φ": "varphi", "χ": "chi", "ψ": "psi", "ω": "omega", "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta",
+    "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi", "Σ": "Sigma", "Φ": "Phi", "Ψ": "Psi", "Ω": "Omega",
+}
+# fmt: on
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",

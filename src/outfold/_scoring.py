@@ -283,9 +283,7 @@ def _columns(data: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[Any]:
     return np.ascontiguousarray(data if len(rows) == data.shape[1] else data[:, rows])
 
 
-def fold_sums(
-    values: NDArray[Any], folds: NDArray[np.integer]
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def fold_sums(values: NDArray[Any], folds: NDArray[np.integer]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """(C, K) sums of the (C, N) values over the samples of each fold there is, and (K,) their numbers of samples.
 
     Whole numbers are summed exactly, and equal rows have equal sums.
@@ -330,8 +328,8 @@ def sample_bootstrap(scoring: Scoring, stratify: bool, rng: int) -> Bootstrap:
         raise InputError("stratify=True with groups needs groups of one class each; draw without stratify.")
     made = _KEPT.get()
     draws = None if made is None else made.setdefault("draws", {})
-    strata = None if strata is None else strata.astype(np.intp)
-    return Bootstrap(len(target), check_count(rng, "rng", 0), codes, strata, draws)
+    within = None if strata is None else strata.astype(np.intp)
+    return Bootstrap(len(target), check_count(rng, "rng", 0), codes, within, draws)
 
 
 def jackknife_scores(scoring: Scoring) -> NDArray[np.float64]:

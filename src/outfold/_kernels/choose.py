@@ -56,9 +56,7 @@ def best_pvalues(scores: NDArray[np.float64], draws: NDArray[np.float64]) -> NDA
     return np.asarray(out)
 
 
-def _reaching(
-    centred: NDArray[np.float64], per: NDArray[np.float64], behind: NDArray[np.float64]
-) -> NDArray[np.intp]:
+def _reaching(centred: NDArray[np.float64], per: NDArray[np.float64], behind: NDArray[np.float64]) -> NDArray[np.intp]:
     """(C,) in how many draws the largest of |centred_k - centred_j| per_jk over k reaches behind_j.
 
     In most draws the highest and the lowest columns tell: one of them reaches it, or of the others not even the widest gap over

@@ -313,12 +313,12 @@ def _bins(name: str, part: Predictions, bins: int, level: float, n_resamples: in
     k = int(code.max()) + 1
     # Draws weigh samples, so what every sample has in every bin is counted once.
     cells = rows * k + code
-    whole, part = (np.bincount(cells, w, len(scoring.rows) * k).reshape(-1, k) for w in (None, positive))
+    all_, hits = (np.bincount(cells, w, len(scoring.rows) * k).reshape(-1, k) for w in (None, positive))
     draws = []
     for block in sample_bootstrap(scoring, False, rng).blocks(n_resamples):
         weights = block.astype(np.float64)
         with np.errstate(invalid="ignore"):
-            draws.append((weights @ part) / (weights @ whole))
+            draws.append((weights @ hits) / (weights @ all_))
     low, high = _band(np.concatenate(draws), level)
     count = np.bincount(code, minlength=k)
     observed = np.bincount(code, positive, k) / count
