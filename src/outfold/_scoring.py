@@ -291,15 +291,14 @@ def fold_sums(values: NDArray[Any], folds: NDArray[np.integer]) -> tuple[NDArray
     order = np.argsort(folds, kind="stable")
     ends = np.append(np.flatnonzero(np.diff(folds[order])) + 1, len(folds))
     starts = np.append(0, ends[:-1])
-    if values.dtype.kind in "biu":
-        largest = max(-int(values.min(initial=0)), int(values.max(initial=0))) * len(folds)
-        if largest < EXACT64:
-            kind = np.float32 if largest < EXACT32 else np.float64
-            member = (folds[:, None] == folds[order][starts]).astype(kind)
-            return (values.astype(kind) @ member).astype(np.float64), ends - starts
+    if values.dtype.kind in "biu":  # as the narrowest floats whose sums are exact: they are the fastest to sum
+        # A negative number looks like a large one here, and takes a wider type than it needs.
+        largest = int(values.view(f"u{values.dtype.itemsize}").max(initial=0)) * len(folds)
+        values = values.astype(np.float32 if largest < EXACT32 else np.float64 if largest < EXACT64 else np.int64)
+    else:
+        values = values.astype(np.float64, copy=False)
     held = np.take(values, order, axis=1)
-    whole = np.int64 if values.dtype.kind in "biu" else np.float64
-    sums = [held[:, a:b].sum(axis=1, dtype=whole) for a, b in zip(starts, ends, strict=True)]
+    sums = [held[:, a:b].sum(axis=1) for a, b in zip(starts, ends, strict=True)]
     return np.stack(sums, axis=1).astype(np.float64), ends - starts
 
 

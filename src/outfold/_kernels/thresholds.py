@@ -30,6 +30,11 @@ class Ranked(NamedTuple):
     positive: NDArray[np.bool_]
     last: NDArray[np.bool_]
 
+    @property
+    def steps(self) -> Ints:
+        """What a sample adds to a count of both classes, positives in its upper half."""
+        return np.where(self.positive, 1 << 32, 1)
+
     def totals(self, weights: NDArray[Any]) -> Ints:
         """(b, 2) positives and negatives drawn."""
         sides = [weights[:, self.rows[own]].sum(axis=1, dtype=np.int64) for own in (self.positive, ~self.positive)]
@@ -46,7 +51,7 @@ def roc(ranked: Ranked, weights: NDArray[Any], x: Floats, totals: Ints | None = 
         out = _roc(_Counts(ranked, weights), totals[:, :1], totals[:, 1:], x)
     else:
         out = np.zeros((len(weights), len(x)))
-        lanes.roc_walk(weights, *ranked, totals, x, out)
+        lanes.roc_walk(weights, ranked.rows, ranked.steps, ranked.last, totals, x, out)
     out[(totals == 0).any(axis=1)] = np.nan
     return out
 
@@ -64,7 +69,7 @@ def precision(ranked: Ranked, weights: NDArray[Any], x: Floats, totals: Ints | N
             out = hits / (hits + false)
     else:
         out = np.zeros((len(weights), len(x)))
-        lanes.precision_walk(weights, *ranked, totals, x, out)
+        lanes.precision_walk(weights, ranked.rows, ranked.steps, ranked.last, totals, x, out)
     out[totals[:, 0] == 0] = np.nan
     return out
 
