@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import metrics
-from ._kernels.base import EXACT32, EXACT64, Kernel
+from ._kernels.base import EXACT32, EXACT64, Kernel, OneForMany, OneOfMany
 from ._kernels.means import MeanKernel
 from ._kernels.resample import Bootstrap, block_size, blocks
 from ._notes import Note
@@ -237,10 +237,18 @@ class Scoring:
         complete = all(len(columns[r]) == len(self.rows) for r in held)
         if complete and len(held) > 1 and self.metric.values is not None:
             return [Part(self._summed_kernel(self.metric.values, held), None)]
+        if complete and len(held) > 1 and len(self.candidates) == 1:
+            return self._repeats_at_once(held)
         return [
             Part(self._kernel(r, self.rows[columns[r]]), None if len(columns[r]) == len(self.rows) else columns[r])
             for r in held
         ]
+
+    def _repeats_at_once(self, repeats: list[int]) -> list[Part]:
+        """The kernels of the repeats of one candidate, which one kernel serves as if they were as many configurations."""
+        own = np.ascontiguousarray(self._data[:, self.candidates[0]][repeats][:, self.rows])
+        shared = OneForMany(self.metric.kernel(self.oof.target.take(self.rows), own))
+        return [Part(OneOfMany(shared, i), None) for i in range(len(repeats))]
 
     def _summed_kernel(self, values: Callable[..., NDArray[Any]], repeats: list[int]) -> Kernel:
         # Sums of 0-1 values stay whole numbers, so that ties stay exact: divide once, at the end.
