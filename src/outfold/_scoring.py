@@ -19,6 +19,7 @@ from ._kernels.resample import Bootstrap, block_size, blocks
 from ._notes import Note
 from ._predictions import Predictions, State
 from ._results import Leaderboard
+from ._target import Target
 from ._validate import check_count
 from .exceptions import InputError, NeedError
 from .metrics import Metric, MetricLike
@@ -136,6 +137,8 @@ class Scoring:
     @cached_property
     def _own_parts(self) -> list[NDArray[np.float64]]:
         """The scores of the parts on all samples, which everything asks for."""
+        if self.aggregate == "fold" and self.metric.values is not None:
+            return list(np.moveaxis(self.fold_scores(), -1, 0))
         return self._shared(f"own {self.aggregate}", lambda: self._scores_of_parts(self.equal_weights()))
 
     def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -381,9 +384,18 @@ def cell_scores(oof: Predictions, metric: MetricLike) -> NDArray[np.float64]:
             done = np.flatnonzero(oof.state[:, r, k] == State.DONE)
             if len(done):
                 rows = oof.splits.test_rows(r, k)
-                kernel = found.kernel(oof.target.take(rows), np.ascontiguousarray(data[r][done][:, rows]))
-                out[done, r, k] = kernel.scores(np.ones((1, len(rows)), dtype=np.uint8))[0]
+                out[done, r, k] = _score_cell(
+                    found, oof.target.take(rows), np.ascontiguousarray(data[r][done][:, rows])
+                )
     return out
+
+
+def _score_cell(metric: Metric, target: Target, predictions: NDArray[Any]) -> NDArray[np.float64]:
+    """(C,) the metric of one cell, to the last bit as where all cells of a repeat are scored together."""
+    if metric.values is None:
+        return metric.kernel(target, predictions).scores(np.ones((1, len(target)), dtype=np.uint8))[0]
+    sums, sizes = fold_sums(metric.values(target, predictions), np.zeros(len(target), dtype=np.intp))
+    return np.asarray(sums[:, 0] / sizes[0])
 
 
 def leaderboard(oof: Predictions, metric: MetricLike, aggregate: Aggregate) -> Leaderboard:
