@@ -393,7 +393,8 @@ def cell_scores(oof: Predictions, metric: MetricLike) -> NDArray[np.float64]:
 def _score_cell(metric: Metric, target: Target, predictions: NDArray[Any]) -> NDArray[np.float64]:
     """(C,) the metric of one cell, to the last bit as where all cells of a repeat are scored together."""
     if metric.values is None:
-        return metric.kernel(target, predictions).scores(np.ones((1, len(target)), dtype=np.uint8))[0]
+        scores = metric.kernel(target, predictions).scores(np.ones((1, len(target)), dtype=np.uint8))
+        return np.asarray(scores[0])
     sums, sizes = fold_sums(metric.values(target, predictions), np.zeros(len(target), dtype=np.intp))
     return np.asarray(sums[:, 0] / sizes[0])
 
