@@ -74,15 +74,8 @@ class FoldScores:
 
 def fold_scores(oof: Predictions, metric: MetricLike) -> FoldScores:
     """The metric of every cell that is done."""
-    found, splits = metrics.get(metric, oof.target.task), oof.splits
-    shape = (oof.n_repeats, oof.state.shape[2])
-    n_train, n_test = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.intp)
-    for r, k in splits.cells:
-        n_test[r, k] = len(splits.test_rows(r, k))
-        # Predictions made elsewhere on one test set come without a training part.
-        # What a bootstrap round drew twice is one sample.
-        given = oof.plan.kind == "given" and oof.n_folds <= 1
-        n_train[r, k] = 0 if given else len(np.unique(splits.train_rows(r, k)))
+    found = metrics.get(metric, oof.target.task)
+    n_train, n_test = _sizes(oof)
     values = np.where(oof.state == State.DONE, cell_scores(oof, found), np.nan)
     return FoldScores(
         oof.configs,
@@ -90,12 +83,32 @@ def fold_scores(oof: Predictions, metric: MetricLike) -> FoldScores:
         n_train,
         n_test,
         oof.plan,
-        _layout(splits, n_train, n_test),
+        _layout(oof.splits, n_train, n_test),
         found.name,
         found.greater_is_better,
         oof.fingerprint,
         oof.n_samples,
     )
+
+
+def layout(oof: Predictions) -> Layout:
+    """What the splits of these predictions are; see `FoldScores`."""
+    return _layout(oof.splits, *_sizes(oof))
+
+
+def _sizes(oof: Predictions) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """(R, K) samples trained on and held out in every cell."""
+    splits = oof.splits
+    shape = (oof.n_repeats, oof.state.shape[2])
+    n_train, n_test = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.intp)
+    for r, k in splits.cells:
+        n_test[r, k] = np.count_nonzero(splits.folds[:, r] == k)
+        # What a bootstrap round drew twice is one sample.
+        drawn = None if splits.train is None else splits.train[r, k]
+        n_train[r, k] = len(splits.folds) - n_test[r, k] if drawn is None else len(np.unique(drawn))
+    if oof.plan.kind == "given" and oof.n_folds <= 1:
+        n_train[:] = 0  # predictions made elsewhere on one test set come without a training part
+    return n_train, n_test
 
 
 def _layout(splits: Splits, n_train: NDArray[np.intp], n_test: NDArray[np.intp]) -> Layout:

@@ -94,12 +94,25 @@ def table_html(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return f"<table class='outfold'><tr>{head}</tr>{body}</table>"
 
 
+_LETTERS_LATEX = 50  # of a name on one line; longer ones are broken over several
+
+
 def table_latex(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """The same as `table`, for LaTeX with booktabs; everything is escaped."""
-    lines = [_protected(" & ".join(map(escape_latex, row))) + r" \\" for row in [header, *rows]]
+    """The same as `table`, for LaTeX with booktabs; everything is escaped, and a long first column is broken."""
+    rows = list(rows)
+    cells = [[escape_latex(cell) for cell in row] for row in rows]
     columns = "l" * len(header)
+    if any(len(str(row[0])) > _LETTERS_LATEX for row in rows):
+        columns = rf"p{{{0.5 if len(header) < 4 else 0.2}\linewidth}}" + columns[1:]
+        cells = [[r"\raggedright " + _breakable(first), *rest] for first, *rest in cells]
+    lines = [_protected(" & ".join(row)) + r" \\" for row in [[escape_latex(cell) for cell in header], *cells]]
     body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
     return "\n".join([*body, r"\end{tabular}"])
+
+
+def _breakable(name: str) -> str:
+    """An escaped name that may be broken after marks of punctuation."""
+    return re.sub(r"(\\(?:[_&#$%{}]|text\w+\{\})|[,=(/;:])(?=\S)", r"\1\\allowbreak{}", name)
 
 
 # What no document may hold, and what would turn the direction of the text around it.
@@ -110,24 +123,60 @@ _UNSEEN = re.compile(
 
 def clean(text: object, instead: str = "\N{REPLACEMENT CHARACTER}") -> str:
     """The text without characters that are not seen."""
-    return _UNSEEN.sub(instead, str(text))
+    text = str(text)
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNSEEN.sub(instead, text)
 
 
+# fmt: off
+_GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta", "η": "eta", "θ": "theta",
+    "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma",
+    "τ": "tau", "φ": "varphi", "χ": "chi", "ψ": "psi", "ω": "omega", "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta",
+    "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi", "Σ": "Sigma", "Φ": "Phi", "Ψ": "Psi", "Ω": "Omega",
+}
+# fmt: on
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    "'": r"\textquotesingle{}",
     "…": r"\dots{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
+    "−": "$-$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "≠": r"$\neq$",
+    "≈": r"$\approx$",
+    "∞": r"$\infty$",
     **{c: "\\" + c for c in "&%$#_{}"},
+    **{letter: f"$\\{name}$" for letter, name in _GREEK.items()},
 }
+# What pdfLaTeX takes as it stands (with T1 fonts): Latin letters and marks of punctuation. One may not know all of the rest.
+_LATIN = set(map(chr, [*range(0x20, 0x7F), *range(0xA0, 0x180)])) - set("ĦħĸĿŀŉŦŧſ") | set("–—‘’“”„•†‡€™")
+_STRANGE = re.compile("[^" + re.escape("".join(sorted(_LATIN | set(_LATEX)))) + "]+")
 
 
 def escape_latex(text: Any) -> str:
-    """Text with TeX's special characters made harmless, on one line."""
-    return "".join(_LATEX.get(c, c) for c in clean(" ".join(str(text).splitlines()), "?"))
+    """Text with TeX's special characters made harmless, on one line.
+
+    Letters that pdfLaTeX does not have, such as Chinese ones, are shown by XeLaTeX and LuaLaTeX only, which \\Umathcode tells.
+    """
+    line = clean(" ".join(str(text).splitlines()), "?").replace("\t", " ")
+    parts, at = [], 0
+    for strange in _STRANGE.finditer(line):
+        parts += [_escaped(line[at : strange.start()]), rf"\ifdefined\Umathcode {strange[0]}\else ?\fi{{}}"]
+        at = strange.end()
+    return "".join(parts) + _escaped(line[at:])
+
+
+def _escaped(text: str) -> str:
+    # Two hyphens would become a dash.
+    return "".join(_LATEX.get(c, c) for c in text).replace("--", "-{}-").replace("--", "-{}-")
 
 
 def _protected(line: str) -> str:
@@ -137,6 +186,11 @@ def _protected(line: str) -> str:
 
 def json_ready(value: Any) -> Any:
     """What json can hold: numpy's numbers become Python's, what is not finite becomes null."""
+    kind = type(value)
+    if kind in (str, int, bool) or value is None:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(k): json_ready(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

@@ -5,7 +5,7 @@ import pytest
 
 import outfold as of
 from outfold._checks.case import Case
-from outfold._checks.metric import _CHANCE
+from outfold._checks.metric import _CHANCE, _level
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,28 @@ def test_levels_of_probabilities_are_those_of_the_shares(says, classes, metric):
     assert _CHANCE[metric](Case(oof, metric)) == pytest.approx(of.estimate.cvt(oof, metric).value, abs=1e-12)
     assert says("OF502", classes(signal=0.0), metric) is not None
     assert says("OF502", classes(signal=3.0), metric) is None
+
+
+@pytest.mark.parametrize("metric", ["f1", "f2", "f0.5", "f3"])
+def test_levels_of_f_are_those_of_predicting_all_positive(says, metric):
+    y = np.arange(90) % 3 == 0
+    folds = np.arange(90) // 18
+    oof = of.from_arrays(y, np.ones((90, 1), dtype=int), folds=folds, response="label")
+    level, whose = _level(Case(oof, metric))
+    assert level == pytest.approx(of.estimate.cvt(oof, metric, aggregate="pooled").value, abs=1e-12)
+    assert whose == "always predicting True"
+    noise = np.random.default_rng(0).random((90, 2)) < 0.5
+    text = says("OF502", of.from_arrays(y, noise.astype(int), folds=folds, response="label"), metric)
+    assert text.endswith(f"{level:.4f}, that of always predicting True.")
+    right = (y[:, None] ^ (np.random.default_rng(0).random((90, 2)) < 0.01)).astype(int)
+    assert says("OF502", of.from_arrays(y, right, folds=folds, response="label"), metric) is None
+
+
+def test_f1_of_equal_classes_is_two_thirds_without_learning_anything():
+    oof = of.from_arrays(np.arange(60) % 2, np.ones((60, 1), dtype=int), folds=np.arange(60) // 12, response="label")
+    assert _level(Case(oof, "f1"))[0] == pytest.approx(2 / 3)
+    assert _level(Case(oof, "f1_macro")) is None
+    assert _level(Case(oof, "recall")) is None
 
 
 def test_worse_than_chance_all_over_is_said(says):

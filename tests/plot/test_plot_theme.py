@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import outfold as of
 from outfold.exceptions import InputError
-from outfold.plot import _collected, _comparisons
+from outfold.plot import _collected, _comparisons, _letters
 from outfold.plot import _theme as theme
 
 mpl.use("Agg")
@@ -208,3 +208,30 @@ def test_pictures_of_the_gallery_are_there_and_small():
     assert {name for name in files if name.endswith(".png")} <= shown | elsewhere
     for name in shown:
         assert files[name].stat().st_size < 60_000, name
+
+
+# -- letters of other scripts ---------------------------------------------------------------------------------
+
+
+def test_names_of_any_script_are_drawn_without_warnings(tmp_path, recwarn):
+    names = ["日本語の設定", "한국어", "العربية", "emoji \N{GRINNING FACE}", "Größe αβ"]
+    correct = np.random.default_rng(0).random((60, 5, 4)) < [[0.5], [0.6], [0.7], [0.7], [0.8]]
+    oof = of.from_arrays(None, correct, configs=names, response="pointwise")
+    ax = of.plot.configurations(oof, "mean", n_resamples=50)
+    assert sorted(text.get_label() for text in ax.get_yticklabels() if text.get_label() in names) == sorted(names)
+    of.plot.trace(oof, "mean")
+    for number in plt.get_fignums():
+        plt.figure(number).savefig(tmp_path / "names.png")
+    assert not [w for w in recwarn if "Glyph" in str(w.message)]
+
+
+def test_a_letter_that_no_font_has_is_a_box():
+    assert _letters.drawable("C=0.1, Größe αβ") == "C=0.1, Größe αβ"
+    assert _letters.drawable("a\U0010fffdb") == "a\N{WHITE SQUARE}b"
+
+
+def test_fonts_of_the_user_come_first():
+    with mpl.rc_context({"font.family": ["serif"]}):
+        ax = theme.axes(None)
+        theme.name_rows(ax, ["plain", "größer"])
+        assert ax.get_yticklabels()[1].get_fontfamily()[0] == "serif"

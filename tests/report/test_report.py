@@ -263,7 +263,7 @@ def test_names_do_not_get_out_of_csv_markdown_and_latex(hostile):
     tables = [line for line in text.splitlines() if line.startswith("| ") and "onfocus" in line]
     assert all(len(re.findall(r"(?<!\\)\|", line)) in (3, 5, 6) for line in tables)
 
-    tex = made.to_latex()
+    tex = made.to_latex().replace(r"\allowbreak{}", "")  # where a long name may be broken
     assert "\\textbf{50" not in tex
     assert r"\textbackslash{}textbf\{50\%\}" in tex
 

@@ -233,8 +233,8 @@ def test_the_facts_can_be_taken_along(browser, page, small_report):
 def test_the_page_prints(browser, page):
     browser.show(1280, scheme="dark", media="print")
     browser.open(page)
-    hidden = "return ['nav', '.tools', '.button'].map(s => document.querySelector(s).checkVisibility())"
-    assert browser.run(hidden) == [False, False, False]
+    shown = "return ['nav', '.tools input', '.button', '#count'].map(s => document.querySelector(s).checkVisibility())"
+    assert browser.run(shown) == [False, False, False, True]  # how many rows of the table are printed is said
     assert browser.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     printed = browser.cdp("Page.printToPDF", printBackground=True)["data"]
     assert len(printed) > 50_000

@@ -54,11 +54,15 @@ def same_predictions(case: Case) -> str | None:
 def _same_pairs(case: Case) -> list[tuple[int, int]]:
     """Pairs of candidates, each the nearest in a projection, whose predictions differ by rounding only."""
     data, who = case.oof.data, case.scoring.candidates
-    first = np.nan_to_num(data[case.scoring.cells[0][0], who].reshape(len(who), -1), nan=0.0)
-    slack = _SAME * float(np.ptp(first))
+    first = data[case.scoring.cells[0][0]]
+    first = (first if len(who) == len(first) else first[who]).reshape(len(who), -1)
     # Equal predictions have equal projections; what is near there is compared in full.
     weights = np.random.default_rng(0).random(first.shape[1])
     projected = first @ weights
+    if np.isnan(projected).any():  # samples that were not held out
+        first = np.nan_to_num(first, nan=0.0)
+        projected = first @ weights
+    slack = _SAME * float(np.ptp(first))
     order = np.argsort(projected, kind="stable")
     rounding = 1e-9 * float(np.abs(projected).max())
     near = np.flatnonzero(np.diff(projected[order]) <= slack * weights.sum() + rounding)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -41,6 +42,7 @@ _CHANCE: dict[str, Callable[[Case], float]] = {
 }
 # Those whose level is known for two classes only.
 _OF_TWO = ("average_precision", "brier")
+_F = re.compile(r"f(\d+\.?\d*)")
 
 
 def _shares(case: Case) -> NDArray[np.float64]:
@@ -80,20 +82,30 @@ def near_trivial(case: Case) -> str | None:
 
 def chance(case: Case) -> str | None:
     """An interval that does not lie above what a model that learnt nothing would get."""
-    made = case.estimate
-    name = case.metric.name
-    if made is None or made.interval is None or name not in _CHANCE or near_trivial(case) is not None:
+    made, known = case.estimate, _level(case)
+    if made is None or made.interval is None or known is None or near_trivial(case) is not None:
         return None
-    if name in _OF_TWO and case.oof.target.task != "binary":
-        return None
-    level = _CHANCE[name](case)
+    level, whose = known
     bad, good = made.interval if case.metric.greater_is_better else (-made.interval.high, -made.interval.low)
     # A ranking worse than chance is mostly that of the other class, which is said already.
     if bad > case.metric.sign * level or any(note.code == "OF213" for note in case.notes):
         return None
     ends = _render.interval(*made.interval, made.confidence_level)
     how = "is worse than" if good < case.metric.sign * level else "cannot be told from"
-    return f"the estimate, {_render.number(made.value)}, {ends}, {how} {_render.number(level)}, that of chance."
+    return f"the estimate, {_render.number(made.value)}, {ends}, {how} {_render.number(level)}, that of {whose}."
+
+
+def _level(case: Case) -> tuple[float, str] | None:
+    """What a model that learnt nothing gets, and which model that is; None where that is not known."""
+    name, target = case.metric.name, case.oof.target
+    f = _F.fullmatch(name)
+    if f is not None and target.task == "binary":
+        # All positive: precision p, recall 1, and no other constant has a higher one.
+        p, weight = float(_shares(case)[1]), float(f[1]) ** 2
+        return (1 + weight) * p / (weight * p + 1), f"always predicting {target.classes[1]!s}"  # type: ignore[index]
+    if name not in _CHANCE or (name in _OF_TWO and target.task != "binary"):
+        return None
+    return _CHANCE[name](case), "chance"
 
 
 def perfect(case: Case) -> str | None:

@@ -32,12 +32,13 @@ def missing_classes(case: Case) -> str | None:
     oof, target = case.oof, case.oof.target
     if target.classes is None or case.leave_one_out or case.one_test_set:
         return None
-    counts = np.array(
-        [
-            np.bincount(target.y[oof.splits.test_rows(r, k)], minlength=len(target.classes))
-            for r, k in case.scoring.cells
-        ]
-    )
+    n_classes, n_folds = len(target.classes), oof.state.shape[2] + 1
+    # A row a fold; the last is of the samples that no fold holds out.
+    tables = [
+        np.bincount((folds % n_folds) * n_classes + target.y, minlength=n_folds * n_classes).reshape(n_folds, n_classes)
+        for folds in oof.folds.T
+    ]
+    counts = np.array([tables[r][k] for r, k in case.scoring.cells])
     lacking = np.sum(counts == 0, axis=0)
     if not lacking.any():
         return None

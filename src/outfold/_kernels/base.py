@@ -140,3 +140,35 @@ class Negated:
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
         """(b,) negated metric of the chosen configurations."""
         return 0.0 - self._kernel.paired(weights, chosen)
+
+
+class OneForMany:
+    """A kernel that remembers the scores of the last weights, for all who ask for one column of them in turn."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self._weights: Array | None = None
+        self._scores: Floats = np.empty((0, 0))
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) metric of every configuration."""
+        if weights is not self._weights:
+            self._weights, self._scores = weights, self.kernel.scores(weights)
+        return self._scores
+
+
+class OneOfMany:
+    """One configuration of a kernel as a kernel of its own."""
+
+    n_configs = 1
+
+    def __init__(self, shared: OneForMany, config: int) -> None:
+        self._shared, self._config = shared, config
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, 1) metric of the configuration."""
+        return self._shared.scores(weights)[:, [self._config]]
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) metric of the configuration, whichever of one was chosen."""
+        return self._shared.kernel.paired(weights, np.full(len(chosen), self._config))

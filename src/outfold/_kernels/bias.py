@@ -51,15 +51,19 @@ def correct(scoring: Scores, rule: Picks, bootstrap: Bootstrap, n_resamples: int
     """Draw, select, score; a draw that cannot be scored is drawn again from the stream of its block."""
     scores, chosen, n_again = np.empty(n_resamples), np.empty(n_resamples, dtype=np.intp), 0
     for i, part in enumerate(blocks(n_resamples, block_size(bootstrap.n))):
-        rng = bootstrap.generator(i)
         open_draws = np.arange(part.start, part.stop)
+        counts, rng = bootstrap.block(i, len(open_draws)), None
         for _ in range(_ATTEMPTS):
-            picks, values = _score(scoring, rule, bootstrap.counts(rng, len(open_draws)))
+            picks, values = _score(scoring, rule, counts)
             scores[open_draws], chosen[open_draws] = values, picks
             open_draws = open_draws[np.isnan(values)]
             n_again += len(open_draws)
             if not len(open_draws):
                 break
+            if rng is None:
+                rng = bootstrap.generator(i)
+                bootstrap.counts(rng, part.stop - part.start)  # those above
+            counts = bootstrap.counts(rng, len(open_draws))
         else:
             return Corrected(np.empty(0), np.empty(0, dtype=np.intp), n_again)
     return Corrected(scores, chosen, n_again)
@@ -110,4 +114,4 @@ def _centred_among(values: NDArray[np.float64], members: NDArray[np.bool_]) -> N
 
 def first_block(bootstrap: Bootstrap, n_resamples: int) -> NDArray[Any]:
     """The counts of the first draws, enough to tell noise from differences."""
-    return bootstrap.counts(bootstrap.generator(0), min(n_resamples, BLOCK, block_size(bootstrap.n)))
+    return bootstrap.block(0, min(n_resamples, BLOCK, block_size(bootstrap.n)))

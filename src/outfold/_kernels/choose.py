@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 # Sums of floats differ in their last digits with the order of adding; values this near are one value.
 RELATIVE_TIE = 1e-12
+# Columns at either end of a draw that are held against all others.
+_ENDS = 8
 
 
 def argbest(scores: NDArray[np.float64], greater_is_better: bool) -> NDArray[np.intp]:
@@ -36,29 +38,45 @@ def best_pvalues(scores: NDArray[np.float64], draws: NDArray[np.float64]) -> NDA
     """
     b = len(draws)
     centred = draws - draws.mean(axis=0)
-    covariance = centred.T @ centred / b
-    variance = np.diag(covariance)
+    products = centred.T @ centred
+    variance = np.diag(products).copy()
     scale = variance + variance[:, None]
-    squares = scale - 2 * covariance
+    products *= 2
+    squares = np.subtract(scale, products, out=products)
     # What is left of the difference of two equal columns is rounding: it says nothing against either.
-    told_apart = squares > 1e-10 * scale
-    se = np.sqrt(np.where(told_apart, squares, np.inf))
-    behind = np.where(told_apart, (scores - scores[:, None]) / se, -np.inf).max(axis=1)
-    ahead = np.any(~told_apart & (scores > (scores + RELATIVE_TIE * np.abs(scores))[:, None]), axis=1)
-    out = (1 + np.sum(_largest(centred, se) >= behind, axis=0)) / (1 + b)
-    out[~told_apart.any(axis=1)] = 1.0
+    equal = squares <= np.multiply(scale, 1e-10, out=scale)
+    squares[equal] = np.inf
+    per = np.sqrt(np.divide(b, squares, out=squares), out=squares)  # one over the standard error
+    gaps = np.subtract(scores, scores[:, None], out=scale)
+    ahead = np.any(equal & (gaps > RELATIVE_TIE * np.abs(scores)[:, None]), axis=1)
+    behind = np.multiply(gaps, per, out=gaps).max(axis=1)
+    out = (1 + _reaching(centred, per, behind)) / (1 + b)
+    out[equal.all(axis=1)] = 1.0
     out[ahead] = 1 / (1 + b)
     return np.asarray(out)
 
 
-def _largest(centred: NDArray[np.float64], se: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(B, C) largest of |centred_k - centred_j| / se_jk over k; every pair is looked at once."""
-    rows = np.ascontiguousarray(centred.T)
-    out, room = np.zeros_like(rows), np.empty_like(rows)
-    for j in range(len(rows) - 1):
-        gap = np.subtract(rows[j + 1 :], rows[j], out=room[j + 1 :])
-        np.abs(gap, out=gap)
-        gap /= se[j, j + 1 :, None]
-        np.maximum(out[j], gap.max(axis=0), out=out[j])
-        np.maximum(out[j + 1 :], gap, out=out[j + 1 :])
-    return out.T
+def _reaching(centred: NDArray[np.float64], per: NDArray[np.float64], behind: NDArray[np.float64]) -> NDArray[np.intp]:
+    """(C,) in how many draws the largest of |centred_k - centred_j| per_jk over k reaches behind_j.
+
+    In most draws the highest and the lowest columns tell: one of them reaches it, or of the others not even the widest gap over
+    the smallest standard error would. All columns are looked at in the draws that are left only.
+    """
+    b, c = centred.shape
+    order = np.argpartition(centred, [min(_ENDS, c - 1), max(c - 1 - _ENDS, 0)], axis=1)
+    every, widest = np.arange(b), per.max(axis=1)
+    reached = np.zeros((b, c), dtype=bool)
+    for end in (order[:, :_ENDS], order[:, -_ENDS:]):
+        for k in end.T:
+            reached |= np.abs(centred - centred[every, k][:, None]) * per[k] >= behind
+    # What is between the ends is no farther from a column than the ends are.
+    low, high = (centred[every, order[:, i]][:, None] for i in (min(_ENDS, c - 1), max(c - 1 - _ENDS, 0)))
+    open_ = ~reached & (np.maximum(high - centred, centred - low) * widest >= behind)
+    out = reached.sum(axis=0)
+    for j in np.flatnonzero(open_.any(axis=0)):
+        gaps = centred[open_[:, j]]
+        gaps -= gaps[:, [j]]
+        np.abs(gaps, out=gaps)
+        gaps *= per[j]
+        out[j] += np.sum(gaps.max(axis=1) >= behind[j])
+    return np.asarray(out)

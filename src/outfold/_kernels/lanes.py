@@ -205,3 +205,62 @@ def concordance_lanes(ranks, walk, counts, tree, statistic, out):
                     node += node & -node
         for k in range(n_lanes):
             out[c, k] = statistic[k]
+
+
+@_compiled
+def roc_walk(weights, rows, steps, last, totals, grid, out):
+    """Highest true positive rate at the rising false positive rates of the grid, into ``out`` (b, q).
+
+    ``rows`` are in descending score order, ``last`` tells the ends of tie groups, ``totals`` (b, 2) are positives and
+    negatives drawn; a draw without one of these is left alone. Both are counted in one number, positives in its upper half:
+    ``steps`` is 2**32 for a positive row and 1 for a negative one.
+    """
+    lower = (1 << 32) - 1
+    for i in range(weights.shape[0]):
+        p, n = totals[i, 0], totals[i, 1]
+        if p == 0 or n == 0:
+            continue
+        seen = before = at = 0
+        passed = 1  # the count at which the rate is above grid[at]: few rows reach it, which the processor foresees
+        for s in range(rows.shape[0]):
+            seen += weights[i, rows[s]] * steps[s]
+            if not last[s]:
+                continue
+            while (seen & lower) >= passed:
+                left, right, low = (before & lower) / n, (seen & lower) / n, (before >> 32) / p
+                out[i, at] = low + ((seen >> 32) / p - low) * (grid[at] - left) / (right - left)
+                at += 1
+                passed = n + 1
+                if at < grid.shape[0]:
+                    passed = int(grid[at] * n)
+                    while passed / n <= grid[at]:
+                        passed += 1
+            before = seen
+        while at < grid.shape[0]:
+            out[i, at] = 1.0
+            at += 1
+
+
+@_compiled
+def precision_walk(weights, rows, steps, last, totals, grid, out):
+    """Precision at the first threshold that reaches the rising recalls of the grid, into ``out``; see `roc_walk`."""
+    lower = (1 << 32) - 1
+    for i in range(weights.shape[0]):
+        p = totals[i, 0]
+        if p == 0:
+            continue
+        seen = at = 0
+        reached = 1  # the count at which the recall is grid[at]
+        for s in range(rows.shape[0]):
+            seen += weights[i, rows[s]] * steps[s]
+            if not last[s]:
+                continue
+            while (seen >> 32) >= reached:
+                hits = seen >> 32
+                out[i, at] = hits / (hits + (seen & lower))
+                at += 1
+                reached = p + 1
+                if at < grid.shape[0]:
+                    reached = max(int(grid[at] * p) - 1, 1)
+                    while reached / p < grid[at]:
+                        reached += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 # Fixed, because a block is also the unit of the random stream: results may not depend on memory or threads.
 BLOCK = 256
 _LARGE = 1 << 24
+_KEPT = 1 << 21
 _DRAW_STREAM = 0xD4A3
 # Counts are made a few rows at a time, so that they and the indices stay in the cache.
 _CACHED = 1 << 16
@@ -37,12 +38,15 @@ class Bootstrap:
         (N,) codes; a group is drawn or left out whole.
     strata
         (N,) codes; every stratum keeps its size. With groups, the stratum of a group's first sample.
+    kept
+        Where blocks of draws of single samples are kept, for others that draw as many under the same seed.
     """
 
     n: int
     seed: int
     groups: NDArray[np.intp] | None = None
     strata: NDArray[np.intp] | None = None
+    kept: MutableMapping[tuple[int, ...], NDArray[Any]] | None = None
 
     def generator(self, block: int) -> np.random.Generator:
         """The random stream of a block."""
@@ -51,7 +55,16 @@ class Bootstrap:
     def blocks(self, n_resamples: int) -> Iterator[NDArray[Any]]:
         """The counts of `n_resamples` draws, a block at a time."""
         for i, part in enumerate(blocks(n_resamples, block_size(self.n))):
-            yield self.counts(self.generator(i), part.stop - part.start)
+            yield self.block(i, part.stop - part.start)
+
+    def block(self, i: int, b: int) -> NDArray[Any]:
+        """(b, N) the first draws of a block."""
+        if self.kept is None or self.groups is not None or self.strata is not None or b * self.n > _KEPT:
+            return self.counts(self.generator(i), b)
+        key = (self.n, self.seed, i, b)
+        if key not in self.kept:
+            self.kept[key] = self.counts(self.generator(i), b)
+        return self.kept[key]
 
     def counts(self, rng: np.random.Generator, b: int) -> NDArray[Any]:
         """(b, N) how often every sample was drawn."""

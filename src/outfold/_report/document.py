@@ -104,9 +104,9 @@ class Report:
     def to_csv(self) -> str:
         """The table of configurations."""
         out = io.StringIO()
-        writer = csv.DictWriter(out, list(self.rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({key: _cell(value) for key, value in row.items()} for row in self.rows)
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.rows[0])
+        writer.writerows(map(_cell, row.values()) for row in self.rows)
         return out.getvalue()
 
     def to_html(self) -> str:

@@ -156,7 +156,7 @@ _WON = ' class="won"'
 def _number_cell(value: float | None, style: str, say: Any) -> str:
     if value is None or not math.isfinite(value):
         return f'<td class="{style}" data-v="">-</td>'
-    return f'<td class="{style}" data-v="{value!r}">{escape(say(value))}</td>'
+    return f'<td class="{style}" data-v="{value!r}">{say(value)}</td>'  # digits and units: nothing to escape
 
 
 # -- comparisons, checks, words -------------------------------------------------------------------------

@@ -103,8 +103,8 @@ def confusion(oof: Predictions, config: str) -> Picture:
     draw.text(left, 12, "predicted", "axis")
     draw.text(left - 10, top - 10, "true", "axis", "end")
     for j, name in enumerate(made.classes):
-        draw.text(left + cell * (j + 0.5), top - 10, name, "t", "middle", max(int(cell / 7), 2))
-        draw.text(left - 10, top + high * (j + 0.5) + 4, name, "t", "end", 14)
+        draw.text(left + cell * (j + 0.5), top - 10, name, "t", "middle", max(int(cell / 9), 2))
+        draw.text(left - 10, top + high * (j + 0.5) + 4, name, "t", "end", 11)
     for i, row in enumerate(made.counts):
         for j, count in enumerate(row):
             share = float(made.shares[i, j])

@@ -17,7 +17,7 @@ from .svg import WIDTH, Drawing, Scale
 _LEFT, _RIGHT = 12.0, WIDTH - 14
 _ROW = 36.0  # a name, and what is drawn below it
 _BESIDE = 172.0  # where cells begin beside names
-_LETTERS = 54  # of a name above a row
+_LETTERS = 48  # of a name above a row, in bold letters on a phone too
 _TRACED = 5
 
 

@@ -23,8 +23,8 @@ def line_of(text: object) -> str:
 
 def _n(value: float) -> str:
     """A coordinate to a tenth of a pixel."""
-    out = f"{value:.1f}".rstrip("0").rstrip(".")
-    return "0" if out in ("-0", "") else out
+    out = f"{value:z.1f}"
+    return out[:-2] if out.endswith(".0") else out
 
 
 class Scale:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fold_scores import Layout, fold_scores, is_time_series
+from .._fold_scores import Layout, is_time_series, layout
 from .._kernels.intervals import Nested, nested_cv
 from .._predictions import Predictions, State
 from .._scoring import Aggregate, Scoring, jackknife_scores, sample_bootstrap
@@ -73,7 +73,7 @@ class Evidence(_Lazy):
         self.value = value
         self.one_set = len(scoring.cells) == 1
         self.by_fold = scoring.aggregate == "fold"
-        self.layout: Layout | str = "one test set" if self.one_set else fold_scores(oof, scoring.metric).layout
+        self.layout: Layout | str = "one test set" if self.one_set else layout(oof)
         if is_time_series(oof.splits):
             self.layout = "time series"
         codes = scoring.group_codes()

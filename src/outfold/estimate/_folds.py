@@ -46,7 +46,7 @@ def cv(
         raise InputError(
             f"cv is the score of one configuration; name one of the {oof.n_configs}, or use bbc for the selected one."
         )
-    one = oof.sel(config=0 if config is None else config)
+    one = oof if config is None else oof.sel(config=config)
     if one.n_configs > 1:
         raise InputError(
             f"cv is the score of one configuration; got {one.n_configs}. Name one, or use bbc(oof.sel(config=...), ...) for the "

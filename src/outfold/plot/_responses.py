@@ -10,6 +10,7 @@ import numpy as np
 from .. import _render
 from .._predictions import Predictions
 from .._results import Estimate
+from . import _letters
 from . import _theme as theme
 from ._data import responses as numbers
 
@@ -220,8 +221,11 @@ def confusion(oof: Predictions, config: str | int | None = None, *, ax: Axes | N
         theme.name_rows(ax, made.classes, "x", rotation=90 if turned else 0)
     else:
         step = -(-k // 20)
-        ax.set_xticks(range(0, k, step), [made.classes[i] for i in range(0, k, step)], rotation=90)
-        ax.set_yticks(range(0, k, step), [made.classes[i] for i in range(0, k, step)])
+        some = [_letters.drawable(made.classes[i]) for i in range(0, k, step)]
+        ax.set_xticks(range(0, k, step), some, rotation=90)
+        ax.set_yticks(range(0, k, step), some)
+        for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):
+            _letters.dress(label)
     repeats = f", counts are means over {made.n_repeats} repeats" if made.n_repeats > 1 else ""
     theme.dress(
         ax,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _render
 from ..exceptions import InputError
+from . import _letters
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -82,6 +83,7 @@ def axes(ax: Axes | None, height: float = 4.0, width: float = _WIDTH) -> Axes:
 def dress(ax: Axes, head: str, facts: str, *, x: str = "", y: str = "", grid: str = "") -> None:
     """Titles above, plain words along the axes, no frame but the two axes, a faint grid across the values."""
     left, room = _room(ax)
+    head, facts, x, y = map(_letters.drawable, (head, facts, x, y))
     lines = textwrap.wrap(facts, room)
     # Titles begin where the names at the left do; the facts may reach over what stands at the right, so no room is kept.
     note = ax.annotate(
@@ -95,12 +97,12 @@ def dress(ax: Axes, head: str, facts: str, *, x: str = "", y: str = "", grid: st
         color=GREY,
         annotation_clip=False,
     )
-    note.set_parse_math(False)
     note.set_in_layout(False)
     head = "\n".join(textwrap.wrap(head, int(room * 0.72)))
     title = ax.set_title(head, loc="left", x=left, fontsize=11, pad=8 + 11.5 * len(lines))
-    for text in (title, ax.set_xlabel(x), ax.set_ylabel(y)):
+    for text in (note, title, ax.set_xlabel(x), ax.set_ylabel(y)):
         text.set_parse_math(False)
+        _letters.dress(text)
     ax.spines[["top", "right"]].set_visible(False)
     if grid:
         ax.grid(axis=grid, color=FAINT, linewidth=0.8)  # type: ignore[arg-type]
@@ -125,7 +127,8 @@ def _inches(ax: Axes) -> float:
 
 def name_rows(ax: Axes, names: Sequence[str], axis: str = "y", short: Sequence[str] | None = None, **text: Any) -> None:
     """Names along an axis, the first on top: shortened where long (or as given), the full one kept as the label of the text."""
-    (ax.set_yticks if axis == "y" else ax.set_xticks)(range(len(names)), short or shorten(names), **text)
+    shown = [_letters.drawable(name) for name in short or shorten(names)]
+    (ax.set_yticks if axis == "y" else ax.set_xticks)(range(len(names)), shown, **text)
     labels = ax.get_yticklabels() if axis == "y" else ax.get_xticklabels()
     for label, name in zip(labels, names, strict=True):
         _as_name(label, name)
@@ -178,7 +181,7 @@ def legend(
         place["ncols"] = len(names) if sum(widths) < _inches(ax) else max(int(_inches(ax) / max(widths)), 1)
     made = ax.legend(handles, ["-" * len(name) for name in names], frameon=False, fontsize=fontsize, **place)
     for text, name, whole in zip(made.get_texts(), names, full or names, strict=True):
-        text.set_text(name)
+        text.set_text(_letters.drawable(name))
         _as_name(text, whole)
 
 
@@ -190,14 +193,16 @@ def direction(metric: str, greater_is_better: bool) -> str:
 def write(ax: Axes, x: float, y: float, text: str, **how: Any) -> Text:
     """A text at a place of the picture, as it is."""
     style: dict[str, Any] = {"fontsize": 9, "color": INK} | how
-    made: Text = ax.text(x, y, text, **style)
+    made: Text = ax.text(x, y, _letters.drawable(text), **style)
     made.set_parse_math(False)
+    _letters.dress(made)
     return made
 
 
 def _as_name(text: Text, full: str) -> None:
     text.set_parse_math(False)
     text.set_label(full)
+    _letters.dress(text)
 
 
 def luminance(colour: str) -> float:

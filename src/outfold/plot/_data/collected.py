@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ... import stability
 from ..._predictions import Predictions, State
 from ..._results import Stability
-from ..._scoring import bind, cell_scores
+from ..._scoring import alone, bind, cell_scores
 from ..._validate import Needs, check_count
 from ...exceptions import InputError
 from ...metrics import MetricLike
@@ -59,7 +59,7 @@ def fold_grid(oof: Predictions, metric: MetricLike, config: str | int | None) ->
     """The scores that ``oof.scores(metric)`` has for this configuration, the best one where None."""
     Needs().check(oof, "plot.fold_scores")
     name = oof.leaderboard(metric).configs[0] if config is None else oof.configs[oof.config_index(config)]
-    one = oof.sel(config=name)
+    one = alone(oof, name)
     found = bind(one, metric)[0]
     scores = cell_scores(one, metric)[0]
     if np.isnan(scores).all():

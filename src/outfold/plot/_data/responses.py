@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import estimate as estimates
+from ..._kernels import thresholds
+from ..._kernels.thresholds import Ranked
 from ..._predictions import Predictions
 from ..._results import Estimate
-from ..._scoring import Scoring, bind, sample_bootstrap
+from ..._scoring import Scoring, alone, bind, kept, sample_bootstrap
 from ..._target import Target
 from ..._validate import Needs, check_count, check_level
 from ...exceptions import InputError, NeedError
@@ -64,7 +66,7 @@ class _Kind(NamedTuple):
     metric: str
     points: Callable[[list[tuple[Floats, Floats]]], tuple[Floats, Floats]]
     path: Callable[[Floats, Floats], tuple[Floats, Floats]]
-    at: Callable[[Floats, Floats], Floats]
+    drawn: Callable[[Ranked, NDArray[Any], Floats, NDArray[np.int64] | None], Floats]
 
 
 class Held(NamedTuple):
@@ -98,20 +100,36 @@ def _line(kind: _Kind, name: str, part: Predictions, level: float, n_resamples: 
     found = estimates.cv(part, kind.metric, None, "pooled", n_resamples, level, rng)
     scoring = Scoring(part, kind.metric)
     held = held_out(scoring)
-    paths = [kind.path(*counts) for counts in _counts(held, None)]
-    x, y = kind.points(paths)
-    draws = [
-        np.mean([kind.at(*kind.path(*counts)) for counts in _counts(held, weights)], axis=0)
-        for block in sample_bootstrap(scoring, False, rng).blocks(n_resamples)
-        for weights in block
-    ]
-    ends = [100 * (1 - level) / 2, 100 * (1 + level) / 2]
-    low, high = np.nanpercentile(draws, ends, axis=0)
+    x, y = kind.points([kind.path(*counts) for counts in _counts(held)])
+    draws = [_drawn(kind, held, block) for block in sample_bootstrap(scoring, False, rng).blocks(n_resamples)]
+    low, high = _band(np.concatenate(draws), level)
     return Line(name, x, y, _GRID, low, high, found)
+
+
+def _drawn(kind: _Kind, held: Held, weights: NDArray[Any]) -> Floats:
+    """(b, grid) the mean over repeats of the curve under every weighting."""
+    ranked = [Ranked(rows, positive, last) for rows, positive, _, last in zip(*held, strict=True)]
+    totals = None
+    if all(len(one.rows) == weights.shape[1] for one in ranked):  # all repeats have the same samples
+        totals = ranked[0].totals(weights)
+    return np.asarray(sum(kind.drawn(one, weights, _GRID, totals) for one in ranked) / len(ranked))
+
+
+def _band(draws: Floats, level: float) -> tuple[Floats, Floats]:
+    """(n,) percentiles of (b, n) draws; those that are undefined do not count."""
+    ends = [100 * (1 - level) / 2, 100 * (1 + level) / 2]
+    # The percentiles that look for NaN take a Python call a column.
+    find = np.nanpercentile if np.isnan(draws).any() else np.percentile
+    low, high = find(draws, ends, axis=0)
+    return low, high
 
 
 def held_out(scoring: Scoring) -> Held:
     """The predictions that count of the only configuration of a binary task; rows are positions among those that count."""
+    return kept(scoring.oof, "held out", lambda: _held_out(scoring))
+
+
+def _held_out(scoring: Scoring) -> Held:
     oof = scoring.oof
     data = bind(oof, "roc_auc")[1][:, 0]
     out = Held([], [], [], [])
@@ -127,11 +145,10 @@ def held_out(scoring: Scoring) -> Held:
     return out
 
 
-def _counts(held: Held, weights: NDArray[Any] | None) -> Iterable[tuple[Floats, Floats]]:
+def _counts(held: Held) -> Iterable[tuple[Floats, Floats]]:
     """Of every repeat, positives and negatives at or above every threshold, from the highest threshold down."""
-    for rows, positive, _, last in zip(*held, strict=True):
-        own = np.ones(len(rows)) if weights is None else weights[rows].astype(np.float64)
-        yield np.cumsum(own * positive)[last], np.cumsum(own * ~positive)[last]
+    for _, positive, _, last in zip(*held, strict=True):
+        yield np.cumsum(positive, dtype=np.float64)[last], np.cumsum(~positive, dtype=np.float64)[last]
 
 
 # -- ROC: true positive rate over false positive rate, straight lines between thresholds --------------------
@@ -162,14 +179,6 @@ def _roc_ends(fpr: Floats, tpr: Floats, x: Floats) -> tuple[Floats, Floats]:
     return np.where(met, low[right], between), np.where(met, high[right], between)
 
 
-def _roc_at(fpr: Floats, tpr: Floats) -> Floats:
-    return (
-        _roc_ends(fpr, tpr, _GRID)[1]
-        if np.isfinite(fpr).all() and np.isfinite(tpr).all()
-        else np.full(len(_GRID), np.nan)
-    )
-
-
 # -- precision over recall: steps, as average precision sums them -------------------------------------------
 
 
@@ -190,16 +199,9 @@ def _pr_step(recall: Floats, precision: Floats, x: Floats) -> Floats:
     return np.asarray(precision[np.minimum(np.searchsorted(recall, x), len(recall) - 1)])
 
 
-def _pr_at(recall: Floats, precision: Floats) -> Floats:
-    if not np.isfinite(recall).all():
-        return np.full(len(_GRID), np.nan)
-    smallest = recall[recall > 0][0]
-    return _pr_step(recall, precision, np.maximum(_GRID, smallest))
-
-
 KINDS = {
-    "roc": _Kind("roc_auc", _roc_points, _roc_path, _roc_at),
-    "precision_recall": _Kind("average_precision", _pr_points, _pr_path, _pr_at),
+    "roc": _Kind("roc_auc", _roc_points, _roc_path, thresholds.roc),
+    "precision_recall": _Kind("average_precision", _pr_points, _pr_path, thresholds.precision),
 }
 
 
@@ -217,16 +219,16 @@ def _binary_parts(
     if len(classes) == 2:
         if positive is not None and str(positive) != str(classes[1]):
             raise InputError(f"the positive class of these predictions is {classes[1]!s}; got positive={positive!r}.")
-        return [(name, oof.sel(config=name)) for name in names], str(classes[1]), None
+        return [(name, alone(oof, name)) for name in names], str(classes[1]), None
     if positive is not None:
         code = _code(classes, positive)
-        return [(name, against_rest(oof.sel(config=name), code)) for name in names], str(classes[code]), None
+        return [(name, against_rest(alone(oof, name), code)) for name in names], str(classes[code]), None
     if len(names) > 1:
         raise InputError(
             f"{len(classes)} classes and {len(names)} configurations are too much for one picture; name one configuration "
             "for a line a class, or a class for a line a configuration: positive=..."
         )
-    one = oof.sel(config=names[0])
+    one = alone(oof, names[0])
     return [(str(label), against_rest(one, code)) for code, label in enumerate(classes)], None, names[0]
 
 
@@ -309,13 +311,15 @@ def _bins(name: str, part: Predictions, bins: int, level: float, n_resamples: in
     edges = np.unique(np.quantile(p, np.linspace(0, 1, bins + 1)[1:-1], method="inverted_cdf"))
     code = np.unique(np.searchsorted(edges, p), return_inverse=True)[1]
     k = int(code.max()) + 1
+    # Draws weigh samples, so what every sample has in every bin is counted once.
+    cells = rows * k + code
+    all_, hits = (np.bincount(cells, w, len(scoring.rows) * k).reshape(-1, k) for w in (None, positive))
     draws = []
     for block in sample_bootstrap(scoring, False, rng).blocks(n_resamples):
-        for weights in block:
-            own = weights[rows].astype(np.float64)
-            with np.errstate(invalid="ignore"):
-                draws.append(np.bincount(code, own * positive, k) / np.bincount(code, own, k))
-    low, high = np.nanpercentile(draws, [100 * (1 - level) / 2, 100 * (1 + level) / 2], axis=0)
+        weights = block.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            draws.append((weights @ hits) / (weights @ all_))
+    low, high = _band(np.concatenate(draws), level)
     count = np.bincount(code, minlength=k)
     observed = np.bincount(code, positive, k) / count
     return Bins(name, np.bincount(code, p, k) / count, observed, low, high, count, found)
@@ -347,7 +351,7 @@ def confusion(oof: Predictions, config: str | int | None) -> Confusion:
     if classes is None:
         raise NeedError(f"plot.confusion needs classes; these predictions are for {oof.target.task}.")
     name = oof.leaderboard("accuracy").configs[0] if config is None else oof.configs[oof.config_index(config)]
-    scoring = Scoring(oof.sel(config=name), "accuracy")
+    scoring = Scoring(alone(oof, name), "accuracy")
     labels = bind(scoring.oof, "accuracy")[1][:, 0]
     k, tables = len(classes), []
     for r in sorted({r for r, _ in scoring.cells}):
