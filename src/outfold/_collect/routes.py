@@ -19,6 +19,7 @@ from .._share import Family, Level, family_of
 from .._share.family import LEVELS
 from .keys import estimator_key, key_of
 from .parameters import is_plain, own_params
+from .unions import Union, union_of
 
 # Positions of steps in pipelines inside pipelines; of the configuration itself: ().
 Path = tuple[int, ...]
@@ -37,13 +38,21 @@ def at(estimator: Any, path: Path) -> Any:
 class Leg(NamedTuple):
     """One transformer on a route.
 
-    `node` is its place in the tree; `group` the number of the family that fits it with its siblings, or None.
+    `node` is its place in the tree; `group` the number of the family that fits it with its siblings, or None. `strands` are
+    the (place, number) of the transformers inside a union that its siblings have too.
     """
 
     node: int
     path: Path
     arguments: Arguments
     group: int | None = None
+    strands: tuple[tuple[int, int], ...] = ()
+
+    def is_akin(self, other: Leg) -> bool:
+        """Whether what is fitted for the one is of use for the other, where both stand on the same rows."""
+        if self.node == other.node or (self.group is not None and self.group == other.group):
+            return True
+        return bool(self.strands) and not {n for _, n in self.strands}.isdisjoint(n for _, n in other.strands)
 
 
 class Route(NamedTuple):
@@ -209,6 +218,7 @@ class _Tree:
         self.allowed = allowed
         self.nodes: dict[Hashable, int] = {}
         self.made: list[Any] = []
+        self.unions: list[Union | None] = []
         self.parents: list[int] = []
         self.counts: list[int] = []
         self.arguments: list[Arguments] = []
@@ -222,10 +232,12 @@ class _Tree:
             return
         at, nodes = ROOT, []
         for estimator, _, arguments in way.steps[:-1]:
-            key = (at, key_of(estimator), arguments)
+            union = union_of(estimator)
+            key = (at, key_of(estimator) if union is None else union.key, arguments)
             if key not in self.nodes:
                 self.nodes[key] = len(self.nodes)
                 self.made.append(estimator)
+                self.unions.append(union)
                 self.parents.append(at)
                 self.counts.append(0)
                 self.arguments.append(arguments)
@@ -249,9 +261,9 @@ class _Tree:
             transforms=False,
             groups=groups,
         )
-        kin = self._kin(models, groups)
+        kin, strands = self._kin(models, groups), self._strands()
         return Routes(
-            tuple(self._route(p, siblings, models, kin) for p in range(len(self.ways))),
+            tuple(self._route(p, siblings, models, kin, strands) for p in range(len(self.ways))),
             groups,
             tuple(type(estimator).__name__ for estimator in self.made),
             tuple(self.parents),
@@ -277,18 +289,35 @@ class _Tree:
         alike = [positions for positions in together.values() if len(positions) > 1]
         return {position: number for number, positions in enumerate(alike) for position in positions}
 
+    def _strands(self) -> dict[int, tuple[tuple[int, int], ...]]:
+        """By node of a union: (place, number) of what stands on the same rows in another place too."""
+        found: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
+        for node, union in enumerate(self.unions):
+            for place, key in () if union is None else union.strands:
+                found[self.parents[node], self.arguments[node], key].append((node, place))
+        out: dict[int, tuple[tuple[int, int], ...]] = defaultdict(tuple)
+        for number, places in enumerate(places for places in found.values() if len(places) > 1):
+            for node, place in places:
+                out[node] += ((place, number),)
+        return out
+
     def _route(
-        self, position: int, siblings: Mapping[int, int], models: Mapping[int, int], kin: Mapping[int, int]
+        self,
+        position: int,
+        siblings: Mapping[int, int],
+        models: Mapping[int, int],
+        kin: Mapping[int, int],
+        strands: Mapping[int, tuple[tuple[int, int], ...]],
     ) -> Route | None:
         found = self.ways[position]
         if found is None:
             return None
         way, nodes = found
         group = models.get(position)
-        if group is None and not any(self.counts[node] > 1 or node in siblings for node in nodes):
+        if group is None and not any(self.counts[node] > 1 or node in siblings or node in strands for node in nodes):
             return None
         legs = tuple(
-            Leg(node, path, arguments, siblings.get(node))
+            Leg(node, path, arguments, siblings.get(node), strands.get(node, ()))
             for node, (_, path, arguments) in zip(nodes, way.steps[:-1], strict=True)
         )
         model, path, arguments = way.steps[-1]
