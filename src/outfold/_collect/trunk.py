@@ -318,14 +318,14 @@ class _Walk:
     ) -> tuple[Sibling, tuple[Any, ...], None] | None:
         """What the union's own fit gives, where that is something else; then no other is put together any more."""
         self.n_checks += 1
-        with listening():
+        with listening() as heard:
             alone = self._alone(below, leg, part, self.recipe.make(self.place.seed))
             tests = self._tests(below, alone)
         if all(map(have_same_bits, shared, (alone.X, *tests))):
             return None
         prove(self.place, _REFUSED)
         below.strands.clear()
-        return alone, tests, None
+        return alone._replace(warnings=tuple(heard)), tests, None
 
     def _estimator(self) -> Any:
         """The configuration's estimator, whose transformers are fitted one after the other; made when the first is needed."""
