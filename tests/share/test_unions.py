@@ -146,16 +146,15 @@ def test_workers(data, n_jobs):
         same(collect(configs, *data, PLAN, inner=True), expected)
 
 
-def test_sparse_rows_and_sparse_strands(data, log):
+def test_sparse_rows_and_sparse_strands(data):
     X, y = np.abs(data[0]), data[1]
-    unions = [make_union(MaxAbsScaler(), TruncatedSVD(n), OneHotEncoder(handle_unknown="ignore")) for n in (1, 2, 3)]
-    made = both(piped(*unions, model=LogisticRegression()), sp.csr_array(X.round()), y.astype(int))
-    assert made.completeness == 0.0 if made.messages else 1.0
+    unions = [make_union(MaxAbsScaler(), TruncatedSVD(n), StandardScaler(with_mean=False)) for n in (1, 2, 3)]
+    assert both(piped(*unions, model=LogisticRegression()), sp.csr_array(X), y).completeness == 1.0
     bins = [make_union(KBinsDiscretizer(3), SelectKBest(k=k)) for k in (1, 2)]
     assert both(piped(*bins, model=LogisticRegression()), X, y).completeness == 1.0
 
 
-def test_frames_by_name(data, log):
+def test_frames_by_name(data):
     pd = pytest.importorskip("pandas")
     X, y = data
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": np.where(X[:, 2] > 0, "yes", "no"), "d": X[:, 3]})
@@ -305,8 +304,8 @@ def test_unions_that_cannot_be_fitted_keep_their_messages(data):
         FeatureUnion(strands, transformer_weights={"c": 1.0}),
         FeatureUnion([("a", PCA(1)), ("b", SelectKBest(k=-1))]),
         FeatureUnion([("a", PCA(1)), ("b", SelectKBest(k=2)), ("c", PCA(99))]),
-        FeatureUnion([("a", PCA(1)), ("b", FailsIn(1.0))]),
-        FeatureUnion([("a", PCA(2)), ("b", FailsIn(1.0))]),
+        FeatureUnion([("a", PCA(99)), ("b", SelectKBest(k=1))]),
+        FeatureUnion([("a", PCA(99)), ("b", SelectKBest(k=2))]),
         FeatureUnion([("a", PCA(2)), ("b", FailsIn(2.0, where="transform"))]),
         FeatureUnion([("a", PCA(1)), ("b", FailsIn(2.0, where="transform"))]),
         ColumnTransformer([("a", PCA(1), [0, 1]), ("b", StandardScaler(), 3)]),
@@ -346,11 +345,11 @@ def test_every_fit_keeps_its_warnings(data):
     assert both(piped(*unions), *data).provenance["warnings"] == {"UserWarning": 9, "RuntimeWarning": 9}
 
 
-def test_time_of_others_counts_too(data):
-    configs = piped(*(make_union(Slow(), Shift(n)) for n in (1, 2))) | {"ok": Tally()}
-    oof = collect(configs, *data, PLAN, timeout=0.15)
-    assert set(oof.messages.values()) == {"TimeoutError: no result after 0.15 s"}
-    assert len(oof.messages) == 6
+def test_the_time_of_what_is_lent_counts_too(data):
+    configs = piped(*(make_union(Slow(), Shift(n)) for n in (1, 2)), model=Tally(pause=0.3)) | {"ok": Tally()}
+    oof = collect(configs, *data, Plan(folds=2), timeout=0.5)
+    assert set(oof.messages) == {(name, 0, k) for name in ("c0", "c1") for k in (0, 1)}
+    assert set(oof.messages.values()) == {"TimeoutError: no result after 0.5 s"}
 
 
 def test_a_difference_ends_it(data, log):
@@ -358,7 +357,6 @@ def test_a_difference_ends_it(data, log):
     configs = piped(*(make_union(Restless(1.0, log), SelectKBest(k=k)) for k in (1, 2, 3)))
     oof = collect(configs, *data, PLAN)
     assert oof.provenance["sharing"]["checks"] == 1
-    # One fit for the first union, one of its own for the second (its first came from the other), and so on.
-    assert fits(log) == 9
+    assert fits(log) == 9  # the second union had it from the first, and then from its own fit
     collect(configs, *data, PLAN, share_check=False)
     assert fits(log) == 9 + 3
