@@ -20,7 +20,10 @@ from .unions import replace_strands, strands_at, takes_copies
 
 @dataclass
 class Strand:
-    """A fitted transformer of a union, and what it made of the rows; `tests` by the number of the held-out rows."""
+    """What a transformer of a union made of the rows it was fitted on, and of held-out rows by their number.
+
+    The transformer itself, which may hold as much, is kept until it has seen them all.
+    """
 
     fitted: Any
     X: Any
@@ -60,10 +63,12 @@ class Bench:
         """What had been fitted before."""
         return [strand for number, strand in self.used.items() if number in self.known]
 
-    @property
-    def new(self) -> dict[int, Strand]:
-        """What was fitted now, and can be lent to others."""
-        return {n: strand for n, strand in self.used.items() if n not in self.known and strand.lasts}
+    def settled(self) -> dict[int, Strand]:
+        """What was fitted now and can be lent to others, after the union has transformed all rows."""
+        new = {n: strand for n, strand in self.used.items() if n not in self.known and strand.lasts}
+        for strand in new.values():
+            strand.fitted = None
+        return new
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -268,8 +268,8 @@ class _Walk:
         self.new.append((leg.node, seconds))
         if bench is None:
             return Level(leg.node, sibling.X, tests, seconds, sibling.warnings)
-        self._new_strands = bench.new
         spent = seconds + sum(strand.seconds for strand in bench.lent)
+        self._new_strands = bench.settled()
         return Level(leg.node, sibling.X, tests, spent, (*sibling.warnings, *bench.warnings))
 
     def _tests(self, below: Level, sibling: Sibling, bench: Bench | None = None) -> tuple[Any, ...]:

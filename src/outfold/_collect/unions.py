@@ -34,9 +34,11 @@ class Union(NamedTuple):
 def union_of(estimator: Any) -> Union | None:
     """A plain union taken to pieces; None for everything else, which is left to itself."""
     attribute = _attribute(estimator)
-    if attribute is None or not _is_plain(estimator):
+    if attribute is None:
         return None
     try:
+        if not _is_plain(estimator):
+            return None
         entries = _entries(estimator, attribute)
         weights = _weights(estimator, [entry[0] for entry in entries])
     except Exception:  # it will say so itself when it is fitted
