@@ -20,9 +20,11 @@ from share_estimators import (
     WritesIntoFrames,
 )
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.ensemble import VotingClassifier
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -37,8 +39,9 @@ from sklearn.preprocessing import (
 )
 
 from collect_estimators import DrawsGlobally, Tally, fits
-from outfold._collect import collect, trunk
+from outfold._collect import collect, strands, trunk
 from outfold._collect.routes import make_routes
+from outfold._collect.strands import can_be_shared
 from outfold._collect.unions import union_of
 from outfold._plan import Plan
 
@@ -111,11 +114,9 @@ def test_random_feature_unions(drawn, seed):
     configs = {}
     for i in range(drawn.draw(st.integers(2, 5))):
         chosen = drawn.draw(st.lists(st.sampled_from(STRANDS[:-1]), min_size=1, max_size=3))
-        strands = [(f"{'abc'[(i + j) % 3]}{j}", strand) for j, strand in enumerate([*chosen, "drop"])]
-        weights = drawn.draw(st.sampled_from([None, {strands[0][0]: 0.5}, {strands[0][0]: 2, strands[-1][0]: 3.0}]))
-        configs[f"c{i}"] = make_pipeline(
-            MaxAbsScaler(), FeatureUnion(strands, transformer_weights=weights), GaussianNB()
-        )
+        sides = [(f"{'abc'[(i + j) % 3]}{j}", strand) for j, strand in enumerate([*chosen, "drop"])]
+        weights = drawn.draw(st.sampled_from([None, {sides[0][0]: 0.5}, {sides[0][0]: 2, sides[-1][0]: 3.0}]))
+        configs[f"c{i}"] = make_pipeline(MaxAbsScaler(), FeatureUnion(sides, transformer_weights=weights), GaussianNB())
     # GaussianNB refuses sparse rows, in the same words.
     both(configs | {"plain": GaussianNB()}, X, y)
 
@@ -272,38 +273,38 @@ class Mine(FeatureUnion):
 
 
 def test_only_plain_unions_are_taken_to_pieces():
-    strands = [("a", PCA(1)), ("b", SelectKBest(k=1))]
-    assert [place for place, _ in union_of(FeatureUnion(strands)).strands] == [0, 1]
+    pair = [("a", PCA(1)), ("b", SelectKBest(k=1))]
+    assert [place for place, _ in union_of(FeatureUnion(pair)).strands] == [0, 1]
     table = ColumnTransformer([("a", PCA(1), [0]), ("b", "drop", [1])], remainder=PCA())
     assert [place for place, _ in union_of(table).strands] == [0, 2]
     left = [
-        Mine(strands),
-        FeatureUnion(strands, n_jobs=1),
-        FeatureUnion(strands, verbose=True),
-        FeatureUnion(strands).set_output(transform="pandas"),
+        Mine(pair),
+        FeatureUnion(pair, n_jobs=1),
+        FeatureUnion(pair, verbose=True),
+        FeatureUnion(pair).set_output(transform="pandas"),
         FeatureUnion([("a", PCA(1).set_output(transform="pandas")), ("b", PCA(2))]),
         FeatureUnion([("a", make_pipeline(PCA(1), verbose=True)), ("b", PCA(2))]),
         FeatureUnion([("a", PCA(1)), ("a", PCA(2))]),
         FeatureUnion([("a__b", PCA(1))]),
-        FeatureUnion(strands, transformer_weights={"c": 1.0}),
-        FeatureUnion(tuple(strands)),
+        FeatureUnion(pair, transformer_weights={"c": 1.0}),
+        FeatureUnion(tuple(pair)),
         FeatureUnion("ab"),
         ColumnTransformer([("a", PCA(1), lambda X: [0])]),
         ColumnTransformer([("remainder", PCA(1), [0])]),
-        ColumnTransformer(strands),
+        ColumnTransformer(pair),
         PCA(1),
     ]
     assert [union_of(union) for union in left] == [None] * len(left)
     with config_context(transform_output="pandas"):
-        assert union_of(FeatureUnion(strands)) is None
+        assert union_of(FeatureUnion(pair)) is None
 
 
 def test_unions_that_cannot_be_fitted_keep_their_messages(data):
-    strands = [("a", PCA(1)), ("b", SelectKBest(k=1))]
+    pair = [("a", PCA(1)), ("b", SelectKBest(k=1))]
     unions = [
-        FeatureUnion(strands),
+        FeatureUnion(pair),
         FeatureUnion([("a", PCA(1)), ("a", SelectKBest(k=1))]),
-        FeatureUnion(strands, transformer_weights={"c": 1.0}),
+        FeatureUnion(pair, transformer_weights={"c": 1.0}),
         FeatureUnion([("a", PCA(1)), ("b", SelectKBest(k=-1))]),
         FeatureUnion([("a", PCA(1)), ("b", SelectKBest(k=2)), ("c", PCA(99))]),
         FeatureUnion([("a", PCA(99)), ("b", SelectKBest(k=1))]),
@@ -322,8 +323,23 @@ def test_strands_that_write_into_their_rows(data):
     unions = [make_union(ShiftInPlace(), SelectKBest(k=k)) for k in (1, 2)]
     unions += [make_union(SelectKBest(k=k), ShiftInPlace(), StandardScaler()) for k in (1, 2)]
     assert both(piped(*unions), *data).completeness == 1.0
-    columns = [make_column_transformer((ShiftInPlace(), [0, 1]), (Shift(n), [0, 1])) for n in (1, 2)]
-    assert both(piped(*columns), *data).completeness == 1.0
+    scaler = StandardScaler(copy=False)
+    for where in ([0, 1], slice(0, 2)):
+        columns = [
+            make_column_transformer((w, where), (Shift(n), [0, 1])) for n in (1, 2) for w in (ShiftInPlace(), scaler)
+        ]
+        assert both(piped(*columns), *data).completeness == 1.0
+
+
+def test_what_works_in_place_is_seen_by_what_stands_beside_it(data):
+    """scikit-learn takes a copy of rows that are locked; those between the steps of a pipeline are not."""
+    scaler = StandardScaler(copy=False)
+    unions = [make_union(scaler, SelectKBest(k=k)) for k in (1, 2)]
+    votes = VotingClassifier([("a", make_pipeline(scaler, GaussianNB())), ("b", Tally())], voting="soft")
+    models = {f"m{i}": make_pipeline(MaxAbsScaler(), clone(votes).set_params(weights=[1, i])) for i in (1, 2)}
+    configs = {f"c{i}": make_pipeline(MaxAbsScaler(), unions[0], LogisticRegression(C=i)) for i in (1, 2)}
+    configs |= {f"u{i}": make_pipeline(MaxAbsScaler(), union, Tally()) for i, union in enumerate(unions)}
+    assert both(configs | models | {"plain": make_pipeline(scaler, Tally())}, *data).completeness == 1.0
 
 
 def test_strands_that_write_into_a_frame(data):
@@ -334,6 +350,20 @@ def test_strands_that_write_into_a_frame(data):
     unions = [make_union(WritesIntoFrames(), first), make_union(second, first), make_union(WritesIntoFrames(), second)]
     oof = both(piped(*unions, model=LogisticRegression()), frame, y)
     assert oof.completeness == 1.0
+
+
+def test_rows_that_cannot_be_locked(data, monkeypatch):
+    pd = pytest.importorskip("pandas")
+    X = data[0]
+    frame, union = pd.DataFrame(X), make_union(PCA(1), PCA(2))
+    copies, views = (make_column_transformer((PCA(1), where)) for where in ([0, 1], slice(0, 2)))
+    assert can_be_shared(union, X, trusted=False)
+    assert can_be_shared(union, sp.csr_array(X), trusted=True)
+    assert not can_be_shared(union, sp.csr_array(X), trusted=False)
+    for safe in (True, False):  # frames of pandas 3, and those before it
+        monkeypatch.setattr(strands, "frames_are_safe", lambda safe=safe: safe)
+        assert [can_be_shared(u, frame, trusted=True) for u in (union, copies, views)] == [safe, True, safe]
+        assert not any(can_be_shared(u, frame, trusted=False) for u in (union, copies, views))
 
 
 def test_strands_that_draw_globally(data):

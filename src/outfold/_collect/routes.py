@@ -12,13 +12,16 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from inspect import getattr_static
+from itertools import islice
 from types import FunctionType
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from .._share import Family, Level, family_of
 from .._share.family import LEVELS
 from .keys import estimator_key, key_of
-from .parameters import is_plain, own_params
+from .parameters import is_plain, own_params, parts_of
 from .unions import Union, union_of
 
 # Positions of steps in pipelines inside pipelines; of the configuration itself: ().
@@ -355,7 +358,8 @@ def _pieces(estimator: Any, path: Path, arguments: Arguments) -> list[tuple[Any,
     """Steps of a pipeline and of those inside it, the last one last; None where only the pipeline itself knows what to do."""
     steps = _steps(estimator)
     if steps is None:
-        return None if _called_back(estimator) else [(estimator, path, arguments)]
+        left = _called_back(estimator) or (path != () and _works_in_place(estimator))
+        return None if left else [(estimator, path, arguments)]
     routed = _routed([name for name, _ in steps], arguments)
     if routed is None:
         return None
@@ -412,6 +416,17 @@ def _is_simple(model: Any) -> bool:
     """What such a model is fitted on is what it is given, not something it makes of that for a model inside."""
     params = [value for value in own_params(model).values() if not is_plain(value)]
     return type(model).__module__.startswith("sklearn.") and not any(hasattr(v, "fit") or callable(v) for v in params)
+
+
+def _works_in_place(estimator: Any) -> bool:
+    """Whether something inside is told to write into its rows, which what stands beside it then sees changed.
+
+    Of rows that are locked, scikit-learn takes a copy instead; those that a pipeline of its own makes are not.
+    """
+    if all(map(is_plain, own_params(estimator).values())):
+        return False
+    flags = (getattr(part, name, True) for part in islice(parts_of(estimator), 1, None) for name in ("copy", "copy_X"))
+    return any(isinstance(flag, (int, np.bool_)) and not flag for flag in flags)
 
 
 def _called_back(estimator: Any) -> bool:
