@@ -170,7 +170,7 @@ def test_sessions_of_the_sharing_page_print_what_stands_below_them(capsys, monke
     monkeypatch.setattr(registry, "_registered", [])
     text = (DOCS / "sharing.md").read_text()
     sessions = re.findall(r"^```python\n([^`]*)^```\n```\n([^`]*)^```", text, re.M)
-    assert len(sessions) == 2
+    assert len(sessions) == 3
     for code, printed in sessions:
         scope: dict[str, object] = {"__name__": "sharing_page"}
         exec(compile(code, "sharing.md", "exec"), scope)

@@ -6,6 +6,7 @@ import ctypes
 import os
 import signal
 import time
+import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -83,6 +84,42 @@ class DrawingShift(Shift):
         super().fit(X, y)
         self.mean_ = self.mean_ + np.random.random()  # noqa: NPY002
         return self
+
+
+class WritesIntoFrames(Shift):
+    """Gives new rows, but changes the frame it is fitted on."""
+
+    def fit(self, X, y=None):
+        super().fit(X, y)
+        X["a"] = 0.0
+        return self
+
+    def transform(self, X):
+        return np.asarray(X) - self.mean_
+
+
+class Restless(Shift):
+    """Gives something else at every fit, and draws from nowhere that could be seen."""
+
+    n_fits = 0
+
+    def fit(self, X, y=None):
+        super().fit(X, y)
+        Restless.n_fits += 1
+        self.mean_ = self.mean_ + Restless.n_fits
+        return self
+
+
+class Warns(Shift):
+    """Warns of the rows it is fitted on and of those it transforms."""
+
+    def fit(self, X, y=None):
+        warnings.warn("of the fit", UserWarning, stacklevel=2)
+        return super().fit(X, y)
+
+    def transform(self, X):
+        warnings.warn("of the rows", RuntimeWarning, stacklevel=2)
+        return super().transform(X)
 
 
 class Slow(Shift):

@@ -128,12 +128,13 @@ def borrow(values: Any, trusted: bool) -> Any:
     whose frames share memory with the arrays made of them.
     """
     if hasattr(values, "iloc"):
-        return values.copy(deep=not (trusted and _frames_are_safe()))
+        return values.copy(deep=not (trusted and frames_are_safe()))
     return values.clone() if hasattr(values, "clone") else values
 
 
 @lru_cache(maxsize=1)
-def _frames_are_safe() -> bool:
+def frames_are_safe() -> bool:
+    """Whether arrays made of a pandas frame cannot be used to write into it."""
     import pandas as pd
 
     return int(pd.__version__.partition(".")[0]) >= 3

@@ -397,11 +397,7 @@ class Filling:
             return {p for p, route in enumerate(routes) if route is not None and route.group == mine.group}
         first = mine.legs[0]
         return {
-            p
-            for p, route in enumerate(routes)
-            if route is not None
-            and route.legs
-            and (route.legs[0].node == first.node or None is not route.legs[0].group == first.group)
+            p for p, route in enumerate(routes) if route is not None and route.legs and first.is_akin(route.legs[0])
         }
 
     def refuse_if_all_failed(self) -> None:

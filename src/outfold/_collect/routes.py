@@ -12,13 +12,17 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from inspect import getattr_static
+from itertools import islice
 from types import FunctionType
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from .._share import Family, Level, family_of
 from .._share.family import LEVELS
 from .keys import estimator_key, key_of
-from .parameters import is_plain, own_params
+from .parameters import is_plain, own_params, parts_of
+from .unions import Union, union_of
 
 # Positions of steps in pipelines inside pipelines; of the configuration itself: ().
 Path = tuple[int, ...]
@@ -37,13 +41,21 @@ def at(estimator: Any, path: Path) -> Any:
 class Leg(NamedTuple):
     """One transformer on a route.
 
-    `node` is its place in the tree; `group` the number of the family that fits it with its siblings, or None.
+    `node` is its place in the tree; `group` the number of the family that fits it with its siblings, or None. `strands` are
+    the (place, number) of the transformers inside a union that its siblings have too.
     """
 
     node: int
     path: Path
     arguments: Arguments
     group: int | None = None
+    strands: tuple[tuple[int, int], ...] = ()
+
+    def is_akin(self, other: Leg) -> bool:
+        """Whether what is fitted for the one is of use for the other, where both stand on the same rows."""
+        if self.node == other.node or (self.group is not None and self.group == other.group):
+            return True
+        return bool(self.strands) and not {n for _, n in self.strands}.isdisjoint(n for _, n in other.strands)
 
 
 class Route(NamedTuple):
@@ -209,6 +221,7 @@ class _Tree:
         self.allowed = allowed
         self.nodes: dict[Hashable, int] = {}
         self.made: list[Any] = []
+        self.unions: list[Union | None] = []
         self.parents: list[int] = []
         self.counts: list[int] = []
         self.arguments: list[Arguments] = []
@@ -222,10 +235,12 @@ class _Tree:
             return
         at, nodes = ROOT, []
         for estimator, _, arguments in way.steps[:-1]:
-            key = (at, key_of(estimator), arguments)
+            union = union_of(estimator)
+            key = (at, key_of(estimator) if union is None else union.key, arguments)
             if key not in self.nodes:
                 self.nodes[key] = len(self.nodes)
                 self.made.append(estimator)
+                self.unions.append(union)
                 self.parents.append(at)
                 self.counts.append(0)
                 self.arguments.append(arguments)
@@ -249,9 +264,9 @@ class _Tree:
             transforms=False,
             groups=groups,
         )
-        kin = self._kin(models, groups)
+        kin, strands = self._kin(models, groups), self._strands()
         return Routes(
-            tuple(self._route(p, siblings, models, kin) for p in range(len(self.ways))),
+            tuple(self._route(p, siblings, models, kin, strands) for p in range(len(self.ways))),
             groups,
             tuple(type(estimator).__name__ for estimator in self.made),
             tuple(self.parents),
@@ -277,18 +292,35 @@ class _Tree:
         alike = [positions for positions in together.values() if len(positions) > 1]
         return {position: number for number, positions in enumerate(alike) for position in positions}
 
+    def _strands(self) -> dict[int, tuple[tuple[int, int], ...]]:
+        """By node of a union: (place, number) of what stands on the same rows in another place too."""
+        found: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
+        for node, union in enumerate(self.unions):
+            for place, key in () if union is None else union.strands:
+                found[self.parents[node], self.arguments[node], key].append((node, place))
+        out: dict[int, tuple[tuple[int, int], ...]] = defaultdict(tuple)
+        for number, places in enumerate(places for places in found.values() if len(places) > 1):
+            for node, place in places:
+                out[node] += ((place, number),)
+        return out
+
     def _route(
-        self, position: int, siblings: Mapping[int, int], models: Mapping[int, int], kin: Mapping[int, int]
+        self,
+        position: int,
+        siblings: Mapping[int, int],
+        models: Mapping[int, int],
+        kin: Mapping[int, int],
+        strands: Mapping[int, tuple[tuple[int, int], ...]],
     ) -> Route | None:
         found = self.ways[position]
         if found is None:
             return None
         way, nodes = found
         group = models.get(position)
-        if group is None and not any(self.counts[node] > 1 or node in siblings for node in nodes):
+        if group is None and not any(self.counts[node] > 1 or node in siblings or node in strands for node in nodes):
             return None
         legs = tuple(
-            Leg(node, path, arguments, siblings.get(node))
+            Leg(node, path, arguments, siblings.get(node), strands.get(node, ()))
             for node, (_, path, arguments) in zip(nodes, way.steps[:-1], strict=True)
         )
         model, path, arguments = way.steps[-1]
@@ -326,7 +358,8 @@ def _pieces(estimator: Any, path: Path, arguments: Arguments) -> list[tuple[Any,
     """Steps of a pipeline and of those inside it, the last one last; None where only the pipeline itself knows what to do."""
     steps = _steps(estimator)
     if steps is None:
-        return None if _called_back(estimator) else [(estimator, path, arguments)]
+        left = _called_back(estimator) or (path != () and _works_in_place(estimator))
+        return None if left else [(estimator, path, arguments)]
     routed = _routed([name for name, _ in steps], arguments)
     if routed is None:
         return None
@@ -383,6 +416,17 @@ def _is_simple(model: Any) -> bool:
     """What such a model is fitted on is what it is given, not something it makes of that for a model inside."""
     params = [value for value in own_params(model).values() if not is_plain(value)]
     return type(model).__module__.startswith("sklearn.") and not any(hasattr(v, "fit") or callable(v) for v in params)
+
+
+def _works_in_place(estimator: Any) -> bool:
+    """Whether something inside is told to write into its rows, which what stands beside it then sees changed.
+
+    Of rows that are locked, scikit-learn takes a copy instead; those that a pipeline of its own makes are not.
+    """
+    if all(map(is_plain, own_params(estimator).values())):
+        return False
+    flags = (getattr(part, name, True) for part in islice(parts_of(estimator), 1, None) for name in ("copy", "copy_X"))
+    return any(isinstance(flag, (int, np.bool_)) and not flag for flag in flags)
 
 
 def _called_back(estimator: Any) -> bool:

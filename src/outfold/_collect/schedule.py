@@ -189,8 +189,8 @@ class Schedule:
             return None
         seconds = 0.0
         for a, b in zip(one.legs, other.legs, strict=False):
-            # Siblings of a family are fitted at once: the next one is as good as there.
+            # Siblings of a family are fitted at once, and unions have strands in common: the next one is as good as there.
             if a.node != b.node:
-                return seconds + (self._nodes.get(a.node, 0.0) if a.group is not None and a.group == b.group else 0.0)
+                return seconds + (self._nodes.get(a.node, 0.0) if a.is_akin(b) else 0.0)
             seconds += self._nodes.get(a.node, 0.0)
         return seconds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -171,10 +171,10 @@ class _Explanation:
         n = len(routes.routes)
         asked = f"{_render.count(n * self.n, 'fit')} of {_render.count(n, 'configuration')}"
         head = f"{asked} on {_render.count(self.n, 'hold-out')}"
-        steps, families = self._steps(), self._families()
-        if self.sharing.level is None or not (steps or families):
+        shared = self._steps() + self._strands() + self._families()
+        if self.sharing.level is None or not shared:
             return [f"{head}; nothing is shared"]
-        return [f"{head}, shared at level {self.sharing.level}", *_table(steps + families), *self._saved()]
+        return [f"{head}, shared at level {self.sharing.level}", *_table(shared), *self._saved()]
 
     def _steps(self) -> list[tuple[str, str, str]]:
         """Nodes that several pass through; of a chain that all go together, the last one."""
@@ -184,6 +184,19 @@ class _Explanation:
         }
         found = Counter((self._chain(node), n) for node, n in passing.items() if node not in covered)
         return [("step", chain, _times(m, _render.count(n, "configuration"))) for (chain, n), m in found.items()]
+
+    def _strands(self) -> list[tuple[str, str, str]]:
+        """Transformers that unions on the same rows have in common, by class of the union."""
+        legs = {leg.node: leg for route in self.routes.routes if route is not None for leg in route.legs if leg.strands}
+        found: dict[str, list[list[int]]] = defaultdict(list)
+        for node, leg in legs.items():
+            found[self.routes.names[node]].append([number for _, number in leg.strands])
+        rows = []
+        for name, unions in found.items():
+            numbers = [number for union in unions for number in union]
+            text = f"{len(numbers)} in {_render.count(len(unions), 'step')}, {len(set(numbers))} different"
+            rows.append(("parts", name, text))
+        return rows
 
     def _chain(self, node: int) -> str:
         names: list[str] = []

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._predictions import cut_labels
 from .._share import Level
+from .data import digest
 from .task import Outcome, Place
 
 # Of the hold-outs after a group's first one, this share is checked.
@@ -26,14 +27,33 @@ def spot(place: Place, group: int, n: int) -> int | None:
     """Which of `n` members is fitted alone on this hold-out, if any; a function of the hold-out and the group."""
     if not place.setting.spot_check:
         return None
-    holdout = place.holdout
     rng = np.random.default_rng(np.random.SeedSequence(place.seed, spawn_key=(group,)))
-    first = holdout.block == "oof" and holdout.repeat == 0 and holdout.left_out == (0,)
+    first = _is_first(place)
     drawn, member = rng.random(), int(rng.integers(n))
     # Forests that are served one by one are groups of one: a family is to be proved, not each of sixty groups.
     kin = [number for number, family in place.families.items() if family is place.families[group]]
     chance = min(1.0, _GROUPS / len(kin)) * (1.0 if first else _SHARE)
     return member if drawn < chance or (first and group == kin[0]) else None
+
+
+def union_is_checked(place: Place) -> bool:
+    """Whether a union of transformers fitted before is also fitted by itself on this hold-out."""
+    rng = np.random.default_rng(np.random.SeedSequence(place.seed, spawn_key=(0, 0)))
+    return place.setting.spot_check and (_is_first(place) or float(rng.random()) < _SHARE)
+
+
+def _is_first(place: Place) -> bool:
+    holdout = place.holdout
+    return holdout.block == "oof" and holdout.repeat == 0 and holdout.left_out == (0,)
+
+
+def have_same_bits(one: Any, other: Any) -> bool:
+    """Whether rows are equal in every bit, and lie in memory alike."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray) and any(one.flags[name] != other.flags[name] for name in ("C", "F")):
+        return False
+    return digest(one) == digest(other)
 
 
 def outcomes_differ(level: Level, place: Place, shared: Outcome, alone: Outcome) -> str:

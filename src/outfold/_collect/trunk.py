@@ -23,13 +23,16 @@ from .recipes import Recipe
 from .respond import Answer
 from .routes import ROOT, Leg, at
 from .schedule import Holdout
-from .spot import spot, transformed_differ
+from .spot import have_same_bits, spot, transformed_differ, union_is_checked
+from .strands import Bench, Strand, can_be_shared
 from .task import Place, Refusal, describe
 
 # Transformed rows beyond this are not kept for those who might need them again.
 _BUDGET = 256 * 2**20
 # Rows that take more than this are not compared with others, and predictions beyond it are not kept for equal rows.
 _COMPARED = 64 * 2**20
+# A union of transformers fitted before was found to differ from its own fit.
+_REFUSED = ("strands", "refused")
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -50,8 +53,8 @@ class Sibling(NamedTuple):
 class Level:
     """The rows after one transformer.
 
-    `aside` has what its children's family fitted at once, and None for a child that the family leaves to itself; `seconds`
-    and `warnings` are those of the transformer.
+    `aside` has what its children's family fitted at once, and None for a child that the family leaves to itself; `strands`
+    what unions among its children have in common, by number. `seconds` and `warnings` are those of the transformer.
     """
 
     node: int
@@ -60,19 +63,23 @@ class Level:
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
     aside: dict[int, Sibling | None] = field(default_factory=dict)
+    strands: dict[int, Strand] = field(default_factory=dict)
     gone: bool = False
     _finite: bool | None = None
     _digest: str | None = None
 
     @property
     def size(self) -> int:
-        """Bytes of the rows kept here."""
+        """Bytes of the rows kept here; those of the root are there anyway."""
         kept = (self.X, *self.tests, *(sibling.X for sibling in self.aside.values() if sibling is not None))
-        return 0 if self.gone else sum(map(n_bytes, kept))
+        rows = 0 if self.gone or self.node == ROOT else sum(map(n_bytes, kept))
+        return rows + sum(strand.size for strand in self.strands.values())
 
     def let_go(self) -> None:
-        """Keep the time it took, not the rows."""
-        self.X, self.tests, self.aside, self.gone = None, (), {}, True
+        """Keep the time it took, not the rows; of the root, the rows too."""
+        self.strands = {}
+        if self.node != ROOT:
+            self.X, self.tests, self.aside, self.gone = None, (), {}, True
 
     @property
     def finite(self) -> bool:
@@ -191,10 +198,10 @@ class Trunk(threading.local):
 
     def _make_room(self) -> int:
         """Keep within the budget, and say how much there was; what is let go and needed again is fitted again."""
-        sizes = [level.size for level in self.levels[1:]]
+        sizes = [level.size for level in self.levels]
         total = left = sum(sizes)
         budget = max(_BUDGET, 2 * sum(n_bytes(X) for X in (self.levels[0].X, *self.levels[0].tests)))
-        for level, size in zip(self.levels[1:-1], sizes, strict=False):
+        for level, size in zip(self.levels[:-1], sizes, strict=False):
             if left <= budget:
                 break
             level.let_go()
@@ -229,10 +236,11 @@ class _Walk:
         self.new: list[tuple[int, float]] = []
         self.steps = self.n_checks = 0
         self.refusals: list[Refusal] = []
+        self._new_strands: dict[int, Strand] = {}
 
     def step(self, below: Level, leg: Leg, part: Part) -> Level:
         """The rows after one more transformer."""
-        place = self.place
+        place, self._new_strands = self.place, {}
         place.start_random()
         before = None if place.seed_globals is None else global_random_state()
         with listening() as heard, place.guard(self.recipe.name, shared=True):
@@ -242,28 +250,45 @@ class _Walk:
         for values in (level.X, *level.tests):
             lock(values)
         level.warnings += tuple(heard)
+        below.strands |= self._new_strands
         return level
 
     def _fitted(self, below: Level, leg: Leg, part: Part) -> Level:
         start = perf_counter()
         if leg.node not in below.aside and leg.group is not None and leg.group not in self.place.refused:
             self._with_siblings(below, leg, part)
-        sibling = below.aside.pop(leg.node, None)
+        sibling, bench = below.aside.pop(leg.node, None), None
         if sibling is None:
             self.steps += 1
-            sibling = self._alone(below, leg, part)
-        trusted = self.recipe.trusted
-        tests = tuple(sibling.fitted.transform(borrow(X, trusted)) for X in below.tests)
+            bench = self._bench(below, leg)
+            sibling = self._alone(below, leg, part, bench=bench)
+        tests = self._tests(below, sibling, bench)
+        if bench is not None and bench.lent and self._is_due():
+            sibling, tests, bench = self._own_fit(below, leg, part, (sibling.X, *tests)) or (sibling, tests, bench)
         given = (part.X, *part.tests)
         if [n_rows(X) for X in given] != [n_rows(X) for X in (sibling.X, *tests)]:
             raise CannotShare
         seconds = perf_counter() - start + sibling.seconds
         self.new.append((leg.node, seconds))
-        return Level(leg.node, sibling.X, tests, seconds, sibling.warnings)
+        if bench is None:
+            return Level(leg.node, sibling.X, tests, seconds, sibling.warnings)
+        spent = seconds + sum(strand.seconds for strand in bench.lent)
+        self._new_strands = bench.settled()
+        return Level(leg.node, sibling.X, tests, spent, (*sibling.warnings, *bench.warnings))
 
-    def _alone(self, below: Level, leg: Leg, part: Part, made: Any = None) -> Sibling:
+    def _tests(self, below: Level, sibling: Sibling, bench: Bench | None = None) -> tuple[Any, ...]:
+        out = []
+        for i, X in enumerate(below.tests):
+            if bench is not None:
+                bench.test = i
+            out.append(sibling.fitted.transform(borrow(X, self.recipe.trusted)))
+        return tuple(out)
+
+    def _alone(self, below: Level, leg: Leg, part: Part, made: Any = None, bench: Bench | None = None) -> Sibling:
         """Exactly what a pipeline does with the step."""
         transformer = at(self._estimator() if made is None else made, leg.path)
+        if bench is not None:
+            bench.seat(transformer, dict(leg.strands))
         X = borrow(below.X, self.recipe.trusted)
         arguments = _arguments(part, leg)
         key = ("node", leg.node)
@@ -276,6 +301,35 @@ class _Walk:
         if not known:
             prove(self.place, key)
         return Sibling(transformer, out, 0.0, ())
+
+    def _bench(self, below: Level, leg: Leg) -> Bench | None:
+        """For a union that has strands in common with others; None where it is fitted by itself."""
+        if not leg.strands or is_proved(self.place, _REFUSED):
+            return None
+        union = at(self._estimator(), leg.path)
+        return Bench(below.strands) if can_be_shared(union, below.X, self.recipe.trusted) else None
+
+    def _is_due(self) -> bool:
+        """Whether a union is to be compared with its own fit: the first one on some of the hold-outs."""
+        key = ("strands", self.place.holdout)
+        if is_proved(self.place, key) or not union_is_checked(self.place):
+            return False
+        prove(self.place, key)
+        return True
+
+    def _own_fit(
+        self, below: Level, leg: Leg, part: Part, shared: Sequence[Any]
+    ) -> tuple[Sibling, tuple[Any, ...], None] | None:
+        """What the union's own fit gives, where that is something else; then no other is put together any more."""
+        self.n_checks += 1
+        with listening() as heard:
+            alone = self._alone(below, leg, part, self.recipe.make(self.place.seed))
+            tests = self._tests(below, alone)
+        if all(map(have_same_bits, shared, (alone.X, *tests))):
+            return None
+        prove(self.place, _REFUSED)
+        below.strands.clear()
+        return alone._replace(warnings=tuple(heard)), tests, None
 
     def _estimator(self) -> Any:
         """The configuration's estimator, whose transformers are fitted one after the other; made when the first is needed."""
