@@ -1,6 +1,8 @@
 """The same bits whatever the number of workers, the backend, the batches or the order of the work."""
 
 import random
+import subprocess
+import sys
 
 import joblib
 import numpy as np
@@ -210,6 +212,20 @@ def test_openmp_uses_one_thread_or_as_many_as_asked_for(data):
         assert set(oof.messages.values()) == {"RuntimeError: {1}"}
     assert set(collect(configs, *data, Plan(2), n_jobs=2).messages.values()) == {"RuntimeError: {1}"}
     assert threadpool_info() == before
+
+
+def test_openmp_of_a_library_that_is_imported_later_is_limited_too():
+    pytest.importorskip("lightgbm", reason="needs a library with an OpenMP of its own")
+    script = (
+        "from outfold._kernels.threads import limit_threads\n"
+        "from threadpoolctl import threadpool_info\n"
+        "with limit_threads('openmp'): pass\n"
+        "import lightgbm\n"
+        "with limit_threads('openmp'):\n"
+        "    print({pool['num_threads'] for pool in threadpool_info() if pool['user_api'] == 'openmp'})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "{1}"
 
 
 def test_many_samples_give_the_same_bits():

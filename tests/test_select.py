@@ -140,6 +140,7 @@ def test_scores_that_are_kept_are_the_same(metric, repeats):
                 scoring = Scoring(oof, metric, aggregate)
                 found = scoring.scores()
                 np.testing.assert_array_equal(found, expected)
-                np.testing.assert_array_equal(scoring.scores(scoring.equal_weights()), expected)
+                # Kernels add in another order than the sums of folds.
+                np.testing.assert_allclose(scoring.scores(scoring.equal_weights()), expected, rtol=1e-14)
                 found[:] = 0
                 scoring.fold_scores()[:] = 0

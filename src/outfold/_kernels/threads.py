@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -33,8 +34,8 @@ def share_out(function: Callable[[slice], None], n_configs: int, work: int, most
 
 
 @lru_cache(maxsize=1)
-def _thread_pools() -> Any:
-    import scipy.linalg  # noqa: F401  (its BLAS must be loaded to be found)
+def _thread_pools(n_modules: int) -> Any:
+    """The libraries that are loaded; looked for again when modules were imported, which may have brought their own."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -46,4 +47,7 @@ def limit_threads(library: Literal["blas", "openmp"], n: int = 1) -> Any:
     BLAS always one, so that sums are taken in the same order whatever the number of workers; OpenMP as many as the user
     says, one by default, for the same reason.
     """
-    return _thread_pools().limit(limits=n, user_api=library)
+    import scipy.linalg  # noqa: F401  (its BLAS must be loaded to be found)
+    import threadpoolctl  # noqa: F401
+
+    return _thread_pools(len(sys.modules)).limit(limits=n, user_api=library)
