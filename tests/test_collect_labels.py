@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -29,6 +29,7 @@ from outfold._configs import grid
 from outfold._plan import Plan
 from outfold._predictions import State
 from outfold._store import load
+from outfold.exceptions import InputError
 
 PLAN = Plan(folds=4)
 
@@ -222,3 +223,13 @@ def test_dropping_asks_the_labels_of_predict(binary):
     configs = grid("cut", FixedThresholdClassifier(LogisticRegression()), threshold=[0.001, 0.5])
     oof = collect(configs, X, y, Plan(folds=10), drop=of.drop.Bootstrap(metric="accuracy"))
     assert list(oof.drop_log["config"]) == ["cut(threshold=0.001)"]
+
+
+def test_scores_of_pairs_of_classes_are_not_taken_for_scores_of_classes():
+    X, y = load_iris(return_X_y=True)
+    pairs = {"ovo": SVC(decision_function_shape="ovo")}
+    oof = collect(pairs, X, y, Plan(3))
+    assert oof.response == "label"
+    with pytest.raises(InputError, match="compares classes in pairs"):
+        collect(pairs, X, y, Plan(3), response="score")
+    assert collect(pairs, X[:100], y[:100], Plan(3)).response == "score"  # of two classes there is one pair

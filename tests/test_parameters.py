@@ -164,3 +164,14 @@ def test_a_parameter_that_cannot_be_pickled_is_no_harm():
     (recipe,) = make_recipes({"m": pipeline}, pickle.dumps)
     assert recipe.frozen is None
     assert recipe.make(0).fit(np.eye(3), np.arange(3)).predict(np.eye(3)).shape == (3,)
+
+
+def test_a_generator_inside_a_splitter_is_copied_as_clone_copies_it():
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.model_selection import KFold
+
+    rng = np.random.RandomState(3)
+    forest = RandomForestClassifier(2, random_state=rng)
+    estimator = CalibratedClassifierCV(forest, cv=KFold(3, shuffle=True, random_state=rng))
+    made = make_recipes({"a": estimator}, pickle.dumps)[0].make(0)
+    assert made.cv.random_state is not made.estimator.random_state

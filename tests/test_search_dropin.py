@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -38,6 +39,7 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, OneClassSVM
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_dtype_object
 
 import outfold as of
@@ -316,3 +318,34 @@ def test_metadata_routing_of_scorers(data):
         assert not own.oof_.messages
         with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="sample_weight"):
             of.SelectCV(LogisticRegression(), GRID, cv=3).fit(X, y, sample_weight=weights)
+
+
+def test_a_fold_that_lacks_one_of_many_classes_is_left_out():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    y = np.r_[np.arange(6) % 2, np.arange(24) % 3]
+    grid, folds = {"max_depth": [1, 2]}, KFold(5)
+    ours = of.SelectCV(DecisionTreeClassifier(random_state=0), grid, scoring="roc_auc_ovr", cv=folds, drop=False).fit(
+        X, y
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = GridSearchCV(DecisionTreeClassifier(random_state=0), grid, scoring="roc_auc_ovr", cv=folds).fit(X, y)
+    for k in range(5):
+        column = f"split{k}_test_score"
+        np.testing.assert_allclose(ours.cv_results_[column], theirs.cv_results_[column], atol=1e-12)
+    assert np.isnan(ours.cv_results_["split0_test_score"]).all()
+    assert np.isfinite(ours.cv_results_["mean_test_score"]).all()
+
+
+def test_a_function_that_selects_is_not_asked_where_nothing_is_defined():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 3)), np.zeros(100, dtype=int)
+    y[np.argsort(-(X[:, 0] + rng.normal(size=100)))[:5]] = 1
+
+    def best(table):
+        return int(np.nanargmax(table["mean_test_score"]))
+
+    grid = {"max_depth": [1, 2]}
+    search = of.SelectCV(DecisionTreeClassifier(random_state=0), grid, scoring="f1", cv=5, drop=False, refit=best)
+    assert search.fit(X, y).best_params_ in ({"max_depth": 1}, {"max_depth": 2})
+    assert 0 <= search.estimate_.value <= 1

@@ -20,6 +20,7 @@ from report_cases import two_classes
 import outfold as of
 from outfold._report.svg import Drawing, Scale, escape, tick_texts
 from outfold.exceptions import FileError, InputError
+from outfold.select import Rule
 
 SVG = re.compile(r"<svg.*?</svg>", re.S)
 
@@ -378,4 +379,39 @@ def test_fits_in_company_are_told():
 
     X, y = load_iris(return_X_y=True)
     oof = of.collect(of.grid("knn", KNeighborsClassifier(), n_neighbors=[1, 3, 5]), X, y, of.Plan(folds=5))
-    assert "15 of 15 done by 15 fits, 15 of them in company (exact)" in of.report(oof, "accuracy").to_markdown()
+    said = "15 of 15 done by 5 fits, which served several configurations at once (level exact)"
+    assert said in of.report(oof, "accuracy").to_markdown()
+
+
+class Last(Rule):
+    """Selects the last candidate, whatever its score."""
+
+    name = "last"
+
+    def pick(self, scoring, weights=None):
+        return np.full(1 if weights is None else len(weights), len(scoring.candidates) - 1)
+
+
+def test_checks_are_about_the_configuration_that_is_reported():
+    """A search may select by another rule than the checks would."""
+    oof = two_classes(c=4, configs=["a(C=1)", "b(C=2)", "c(C=3)", "d(C=4)"], seed=1)
+    won = of.estimate.bbc(oof, "roc_auc").selected
+    made = of.estimate.bbc(oof.sel(config=[won, *(n for n in oof.configs if n != won)]), "roc_auc", rule=Last())
+    assert made.selected != won
+    page = of.report(oof, "roc_auc", estimate=made, n_resamples=50)
+    about = [found.text for found in page.checks if found.code in ("OF301", "OF532")]
+    assert about
+    assert all(made.selected in text and won not in text for text in about)
+
+
+def test_those_who_predict_the_same_are_compared_once():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    P = np.clip(y[:, None] * 0.3 + rng.random((60, 8)) * 0.7, 0, 1)
+    P[:, 1] = P[:, 2] = P[:, 3] = P[:, 0]
+    oof = of.from_arrays(y, P, folds=np.arange(60) % 5, response="proba")
+    compared = of.report(oof, "accuracy").comparisons.configs
+    assert len(set(compared) & set(oof.configs[:4])) == 1
+    assert len(compared) == 5
+    same = of.from_arrays(y, P[:, :4], folds=np.arange(60) % 5, response="proba")
+    assert of.report(same, "accuracy").no_comparison == "There is no configuration that predicts otherwise."

@@ -78,6 +78,8 @@ def test_open_serves_until_it_is_interrupted(oof_file):
     started = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
     try:
         address = started.stdout.readline().strip()
+        address, _, hint = address.partition("   ")
+        assert hint == "(Ctrl-C ends)"
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
         with urllib.request.urlopen(address, timeout=20) as answer:
             assert "Expect AUC" in answer.read().decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -82,11 +83,22 @@ class Case:
 
     @cached_property
     def selection(self) -> Selection | None:
-        """The winner; None where the metric is undefined for all."""
+        """What the estimate to report is of, or the winner; None where the metric is undefined for all."""
         try:
-            return select.choose(self.scoring)
+            won = select.choose(self.scoring)
         except InputError:
             return None
+        reported = None if self._made is None else self._made.selected
+        if reported == won.name or reported not in self.scoring.names:
+            return won
+        at = self.scoring.names.index(reported)
+        return replace(
+            won,
+            name=reported,
+            index=int(self.scoring.candidates[at]),
+            score=float(self.scoring.scores()[0, at]),
+            params=self.scoring.params[at],
+        )
 
     @cached_property
     def tied(self) -> TiedSet | None:

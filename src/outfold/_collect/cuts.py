@@ -57,6 +57,12 @@ def predicts_by_cut(model: Any, response: str, n_classes: int) -> bool:
     return name in _MONOTONE or (name in _BINARY_SCORE and response == "score" and n_classes == 2)
 
 
+def scores_pairs(model: Any) -> bool:
+    """Whether decision_function compares two classes a column, as no metric of scores can read for more than two."""
+    final = _final(model)
+    return _name(final) in _BINARY_SCORE and final.decision_function_shape == "ovo"
+
+
 _NEIGHBOURS = ("sklearn.neighbors", "KNeighborsClassifier")
 
 

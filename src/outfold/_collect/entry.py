@@ -249,7 +249,7 @@ def prepare(
         refuse_missing_groups(groups)
     more = None if cap is None else Repeats(plan, target, groups, seed, cap)
     splits = plan.split(target, groups, seed) if more is None else more.first(1)
-    chosen = choose_response(response, kind, named)
+    chosen = choose_response(response, kind, named, 2 if target.classes is None else len(target.classes))
     pool = Pool.configured(n_jobs, timeout)
     return Collection(
         configs=named,

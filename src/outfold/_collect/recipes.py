@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,6 +119,8 @@ def _copied(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe 
     if len({id(part) for part in parts}) < len(parts) or not all(is_untouched(part) for part in parts):
         return None
     values = [value for part in parts for value in further_values(part)]
+    if not all(_copies_well(value) for value in values):
+        return None
     # So would a generator of random numbers, which then goes on where another part left it.
     chance = [id(value) for value in values if isinstance(value, (np.random.RandomState, np.random.Generator))]
     if len(set(chance)) < len(chance):
@@ -130,6 +133,24 @@ def _copied(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe 
     except Exception:  # a parameter that cannot be pickled; cloning still works
         return None
     return Recipe(name, estimator_text(estimator), frozen=frozen, trusted=_are_trusted([estimator, *values]))
+
+
+def _copies_well(value: Any, inside: bool = False) -> bool:
+    """Whether a copy of an estimator with this parameter is as good as a clone, which copies every parameter by itself.
+
+    A splitter may hold a generator of random numbers that another parameter holds too.
+    """
+    if is_plain(value) or isinstance(value, (type, slice, np.ufunc, FunctionType, BuiltinFunctionType)):
+        return True
+    if isinstance(value, (list, tuple)):
+        return all(_copies_well(item, inside=True) for item in value)
+    if isinstance(value, dict):
+        return all(_copies_well(item, inside=True) for item in value.values())
+    if isinstance(value, np.ndarray):
+        return not value.dtype.hasobject
+    if isinstance(value, (np.random.RandomState, np.random.Generator)):
+        return not inside
+    return hasattr(value, "get_params")
 
 
 def _cloned(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._predictions import Response, cut_labels
 from .._target import Target
 from ..exceptions import InputError
-from .cuts import predicts_by_cut, predicts_largest
+from .cuts import predicts_by_cut, predicts_largest, scores_pairs
 
 Kind = Literal["classification", "regression", "survival"]
 
@@ -42,7 +42,7 @@ def kind_of(configs: Mapping[str, Any], y: Any) -> Kind:
     return "classification" if "classification" in first else "regression"
 
 
-def choose_response(asked: str, kind: Kind, configs: Mapping[str, Any]) -> Response:
+def choose_response(asked: str, kind: Kind, configs: Mapping[str, Any], n_classes: int = 2) -> Response:
     """The response to collect, or an error that names the configuration which cannot give it."""
     allowed: dict[str, tuple[Response, ...]] = {
         "classification": ("proba", "score", "label"),
@@ -54,9 +54,14 @@ def choose_response(asked: str, kind: Kind, configs: Mapping[str, Any]) -> Respo
             f"response must be {' or '.join(map(repr, ('auto', *allowed[kind])))} for a {kind}; got {asked!r}."
         )
     if asked == "auto":
-        return next(r for r in allowed[kind] if _lacking(r, configs) is None)
+        return next(r for r in allowed[kind] if _lacking(r, configs, n_classes) is None)
     response = next(r for r in allowed[kind] if r == asked)
-    lacking = _lacking(response, configs)
+    lacking = _lacking(response, configs, n_classes)
+    if lacking is not None and scores_pairs(configs[lacking]):
+        raise InputError(
+            f"response={asked!r} needs a score for every class; {lacking!r} compares classes in pairs. Use "
+            "decision_function_shape='ovr', or response='label'."
+        )
     if lacking is not None:
         raise InputError(
             f"response={asked!r} needs {' or '.join(_METHODS[asked])}, which {lacking!r} does not have. "
@@ -77,12 +82,18 @@ _METHODS: dict[str, tuple[str, ...]] = {
 }
 
 
-def _lacking(response: str, configs: Mapping[str, Any]) -> str | None:
+def _lacking(response: str, configs: Mapping[str, Any], n_classes: int) -> str | None:
     """The first configuration without a method for this response."""
     methods = _METHODS[response]
+    pairs = response == "score" and n_classes > 2
     # That all of them can predict is known; a stack shows it only once it is fitted.
     return next(
-        (name for name, e in configs.items() if not any(m == "predict" or hasattr(e, m) for m in methods)), None
+        (
+            name
+            for name, e in configs.items()
+            if not any(m == "predict" or hasattr(e, m) for m in methods) or (pairs and scores_pairs(e))
+        ),
+        None,
     )
 
 

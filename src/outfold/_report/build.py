@@ -124,9 +124,10 @@ def _comparisons(
     oof: Predictions, metric: MetricLike, found: Estimate, board: Leaderboard
 ) -> tuple[Comparisons | None, str]:
     """The selected configuration against the next few, where a test is valid; else why there is none."""
-    rivals = [name for name in board.configs if name != found.selected][:_COMPARED]
+    rivals = _rivals(oof, found.selected, board)
     if not rivals:
-        return None, "There is one configuration only."
+        only = "one configuration only" if len(board.configs) < 2 else "no configuration that predicts otherwise"
+        return None, f"There is {only}."
     try:
         made = compare.auto(
             oof,
@@ -139,6 +140,22 @@ def _comparisons(
         return None, str(error)
     assert isinstance(made, Comparisons)
     return made, ""
+
+
+def _rivals(oof: Predictions, selected: str, board: Leaderboard) -> list[str]:
+    """The best of the others; of those that predict the same, the first."""
+    seen: set[bytes] = set()
+    rivals: list[str] = []
+    for name in (selected, *board.configs):
+        j = oof.configs.index(name)
+        labels = b"" if oof.labels is None else oof.labels[:, j].tobytes()
+        says = oof.data[:, j].tobytes() + labels
+        if says not in seen and name != selected and len(rivals) < _COMPARED:
+            rivals.append(name)
+        seen.add(says)
+        if len(rivals) == _COMPARED:
+            break
+    return rivals
 
 
 def _rows(oof: Predictions, board: Leaderboard, found: Estimate) -> Iterable[dict[str, Any]]:

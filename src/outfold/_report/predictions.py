@@ -97,7 +97,7 @@ def confusion(oof: Predictions, config: str) -> Picture:
     """Which class is taken for which."""
     made = responses.confusion(oof, config)
     k, left, top = len(made.classes), 110.0, 52.0
-    cell = min(330.0 / k, 74.0)
+    cell = min(330.0 / k, 110.0)
     high = min(cell, 44.0)
     draw = Drawing(top + high * k + 12, "confusion matrix")
     draw.text(left, 12, "predicted", "axis")

@@ -117,10 +117,11 @@ def how(oof: Predictions, estimate: Estimate) -> list[tuple[str, str]]:
     made = oof.provenance
     fits = f"{work['done']:,} of {work['planned']:,} done"
     if made.get("n_fits") is not None:
-        fits += f" by {_render.count(int(made['n_fits']), 'fit')}"
-        together = sum(made.get("sharing", {}).get("families", {}).values())
-        if together:
-            fits += f", {together:,} of them in company ({made['sharing']['level']})"
+        shared = made.get("sharing", {})
+        saved = int(shared.get("models", 0)) - int(shared.get("models_done", 0))
+        fits += f" by {_render.count(int(made['n_fits']) - saved, 'fit')}"
+        if saved:
+            fits += f", which served several configurations at once (level {shared['level']})"
     if work["dropped"]:
         fits += (
             f"; {work['dropped']:,} ({work['dropped'] / work['planned']:.0%}) saved by dropping hopeless configurations"

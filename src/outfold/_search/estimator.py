@@ -257,7 +257,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         target = encode(y, task=kind)
         target = encode(y, task=kind, positive=scorers.positive(target))
         needed = choose_response(scorers, scorers.metrics(kind, target), kind, configs)
-        response = response_of(needed, kind, configs)
+        response = response_of(needed, kind, configs, 2 if target.classes is None else len(target.classes))
         return Task(X, y, target, kind, as_plan(self.cv), groups, fit_params, seed, scorers, response)
 
     def _collect(self, task: Task, space: Space | None) -> tuple[Space, Predictions]:

@@ -63,8 +63,10 @@ class FromResults(Rule):
         fixed = results.time_columns(scoring.oof) | results.param_columns(self.params)
         position = {int(j): i for i, j in enumerate(scoring.candidates)}
         n = len(next(iter(scored.values())))
-        picked = [ask(self.function, fixed | self._columns(scored, scoring, b)) for b in range(n)]
-        return np.array([position.get(j, -1) for j in picked], dtype=np.intp)
+        # Where a score is undefined for all, there is nothing to ask.
+        known = [not any(np.isnan(values[b]).all() for values in scored.values()) for b in range(n)]
+        picked = [known[b] and ask(self.function, fixed | self._columns(scored, scoring, b)) for b in range(n)]
+        return np.array([position.get(j, -1) if ok else -1 for j, ok in zip(picked, known, strict=True)], dtype=np.intp)
 
     def _columns(self, scored: Mapping[str, NDArray[Any]], scoring: Scoring, draw: int) -> results.Columns:
         n = len(self.params)
