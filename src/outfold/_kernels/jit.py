@@ -23,13 +23,18 @@ def disabled() -> Iterator[None]:
 
 
 def lanes() -> ModuleType | None:
-    """The module of compiled kernels, or None where numba is missing, unusable or disabled."""
-    return None if _disabled else _load()
+    """The compiled rank statistics, or None where numba is missing, unusable or disabled."""
+    return None if _disabled else _load("lanes")
+
+
+def saga() -> ModuleType | None:
+    """The compiled solver of logistic regressions, or None likewise."""
+    return None if _disabled else _load("saga")
 
 
 @cache
-def _load() -> ModuleType | None:
+def _load(name: str) -> ModuleType | None:
     try:
-        return import_module("outfold._kernels.lanes")
+        return import_module(f"outfold._kernels.{name}")
     except ImportError:
         return None
