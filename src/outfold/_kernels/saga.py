@@ -148,8 +148,9 @@ def walk(X, y, weight, fit_intercept, order, seen, group, step, decay, l1,
                 l1_sums[i, t] += l1_sums[i, t - 1]
                 along, shrink = sums[i, t] - sums[i, t - 1], l1_sums[i, t] - l1_sums[i, t - 1]
             too_small = scale[i] < _SMALLEST_SCALE
-            rescale = scale[i] if too_small or t == n - 1 else 1.0
-            move(coef[m], gradient[m], X[row], change, step[m], known, scale[i], along, shrink, rescale)
+            move(coef[m], gradient[m], X[row], change, step[m], known, scale[i], along, shrink)
+            if too_small or t == n - 1:
+                multiply(coef[m], scale[i])
             if too_small:
                 sums[i, t] = l1_sums[i, t] = 0.0
                 scale[i] = 1.0
@@ -186,20 +187,27 @@ def dots(a, b, c, d, x, out):
 
 
 @compiled
-def move(coef, gradient, x, change, step, known, scale, along, shrink, rescale):
-    """Correct for the row seen, then step along the mean gradient, towards 0 by the l1 penalty, and rescale."""
+def move(coef, gradient, x, change, step, known, scale, along, shrink):
+    """Correct for the row seen, then step along the mean gradient, and towards 0 by the l1 penalty."""
     for j in range(len(x)):
         correction = x[j] * change
         g = gradient[j] + correction
         gradient[j] = g
-        coef[j] = shrunk(coef[j] - correction * step * known / scale - along * g, shrink) * rescale
+        coef[j] = shrunk(coef[j] - correction * step * known / scale - along * g, shrink)
 
 
 @compiled
 def shrunk(w, by):
     """Soft thresholding."""
-    up, down = w - by, -w - by
-    return (up if up > 0.0 else 0.0) - (down if down > 0.0 else 0.0)
+    within = w if w > -by else -by
+    return w - (within if within < by else by)
+
+
+@compiled
+def multiply(values, by):
+    """In place."""
+    for j in range(len(values)):
+        values[j] *= by
 
 
 @compiled
