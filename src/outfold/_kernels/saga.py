@@ -198,7 +198,7 @@ def move(coef, gradient, x, change, step, known, scale, along, shrink):
 
 @compiled
 def shrunk(w, by):
-    """Soft thresholding."""
+    """Soft thresholding, by a number that is not negative."""
     within = w if w > -by else -by
     return w - (within if within < by else by)
 
@@ -212,12 +212,18 @@ def multiply(values, by):
 
 @compiled
 def replay(coef, gradient, sums, l1_sums):
-    """All steps of the round once more, from the last to the first: so scikit-learn does where the last row rescales."""
+    """All steps of the round once more, from the last to the first: so scikit-learn does where the last row rescales.
+
+    The last of the sums is then 0, so that its step is one back, for which soft thresholding is no longer a clamp.
+    """
     for j in range(len(coef)):
         w = coef[j]
-        for t in range(len(sums) - 1, 0, -1):
-            w = shrunk(w - gradient[j] * (sums[t] - sums[t - 1]), l1_sums[t] - l1_sums[t - 1])
-        coef[j] = shrunk(w - gradient[j] * sums[0], l1_sums[0])
+        for t in range(len(sums) - 1, -1, -1):
+            w -= gradient[j] * (sums[t] - sums[t - 1] if t > 0 else sums[0])
+            by = l1_sums[t] - l1_sums[t - 1] if t > 0 else l1_sums[0]
+            up, down = w - by, -w - by
+            w = (up if up > 0.0 else 0.0) - (down if down > 0.0 else 0.0)
+        coef[j] = w
 
 
 @compiled
