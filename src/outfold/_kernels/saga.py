@@ -154,7 +154,7 @@ def walk(X, y, weight, fit_intercept, order, seen, group, step, decay, l1,
             if too_small:
                 sums[i, t] = l1_sums[i, t] = 0.0
                 scale[i] = 1.0
-                if not all_finite(coef[m]):
+                if not np.isfinite(coef[m]).all():
                     status[m] = _FAILED
                 if t == n - 1 and l1[m] > 0:
                     replay(coef[m], gradient[m], sums[i], l1_sums[i])
@@ -227,18 +227,9 @@ def replay(coef, gradient, sums, l1_sums):
 
 
 @compiled
-def all_finite(values):
-    """Whether no number is infinite or missing."""
-    for value in values:
-        if not math.isfinite(value):
-            return False
-    return True
-
-
-@compiled
 def settle(coef, before, tol, status, m):
     """Whether a member stops: by the largest change of a coefficient in the round, beside the largest coefficient."""
-    if not all_finite(coef):
+    if not np.isfinite(coef).all():
         status[m] = _FAILED
         return
     largest = change = 0.0

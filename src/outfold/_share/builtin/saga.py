@@ -31,6 +31,11 @@ class SagaFamily(Family):
     varies = frozenset({"C", "l1_ratio", "tol", "max_iter"})
     alone = True
 
+    @property
+    def name(self) -> str:
+        """Apart from the family of Newton's method, which is of another level."""
+        return "LogisticRegression (saga)"
+
     def covers(self, estimator: Any) -> bool:
         """What the compiled solver knows, where there is one."""
         return (
@@ -150,7 +155,9 @@ def _agrees() -> bool:
     settings = [(C, ratio) for C in (1e-4, 0.1, 3.0) for ratio in (0.0, 0.001, 0.4, 1.0)]
     try:
         return all(
-            _same_bits([LogisticRegression(C=C, l1_ratio=ratio, **common, **own) for C, ratio in settings], X, y, more, w)
+            _same_bits(
+                [LogisticRegression(C=C, l1_ratio=ratio, **common, **own) for C, ratio in settings], X, y, more, w
+            )
             for own, w in (({}, None), ({"fit_intercept": False, "class_weight": "balanced"}, weight))
         )
     except (ImportError, AttributeError, TypeError, ValueError):  # what is called has changed
