@@ -260,9 +260,13 @@ def test_other_bits_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         saga._agrees.cache_clear()
 
 
-def test_without_compiled_loops_there_is_no_family() -> None:
+def test_without_compiled_loops_there_is_no_family(monkeypatch: pytest.MonkeyPatch) -> None:
     with jit.disabled():
         assert not SAGA.covers(net(1.0, 0.5))
+    monkeypatch.setattr(jit, "saga", lambda: None)  # installed, but unusable
+    X, y, _ = problem(10, 30, 3, "normal")
+    with pytest.raises(Unsuitable, match="bits"):
+        SAGA.fit([net(1.0, 0.5)], X, y)
 
 
 # -- in collections -------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 _disabled = 0
@@ -25,6 +26,11 @@ def disabled() -> Iterator[None]:
 def lanes() -> ModuleType | None:
     """The compiled rank statistics, or None where numba is missing, unusable or disabled."""
     return None if _disabled else _load("lanes")
+
+
+def is_there() -> bool:
+    """Whether numba is installed and not disabled, without importing it."""
+    return not _disabled and find_spec("numba") is not None
 
 
 def saga() -> ModuleType | None:

@@ -29,7 +29,6 @@ class SagaFamily(Family):
 
     estimator = "sklearn.linear_model.LogisticRegression"
     varies = frozenset({"C", "l1_ratio", "tol", "max_iter"})
-    alone = True
 
     @property
     def name(self) -> str:
@@ -49,13 +48,13 @@ class SagaFamily(Family):
             and estimator.warm_start is False
             and not estimator.verbose
             and getattr(estimator, "multi_class", "deprecated") in ("deprecated", "auto")
-            and jit.saga() is not None
+            and jit.is_there()
         )
 
     def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
         """Models of all members; None for those whose numbers become too large."""
         members[0]._validate_params()
-        if not _agrees():
+        if jit.saga() is None or not _agrees():
             raise Unsuitable("coefficients computed here do not have the bits of scikit-learn's own")
         return _fit(members, X, y, **fit_params)
 
