@@ -294,3 +294,13 @@ def test_a_collection_is_that_of_separate_fits() -> None:
     made = shared.provenance["sharing"]
     assert made["families"] == {"LogisticRegression (saga)": 12}
     assert made["models_done"] == 3
+
+
+def test_loops_are_compiled_once_for_all_arrays() -> None:
+    kernel = jit.saga()
+    assert kernel is not None
+    X, y, _ = problem(12, 40, 4, "normal")
+    for rows in (X, X.copy(), np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2]):
+        for weight in (None, np.ones(80)[::2], np.ones(40, dtype=int)):
+            SAGA.fit([net(1.0, 0.5)], rows, y, **({} if weight is None else {"sample_weight": weight}))
+    assert len(kernel.rounds.signatures) == 1

@@ -107,7 +107,9 @@ class _Task:
     def __init__(self, X: Floats, y: Floats, weights: Floats, like: Any) -> None:
         from sklearn.utils.extmath import row_norms
 
-        self.X, self.y, self.weights = X, y, weights
+        # Arrays of the same kind in every fit, so that the loops are compiled once.
+        self.X, self.y, self.weights = X.view(), y, np.array(weights)
+        self.X.flags.writeable = False
         self.largest = row_norms(X, squared=True).max()
         if not 0 < self.largest < np.inf:
             raise Unsuitable("rows of zeros, or of numbers too large to be squared")
