@@ -219,7 +219,7 @@ class _GroupFit:
             return None
         prove(place, ("group", self.group))
         seconds = (perf_counter() - start) / len(members)
-        return [_Fitted(model, seconds, tuple(heard), True) for model in models]
+        return [_Fitted(model, seconds, (*heard, *getattr(model, "warned", ())), True) for model in models]
 
     def _proved(self, members: Sequence[Recipe]) -> AbstractContextManager[None]:
         """What the family fits inside need not be checked again where it is ours and was fitted before."""

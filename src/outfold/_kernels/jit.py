@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 _disabled = 0
@@ -23,13 +24,23 @@ def disabled() -> Iterator[None]:
 
 
 def lanes() -> ModuleType | None:
-    """The module of compiled kernels, or None where numba is missing, unusable or disabled."""
-    return None if _disabled else _load()
+    """The compiled rank statistics, or None where numba is missing, unusable or disabled."""
+    return None if _disabled else _load("lanes")
+
+
+def is_there() -> bool:
+    """Whether numba is installed and not disabled, without importing it."""
+    return not _disabled and find_spec("numba") is not None
+
+
+def saga() -> ModuleType | None:
+    """The compiled solver of logistic regressions, or None likewise."""
+    return None if _disabled else _load("saga")
 
 
 @cache
-def _load() -> ModuleType | None:
+def _load(name: str) -> ModuleType | None:
     try:
-        return import_module("outfold._kernels.lanes")
+        return import_module(f"outfold._kernels.{name}")
     except ImportError:
         return None

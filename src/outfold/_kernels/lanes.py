@@ -8,24 +8,15 @@ Plain loops instead of array expressions: they compile several times faster.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numba
+
+from .compiling import compiled
 
 # One where a pool of processes has the other cores, as joblib tells its workers.
 MAX_THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 
 
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
-    try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
-    except RuntimeError:  # no directory to write the cache to
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
-
-
-@_compiled
+@compiled
 def auc_steps(scores, order, positive, steps, starts):
     """Write each configuration's walk through its rows as steps of up to four rows of one class.
 
@@ -72,7 +63,7 @@ def auc_steps(scores, order, positive, steps, starts):
     starts[-1] = n_steps
 
 
-@_compiled
+@compiled
 def auc_lanes(steps, starts, counts, level, statistic, out):
     """Twice the Mann-Whitney statistic of every configuration and lane, into ``out`` (C, b).
 
@@ -96,7 +87,7 @@ def auc_lanes(steps, starts, counts, level, statistic, out):
             out[c, k] = statistic[k]
 
 
-@_compiled
+@compiled
 def auc_paired(steps, starts, weights, chosen, out):
     """Twice the Mann-Whitney statistic of configuration ``chosen[i]`` under ``weights[i]`` (b, N + 1)."""
     for i in range(weights.shape[0]):
@@ -112,7 +103,7 @@ def auc_paired(steps, starts, weights, chosen, out):
         out[i] = statistic
 
 
-@_compiled
+@compiled
 def precision_lanes(walks, counts, negatives, positives, recalled, statistic, out):
     """Sum over the tie groups of (positives in the group) * precision down to it, into ``out`` (C, b).
 
@@ -143,7 +134,7 @@ def precision_lanes(walks, counts, negatives, positives, recalled, statistic, ou
             out[c, k] = statistic[k]
 
 
-@_compiled
+@compiled
 def precision_paired(walks, weights, chosen, out):
     """The sum of ``precision_lanes`` for configuration ``chosen[i]`` under ``weights[i]`` (b, N + 1)."""
     for i in range(weights.shape[0]):
@@ -160,7 +151,7 @@ def precision_paired(walks, weights, chosen, out):
         out[i] = statistic
 
 
-@_compiled
+@compiled
 def concordance_lanes(ranks, walk, counts, tree, statistic, out):
     """Twice the concordant plus once the risk-tied comparable pairs, into ``out`` (C, b).
 

@@ -81,7 +81,17 @@ class View:
     """One member's predictions out of a shared fit: what a fitted model of `stands_for` would answer.
 
     Derived classes define ``predict`` and, as the estimator does, ``predict_proba`` and ``decision_function``.
+
+    Attributes
+    ----------
+    stands_for
+        The member.
+    warned
+        Names of the warnings that a fit of this member alone gives and its fellows' need not, such as
+        ``"ConvergenceWarning"``. Those that a shared fit gives itself count for all its members.
     """
+
+    warned: tuple[str, ...] = ()
 
     def __init__(self, stands_for: Any, classes: Any = None) -> None:
         self.stands_for = stands_for

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..family import Family
-from . import boosting, forests, linear, logistic, neighbours, other_boosting, selection, svm, trees
+from . import boosting, forests, linear, logistic, neighbours, other_boosting, saga, selection, svm, trees
 
 FAMILIES: tuple[Family, ...] = (
     *neighbours.FAMILIES,
@@ -12,6 +12,7 @@ FAMILIES: tuple[Family, ...] = (
     *other_boosting.FAMILIES,
     *linear.FAMILIES,
     *logistic.FAMILIES,
+    *saga.FAMILIES,
     *selection.FAMILIES,
     *svm.FAMILIES,
     *trees.FAMILIES,

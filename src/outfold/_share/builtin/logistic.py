@@ -64,7 +64,7 @@ class LogisticFamily(Family):
         n = len(matrix)
         weights = weights_in(fit_params, n)
         classes, codes, labels = class_target(y, n)
-        weights = _balanced(first, classes, codes, labels, weights)
+        weights = balanced(first, classes, codes, labels, weights)
         design = _Design(matrix, first, len(classes))
         coefs, solved = design.solve(codes, weights, 1.0 / np.array([member.C for member in members], dtype=np.float64))
         if first.solver == "saga":
@@ -100,7 +100,7 @@ def penalty_of(estimator: Any) -> str | None:
     return {0: "l2", 1: "l1"}.get(estimator.l1_ratio, "elasticnet")
 
 
-def _balanced(
+def balanced(
     estimator: Any, classes: NDArray[Any], codes: NDArray[np.intp], labels: NDArray[Any], weights: Floats | None
 ) -> Floats:
     """Weights of the rows times those of their classes."""
