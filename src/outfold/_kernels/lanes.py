@@ -198,7 +198,7 @@ def concordance_lanes(ranks, walk, counts, tree, statistic, out):
             out[c, k] = statistic[k]
 
 
-@_compiled
+@compiled
 def roc_walk(weights, rows, steps, last, totals, grid, out):
     """Highest true positive rate at the rising false positive rates of the grid, into ``out`` (b, q).
 
@@ -232,7 +232,7 @@ def roc_walk(weights, rows, steps, last, totals, grid, out):
             at += 1
 
 
-@_compiled
+@compiled
 def precision_walk(weights, rows, steps, last, totals, grid, out):
     """Precision at the first threshold that reaches the rising recalls of the grid, into ``out``; see `roc_walk`."""
     lower = (1 << 32) - 1
