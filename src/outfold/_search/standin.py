@@ -94,9 +94,9 @@ class Replayed:
         except InputError:
             raise
         except Exception as error:
-            if isinstance(error, ValueError) and model.classes is not None:
-                if len(np.unique(labels)) < len(model.classes):
-                    return np.nan  # a fold or resample that lacks a class leaves many scores undefined
+            lacks = model.classes is not None and len(np.unique(labels)) < len(model.classes)
+            if lacks and isinstance(error, ValueError):
+                return np.nan  # a fold or resample that lacks a class leaves many scores undefined
             raise InputError(
                 f"the scorer {self.name} cannot score stored predictions: {type(error).__name__}: {error}. "
                 "Make it a function of labels and predictions, with sklearn.metrics.make_scorer."
