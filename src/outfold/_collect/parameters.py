@@ -61,15 +61,20 @@ def one_of_each(configs: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[Any, str] = {}
     for name, estimator in configs.items():
         kinds = tuple(map(type, parts_of(estimator)))
-        own = all(kind.__module__.partition(".")[0] == "sklearn" for kind in kinds)
+        own = all(_is_known(kind) for kind in kinds)
         found.setdefault(kinds if own else name, name)
     return {name: configs[name] for name in found.values()}
 
 
 def is_untouched(estimator: Any) -> bool:
-    """Whether a class of scikit-learn's is as it was made, so that a copy is as good as a clone."""
+    """Whether a class of scikit-learn's or ours is as it was made, so that a copy is as good as a clone."""
     kind: Any = type(estimator)
-    return bool(kind.__module__.partition(".")[0] == "sklearn" and vars(estimator).keys() == _fresh(kind))
+    return bool(_is_known(kind) and vars(estimator).keys() == _fresh(kind))
+
+
+def _is_known(kind: type) -> bool:
+    """Whether a class comes with scikit-learn or this package, and so keeps to the rules for estimators."""
+    return kind.__module__.partition(".")[0] in ("sklearn", "outfold")
 
 
 def is_plain(value: Any) -> bool:

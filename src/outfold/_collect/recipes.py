@@ -166,10 +166,10 @@ def _cloned(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe:
 
 
 def _are_trusted(values: Iterable[Any]) -> bool:
-    """Whether every estimator and function among them comes from scikit-learn, numpy or scipy."""
+    """Whether every estimator and function among them comes from scikit-learn, this package, numpy or scipy."""
     parts = [v for v in values if hasattr(v, "fit") or callable(v)]
     modules = [getattr(part if hasattr(part, "__qualname__") else type(part), "__module__", "") for part in parts]
-    return all((module or "").partition(".")[0] in ("sklearn", "numpy", "scipy") for module in modules)
+    return all((module or "").partition(".")[0] in ("sklearn", "outfold", "numpy", "scipy") for module in modules)
 
 
 def _freeze(

@@ -152,6 +152,8 @@ class _Task(NamedTuple):
 
         if self.classes is None:
             return np.empty(0)
+        if member.class_weight is None:
+            return np.ones(len(self.classes))
         return np.asarray(compute_class_weight(member.class_weight, classes=self.classes, y=self.labels))
 
 
