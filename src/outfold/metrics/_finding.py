@@ -78,7 +78,9 @@ def _by_name(name: str, task: Task | None) -> Metric:
     scorers = get_scorer_names()
     if name in scorers:
         return from_scorer(get_scorer(name), task, name)
-    close = difflib.get_close_matches(name.lower(), [*builtin.REGISTRY, *builtin.MINUS, *scorers], n=1)
+    known = [*builtin.REGISTRY, *builtin.MINUS, *scorers]
+    begin = [other for other in known if len(name) > 2 and other.startswith(name.lower())]
+    close = begin or difflib.get_close_matches(name.lower(), known, n=1)
     if close:
         raise InputError(
             f"unknown metric {name!r}; did you mean {close[0]!r}? metrics.names() lists all, and scikit-learn's scorer "
