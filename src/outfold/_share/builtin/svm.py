@@ -7,7 +7,6 @@ checked once, and libsvm is called as scikit-learn calls it: for some hundred ro
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from functools import cache, cached_property
 from numbers import Integral, Real
@@ -185,9 +184,8 @@ class _Machine(NamedTuple):
     b: Any
 
     @classmethod
-    def train(cls, member: Any, task: _Task, matrix: Matrix) -> _Machine:
-        """Fit on a kernel matrix."""
-        from sklearn.exceptions import ConvergenceWarning
+    def train(cls, member: Any, task: _Task, matrix: Matrix) -> tuple[_Machine, bool]:
+        """Fit on a kernel matrix, and say whether that was stopped before its end."""
         from sklearn.svm import _libsvm
 
         learned = _libsvm.fit(
@@ -205,11 +203,9 @@ class _Machine(NamedTuple):
             max_iter=member.max_iter,
         )
         out = cls(*learned[:7])
-        if learned[7]:
-            warnings.warn(f"libsvm was stopped after {member.max_iter} steps", ConvergenceWarning, stacklevel=2)
         if not (np.isfinite(out.coefficients).all() and np.isfinite(out.intercept).all()):
             raise ValueError("the machine's coefficients are not finite")
-        return out
+        return out, bool(learned[7])
 
 
 class _RegressionView(View):
@@ -308,7 +304,9 @@ def _fit(members: Sequence[Any], X: Any, y: Any, sample_weight: Any = None) -> l
     for spec, which in by_spec.items():
         matrix = kernels.train(spec)
         for i in which:
-            views[i] = kind(members[i], _Machine.train(members[i], task, matrix), kernels, spec, task)
+            machine, stopped = _Machine.train(members[i], task, matrix)
+            views[i] = kind(members[i], machine, kernels, spec, task)
+            views[i].warned = ("ConvergenceWarning",) if stopped else ()
     kernels.trained()
     return views
 
