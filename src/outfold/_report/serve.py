@@ -75,7 +75,7 @@ def serve(html: str, port: int = 0, *, browser: bool = True, say: Callable[[str]
         raise FileError(f"port {port} cannot be used ({error}). Give another with --port, or none.") from error
     with server:
         address = f"http://{HOST}:{server.server_port}/"
-        say(f"{address}   (Ctrl-C ends)")
+        say(address)
         if browser:
             webbrowser.open(address)
         try:
