@@ -78,4 +78,9 @@ def _open(args: argparse.Namespace) -> None:
     from .._report.serve import serve
 
     page = _made(args).to_html()
-    serve(page, args.port, browser=not args.no_browser, say=lambda address: print(f"{address}   (Ctrl-C ends)", flush=True))
+    serve(
+        page,
+        args.port,
+        browser=not args.no_browser,
+        say=lambda address: print(f"{address}   (Ctrl-C ends)", flush=True),
+    )
