@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import fbeta_score
+from sklearn.metrics import fbeta_score, roc_auc_score
 
 import outfold as of
 from conftest import make_predictions
@@ -479,10 +479,12 @@ def test_notes_of_tt():
 
 
 def test_pooled_margins_are_noted():
-    oof = of.from_arrays(
-        [0, 1] * 20, np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 5, response="score"
-    )
-    assert "OF209" in [n.code for n in estimate.bbc(oof, "roc_auc").notes]
+    y, P = np.array([0, 1] * 20), np.random.default_rng(0).normal(size=(40, 3))
+    oof = of.from_arrays(y, P, np.arange(40) % 5, response="score")
+    found = estimate.bbc(oof, "roc_auc")
+    note = next(n for n in found.notes if n.code == "OF209")
+    by_fold = np.mean([roc_auc_score(y[k::5], P[k::5, oof.configs.index(found.selected)]) for k in range(5)])
+    assert f"{found.naive:.4f} pooled, {by_fold:.4f} by the mean over folds" in note.text
 
 
 def test_counts_of_groups_need_a_word():

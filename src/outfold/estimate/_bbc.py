@@ -7,12 +7,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import select
+from .. import _render, select
 from .._kernels import resample
 from .._kernels.bias import Corrected, correct, correct_given, first_block, noise_share
 from .._notes import Note
 from .._predictions import Predictions
-from .._results import Estimate
+from .._results import Estimate, Selection
 from .._scoring import Scoring, sample_bootstrap
 from .._validate import check_count, check_level, needs
 from ..exceptions import InputError
@@ -109,7 +109,7 @@ def bbc(
         reference="Tsamardinos 2018, Alg. 5",
         chosen=np.array(scoring.names, dtype=object)[result.chosen],
         own=_OWN.get(oof.plan.kind, ""),
-        notes=_bbc_notes(scoring, result, selection.score),
+        notes=_bbc_notes(scoring, selection, result),
         details={"n_resamples": len(result.scores), "redrawn": result.n_again} | (balance or {}),
         intervals=SelectedConfiguration(Rivals(scoring, chosen_rule is select.best, len(scores), rng)),
     )
@@ -173,21 +173,17 @@ def _kind_of_draws(given: NDArray[Any], n: int) -> str:
     return "indices"
 
 
-def _bbc_notes(scoring: Scoring, result: Corrected, naive: float) -> tuple[Note, ...]:
+def _bbc_notes(scoring: Scoring, selection: Selection, result: Corrected) -> tuple[Note, ...]:
     notes = []
     if result.n_again:
         share = result.n_again / (len(result.scores) + result.n_again)
         lacking = "left out no sample, or a class or pair was missing"
         notes.append(Note("OF201", f"{result.n_again:,} draws ({share:.1%}) could not be scored: they {lacking}."))
     if scoring.oof.response == "score" and scoring.metric.needs == "score" and scoring.oof.n_folds > 1:
-        notes.append(
-            Note(
-                "OF209",
-                "scores of different folds are ranked together; margins of different models may not share a scale.",
-            )
-        )
+        text = "scores of different folds are ranked together; margins of different models may not share a scale"
+        notes.append(Note("OF209", text + _both_ways(scoring, selection)))
     notes += group_notes(scoring)
-    if scoring.metric.name == "roc_auc" and np.quantile(result.scores, 0.975) < 0.5 and naive < 0.5:
+    if scoring.metric.name == "roc_auc" and np.quantile(result.scores, 0.975) < 0.5 and selection.score < 0.5:
         assert scoring.oof.target.classes is not None
         negative, positive = scoring.oof.target.classes
         notes.append(
@@ -197,3 +193,12 @@ def _bbc_notes(scoring: Scoring, result: Corrected, naive: float) -> tuple[Note,
             )
         )
     return tuple(notes)
+
+
+def _both_ways(scoring: Scoring, selection: Selection) -> str:
+    """The winner's own score pooled and by the mean over folds: how much it may matter."""
+    mine = Scoring(scoring.oof.sel(config=selection.name), scoring.metric, "fold").scores()[0, 0]
+    if np.isnan(mine):
+        return "."
+    pooled = _render.number(selection.score)
+    return f" (the winner's {scoring.metric.name}: {pooled} pooled, {_render.number(mine)} by the mean over folds)."
