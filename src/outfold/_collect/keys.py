@@ -7,22 +7,14 @@ the same. A key never does; where it cannot be sure, the two are different and n
 from __future__ import annotations
 
 import pickle
-import types
 from collections.abc import Collection, Hashable
 from typing import Any
 
 import numpy as np
 
 from .data import digest
-from .parameters import PLAIN, own_params
+from .parameters import COPIED_AS_SELF, PLAIN, own_params
 
-# Copying them gives the same object again, so that two clones of an estimator have one in common.
-_COPIED_AS_SELF = (
-    types.FunctionType,
-    types.BuiltinFunctionType,
-    type,
-    np.ufunc,
-)
 # What `clone` takes over beside the parameters.
 _BESIDE = ("_sklearn_output_config", "_metadata_request")
 
@@ -51,7 +43,7 @@ def key_of(value: Any) -> Hashable:
         return kind, tuple(key_of(item) for item in value)
     if kind is dict:
         return kind, tuple((key_of(k), key_of(v)) for k, v in value.items())
-    if isinstance(value, _COPIED_AS_SELF):
+    if isinstance(value, COPIED_AS_SELF):
         return _Same(value)
     if hasattr(value, "get_params"):
         return estimator_key(value)

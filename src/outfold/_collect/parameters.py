@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
 
 # Values that nobody can change, of which a copy is the value itself.
 PLAIN = frozenset({int, float, bool, str, bytes, type(None), complex})
+
+# Copying them gives the same object again, so that two clones of an estimator have one in common.
+COPIED_AS_SELF = (FunctionType, BuiltinFunctionType, type, np.ufunc)
 
 # Where estimators made of others keep them; each item is (name, estimator, ...).
 _PARTS = ("steps", "transformer_list", "transformers", "estimators")

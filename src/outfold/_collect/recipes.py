@@ -6,13 +6,12 @@ import pickle
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .data import estimator_text
-from .parameters import further_values, is_plain, is_untouched, parts_of
+from .parameters import COPIED_AS_SELF, further_values, is_plain, is_untouched, parts_of
 from .routes import Path, Route, at
 
 _SEED_NAME = "random_state"
@@ -140,7 +139,7 @@ def _copies_well(value: Any, inside: bool = False) -> bool:
 
     A splitter may hold a generator of random numbers that another parameter holds too.
     """
-    if is_plain(value) or isinstance(value, (type, slice, np.ufunc, FunctionType, BuiltinFunctionType)):
+    if is_plain(value) or isinstance(value, (slice, *COPIED_AS_SELF)):
         return True
     if isinstance(value, (list, tuple)):
         return all(_copies_well(item, inside=True) for item in value)
