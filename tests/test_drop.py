@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,6 @@ from outfold._kernels.resample import count_rows
 from outfold._predictions import State
 from outfold._scoring import Scoring
 from outfold.exceptions import InputError
-
-GOLDEN = Path(__file__).parent / "golden"
 
 
 def until(oof, repeat, fold, out=()):
@@ -82,27 +79,20 @@ def check_replay(correct, fold, draws, trace, active, value, losses):
     assert np.allclose(result.draws, losses, rtol=0, atol=1e-12)
 
 
-def test_drops_of_the_reference_program():
-    z, d = np.load(GOLDEN / "bbc_setting_1.npz"), np.load(GOLDEN / "bbcd_setting_1.npz")
-    n, c = z["shape"]
-    correct = np.unpackbits(z["correct"])[: n * c].reshape(n, c)
-    trace = [(best, d["dropped"][d["dropped"][:, 0] == k, 1]) for k, best in enumerate(d["best"])]
-    check_replay(correct, z["fold"], d, trace, d["active"], 0.6482721861471852, d["Lb"])
-
-
 @pytest.mark.parametrize("setting", [1, 2, 3, 4])
-def test_drops_of_the_reference_program_in_all_settings(shared_golden, setting):
-    folder = shared_golden / "bbc" / f"setting_{setting}"
+def test_drops_of_the_reference_program_in_all_settings(golden_data, setting):
+    folder = golden_data / "bbc" / f"setting_{setting}"
+    z = np.load(folder / "bbc.npz")
     ref = json.loads((folder / "ref.json").read_text())
     trace = [(step["best"], step["dropped"]) for step in ref["bbcd_trace"]]
     check_replay(
-        np.load(folder / "correct.npy"),
-        np.load(folder / "fold.npy"),
+        z["correct"],
+        z["fold"],
         np.load(folder / "boot_bbcd.npz"),
         trace,
         ref["bbcd_active"],
         ref["bbcd_acc"],
-        np.load(folder / "Lb_bbcd_acc.npy"),
+        z["Lb_bbcd"],
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +16,6 @@ from outfold import estimate, metrics, select
 from outfold._kernels.intervals import order_statistics
 from outfold._scoring import Scoring, sample_bootstrap
 from outfold.exceptions import InputError, NeedError
-
-GOLDEN = Path(__file__).parent / "golden"
-
 
 # -- golden: the reference program's draws, replayed ----------------------------------------------------
 
@@ -46,31 +42,12 @@ def check_against_reference(oof, boot, draws, ref):
     assert estimate.cvt(oof, "mean").value == pytest.approx(ref["cvt_acc"], abs=1e-12)
 
 
-SETTING_1 = {
-    "bbc_acc": 0.6456333333333326,
-    "cvt_acc": 0.85,
-    "cvt_best": 17,
-    "bbc_selected_first10": [48, 3, 17, 20, 3, 21, 17, 17, 3, 20],
-    "ci95_loss_order_stat": [0.125, 0.7142857142857143],
-    "ci90_loss_order_stat": [0.1428571428571429, 0.6666666666666667],
-    "ci95_loss_numpy_linear": [0.125, 0.7142857142857143],
-    "tt_acc": 0.7,
-}
-
-
-def test_reference_program_replayed():
-    z = np.load(GOLDEN / "bbc_setting_1.npz")
-    n, c = z["shape"]
-    correct = np.unpackbits(z["correct"])[: n * c].reshape(n, c)
-    check_against_reference(reference_predictions(correct, z["fold"]), z["boot"], z["Lb"], SETTING_1)
-
-
 @pytest.mark.parametrize("setting", [1, 2, 3, 4])
-def test_reference_program_replayed_in_all_settings(shared_golden, setting):
-    folder = shared_golden / "bbc" / f"setting_{setting}"
-    oof = reference_predictions(np.load(folder / "correct.npy"), np.load(folder / "fold.npy"))
+def test_reference_program_replayed_in_all_settings(golden_data, setting):
+    folder = golden_data / "bbc" / f"setting_{setting}"
+    z = np.load(folder / "bbc.npz")
     ref = json.loads((folder / "ref.json").read_text())
-    check_against_reference(oof, np.load(folder / "boot_bbc.npy"), np.load(folder / "Lb_acc.npy"), ref)
+    check_against_reference(reference_predictions(z["correct"], z["fold"]), z["boot"], z["Lb"], ref)
 
 
 def check_auc_against_reference(z, value, undefined):
@@ -103,16 +80,16 @@ def pair_wins(y, scores):
     return 2 * int(np.sum(gap > 0)) + int(np.sum(gap == 0))
 
 
-def test_auc_with_undefined_draws_replayed():
-    z = np.load(GOLDEN / "bbc_auc_3.npz")
+def test_auc_with_undefined_draws_replayed(golden_data):
+    z = np.load(golden_data / "bbc_auc" / "auc_3.npz")
     result, _ = check_auc_against_reference(z, 0.5805532872696817, undefined=2)
     assert [note.code for note in result.notes] == ["OF201"]
 
 
 @pytest.mark.parametrize("position", [0, 1])
-def test_auc_replayed_in_all_settings(shared_golden, position):
-    ref = json.loads((shared_golden / "bbc_auc" / "ref.json").read_text())[position]
-    z = np.load(shared_golden / "bbc_auc" / ref["file"])
+def test_auc_replayed_in_all_settings(golden_data, position):
+    ref = json.loads((golden_data / "bbc_auc" / "ref.json").read_text())[position]
+    z = np.load(golden_data / "bbc_auc" / ref["file"])
     result, replayed = check_auc_against_reference(z, ref["bbc_auc_mean_of_defined"], ref["bootstraps_undefined"])
     assert result.naive == pytest.approx(ref["cvt_auc"], abs=1e-12)
     # This file ranks the scores themselves, not the losses of the paper.

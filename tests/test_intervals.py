@@ -25,8 +25,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "intervals.md"
 # -- golden and reference ---------------------------------------------------------------------------------
 
 
-def test_shares_are_those_of_statsmodels(shared_golden):
-    for case in json.loads((shared_golden / "tests.json").read_text())["proportion_confint"]:
+def test_shares_are_those_of_statsmodels(golden_data):
+    for case in json.loads((golden_data / "tests.json").read_text())["proportion_confint"]:
         arguments = {"k": case["count"], "n": case["nobs"], "confidence_level": 1 - case["alpha"]}
         assert intervals.wilson(**arguments) == pytest.approx(case["wilson"], abs=1e-12)
         assert intervals.clopper_pearson(**arguments) == pytest.approx(case["beta"], abs=1e-9)
@@ -52,8 +52,8 @@ def test_shares_are_those_of_scipy(n, data, level):
     )
 
 
-def test_delong_is_that_of_the_reference(shared_golden):
-    case = json.loads((shared_golden / "tests.json").read_text())["auc_delong"]
+def test_delong_is_that_of_the_reference(golden_data):
+    case = json.loads((golden_data / "tests.json").read_text())["auc_delong"]
     area, low, high = case["confidenceinterval_pkg"]
     found = intervals.delong(case["y"], case["score"])
     assert found == pytest.approx((low, high), abs=1e-6)  # single precision there

@@ -38,8 +38,8 @@ def rounds_of(y, drawn, predicted, full_model) -> of.Predictions:
 
 
 @pytest.fixture(scope="module", params=range(len(CASES)), ids=CASES)
-def case(request, shared_golden: Path):
-    folder = shared_golden / "boot632"
+def case(request, golden_data: Path):
+    folder = golden_data / "boot632"
     ref = json.loads((folder / "ref.json").read_text())[request.param]
     z = np.load(folder / f"{CASES[request.param]}.npz")
     return rounds_of(z["y"], z["boot_idx"], z["pred_all"], z["pred_full_model"]), ref, z

@@ -17,8 +17,8 @@ CLOSE = {"rel": 1e-9, "abs": 1e-9}
 
 
 @pytest.fixture(scope="module")
-def golden(shared_golden):
-    return json.loads((shared_golden / "tests.json").read_text())
+def golden(golden_data):
+    return json.loads((golden_data / "tests.json").read_text())
 
 
 def scores(a, b, n_train, n_test, **design):

@@ -21,13 +21,13 @@ def from_table(table) -> of.Predictions:
 
 
 @pytest.fixture(scope="module")
-def cases(shared_golden):
-    return json.loads((shared_golden / "tests.json").read_text())
+def cases(golden_data):
+    return json.loads((golden_data / "tests.json").read_text())
 
 
 @pytest.fixture(scope="module")
-def cases_of_r(shared_golden):
-    return json.loads((shared_golden / "tests_R.json").read_text())
+def cases_of_r(golden_data):
+    return json.loads((golden_data / "tests_R.json").read_text())
 
 
 # ---------------------------------------------------------------------------------- McNemar
@@ -76,7 +76,7 @@ def test_mcnemar_equals_mlxtend_and_statsmodels(cases):
 
 
 def test_mcnemar_equals_r(cases, cases_of_r):
-    tables = {case["name"].removeprefix("seed004_"): case["table"] for case in cases["mcnemar"]}
+    tables = {case["name"].removeprefix("raschka2018_"): case["table"] for case in cases["mcnemar"]}
     compared = 0
     for name, expected in cases_of_r["mcnemar"].items():
         if name not in tables:

@@ -1,4 +1,4 @@
-"""Tests over data sets against published digits and other software (values kept beside the project)."""
+"""Tests over data sets against published digits and other software."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ EXACT = {"rtol": 1e-9, "atol": 1e-9}
 
 
 @pytest.fixture(scope="module")
-def golden(shared_golden):
-    return json.loads((shared_golden / "tests.json").read_text())
+def golden(golden_data):
+    return json.loads((golden_data / "tests.json").read_text())
 
 
 @pytest.fixture(scope="module")
-def golden_r(shared_golden):
-    return json.loads((shared_golden / "tests_R.json").read_text())
+def golden_r(golden_data):
+    return json.loads((golden_data / "tests_R.json").read_text())
 
 
 def pair_matrix(ranking, name):
@@ -180,7 +180,7 @@ def test_bonferroni_dunn_values(golden, case):
 
 
 def test_bonferroni_dunn_of_the_paper(golden):
-    ref = golden["bonferroni_dunn_seed001"]
+    ref = golden["bonferroni_dunn_raeder2010"]
     assert kernel.bonferroni_dunn_quantile(ref["alpha"], ref["k"]) == pytest.approx(ref["q"], rel=1e-12)
     scores = np.random.default_rng(1).random((ref["N"], ref["k"]))
     assert of.rank.bonferroni_dunn(scores, 0, alpha=ref["alpha"]).cd == pytest.approx(ref["CD"], rel=1e-12)
@@ -224,7 +224,7 @@ def test_wilcoxon_equals_scipy_where_nothing_is_zero(golden, case, zero_method):
 def test_wilcoxon_equals_r(golden_r):
     difference = np.subtract(C45_459, HDDT_459)
     found = kernel.signed_ranks(difference, "wilcox")
-    ref = golden_r["wilcoxon_seed001_iter459"]
+    ref = golden_r["wilcoxon_raeder2010_iter459"]
     assert found.plus == ref["V"]
     assert kernel.signed_rank_exact(found) == pytest.approx(ref["exact_p"], rel=1e-9)
     assert kernel.signed_rank_asymptotic(found, False) == pytest.approx(ref["asymptotic_nocc_p"], rel=1e-9)
@@ -259,7 +259,7 @@ def test_wilcoxon_ties_are_those_of_the_decimals(golden):
 
 @pytest.mark.parametrize("case", range(2))
 def test_table_2_recheck(golden, case):
-    ref = golden["seed001_table2_recheck"][case]
+    ref = golden["raeder2010_table2_recheck"][case]
     x, y = ((C45_216, HDDT_216), (C45_459, HDDT_459))[case]
     signs = of.rank.sign({"x": x, "y": y}, "x", "y")
     assert signs.wins[:3] == (ref["c45_wins"], 0, ref["hddt_wins"])
