@@ -25,7 +25,7 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def ours(X: np.ndarray, y: np.ndarray, rounds: int) -> of.Estimate:
+def ours(X: np.ndarray, y: np.ndarray, rounds: int) -> of.results.Estimate:
     oof = of.collect(DecisionTreeClassifier(max_depth=5), X, y, of.Plan.bootstrap(rounds), progress=False)
     return of.estimate.point632plus(oof, "accuracy")
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 import numpy as np
 
 import outfold as of
-from outfold._results import Comparison, Comparisons
 from outfold.compare._design import Question, all_pairs, compare_pairs
 from outfold.compare._proportions import MCNEMAR
+from outfold.results import Comparison, Comparisons
 
 
 def predictions(n: int, c: int) -> tuple[np.ndarray, list[np.ndarray], of.Predictions]:

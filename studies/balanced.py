@@ -64,7 +64,7 @@ SETS = (
 )
 
 
-def both(oof: of.Predictions, metric: str, draws: int) -> tuple[of.Estimate, of.Estimate]:
+def both(oof: of.Predictions, metric: str, draws: int) -> tuple[of.results.Estimate, of.results.Estimate]:
     plain = of.estimate.bbc(oof, metric, n_resamples=draws)
     return plain, of.estimate.bbc(oof, metric, n_resamples=draws, correction="balanced")
 

@@ -33,7 +33,7 @@ PLANS = {
 }
 compare = of.compare
 # (test, plan): its function, and what Table 6 prints for simulations 1 and 2.
-TESTS: dict[tuple[str, str], tuple[Callable[..., of.Comparison], tuple[str, str]]] = {
+TESTS: dict[tuple[str, str], tuple[Callable[..., of.results.Comparison], tuple[str, str]]] = {
     ("t_kfold", "2-fold"): (compare.t_kfold, ("0.08", "0.07")),
     ("t_corrected_kfold", "2-fold"): (compare.t_corrected_kfold, ("0.07", "0.05")),
     ("t_5x2cv", "5x2"): (compare.t_5x2cv, ("0.05", "0.04")),
@@ -111,7 +111,9 @@ def as_scores(errors: np.ndarray, plan: of.Plan, n: int) -> of.FoldScores:
     )
 
 
-def pvalues(test: Callable[..., of.Comparison], errors: np.ndarray, plan: of.Plan, n: int, mu: float) -> np.ndarray:
+def pvalues(
+    test: Callable[..., of.results.Comparison], errors: np.ndarray, plan: of.Plan, n: int, mu: float
+) -> np.ndarray:
     """(data sets,) p values of "the difference is mu"; NaN where all splits differ by the same other number."""
     shift = np.array([[mu], [0.0]])
     found = [test(as_scores(e - shift, plan, n), 0, 1) for e in errors]
@@ -120,7 +122,7 @@ def pvalues(test: Callable[..., of.Comparison], errors: np.ndarray, plan: of.Pla
 
 def political_ratio(errors: np.ndarray, m: int, weight: float) -> tuple[float, float, float]:
     """Var(mean) / E(variance estimate) of a balanced m x 2 plan, and the correlations rho_1 and rho_2 behind it."""
-    from outfold._kernels.resampled import balanced_variance
+    from outfold.stats.resampled import balanced_variance
 
     d = (errors[:, 0] - errors[:, 1]).reshape(-1, m, 2)
     ratio = d.mean(axis=(1, 2)).var(ddof=1) / balanced_variance(d, weight).mean()

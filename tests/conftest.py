@@ -93,7 +93,7 @@ def classes():
 @pytest.fixture
 def register(monkeypatch):
     """Register families of shared fits until the test is over."""
-    from outfold._share import registry
+    from outfold.fitting.sharing import registry
 
     monkeypatch.setattr(registry, "_registered", [])
     return registry.register_family
@@ -102,8 +102,8 @@ def register(monkeypatch):
 @pytest.fixture
 def patient(monkeypatch):
     """Batches are not cut by how long fits take on a busy machine, so that fits can be counted."""
-    monkeypatch.setattr("outfold._collect.filling._PATIENCE", 1e6)
-    monkeypatch.setattr("outfold._collect.pool._TASK_SECONDS", 60.0)
+    monkeypatch.setattr("outfold.fitting.filling._PATIENCE", 1e6)
+    monkeypatch.setattr("outfold.fitting.pool._TASK_SECONDS", 60.0)
 
 
 # -- reports --------------------------------------------------------------------------------------------

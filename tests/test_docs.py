@@ -9,8 +9,8 @@ import pytest
 
 import outfold
 from outfold import estimate, metrics
-from outfold._checks.page import table
-from outfold._checks.registry import CHECKS
+from outfold.checks.page import table
+from outfold.checks.registry import CHECKS
 from outfold.compare._registry import TESTS
 
 ROOT = Path(__file__).parents[1]
@@ -96,7 +96,7 @@ def test_every_code_in_use_is_a_check():
 
 
 def test_the_table_of_checks_is_that_of_the_registry():
-    # Made by: python -m outfold._checks.page
+    # Made by: python -m outfold.checks.page
     assert (DOCS / "checks.md").read_text().endswith(f"\n\n{table()}\n")
 
 
@@ -165,7 +165,7 @@ def test_sessions_of_the_comparing_page_print_what_stands_below_them(capsys):
 
 
 def test_sessions_of_the_sharing_page_print_what_stands_below_them(capsys, monkeypatch):
-    from outfold._share import registry
+    from outfold.fitting.sharing import registry
 
     monkeypatch.setattr(registry, "_registered", [])
     text = (DOCS / "sharing.md").read_text()

@@ -13,11 +13,11 @@ from scipy import stats
 import outfold as of
 from conftest import make_predictions
 from outfold import drop, estimate, metrics
-from outfold._kernels import sequential
-from outfold._kernels.resample import count_rows
-from outfold._predictions import State
-from outfold._scoring import Scoring
+from outfold.data.predictions import State
 from outfold.exceptions import InputError
+from outfold.metrics._scoring import Scoring
+from outfold.stats import sequential
+from outfold.stats.resample import count_rows
 
 
 def until(oof, repeat, fold, out=()):

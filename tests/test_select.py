@@ -10,8 +10,8 @@ import pytest
 import outfold as of
 from conftest import make_predictions
 from outfold import select
-from outfold._scoring import Scoring, kernels_kept
 from outfold.exceptions import InputError
+from outfold.metrics._scoring import Scoring, kernels_kept
 
 
 def ladder(scores, n=400, params=None):

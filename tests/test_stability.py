@@ -11,9 +11,9 @@ from scipy import stats
 import outfold as of
 from conftest import make_predictions
 from outfold import State, stability
-from outfold._kernels import paths
-from outfold._scoring import Scoring
 from outfold.exceptions import InputError, NeedError
+from outfold.metrics._scoring import Scoring
+from outfold.stats import paths
 
 
 def noisy(r, spread, seed=0, n=60, c=2):

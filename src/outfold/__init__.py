@@ -7,86 +7,52 @@ Keep the out-of-fold predictions of every configuration you try; everything else
 Plan(3 x 5-fold)
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import compare, curves, drop, estimate, exceptions, intervals, metrics, plot, rank, select, simulate, stability
-from ._advice import Advice, advise
-from ._checks import check
-from ._cite import cite
-from ._collect import collect, refit
-from ._configs import Configs, grid
-from ._convert import from_arrays, from_frame, read
-from ._fold_scores import FoldScores, from_scores
-from ._notes import Note
-from ._plan import Plan, Splits
-from ._predictions import Predictions, State
-from ._report import Report, report
-from ._results import (
-    Checks,
-    Comparison,
-    Comparisons,
-    CurveLine,
-    Estimate,
-    Finding,
-    Interval,
-    Leaderboard,
-    LearningCurve,
-    Omnibus,
-    Optimism,
-    PlanComparison,
-    Power,
-    Ranking,
-    Selection,
-    SequentialComparison,
-    Simulation,
-    Stability,
-    TiedSet,
-    ValidationCurve,
-)
-from ._share import Family, Unsuitable, View, check_family, register_family
-from ._store import load
 from ._version import __version__ as __version__
+from .data.methods import register_methods
 
 if TYPE_CHECKING:
-    from ._search import SelectCV
+    from . import (
+        compare,
+        curves,
+        drop,
+        estimate,
+        exceptions,
+        intervals,
+        learners,
+        metrics,
+        plot,
+        rank,
+        results,
+        select,
+        simulate,
+        stability,
+    )
+    from .advice import advise
+    from .checks import check
+    from .citations import cite
+    from .data.plan import Plan, Splits
+    from .data.predictions import Predictions, State
+    from .fitting import collect, refit
+    from .fitting.configs import Configs, grid
+    from .io.convert import from_arrays, from_frame, read
+    from .io.store import load
+    from .metrics._fold_scores import FoldScores, from_scores
+    from .reporting import report
+    from .search import SelectCV
 
 __all__ = [
-    "Advice",
-    "Checks",
-    "Comparison",
-    "Comparisons",
     "Configs",
-    "CurveLine",
-    "Estimate",
-    "Family",
-    "Finding",
     "FoldScores",
-    "Interval",
-    "Leaderboard",
-    "LearningCurve",
-    "Note",
-    "Omnibus",
-    "Optimism",
     "Plan",
-    "PlanComparison",
-    "Power",
     "Predictions",
-    "Ranking",
-    "Report",
     "SelectCV",
-    "Selection",
-    "SequentialComparison",
-    "Simulation",
     "Splits",
-    "Stability",
     "State",
-    "TiedSet",
-    "Unsuitable",
-    "ValidationCurve",
-    "View",
     "advise",
     "check",
-    "check_family",
     "cite",
     "collect",
     "compare",
@@ -99,27 +65,61 @@ __all__ = [
     "from_scores",
     "grid",
     "intervals",
+    "learners",
     "load",
     "metrics",
     "plot",
     "rank",
     "read",
     "refit",
-    "register_family",
     "report",
+    "results",
     "select",
     "simulate",
     "stability",
 ]
 
+# Where each name comes from; a name that is not here is a module. A module is imported when a name of it is first used, so
+# that `import outfold` costs next to nothing and a worker process loads the part that fits.
+_SOURCES = {
+    "Configs": "fitting.configs",
+    "FoldScores": "metrics._fold_scores",
+    "Plan": "data.plan",
+    "Predictions": "data.predictions",
+    "SelectCV": "search",
+    "Splits": "data.plan",
+    "State": "data.predictions",
+    "advise": "advice",
+    "check": "checks",
+    "cite": "citations",
+    "collect": "fitting",
+    "from_arrays": "io.convert",
+    "from_frame": "io.convert",
+    "from_scores": "metrics._fold_scores",
+    "grid": "fitting.configs",
+    "load": "io.store",
+    "read": "io.convert",
+    "refit": "fitting",
+    "report": "reporting",
+}
+
+register_methods(
+    scores="outfold.metrics._scoring.cell_scores",
+    leaderboard="outfold.metrics._scoring.leaderboard",
+    save="outfold.io.store.save",
+    to_frame="outfold.io.convert.to_frame",
+)
+
 
 def __getattr__(name: str) -> Any:
-    # The search estimator is a class of scikit-learn, which takes seconds to import: only those who ask for it wait.
-    if name == "SelectCV":
-        from ._search import SelectCV
-
-        return SelectCV
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    source = _SOURCES.get(name)
+    if source is None:
+        return import_module(f".{name}", __name__)
+    found = getattr(import_module(f".{source}", __name__), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

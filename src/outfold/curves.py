@@ -13,17 +13,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _render, metrics
-from ._collect.collection import Collection
-from ._collect.trained import Cell, Rows, Trained, TrainingRows, collect_trained
-from ._configs import as_configs, grid
-from ._plan import Plan, group_codes
-from ._predictions import Predictions
-from ._progress import Mode
-from ._results import CurveLine, LearningCurve, ValidationCurve
-from ._scoring import Scoring, bind, cell_scores, standard_errors
+from . import formatting, metrics
+from .data.plan import Plan, group_codes
+from .data.predictions import Predictions
 from .exceptions import InputError
+from .fitting.collection import Collection
+from .fitting.configs import as_configs, grid
+from .fitting.progress import Mode
+from .fitting.trained import Cell, Rows, Trained, TrainingRows, collect_trained
 from .metrics import Metric, MetricLike
+from .metrics._scoring import Scoring, bind, cell_scores, standard_errors
+from .results import CurveLine, LearningCurve, ValidationCurve
 from .select import choose, one_standard_error
 
 __all__ = ["learning", "validation"]
@@ -303,13 +303,13 @@ def _wanted(sizes: Any, smallest: int, least: int, plan: str) -> list[float]:
         )
     if not shares and given.max() > smallest:
         raise InputError(
-            f"a size of {_render.count(int(given.max()), 'sample')} is larger than the smallest training part, "
-            f"{_render.count(smallest, 'sample')} by {plan}. Give at most {smallest}, or a plan with more folds."
+            f"a size of {formatting.count(int(given.max()), 'sample')} is larger than the smallest training part, "
+            f"{formatting.count(smallest, 'sample')} by {plan}. Give at most {smallest}, or a plan with more folds."
         )
     tiny = min(round(float(size) * smallest) if shares else int(size) for size in given)
     if tiny < least:
         raise InputError(
-            f"the smallest size comes to {_render.count(tiny, 'sample')}; a training part needs {least} at least, one of "
+            f"the smallest size comes to {formatting.count(tiny, 'sample')}; a training part needs {least} at least, one of "
             "every class. Leave out the smallest sizes."
         )
     return [float(size) if shares else int(size) for size in np.unique(given)]

@@ -21,13 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import metrics
-from ._kernels import resample, sequential
-from ._kernels.choose import argbest
-from ._predictions import Predictions, State
-from ._scoring import Scoring, bind, running
-from ._validate import Needs, check_count, check_takes, is_number
+from .arguments import check_count, check_takes, is_number
+from .data.predictions import Predictions, State
 from .exceptions import InputError
 from .metrics import Metric, MetricLike
+from .metrics._scoring import Scoring, bind, running
+from .requirements import Needs
+from .stats import resample, sequential
+from .stats.choose import argbest
 
 __all__ = ["Bootstrap", "Drop", "Friedman", "Hoeffding", "Rule", "Sequential"]
 

@@ -7,12 +7,67 @@
     │   └── NeedError               the method needs another plan, response, block or more cells
     ├── FileError (OSError)         an .oof, .csv or .parquet file that cannot be read or written
     │   └── StoreMismatchError      the store belongs to other data, labels, plan or configurations
-    └── CollectError (RuntimeError) no configuration could be fitted, or one that had to be
+    └── CollectError (RuntimeError) no configuration could be fitted
+        └── FitFailedError          one fit failed that had to succeed
+
+An error carries its parts, so that the library and the command line can each put them into their own words. Text between
+backticks in any part is code of the library, such as ```inner=True``` or ```n_jobs```; a front end may put its own word there.
+
+>>> error = InputError(argument="n_jobs", needed="must not be 0", given="got 0", remedy="Use `n_jobs=-1` for all cores.")
+>>> str(error)
+'n_jobs must not be 0; got 0. Use n_jobs=-1 for all cores.'
+>>> error.in_words({"n_jobs": "--jobs", "n_jobs=-1": "--jobs -1"}.get)
+'--jobs must not be 0; got 0. Use --jobs -1 for all cores.'
 """
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+_CODE = re.compile(r"`([^`]+)`")
 
 
 class OutfoldError(Exception):
-    """The root of all errors raised on purpose by this package."""
+    """The root of all errors raised on purpose by this package.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, as one sentence, where the parts below do not fit.
+    argument : str or None
+        The argument or method that is concerned; the subject of `needed`.
+    needed : str
+        What it must be or needs, as a verb phrase: ``"must be a whole number from 1"``.
+    given : str
+        What it is instead, as a clause: ``"got 'ten'"``, ``"these predictions are 3 x 10-fold"``.
+    remedy : str
+        What to do, as one or more sentences.
+    """
+
+    def __init__(
+        self, problem: str = "", *, argument: str | None = None, needed: str = "", given: str = "", remedy: str = ""
+    ) -> None:
+        self.problem, self.argument, self.needed, self.given, self.remedy = problem, argument, needed, given, remedy
+        super().__init__(self.in_words())
+
+    def in_words(self, word: Callable[[str], str | None] = str) -> str:
+        """The error as text; `word` gives what to say for a piece of the library's code, or None to leave it."""
+        subject = f"`{self.argument}` " if self.argument else ""
+        clauses = [f"{subject}{self.needed}".strip(), self.given]
+        first = self.problem or "; ".join(clause for clause in clauses if clause)
+        if first and self.remedy and first[-1] not in ".!?:":
+            first += "."
+        text = " ".join(part for part in (first, self.remedy) if part)
+        if not self.problem and text and text[-1] not in ".!?:":
+            text += "."
+        return _CODE.sub(lambda found: word(found[1]) or found[1], text)
+
+
+def got(value: Any) -> str:
+    """The clause on a value that was given: ``got 'ten'``."""
+    return "got " + repr(value).replace("`", "'")
 
 
 class InputError(OutfoldError, ValueError):
@@ -33,3 +88,7 @@ class StoreMismatchError(FileError):
 
 class CollectError(OutfoldError, RuntimeError):
     """No configuration could be fitted, or one could not that had to be."""
+
+
+class FitFailedError(CollectError):
+    """A fit failed that had to succeed; its exception is the cause."""

@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._kernels import delong as _areas
-from ._kernels import intervals as _kernels
-from ._kernels.resample import Bootstrap
-from ._kernels.resampled import mean_variance
-from ._plan import group_codes
-from ._results import Interval
-from ._validate import check_count, check_level, is_number
+from .arguments import check_count, check_level, is_number
+from .data.plan import group_codes
 from .exceptions import InputError
+from .results import Interval
+from .stats import delong as _areas
+from .stats import intervals as _kernels
+from .stats.resample import Bootstrap
+from .stats.resampled import mean_variance
 
 __all__ = [
     "bbc_f",

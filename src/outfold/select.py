@@ -14,13 +14,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ._kernels.choose import argbest, best_pvalues, tied_with_best
-from ._predictions import Predictions
-from ._results import Selection, TiedSet
-from ._scoring import Aggregate, Scoring, sample_bootstrap
-from ._validate import Needs, check_count, check_level, check_takes, is_number, needs
+from .arguments import check_count, check_level, check_takes, is_number
+from .data.predictions import Predictions
 from .exceptions import InputError
 from .metrics import MetricLike
+from .metrics._scoring import Aggregate, Scoring, sample_bootstrap
+from .requirements import Needs, needs
+from .results import Selection, TiedSet
+from .stats.choose import argbest, best_pvalues, tied_with_best
 
 __all__ = ["Candidates", "Rule", "best", "one_standard_error", "tied_set", "within"]
 

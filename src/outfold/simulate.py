@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._convert import from_arrays
-from ._results import Optimism, Simulation
-from ._validate import check_count
+from .arguments import check_count
 from .exceptions import InputError
+from .io.convert import from_arrays
+from .results import Optimism, Simulation
 
 __all__ = ["correctness", "expected_best", "optimism"]
 

@@ -21,14 +21,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import estimate, metrics
-from ._kernels import paths
-from ._kernels.choose import argbest
-from ._predictions import Predictions, State
-from ._results import PlanComparison, Stability
-from ._scoring import Scoring, bind, why_not
-from ._validate import Needs, check_count, is_number, needs
+from .arguments import check_count, is_number
+from .data.predictions import Predictions, State
 from .exceptions import InputError, NeedError
 from .metrics import MetricLike
+from .metrics._scoring import Scoring, bind, why_not
+from .requirements import Needs, needs
+from .results import PlanComparison, Stability
+from .stats import paths
+from .stats.choose import argbest
 
 __all__ = ["KS", "Fixed", "Rank", "Stop", "Width", "compare_plans", "replicability", "reproducibility", "trace"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from outfold._kernels import betting
+from outfold.stats import betting
 
 pytestmark = pytest.mark.calibration
 

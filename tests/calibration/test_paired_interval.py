@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from outfold._kernels import paired
 from outfold.compare._proportions import EXACT_BELOW
+from outfold.stats import paired
 
 pytestmark = pytest.mark.calibration
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import outfold as of
-from outfold._checks.case import Case
-from outfold._checks.metric import _CHANCE, _level
+from outfold.checks.case import Case
+from outfold.checks.metric import _CHANCE, _level
 
 
 @pytest.mark.parametrize(

@@ -105,9 +105,9 @@ def test_scores_of_folds_have_their_test_too():
 
 def test_two_configurations_are_a_comparison():
     oof = predictions(of.Plan(folds=4)).sel(config=[0, 1])
-    assert isinstance(compare.auto(oof, "accuracy"), of.Comparison)
+    assert isinstance(compare.auto(oof, "accuracy"), of.results.Comparison)
     against = compare.auto(oof, "accuracy", control="config 1")
-    assert isinstance(against, of.Comparisons)
+    assert isinstance(against, of.results.Comparisons)
     assert against.control == "config 1"
 
 

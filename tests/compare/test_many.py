@@ -10,8 +10,8 @@ import pytest
 import outfold as of
 from conftest import make_predictions
 from outfold import compare
-from outfold._kernels import multiple
 from outfold.exceptions import InputError
+from outfold.stats import multiple
 
 
 @pytest.fixture(scope="module")

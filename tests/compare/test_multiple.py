@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from outfold._kernels import multiple
+from outfold.stats import multiple
 
 P = np.array([0.01, 0.04, 0.03, 0.005, 0.55, 0.04])
 METHODS = [multiple.holm, multiple.bonferroni, multiple.benjamini_hochberg]

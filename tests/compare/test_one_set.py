@@ -14,14 +14,14 @@ from scipy import stats
 import outfold as of
 from conftest import make_predictions
 from outfold import compare
-from outfold._kernels import delong as delong_kernels
-from outfold._kernels import flips, paired
-from outfold._kernels.tails import Tails
 from outfold.compare._areas import DELONG
 from outfold.compare._design import Question, all_pairs, compare_pairs
 from outfold.compare._proportions import MCNEMAR, Z_PROPORTIONS
 from outfold.compare._resampled_sets import BOOTSTRAP, PERMUTATION
 from outfold.exceptions import InputError, NeedError
+from outfold.stats import delong as delong_kernels
+from outfold.stats import flips, paired
+from outfold.stats.tails import Tails
 
 METHODS = ("plain", "edwards", "exact", "midp")
 LEVELS = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
@@ -213,7 +213,7 @@ def test_groups_are_not_samples():
 
 
 def test_fold_scores_are_not_predictions():
-    scores = of._fold_scores.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
+    scores = of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
     for test in (compare.mcnemar, compare.z_proportions, compare.bootstrap, compare.permutation):
         with pytest.raises(NeedError, match=f"{test.__name__} needs predictions; these are scores of folds"):
             test(scores, "a", "b")
@@ -454,7 +454,7 @@ def test_bootstrap_agrees_with_scipy_on_the_same_draws(method):
 
 
 def test_bca_of_replayed_draws_is_scipys(monkeypatch):
-    from outfold._kernels import bca
+    from outfold.stats import bca
 
     rng = np.random.default_rng(2)
     d = rng.exponential(size=25) - 0.8
@@ -512,7 +512,7 @@ def test_bootstrap_wants_draws_enough_for_its_level():
 
 
 def test_large_sets_leave_out_parts_instead_of_samples(monkeypatch):
-    from outfold import _scoring
+    from outfold.metrics import _scoring
 
     d = np.random.default_rng(0).exponential(size=400) - 0.9
     oof = of.from_arrays(None, np.stack([d, 0 * d], axis=1), response="pointwise")

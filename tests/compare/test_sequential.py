@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import outfold as of
 from conftest import make_predictions
-from outfold._kernels import betting
 from outfold.compare._sequential import EProcess, e_process
 from outfold.exceptions import InputError, NeedError
+from outfold.stats import betting
 
 
 def plain_wealth(x, m, alpha):
@@ -71,14 +71,14 @@ def test_turned_round_it_says_the_same(values):
 
 def test_the_interval_only_shrinks():
     rng = np.random.default_rng(1)
-    process, last = EProcess(bounds=(-2, 1)), of.Interval(-2.0, 1.0)
+    process, last = EProcess(bounds=(-2, 1)), of.results.Interval(-2.0, 1.0)
     assert process.interval == last
     assert np.isnan(process.difference)
     for value in rng.uniform(-0.5, 1, size=200):
         low, high = process.update(value).interval
         assert low >= last.low - 1e-12
         assert high <= last.high + 1e-12
-        last = of.Interval(low, high)
+        last = of.results.Interval(low, high)
 
 
 def test_the_path_of_intervals_ends_at_the_interval():

@@ -11,10 +11,10 @@ import pytest
 
 import outfold as of
 from outfold import estimate
-from outfold._kernels.point632 import weighted632plus
-from outfold._plan import NOT_HELD_OUT
-from outfold._predictions import State
-from outfold._target import encode
+from outfold.data.plan import NOT_HELD_OUT
+from outfold.data.predictions import State
+from outfold.data.target import encode
+from outfold.stats.point632 import weighted632plus
 
 CASES = ("iris_3nn", "noise_40x20_1nn")
 

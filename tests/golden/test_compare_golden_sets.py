@@ -10,7 +10,7 @@ from scipy import stats
 
 import outfold as of
 from outfold import compare
-from outfold._kernels import delong, paired
+from outfold.stats import delong, paired
 
 
 def from_table(table) -> of.Predictions:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import outfold as of
-from outfold._results import Interval
 from outfold.exceptions import InputError
 from outfold.plot._data import estimates as numbers
+from outfold.results import Interval
 
 mpl.use("Agg")
 

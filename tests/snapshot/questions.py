@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import outfold as of
+from outfold.advice import Advice
 from outfold.exceptions import OutfoldError
 
 LEVELS = (0.8, 0.95, 0.99)
@@ -43,7 +44,7 @@ def numbers(details: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def read_estimate(r: of.Estimate) -> dict[str, Any]:
+def read_estimate(r: of.results.Estimate) -> dict[str, Any]:
     def at(level: float, method: str = "auto") -> Any:
         return asked(lambda: r.confidence_interval(level, method=method))
 
@@ -80,7 +81,7 @@ INTERVALS = (
 )
 
 
-def read_comparison(r: of.Comparison) -> dict[str, Any]:
+def read_comparison(r: of.results.Comparison) -> dict[str, Any]:
     return {
         "pair": [r.a, r.b],
         "difference": r.difference,
@@ -103,7 +104,7 @@ def read_comparison(r: of.Comparison) -> dict[str, Any]:
     }
 
 
-def read_comparisons(r: of.Comparisons) -> dict[str, Any]:
+def read_comparisons(r: of.results.Comparisons) -> dict[str, Any]:
     return {
         "test": [pair.method for pair in r][:1],
         "pairs": [f"{pair.a} - {pair.b}" for pair in r],
@@ -118,7 +119,7 @@ def read_comparisons(r: of.Comparisons) -> dict[str, Any]:
     }
 
 
-def read_omnibus(r: of.Omnibus) -> dict[str, Any]:
+def read_omnibus(r: of.results.Omnibus) -> dict[str, Any]:
     return {
         "configurations": list(r.configs),
         "scores": r.scores,
@@ -131,7 +132,7 @@ def read_omnibus(r: of.Omnibus) -> dict[str, Any]:
     }
 
 
-def read_sequential(r: of.SequentialComparison) -> dict[str, Any]:
+def read_sequential(r: of.results.SequentialComparison) -> dict[str, Any]:
     return {
         "difference": r.difference,
         "interval": r.interval,
@@ -145,7 +146,7 @@ def read_sequential(r: of.SequentialComparison) -> dict[str, Any]:
     }
 
 
-def read_power(r: of.Power) -> dict[str, Any]:
+def read_power(r: of.results.Power) -> dict[str, Any]:
     return {
         "difference": np.asarray(r.difference),
         "power": np.asarray(r.power),
@@ -156,7 +157,7 @@ def read_power(r: of.Power) -> dict[str, Any]:
     }
 
 
-def read_ranking(r: of.Ranking) -> dict[str, Any]:
+def read_ranking(r: of.results.Ranking) -> dict[str, Any]:
     return {
         "mean ranks": r.mean_ranks,
         "mean scores": r.mean_scores,
@@ -172,7 +173,7 @@ def read_ranking(r: of.Ranking) -> dict[str, Any]:
     }
 
 
-def read_curve(r: of.LearningCurve | of.ValidationCurve) -> dict[str, Any]:
+def read_curve(r: of.results.LearningCurve | of.results.ValidationCurve) -> dict[str, Any]:
     return {
         f"{side} {name}": getattr(getattr(r, side), name)
         for side in ("train", "test")
@@ -181,23 +182,34 @@ def read_curve(r: of.LearningCurve | of.ValidationCurve) -> dict[str, Any]:
 
 
 READ: dict[type, Callable[[Any], dict[str, Any]]] = {
-    of.Estimate: read_estimate,
-    of.Comparison: read_comparison,
-    of.Comparisons: read_comparisons,
-    of.Omnibus: read_omnibus,
-    of.SequentialComparison: read_sequential,
-    of.Power: read_power,
-    of.Ranking: read_ranking,
-    of.Interval: lambda r: {"low": r.low, "high": r.high},
-    of.Selection: lambda r: {"name": r.name, "index": r.index, "score": r.score, "tied": r.tied, "of": r.n_candidates},
-    of.Leaderboard: lambda r: {
+    of.results.Estimate: read_estimate,
+    of.results.Comparison: read_comparison,
+    of.results.Comparisons: read_comparisons,
+    of.results.Omnibus: read_omnibus,
+    of.results.SequentialComparison: read_sequential,
+    of.results.Power: read_power,
+    of.results.Ranking: read_ranking,
+    of.results.Interval: lambda r: {"low": r.low, "high": r.high},
+    of.results.Selection: lambda r: {
+        "name": r.name,
+        "index": r.index,
+        "score": r.score,
+        "tied": r.tied,
+        "of": r.n_candidates,
+    },
+    of.results.Leaderboard: lambda r: {
         "configurations": list(r.configs),
         "scores": r.scores,
         "standard errors": r.se,
         "left out": sorted(r.left_out),
     },
-    of.TiedSet: lambda r: {"configurations": list(r.configs), "scores": r.scores, "p": r.pvalues, "of": r.n_candidates},
-    of.Stability: lambda r: {
+    of.results.TiedSet: lambda r: {
+        "configurations": list(r.configs),
+        "scores": r.scores,
+        "p": r.pvalues,
+        "of": r.n_candidates,
+    },
+    of.results.Stability: lambda r: {
         "scores": r.scores,
         "mean": r.mean,
         "median": r.median,
@@ -206,7 +218,7 @@ READ: dict[type, Callable[[Any], dict[str, Any]]] = {
         "rank": r.rank,
         "leaders": [str(name) for name in np.ravel(r.leaders)],
     },
-    of.PlanComparison: lambda r: {
+    of.results.PlanComparison: lambda r: {
         "plans": list(r.plans),
         "steady": r.steady,
         "sd": r.sd,
@@ -214,11 +226,11 @@ READ: dict[type, Callable[[Any], dict[str, Any]]] = {
         "high": r.high,
         "agreement": r.agreement,
     },
-    of.LearningCurve: lambda r: read_curve(r) | {"sizes": r.n_train},
-    of.ValidationCurve: lambda r: read_curve(r) | {"best": r.best, "simplest": r.one_standard_error},
-    of.Optimism: lambda r: {"value": r.value, "se": r.se, "own": r.own, "truth": r.truth},
-    of.Simulation: lambda r: {"truth": r.truth, "values": r.oof.data, "folds": r.oof.folds},
-    of.Advice: lambda r: {
+    of.results.LearningCurve: lambda r: read_curve(r) | {"sizes": r.n_train},
+    of.results.ValidationCurve: lambda r: read_curve(r) | {"best": r.best, "simplest": r.one_standard_error},
+    of.results.Optimism: lambda r: {"value": r.value, "se": r.se, "own": r.own, "truth": r.truth},
+    of.results.Simulation: lambda r: {"truth": r.truth, "values": r.oof.data, "folds": r.oof.folds},
+    Advice: lambda r: {
         "plan": str(r.plan),
         "drop": r.drop is not None,
         "method": r.method,
@@ -227,7 +239,10 @@ READ: dict[type, Callable[[Any], dict[str, Any]]] = {
         "optimism": r.expected_optimism,
         "seconds": r.expected_seconds,
     },
-    of.Checks: lambda r: {"codes": [finding.code for finding in r], "severities": [finding.severity for finding in r]},
+    of.results.Checks: lambda r: {
+        "codes": [finding.code for finding in r],
+        "severities": [finding.severity for finding in r],
+    },
     of.drop.Drop: lambda r: {"dropped": r.config, "probability": r.probability, "best": r.compared_with},
 }
 

@@ -17,16 +17,17 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__, estimate, select
+from .. import estimate, select
+from .._version import __version__
 from ..exceptions import InputError, OutfoldError
-from . import _advise, _check, _compare, _rank, _report
-from ._arguments import MixedParser, add_command, add_file, add_format, add_work_options, names, seed
-from ._files import again, load, print_as
+from . import advise, check, compare, rank, report
+from .arguments import MixedParser, add_command, add_file, add_format, add_work_options, names, seed
+from .files import again, load, print_as
 
 if TYPE_CHECKING:
-    from .._predictions import Predictions
-    from .._results import Estimate, Leaderboard
-    from .._run import Result
+    from ..apps.run import Result
+    from ..data.predictions import Predictions
+    from ..results import Estimate, Leaderboard
 
 __all__ = ["main"]
 
@@ -168,14 +169,14 @@ def _say(text: str, code: int = FINE) -> int:
 
 
 def _demo(args: argparse.Namespace) -> None:
-    from .. import _demo
+    from ..apps import demo
 
-    _demo.main(args.samples, args.times, seed=args.seed, n_jobs=args.jobs)
+    demo.main(args.samples, args.times, seed=args.seed, n_jobs=args.jobs)
 
 
 def _run(args: argparse.Namespace) -> None:
-    from .._plan import Plan
-    from .._run import run
+    from ..apps.run import run
+    from ..data.plan import Plan
 
     result = run(
         args.data,
@@ -296,7 +297,7 @@ def _facts(oof: Predictions, board: Leaderboard | None) -> dict[str, Any]:
 
 
 def _config_rows(oof: Predictions) -> list[dict[str, Any]]:
-    from .._predictions import State
+    from ..data.predictions import State
 
     states = oof.state[:, oof.planned]
     return [
@@ -318,15 +319,15 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=MixedParser)
     for add in (
         _add_demo,
-        _advise.add,
+        advise.add,
         _add_run,
         _add_show,
         _add_estimate,
-        _check.add,
-        _compare.add,
-        _rank.add,
-        _report.add,
-        _report.add_open,
+        check.add,
+        compare.add,
+        rank.add,
+        report.add,
+        report.add_open,
     ):
         add(commands)
     return parser

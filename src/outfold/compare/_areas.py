@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels import delong as kernels
-from .._kernels.resample import blocks
-from .._kernels.tails import Tails, normal_quantile, normal_tails
-from .._predictions import Predictions
-from .._results import Alternative, Comparison, Outcome
+from ..data.predictions import Predictions
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
+from ..results import Alternative, Comparison, Outcome
+from ..stats import delong as kernels
+from ..stats.resample import blocks
+from ..stats.tails import Tails, normal_quantile, normal_tails
 from ._contest import Contest, Source
 from ._design import Answer, PairTest, Question, compare_pair
 from ._one_set import notes_on_pooling, notes_without_variance, pvalues, standardised

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._fold_scores import Layout
-from .._predictions import Predictions
-from .._results import Alternative, Comparison, Comparisons
+from ..data.predictions import Predictions
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
+from ..metrics._fold_scores import Layout
+from ..results import Alternative, Comparison, Comparisons
 from ._areas import same_rows, two_of_each
 from ._contest import Contest, Source
 from ._design import PairTest, Question, all_pairs, compare_pairs

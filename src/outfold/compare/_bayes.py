@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.resampled import mean_variance, posterior, student
-from .._results import Comparison, Outcome
 from ..metrics import MetricLike
+from ..results import Comparison, Outcome
+from ..stats.resampled import mean_variance, posterior, student
 from ._contest import Contest, Source
 from ._design import Answer, PairTest, Question, compare_pair
 from ._resampling import ANY_SPLITS, check_correlation

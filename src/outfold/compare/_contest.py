@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import metrics
-from .._fold_scores import FoldScores, fold_scores
-from .._notes import Note
-from .._plan import Plan
-from .._predictions import Predictions, State
-from .._scoring import Scoring
+from ..data.notes import Note
+from ..data.plan import Plan
+from ..data.predictions import Predictions, State
 from ..exceptions import InputError, NeedError
 from ..metrics import Metric, MetricLike
+from ..metrics._fold_scores import FoldScores, fold_scores
+from ..metrics._scoring import Scoring
 
 Source: TypeAlias = Predictions | FoldScores
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import metrics
-from .._notes import Note
-from .._predictions import Predictions
-from .._results import Alternative, Comparison, Comparisons, Outcome, Terms
-from .._validate import check_level
+from ..arguments import check_level
+from ..data.notes import Note
+from ..data.predictions import Predictions
 from ..exceptions import InputError
 from ..metrics import MetricLike
+from ..results import Alternative, Comparison, Comparisons, Outcome, Terms
 from ._contest import Contest, Source
 
 ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "better", "worse")

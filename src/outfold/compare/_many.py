@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels import multiple
-from .._notes import Note
-from .._results import Alternative, Comparisons, Omnibus
+from ..data.notes import Note
 from ..exceptions import InputError
 from ..metrics import MetricLike
+from ..results import Alternative, Comparisons, Omnibus
+from ..stats import multiple
 from ._auto import choose, situation_of
 from ._contest import Contest, Source
 from ._design import PairTest, Question, all_pairs, compare_pairs, pairs_against

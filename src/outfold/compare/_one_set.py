@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.tails import Tails
-from .._notes import Note
-from .._predictions import Predictions
-from .._scoring import bind
-from .._validate import check_count
+from ..arguments import check_count
+from ..data.notes import Note
+from ..data.predictions import Predictions
 from ..exceptions import InputError, NeedError
+from ..metrics._scoring import bind
+from ..stats.tails import Tails
 from ._contest import Contest
 from ._design import Question
 

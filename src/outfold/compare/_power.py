@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._convert import from_arrays
-from .._fold_scores import FoldScores
-from .._kernels.resample import blocks
-from .._notes import Note
-from .._predictions import Predictions, State
-from .._results import Alternative, Power
-from .._scoring import bind
-from .._validate import check_count
+from ..arguments import check_count
+from ..data.notes import Note
+from ..data.predictions import Predictions, State
 from ..exceptions import InputError, NeedError
+from ..io.convert import from_arrays
 from ..metrics import MetricLike
+from ..metrics._fold_scores import FoldScores
+from ..metrics._scoring import bind
+from ..results import Alternative, Power
+from ..stats.resample import blocks
 from ._contest import Contest, Source
 from ._design import PairTest, Question
 from ._many import find_contest

@@ -8,13 +8,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels import paired
-from .._kernels.tails import Tails, normal_tails
-from .._notes import Note
-from .._results import Alternative, Comparison, Omnibus, Outcome
-from .._validate import check_level
+from ..arguments import check_level
+from ..data.notes import Note
 from ..exceptions import InputError
 from ..metrics import MetricLike
+from ..results import Alternative, Comparison, Omnibus, Outcome
+from ..stats import paired
+from ..stats.tails import Tails, normal_tails
 from ._contest import Contest, Source
 from ._design import Answer, PairTest, Question, compare_pair, default_metric
 from ._one_set import Answers, answers, notes_on_pooling, pvalues, standardised

@@ -8,17 +8,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels import bca, flips
-from .._kernels.base import Kernel
-from .._kernels.resample import block_size, blocks
-from .._kernels.tails import Tails
-from .._notes import Note
-from .._results import Alternative, Comparison, Outcome
-from .._scoring import Scoring, bind, jackknife_scores, sample_bootstrap
-from .._validate import check_count
+from ..arguments import check_count
+from ..data.notes import Note
 from ..estimate._build import group_notes
 from ..exceptions import InputError
 from ..metrics import MetricLike
+from ..metrics._scoring import Scoring, bind, jackknife_scores, sample_bootstrap
+from ..results import Alternative, Comparison, Outcome
+from ..stats import bca, flips
+from ..stats.base import Kernel
+from ..stats.resample import block_size, blocks
+from ..stats.tails import Tails
 from ._contest import Contest, Source
 from ._design import Answer, PairTest, Question, compare_pair
 from ._one_set import notes_on_pooling, notes_without_variance, pvalues, standardised

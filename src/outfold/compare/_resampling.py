@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.resampled import balanced_variance, combined_f, mean_variance, student, within_halves
-from .._notes import Note
-from .._results import Alternative, Comparison
+from ..data.notes import Note
 from ..exceptions import InputError
 from ..metrics import MetricLike
+from ..results import Alternative, Comparison
+from ..stats.resampled import balanced_variance, combined_f, mean_variance, student, within_halves
 from ._contest import Contest, Source
 from ._design import Answer, PairTest, Question, compare_pair
 from ._splits import PARTITIONS, RANDOM, Differences, SplitsNeed

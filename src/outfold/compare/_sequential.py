@@ -8,13 +8,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _render
-from .._kernels import betting
-from .._notes import Note
-from .._results import Interval, SequentialComparison
-from .._validate import check_level
+from .. import formatting
+from ..arguments import check_level
+from ..data.notes import Note
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
+from ..results import Interval, SequentialComparison
+from ..stats import betting
 from ._contest import Contest, Source
 from ._one_set import notes_on_pooling, zero_one
 from ._units import group_means, sample_values
@@ -133,8 +133,8 @@ class EProcess:
     def __repr__(self) -> str:
         if not self.n:
             return "<EProcess without any difference yet: e-value 1, p = 1>"
-        mean = _render.number(self.difference, sign=True)
-        ends = _render.interval(*self.interval, self.confidence_level, sign=True)
+        mean = formatting.number(self.difference, sign=True)
+        ends = formatting.interval(*self.interval, self.confidence_level, sign=True)
         return f"<EProcess after {self.n:,} differences: mean {mean} {ends}, e-value {self.evalue:.4g}, p = {self.pvalue:.4g}>"
 
 

@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fold_scores import FoldScores, Layout
-from .._kernels.resampled import Tested, rounding
-from .._notes import Note
-from .._results import Outcome
+from ..data.notes import Note
 from ..estimate._build import SMALL_FOLD
 from ..exceptions import NeedError
+from ..metrics._fold_scores import FoldScores, Layout
+from ..results import Outcome
+from ..stats.resampled import Tested, rounding
 from ._contest import Contest
 from ._design import Question, one_sided
 

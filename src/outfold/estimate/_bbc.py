@@ -7,17 +7,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _render, select
-from .._kernels import resample
-from .._kernels.bias import Corrected, correct, correct_given, first_block, noise_share
-from .._notes import Note
-from .._predictions import Predictions
-from .._results import Estimate, Selection
-from .._scoring import Scoring, sample_bootstrap
-from .._validate import check_count, check_level, needs
+from .. import formatting, select
+from ..arguments import check_count, check_level
+from ..data.notes import Note
+from ..data.predictions import Predictions
 from ..exceptions import InputError
 from ..metrics import MetricLike
+from ..metrics._scoring import Scoring, sample_bootstrap
+from ..requirements import needs
+from ..results import Estimate, Selection
 from ..select import RuleLike, as_rule
+from ..stats import resample
+from ..stats.bias import Corrected, correct, correct_given, first_block, noise_share
 from ._build import build, calm, cannot_score, group_notes
 from ._evidence import Rivals
 from ._intervals import SelectedConfiguration
@@ -200,5 +201,5 @@ def _both_ways(scoring: Scoring, selection: Selection) -> str:
     mine = Scoring(scoring.oof.sel(config=selection.name), scoring.metric, "fold").scores()[0, 0]
     if np.isnan(mine):
         return "."
-    pooled = _render.number(selection.score)
-    return f" (the winner's {scoring.metric.name}: {pooled} pooled, {_render.number(mine)} by the mean over folds)."
+    pooled = formatting.number(selection.score)
+    return f" (the winner's {scoring.metric.name}: {pooled} pooled, {formatting.number(mine)} by the mean over folds)."

@@ -7,15 +7,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.intervals import student
-from .._notes import Note
-from .._predictions import Predictions
-from .._results import Estimate, Interval
-from .._scoring import Scoring
-from .._validate import check_level, needs
+from ..arguments import check_level
+from ..data.notes import Note
+from ..data.predictions import Predictions
 from ..exceptions import InputError
 from ..metrics import MetricLike
+from ..metrics._scoring import Scoring
+from ..requirements import needs
+from ..results import Estimate, Interval
 from ..select import RuleLike
+from ..stats.intervals import student
 from ._rounds import Optimism, Point632, Point632ByRound, Point632Plus, Point632PlusByRound
 from ._subject import Subject, of_subject
 

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import select
-from .._kernels.intervals import percentile
-from .._kernels.threads import limit_threads
-from .._notes import Note
-from .._results import Estimate, Interval, Intervals, Selection
-from .._scoring import Scoring
-from .._validate import check_count, check_level
+from ..arguments import check_count, check_level
+from ..data.notes import Note
 from ..exceptions import InputError
+from ..metrics._scoring import Scoring
+from ..results import Estimate, Interval, Intervals, Selection
+from ..stats.intervals import percentile
+from ..stats.threads import limit_threads
 from ._evidence import Evidence, bootstrap_scores
 from ._intervals import OneConfiguration
 

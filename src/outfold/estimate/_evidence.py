@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fold_scores import Layout, is_time_series, layout
-from .._kernels.intervals import Nested, nested_cv
-from .._predictions import Predictions, State
-from .._scoring import Aggregate, Scoring, jackknife_scores, sample_bootstrap
+from ..data.predictions import Predictions, State
 from ..exceptions import InputError
 from ..intervals import area_and_error
 from ..metrics import Metric
+from ..metrics._fold_scores import Layout, is_time_series, layout
+from ..metrics._scoring import Aggregate, Scoring, jackknife_scores, sample_bootstrap
+from ..stats.intervals import Nested, nested_cv
 
 Floats = NDArray[np.float64]
 

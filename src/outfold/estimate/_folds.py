@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _render, select
-from .._notes import Note
-from .._predictions import Predictions, State
-from .._results import Estimate
-from .._scoring import Aggregate, Scoring
-from .._validate import check_count, check_level, needs
+from .. import formatting, select
+from ..arguments import check_count, check_level
+from ..data.notes import Note
+from ..data.predictions import Predictions, State
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
+from ..metrics._scoring import Aggregate, Scoring
+from ..requirements import needs
+from ..results import Estimate
 from ..select import RuleLike, as_rule
 from ._build import build, fold_notes, sample_draws, single
 
@@ -95,14 +96,14 @@ def tt(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
     value = selection.score - sign * float(np.nanmean(gap))
     notes = list(fold_notes(scoring))
     if oof.n_folds == oof.n_samples:
-        own = f"{_render.number(selection.score)} becomes {_render.number(value)}"
+        own = f"{formatting.number(selection.score)} becomes {formatting.number(value)}"
         notes.append(Note("OF202", f"with leave-one-out the TT correction tends to twice the loss ({own}); use bbc."))
     low, high = scoring.metric.bounds
     if not low <= value <= high:
         notes.append(
             Note(
                 "OF203",
-                f"the corrected value {_render.number(value)} lies outside the metric's range [{low:g}, {high:g}].",
+                f"the corrected value {formatting.number(value)} lies outside the metric's range [{low:g}, {high:g}].",
             )
         )
     return build(

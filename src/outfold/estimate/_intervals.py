@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .. import intervals
-from .._kernels.intervals import around
-from .._results import Interval
 from ..exceptions import InputError, NeedError
+from ..results import Interval
+from ..stats.intervals import around
 from ._evidence import Evidence, Rivals
 
 # Splits whose scores are those of random training sets, as the corrected t takes them.

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.point632 import absolute_pairs, squared_pairs
-from .._target import Target
+from ..data.target import Target
 from ..exceptions import NeedError
 from ..metrics import Metric
+from ..stats.point632 import absolute_pairs, squared_pairs
 
 # Chance level of the metrics that rank.
 _RANKS = 0.5

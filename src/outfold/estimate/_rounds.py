@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.means import MeanKernel
-from .._kernels.point632 import Plus, point632, point632plus, weighted632plus
-from .._kernels.resample import compact
-from .._notes import Note
-from .._predictions import Predictions
-from .._scoring import Scoring, bind, running
+from ..data.notes import Note
+from ..data.predictions import Predictions
 from ..exceptions import NeedError
 from ..metrics import MetricLike
+from ..metrics._scoring import Scoring, bind, running
+from ..stats.means import MeanKernel
+from ..stats.point632 import Plus, point632, point632plus, weighted632plus
+from ..stats.resample import compact
 from ._no_information import check_known, no_information
 
 Floats = NDArray[np.float64]

@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from .. import select
-from .._notes import Note
-from .._predictions import Predictions, State
-from .._results import Estimate
-from .._scoring import Scoring
-from .._validate import check_level, needs
+from ..arguments import check_level
+from ..data.notes import Note
+from ..data.predictions import Predictions, State
 from ..exceptions import NeedError
 from ..metrics import MetricLike
+from ..metrics._scoring import Scoring
+from ..requirements import needs
+from ..results import Estimate
 from ..select import RuleLike, as_rule
 from ._build import build, single, with_interval
 from ._subject import Subject, of_subject

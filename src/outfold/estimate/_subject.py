@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import select
-from .._kernels.bias import Corrected, correct
-from .._notes import Note
-from .._predictions import Predictions
-from .._results import Estimate, Interval
-from .._scoring import Scoring, sample_bootstrap
-from .._validate import check_count
+from ..arguments import check_count
+from ..data.notes import Note
+from ..data.predictions import Predictions
 from ..exceptions import InputError
+from ..metrics._scoring import Scoring, sample_bootstrap
+from ..results import Estimate, Interval
 from ..select import RuleLike, as_rule
+from ..stats.bias import Corrected, correct
 from ._build import build, calm, cannot_score, group_notes
 
 

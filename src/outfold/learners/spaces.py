@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._configs import Configs, grid
 from ..exceptions import InputError
+from ..fitting.configs import Configs, grid
 
 __all__ = ["MOST_ROWS_SVM", "classification", "regression", "tabular", "tsamardinos2015", "tsamardinos2018"]
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .._kernels import confusion, losses, moments, orders, ranks
-from .._kernels.base import Array, Floats, Kernel, Negated, merged
-from .._kernels.means import MeanKernel
-from .._kernels.survival import ConcordanceKernel
-from .._target import Target, Task
+from ..data.target import Target, Task
 from ..exceptions import InputError
+from ..stats import confusion, losses, moments, orders, ranks
+from ..stats.base import Array, Floats, Kernel, Negated, merged
+from ..stats.means import MeanKernel
+from ..stats.survival import ConcordanceKernel
 from . import _reference as plain
 from ._definition import BINARY, CLASSES, MULTICLASS, POINTWISE, REGRESSION, SURVIVAL, Metric
 

@@ -11,10 +11,10 @@ from typing import Any, get_args
 
 import numpy as np
 
-from .._kernels.base import Array, Kernel, merged
-from .._kernels.loops import LoopKernel
-from .._target import Target, Task
+from ..data.target import Target, Task
 from ..exceptions import InputError
+from ..stats.base import Array, Kernel, merged
+from ..stats.loops import LoopKernel
 from ._definition import CLASSES, EVERY, REGRESSION, Metric, Response
 
 __all__ = ["from_scorer", "is_loss", "make", "scorer_response"]

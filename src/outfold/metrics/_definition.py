@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from .._kernels.base import Array, Kernel
-from .._target import Target, Task
+from ..data.target import Target, Task
+from ..stats.base import Array, Kernel
 
 Response = Literal["label", "score", "proba", "value", "risk", "pointwise", "any", "model"]
 

@@ -10,7 +10,7 @@ from functools import cache, partial
 from numbers import Real
 from typing import Any
 
-from .._target import Task
+from ..data.target import Task
 from ..exceptions import InputError
 from . import _builtin as builtin
 from ._calls import from_scorer, is_loss, make, scorer_response

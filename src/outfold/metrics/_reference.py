@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._kernels.base import Array, Floats
-from .._target import Target
+from ..data.target import Target
+from ..stats.base import Array, Floats
 
 Options = Mapping[str, Any]
 

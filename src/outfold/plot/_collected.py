@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _render
-from .._predictions import Predictions, State
-from .._results import Stability
+from .. import formatting
+from ..data.predictions import Predictions, State
 from ..metrics import MetricLike
+from ..results import Stability
 from . import _theme as theme
 from ._data import collected as numbers
 
@@ -60,14 +60,14 @@ def cells(oof: Predictions, *, ax: Axes | None = None) -> Axes:
     for at in (i for i in range(1, width) if made.cells[i][0] != made.cells[i - 1][0]):
         ax.axvline(at - 0.5, color="white", linewidth=1.5)
     _cell_ticks(ax, made.cells, oof.n_repeats)
-    facts = [_render.count(oof.n_samples, "sample"), str(oof.plan), f"{oof.completeness:.0%} of all cells done"]
+    facts = [formatting.count(oof.n_samples, "sample"), str(oof.plan), f"{oof.completeness:.0%} of all cells done"]
     there = [
         state for state in (State.DONE, State.DROPPED, State.FAILED, State.PENDING) if np.any(made.states == state)
     ]
     gone = " and ".join(f"{made.having(s):,} {s.name.lower()}" for s in (State.DROPPED, State.FAILED) if made.having(s))
     theme.dress(
         ax,
-        f"{_render.count(n, 'configuration')}: {gone or 'none dropped, none failed'}",
+        f"{formatting.count(n, 'configuration')}: {gone or 'none dropped, none failed'}",
         ", ".join(facts),
         x="repeat" if oof.n_repeats > 1 else "fold",
         y="" if named else "configurations, those who left first at the bottom",
@@ -132,11 +132,11 @@ def fold_scores(
     ax.set_xlim(-0.5, folds - 0.5)
     ax.set_ylim(repeats - 0.5, -0.5)
     values = made.scores[np.isfinite(made.scores)]
-    spread = f"{_render.number(values.min())} to {_render.number(values.max())}, mean {_render.number(values.mean())}"
+    spread = f"{formatting.number(values.min())} to {formatting.number(values.max())}, mean {formatting.number(values.mean())}"
     theme.dress(
         ax,
-        f"{made.metric} of {_render.shorten(made.config, 50)}",
-        f"{_render.count(oof.n_samples, 'sample')}, {oof.plan}; {spread} over folds",
+        f"{made.metric} of {formatting.shorten(made.config, 50)}",
+        f"{formatting.count(oof.n_samples, 'sample')}, {oof.plan}; {spread} over folds",
         x="fold",
         y="repeat",
     )
@@ -201,7 +201,7 @@ def trace(
     theme.dress(
         ax,
         f"{found.metric} as repeats are added",
-        f"{_of(len(shown), len(found.configs))}, {_render.count(found.n_repeats, 'repeat')}. Lines: mean so far; pale: single "
+        f"{_of(len(shown), len(found.configs))}, {formatting.count(found.n_repeats, 'repeat')}. Lines: mean so far; pale: single "
         "repeats" + ("; strip: who leads" if len(found.configs) > 1 else ""),
         x="repeats",
         y=found.metric,
@@ -274,7 +274,7 @@ def repeats(
     theme.dress(
         ax,
         f"{found.metric} of a whole repeat",
-        f"{_of(len(shown), len(found.configs))}, {_render.count(found.n_repeats, 'repeat')}. Box: middle half of them",
+        f"{_of(len(shown), len(found.configs))}, {formatting.count(found.n_repeats, 'repeat')}. Box: middle half of them",
         x=found.metric,
         grid="x",
     )
@@ -294,4 +294,4 @@ def _moments(found: Stability, j: int) -> str:
 
 
 def _of(shown: int, n: int) -> str:
-    return f"{shown:,} of {_render.count(n, 'configuration')}" if shown < n else _render.count(n, "configuration")
+    return f"{shown:,} of {formatting.count(n, 'configuration')}" if shown < n else formatting.count(n, "configuration")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _render
-from .._fold_scores import FoldScores
-from .._predictions import Predictions
-from .._results import Comparison, Comparisons, Power
+from .. import formatting
+from ..data.predictions import Predictions
 from ..metrics import MetricLike
+from ..metrics._fold_scores import FoldScores
+from ..results import Comparison, Comparisons, Power
 from . import _theme as theme
 from ._data import pairs as numbers
 
@@ -111,7 +111,7 @@ def _verdict(pair: Comparison) -> str:
     if pair.probabilities is not None:
         return f"P(better) {pair.probabilities.better:.3f}"
     p = pair.pvalue if pair.adjusted is None else pair.adjusted
-    return "" if p is None else f"p = {_render.pvalue(p)}"
+    return "" if p is None else f"p = {formatting.pvalue(p)}"
 
 
 def _wins(pair: Comparison) -> str:
@@ -121,7 +121,7 @@ def _wins(pair: Comparison) -> str:
 def _facts(pair: Comparison, n_pairs: int) -> str:
     parts = []
     if pair.n_samples is not None:
-        parts.append(_render.count(pair.n_samples, "sample"))
+        parts.append(formatting.count(pair.n_samples, "sample"))
     if pair.plan is not None:
         parts.append(pair.plan)
     adjusted = (
@@ -139,7 +139,7 @@ def _sides(pair: Comparison, alone: bool) -> str:
     left, right = (pair.b, pair.a) if pair.greater_is_better else (pair.a, pair.b)
     if not alone:
         return f"{pair.metric}, first minus second\n{'right' if pair.greater_is_better else 'left'} of 0 the first is better"
-    sides = f"← {_render.shorten(left, 26)} better      {_render.shorten(right, 26)} better →"
+    sides = f"← {formatting.shorten(left, 26)} better      {formatting.shorten(right, 26)} better →"
     return f"difference of {pair.metric}\n{sides}"
 
 
@@ -174,7 +174,7 @@ def pairwise(comparisons: Comparisons, top: int = 15, *, ax: Axes | None = None)
     ax.tick_params(length=0)
     terms, n = comparisons.terms, len(comparisons.configs)
     data = ", ".join(
-        p for p in ("" if terms.n_samples is None else _render.count(terms.n_samples, "sample"), terms.plan) if p
+        p for p in ("" if terms.n_samples is None else formatting.count(terms.n_samples, "sample"), terms.plan) if p
     )
     theme.dress(
         ax,
@@ -258,11 +258,11 @@ def power(powers: Power | Iterable[Power] | Mapping[str, Power], *, ax: Axes | N
         theme.write(ax, 1.005, level, text, transform=across, va="center", color=theme.GREY, fontsize=8)
     ax.set_ylim(-0.02, 1.02)
     sizes = sorted({found.n for found in named.values()})
-    n = f"{_render.count(sizes[0], 'sample')}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,} samples"
+    n = f"{formatting.count(sizes[0], 'sample')}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,} samples"
     one = f" of {first.test}" if len({found.test for found in named.values()}) == 1 else ""
     theme.dress(
         ax,
-        f"power{one}: {_render.shorten(first.a, 28)} against {_render.shorten(first.b, 28)}",
+        f"power{one}: {formatting.shorten(first.a, 28)} against {formatting.shorten(first.b, 28)}",
         f"{n}, {first.n_simulations:,} simulations a point. Bands: one standard error of the simulation",
         x=f"true difference of {first.metric}",
         y="share of simulations that find it",

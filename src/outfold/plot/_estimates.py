@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from .. import _render
-from .._predictions import Predictions
-from .._results import Estimate
+from .. import formatting
+from ..data.predictions import Predictions
 from ..metrics import MetricLike
+from ..results import Estimate
 from . import _theme as theme
 from ._data import estimates as numbers
 
@@ -76,7 +76,7 @@ def configurations(
         ax,
         f"{found.metric} of {shown} {'configurations' if n > 1 else 'configuration'}",
         f"{_data(found)}{left_out}. Dots: own CV score, {100 * confidence_level:g}% interval over samples. "
-        f"Square: {found.method}, optimism {_render.number(found.optimism, sign=True)}",
+        f"Square: {found.method}, optimism {formatting.number(found.optimism, sign=True)}",
         x=theme.direction(found.metric, found.greater_is_better),
         grid="x",
     )
@@ -108,7 +108,7 @@ def optimism(estimates: Estimate | Iterable[Estimate] | Mapping[str, Estimate], 
         ax.plot([found.naive, found.value], [i, i], color=theme.GREY, linewidth=1, linestyle=":")
         _corrected(ax, found, i)
         ax.plot(found.naive, i, "o", color="white", markeredgecolor=theme.BLUE, markersize=7, markeredgewidth=1.6)
-        text = f"optimism {_render.number(found.optimism, sign=True)}"
+        text = f"optimism {formatting.number(found.optimism, sign=True)}"
         theme.write(ax, 1.01, i, text, transform=ax.get_yaxis_transform(), va="center", color=theme.GREY)
     theme.name_rows(ax, list(named))
     first = next(iter(named.values()))
@@ -121,7 +121,7 @@ def optimism(estimates: Estimate | Iterable[Estimate] | Mapping[str, Estimate], 
     ax.set_ylim(len(named) - 0.5, -0.75)
     same = len({(found.selected, found.n_configs) for found in named.values()}) == 1
     chosen = "" if first.method == "cv" else f", selected of {first.n_configs:,}"
-    subject = f"{_render.shorten(first.selected, 44)}{chosen}" if same else "the selected configurations"
+    subject = f"{formatting.shorten(first.selected, 44)}{chosen}" if same else "the selected configurations"
     theme.dress(
         ax,
         f"{first.metric} of {subject}",
@@ -156,15 +156,15 @@ def draws(estimate: Estimate, *, bins: int | None = None, ax: Axes | None = None
     ax.stairs(made.counts, made.edges, color=theme.GREY, linewidth=0.6)
     top = float(made.counts.max()) * 1.06
     handles = [ax.plot([estimate.value] * 2, [0, top], color=theme.VERMILION, linewidth=2)[0]]
-    names = [f"estimate {_render.number(estimate.value)}"]
+    names = [f"estimate {formatting.number(estimate.value)}"]
     if estimate.interval is not None:
         handles += ax.plot(estimate.interval, [top, top], color=theme.INK, linewidth=3, solid_capstyle="butt")
         for end in estimate.interval:
             ax.plot([end, end], [0, top], color=theme.INK, linewidth=0.8)
-        names.append(_render.interval(*estimate.interval, estimate.confidence_level))
+        names.append(formatting.interval(*estimate.interval, estimate.confidence_level))
     if estimate.method not in ("cv", "cvt"):
         handles += ax.plot([estimate.naive] * 2, [0, top], color=theme.BLUE, linewidth=2, linestyle="--")
-        names.append(f"winner's own score {_render.number(estimate.naive)}")
+        names.append(f"winner's own score {formatting.number(estimate.naive)}")
     ax.set_ylim(0, top * 1.03)
     theme.dress(
         ax,
@@ -215,7 +215,7 @@ def selection(estimate: Estimate, top: int = 15, *, ax: Axes | None = None) -> A
     theme.dress(
         ax,
         f"selected by {estimate.metric} in {made.n_draws:,} {unit}",
-        f"{_data(estimate)}. {made.n_chosen:,} of {_render.count(estimate.n_configs, 'configuration')} selected at least "
+        f"{_data(estimate)}. {made.n_chosen:,} of {formatting.count(estimate.n_configs, 'configuration')} selected at least "
         "once. Bold: selected on all samples",
         x=f"share of {unit}",
         grid="x",
@@ -236,8 +236,8 @@ def _own(ax: Axes, found: Estimate, row: int) -> None:
 
 
 def _data(found: Estimate) -> str:
-    groups = "" if found.n_groups is None else f" in {_render.count(found.n_groups, 'group')}"
-    return f"{_render.count(found.n_samples, 'sample')}{groups}, {found.plan}"
+    groups = "" if found.n_groups is None else f" in {formatting.count(found.n_groups, 'group')}"
+    return f"{formatting.count(found.n_samples, 'sample')}{groups}, {found.plan}"
 
 
 def _level(found: Estimate) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._results import Ranking, diagram
 from ..exceptions import InputError
+from ..results import Ranking, _diagram
 from . import _theme as theme
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def critical_difference(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     axes.set_ylim(made.height, 0)
     axes.axis("off")
     for bar in made.bars:
-        axes.plot([bar.left, bar.right], [bar.y] * 2, color=diagram.BAR, linewidth=3, solid_capstyle="butt")
+        axes.plot([bar.left, bar.right], [bar.y] * 2, color=_diagram.BAR, linewidth=3, solid_capstyle="butt")
     _line(axes, made.axis.left, made.axis.y, made.axis.right, made.axis.y)
     for tick in made.ticks:
         _line(axes, tick.x, made.axis.y - 0.35, tick.x, made.axis.y)
@@ -55,22 +55,22 @@ def critical_difference(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     for label in made.labels:
         _label(axes, label, made.axis.y)
     if made.cd is not None:
-        for line in diagram.cd_lines(made.cd):
+        for line in _diagram.cd_lines(made.cd):
             _line(axes, *line)
         middle = (made.cd.left + made.cd.right) / 2
         axes.text(middle, made.cd.y - 0.4, made.cd.text, ha="center", va="bottom", fontsize=_POINTS)
     return axes
 
 
-def _new_axes(made: diagram.Layout) -> Axes:
+def _new_axes(made: _diagram.Layout) -> Axes:
     plt = theme.pyplot(" Ranking.to_svg() draws the same without it.")
     figure = plt.figure(figsize=(made.width * _POINTS / _INCH, made.height * _POINTS / _INCH))
     axes: Axes = figure.add_axes((0, 0, 1, 1))
     return axes
 
 
-def _label(axes: Axes, label: diagram.Label, top: float) -> None:
-    axes.plot([label.x, label.x, label.text_x], [top, label.y, label.y], color=diagram.LINE, linewidth=0.8)
+def _label(axes: Axes, label: _diagram.Label, top: float) -> None:
+    axes.plot([label.x, label.x, label.text_x], [top, label.y, label.y], color=_diagram.LINE, linewidth=0.8)
     side, shift = ("right", -0.3) if label.side == "left" else ("left", 0.3)
     text: dict[str, Any] = {"ha": side, "va": "center", "fontsize": _POINTS}
     # Names are names: a dollar sign does not begin a formula.
@@ -85,4 +85,4 @@ def _label(axes: Axes, label: diagram.Label, top: float) -> None:
 
 
 def _line(axes: Axes, x1: float, y1: float, x2: float, y2: float) -> None:
-    axes.plot([x1, x2], [y1, y2], color=diagram.LINE, linewidth=0.8)
+    axes.plot([x1, x2], [y1, y2], color=_diagram.LINE, linewidth=0.8)

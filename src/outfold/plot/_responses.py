@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .. import _render
-from .._predictions import Predictions
-from .._results import Estimate
+from .. import formatting
+from ..data.predictions import Predictions
+from ..results import Estimate
 from . import _letters
 from . import _theme as theme
 from ._data import responses as numbers
@@ -229,8 +229,8 @@ def confusion(oof: Predictions, config: str | int | None = None, *, ax: Axes | N
     repeats = f", counts are means over {made.n_repeats} repeats" if made.n_repeats > 1 else ""
     theme.dress(
         ax,
-        f"true and predicted classes, {_render.shorten(made.config, 40)}",
-        f"accuracy {_render.number(made.accuracy)}, {_render.count(oof.n_samples, 'sample')}, {oof.plan}{repeats}",
+        f"true and predicted classes, {formatting.shorten(made.config, 40)}",
+        f"accuracy {formatting.number(made.accuracy)}, {formatting.count(oof.n_samples, 'sample')}, {oof.plan}{repeats}",
         x="predicted",
         y="true",
     )
@@ -262,16 +262,16 @@ def _subject(made: numbers.Curves | numbers.Calibration) -> str:
 
 
 def _facts(oof: Predictions, made: numbers.Curves | numbers.Calibration) -> str:
-    return f"{_render.count(made.n_samples, 'sample')}, {oof.plan}"
+    return f"{formatting.count(made.n_samples, 'sample')}, {oof.plan}"
 
 
 def _legend(ax: Axes, handles: list[Any], names: list[str], found: list[Estimate]) -> None:
     texts = [
-        f"{short}: {one.metric} {_render.number(one.value)}{_ends(one)}"
+        f"{short}: {one.metric} {formatting.number(one.value)}{_ends(one)}"
         for short, one in zip(theme.shorten(names, 26), found, strict=True)
     ]
     theme.legend(ax, handles, texts, names, fontsize=8)
 
 
 def _ends(found: Estimate) -> str:
-    return "" if found.interval is None else f" [{', '.join(_render.number(end) for end in found.interval)}]"
+    return "" if found.interval is None else f" [{', '.join(formatting.number(end) for end in found.interval)}]"

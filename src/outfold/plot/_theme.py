@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import _render
+from .. import formatting
 from ..exceptions import InputError
 from . import _letters
 
@@ -140,12 +140,12 @@ def name_rows(ax: Axes, names: Sequence[str], axis: str = "y", short: Sequence[s
 def shorten(names: Sequence[str], width: int = _NAME_WIDTH) -> list[str]:
     """Names no longer than this that differ where the whole ones do: cut in the middle, or where all are alike, or numbered."""
     whole = [" ".join(name.split()) or name for name in names]
-    out = [_render.shorten(name, width) for name in whole]
+    out = [formatting.shorten(name, width) for name in whole]
     if len(set(out)) < len(set(names)):
-        out = [_render.shorten(name, width) for name in _without_common(whole, width)]
+        out = [formatting.shorten(name, width) for name in _without_common(whole, width)]
     times = Counter(out)
     return [
-        name if times[name] == 1 or names.count(full) > 1 else f"{_render.shorten(name, width - 5)} #{i + 1}"
+        name if times[name] == 1 or names.count(full) > 1 else f"{formatting.shorten(name, width - 5)} #{i + 1}"
         for i, (name, full) in enumerate(zip(out, names, strict=True))
     ]
 

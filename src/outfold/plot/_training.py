@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import _render
-from .._results import CurveLine, LearningCurve, ValidationCurve
+from .. import formatting
+from ..results import CurveLine, LearningCurve, ValidationCurve
 from . import _theme as theme
 from ._data import training as numbers
 
@@ -48,7 +48,7 @@ def learning_curve(
     theme.dress(
         ax,
         f"{curve.metric} by the number of samples trained on",
-        f"{_render.count(curve.n_samples, 'sample')}, {curve.plan}. Solid: held out, dotted: trained on. Bands: {curve.band}",
+        f"{formatting.count(curve.n_samples, 'sample')}, {curve.plan}. Solid: held out, dotted: trained on. Bands: {curve.band}",
         x="samples trained on",
         y=theme.direction(curve.metric, curve.greater_is_better),
         grid="y",
@@ -95,7 +95,7 @@ def validation_curve(curve: ValidationCurve, *, ax: Axes | None = None) -> Axes:
     theme.dress(
         ax,
         f"{curve.metric} by {curve.param}",
-        f"{_render.count(curve.oof.n_samples, 'sample')}, {curve.plan}. Bands: {curve.band}",
+        f"{formatting.count(curve.oof.n_samples, 'sample')}, {curve.plan}. Bands: {curve.band}",
         x=curve.param,
         y=theme.direction(curve.metric, curve.greater_is_better),
         grid="y",

@@ -9,15 +9,15 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _render
-from .._kernels import multiple
-from .._kernels import ranking as kernel
-from .._kernels.base import Floats
-from .._kernels.sequential import Ranks
-from .._notes import Note
-from .._results import OmnibusTest, Ranking, RankPair
+from .. import formatting
+from ..data.notes import Note
 from ..exceptions import InputError
 from ..metrics import MetricLike
+from ..results import OmnibusTest, Ranking, RankPair
+from ..stats import multiple
+from ..stats import ranking as kernel
+from ..stats.base import Floats
+from ..stats.sequential import Ranks
 from .table import Missing, ScoresLike, Table, read
 
 Omnibus: TypeAlias = Literal["iman_davenport", "chi2"]
@@ -369,7 +369,7 @@ def _notes(table: Table, found: Ranks, omnibus: OmnibusTest, method: str, ties: 
         notes.append(
             Note(
                 "OF351",
-                f"{_render.count(n, 'data set')} and {_render.count(k, 'algorithm')}: p values of mean ranks are rough "
+                f"{formatting.count(n, 'data set')} and {formatting.count(k, 'algorithm')}: p values of mean ranks are rough "
                 f"below {_FEW_DATASETS} data sets"
                 + (f" or {_FEW_ALGORITHMS} algorithms." if method == "chi2" else "."),
             )
@@ -377,7 +377,7 @@ def _notes(table: Table, found: Ranks, omnibus: OmnibusTest, method: str, ties: 
     tied = kernel.tied_rows(table.gains, table.slack)
     if tied:
         how = "the omnibus test is corrected for them" if ties else "the omnibus test ignores them and is too careful"
-        notes.append(Note("OF352", f"{tied} of {_render.count(n, 'data set')} have tied scores; {how}."))
+        notes.append(Note("OF352", f"{tied} of {formatting.count(n, 'data set')} have tied scores; {how}."))
     if omnibus.statistic_name == "F" and not np.isfinite(omnibus.statistic):
         notes.append(
             Note(
@@ -391,7 +391,7 @@ def _notes(table: Table, found: Ranks, omnibus: OmnibusTest, method: str, ties: 
 def _post_hoc_notes(omnibus: OmnibusTest, alpha: float, k: int) -> tuple[Note, ...]:
     notes = []
     if omnibus.pvalue > alpha:
-        p = _render.pvalue(omnibus.pvalue)
+        p = formatting.pvalue(omnibus.pvalue)
         notes.append(
             Note("OF353", f"the omnibus test found no difference (p = {p}); what the pairs show is at most a hint.")
         )

@@ -12,14 +12,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _render
-from .._kernels.choose import RELATIVE_TIE
-from .._notes import Note
-from .._predictions import Predictions
-from .._scoring import Scoring
-from .._tables import read_table
+from .. import formatting
+from ..data.notes import Note
+from ..data.predictions import Predictions
 from ..exceptions import InputError, NeedError
+from ..io.tables import read_table
 from ..metrics import MetricLike
+from ..metrics._scoring import Scoring
+from ..stats.choose import RELATIVE_TIE
 
 Missing: TypeAlias = Literal["refuse", "drop"]
 ScoresLike: TypeAlias = Any
@@ -64,7 +64,7 @@ class Table:
             return self.algorithms.index(str(algorithm))
         near = get_close_matches(str(algorithm), self.algorithms, n=1, cutoff=0)
         raise InputError(
-            f"no algorithm {algorithm!r} among {_render.count(len(self.algorithms), 'algorithm')}; "
+            f"no algorithm {algorithm!r} among {formatting.count(len(self.algorithms), 'algorithm')}; "
             f"the nearest name is {near[0]!r}."
         )
 
@@ -88,8 +88,8 @@ def read(
     n, k = table.scores.shape
     if n < 2 or k < 2:
         raise NeedError(
-            f"{method} needs at least 2 data sets and 2 algorithms; there are {_render.count(n, 'data set')} and "
-            f"{_render.count(k, 'algorithm')}."
+            f"{method} needs at least 2 data sets and 2 algorithms; there are {formatting.count(n, 'data set')} and "
+            f"{formatting.count(k, 'algorithm')}."
         )
     return table
 
@@ -326,7 +326,7 @@ def _names(given: Sequence[Any] | str | None, n: int, what: str) -> tuple[str, .
         return tuple(f"{what} {i}" for i in range(n))
     names = [given] if isinstance(given, str) else list(given)
     if len(names) != n:
-        raise InputError(f"{_render.count(n, what)} need as many names; got {len(names)}.")
+        raise InputError(f"{formatting.count(n, what)} need as many names; got {len(names)}.")
     return tuple(map(str, names))
 
 
@@ -369,7 +369,8 @@ def _without_missing(table: Table, missing: Missing) -> Table:
     kept = np.setdiff1d(np.arange(len(holes)), gaps)
     lost = [table.datasets[i] for i in gaps]
     note = Note(
-        "OF354", f"{len(lost)} of {_render.count(len(holes), 'data set')} left out for missing scores: {_listed(lost)}."
+        "OF354",
+        f"{len(lost)} of {formatting.count(len(holes), 'data set')} left out for missing scores: {_listed(lost)}.",
     )
     return replace(
         table,

@@ -7,15 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .. import _render
-from .._kernels import ranking as kernel
-from .._kernels.base import Floats
-from .._kernels.ranking import ZeroMethod
-from .._notes import Note
-from .._results import Comparison, Interval, Probabilities, Wins
-from .._validate import check_count, check_level
+from .. import formatting
+from ..arguments import check_count, check_level
+from ..data.notes import Note
 from ..exceptions import InputError
 from ..metrics import MetricLike
+from ..results import Comparison, Interval, Probabilities, Wins
+from ..stats import ranking as kernel
+from ..stats.base import Floats
+from ..stats.ranking import ZeroMethod
 from .table import Missing, ScoresLike, Table, read
 
 # Up to so many differences "auto" is exact: all signs are counted, ties or not.
@@ -256,7 +256,7 @@ class _Pair:
 
     def _notes(self, interval: tuple[float, float] | None, tested: bool) -> tuple[Note, ...]:
         notes = []
-        total = _render.count(len(self.difference), "data set")
+        total = formatting.count(len(self.difference), "data set")
         if tested and self.wins.equal:
             notes.append(Note("OF357", f"{self.wins.equal} of {total} show no difference; how they count is a choice."))
         if tested and interval is None:

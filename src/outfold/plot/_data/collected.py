@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import stability
-from ..._predictions import Predictions, State
-from ..._results import Stability
-from ..._scoring import alone, bind, cell_scores
-from ..._validate import Needs, check_count
+from ...arguments import check_count
+from ...data.predictions import Predictions, State
 from ...exceptions import InputError
 from ...metrics import MetricLike
+from ...metrics._scoring import alone, bind, cell_scores
+from ...requirements import Needs
+from ...results import Stability
 from .naming import positions
 
 

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import estimate as estimates
-from ..._kernels.intervals import percentile
-from ..._predictions import Predictions
-from ..._results import Estimate, Interval
-from ..._scoring import Scoring, sample_bootstrap
-from ..._validate import Needs, check_count, check_level
+from ...arguments import check_count, check_level
+from ...data.predictions import Predictions
 from ...exceptions import InputError
 from ...metrics import MetricLike
+from ...metrics._scoring import Scoring, sample_bootstrap
+from ...requirements import Needs
+from ...results import Estimate, Interval
+from ...stats.intervals import percentile
 from .naming import by_name
 
 

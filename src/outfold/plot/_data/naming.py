@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..._predictions import Predictions
+from ...data.predictions import Predictions
 from ...exceptions import InputError
 
 T = TypeVar("T")

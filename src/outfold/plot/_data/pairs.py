@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import compare
-from ..._fold_scores import FoldScores, fold_scores
-from ..._predictions import Predictions
-from ..._results import Comparison, Comparisons, Power
-from ..._validate import check_count
+from ...arguments import check_count
+from ...data.predictions import Predictions
 from ...exceptions import InputError
 from ...metrics import MetricLike
+from ...metrics._fold_scores import FoldScores, fold_scores
+from ...results import Comparison, Comparisons, Power
 from .naming import by_name
 
 Floats = NDArray[np.float64]

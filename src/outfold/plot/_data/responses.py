@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import estimate as estimates
-from ..._kernels import thresholds
-from ..._kernels.thresholds import Ranked
-from ..._predictions import Predictions
-from ..._results import Estimate
-from ..._scoring import Scoring, alone, bind, kept, sample_bootstrap
-from ..._target import Target
-from ..._validate import Needs, check_count, check_level
+from ...arguments import check_count, check_level
+from ...data.predictions import Predictions
+from ...data.target import Target
 from ...exceptions import InputError, NeedError
+from ...metrics._scoring import Scoring, alone, bind, kept, sample_bootstrap
+from ...requirements import Needs
+from ...results import Estimate
+from ...stats import thresholds
+from ...stats.thresholds import Ranked
 
 Floats = NDArray[np.float64]
 

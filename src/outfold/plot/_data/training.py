@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._results import LearningCurve, ValidationCurve
-from ..._validate import is_number
+from ...arguments import is_number
 from ...exceptions import InputError
+from ...results import LearningCurve, ValidationCurve
 from .naming import positions
 
 # From such a ratio of the largest to the smallest value on, steps are taken as factors.

@@ -1,0 +1,382 @@
+"""What to do with so many samples and configurations: the papers' advice, joined into one plan with its reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from . import formatting
+from .arguments import check_count
+from .data.plan import Plan
+from .drop import Bootstrap, Rule
+from .exceptions import InputError
+from .results import Optimism
+from .simulate import Accuracy, optimism
+
+Goal = Literal["estimate", "select", "compare"]
+Task = Literal["binary", "multiclass", "regression", "survival"]
+
+_BBC = "Tsamardinos 2018"
+_PROTOCOLS = "Tsamardinos 2015"
+_VARIABILITY = "Raeder 2010"
+_BLOCKED = "Wang 2014"
+_REVIEW = "Raschka 2018"
+_OURS = "ours"
+
+# Below this BBC-CV without dropping, from it on BBCD-CV (Tsamardinos 2018, sect. 6).
+_FEW = 100
+# Dropping starts when so many samples have predictions (sect. 5.2.2).
+_DROP_FROM = 50
+# Repeats after which intervals hardly change (sect. 5.2.4), and the most the paper looked at (sect. 5.2.3).
+_ENOUGH_REPEATS, _MOST_REPEATS = 4, 10
+# The folds whose long-run means came nearest to true test sets (Raeder 2010, sect. VII), and the cheaper usual number.
+_FOLDS, _FEWER_FOLDS = 10, 5
+# Precision does not grow with samples for ever in any way that matters; a bound keeps the sums short.
+_MOST_SUMMED = 1_000_000
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do, and why.
+
+    Attributes
+    ----------
+    plan, drop
+        For ``collect(configs, X, y, advice.plan, drop=advice.drop)``.
+    method
+        The estimate to report, a name of `outfold.estimate`; None where the goal is to compare.
+    test
+        The test of a difference; None where the goal is another.
+    reasons
+        Sentences, each with its source in brackets; ``[ours]`` marks what no paper says.
+    fits
+        Fits that `collect` does, at most: dropping saves some.
+    expected_optimism
+        How flattering the winner's own accuracy would be if configurations were independent (`simulate.optimism`); None where
+        there is nothing to choose, or no accuracy.
+    expected_seconds
+        How long the fits take when all workers are busy all the time; None where the cost of one is not known.
+    """
+
+    goal: Goal
+    task: Task
+    n_samples: int
+    n_configs: int
+    plan: Plan
+    drop: Rule | None
+    method: str | None
+    test: str | None
+    reasons: tuple[str, ...]
+    fits: int
+    expected_optimism: Optimism | None = None
+    expected_seconds: float | None = None
+
+    def __str__(self) -> str:
+        setting = f"{formatting.count(self.n_samples, 'sample')}, {formatting.count(self.n_configs, 'configuration')}"
+        title = f"To {self.goal} with {setting} ({self.task})"
+        return "\n".join(
+            [formatting.facts(title, self._facts()), "because", *(f"  - {reason}" for reason in self.reasons)]
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [*self._facts(), *(("because", reason) for reason in self.reasons)]
+        return formatting.facts_html(f"To {self.goal}", rows)
+
+    def _facts(self) -> Iterable[tuple[str, str]]:
+        yield "plan", str(self.plan)
+        if self.drop is not None:
+            yield "drop", repr(self.drop)
+        if self.method is not None:
+            yield "estimate", f"estimate.{self.method}"
+        if self.test is not None:
+            yield "test", f"compare.{self.test}"
+        yield "fits", f"{self.fits:,}" + (" at most" if self.drop is not None else "")
+        if self.expected_seconds is not None:
+            yield "time", formatting.seconds(self.expected_seconds)
+        if self.expected_optimism is not None:
+            value = formatting.number(self.expected_optimism.value, sign=True)
+            yield "optimism", f"{value} of the winner's own accuracy, were configurations independent"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Json-ready form."""
+        names = ("goal", "task", "n_samples", "n_configs", "method", "test", "fits", "expected_seconds")
+        return {k: getattr(self, k) for k in names} | {
+            "plan": self.plan.to_dict(),
+            "drop": None if self.drop is None else repr(self.drop),
+            "expected_optimism": None if self.expected_optimism is None else self.expected_optimism.to_dict(),
+            "reasons": list(self.reasons),
+        }
+
+
+def advise(
+    n_samples: int,
+    n_configs: int,
+    task: Task = "binary",
+    goal: Goal = "select",
+    cost: float | None = None,
+    budget: float | None = None,
+    n_jobs: int = 1,
+    *,
+    accuracy: Accuracy = (14, 6),
+    precision: float = 0.01,
+) -> Advice:
+    """A plan, an estimate or a test for this many samples and configurations, with the reasons.
+
+    Joins Figure 23 of Raschka (2018) with what the other papers found: cross-validation with the bootstrap bias correction
+    for few samples, dropping for more, a hold-out for very many; the 5x2cv F test or the blocked 3x2 t test to compare
+    algorithms, McNemar's test on one large test set.
+
+    Parameters
+    ----------
+    n_samples, n_configs
+        How many there are.
+    task
+        What is predicted.
+    goal
+        ``"select"`` a configuration and say how good it is, ``"estimate"`` how good, with a second opinion, or ``"compare"``
+        two or more for whether their difference is real.
+    cost, budget
+        Seconds a fit takes, and seconds there are; with both, the best plan that fits is taken.
+    n_jobs
+        Number of workers.
+    accuracy
+        What the configurations are thought to be like, for the expected optimism, as in `simulate.optimism`; by default
+        spread around 0.7 as in one of the paper's simulations.
+    precision
+        One test set is enough when a 95 percent interval of accuracy on it is no wider than this to either side, whatever the
+        accuracy. The default is our choice: 9,604 test samples.
+
+    Examples
+    --------
+    >>> advice = advise(80, 150)
+    >>> advice.plan, advice.method, advice.fits
+    (Plan(4 x 10-fold), 'bbc', 6000)
+    """
+    case = _Case(n_samples, n_configs, task, goal, cost, budget, n_jobs, precision)
+    return case.compare() if goal == "compare" else case.choose(accuracy)
+
+
+class _Case:
+    """One request, checked; collects reasons on the way."""
+
+    def __init__(
+        self, n: Any, c: Any, task: Any, goal: Any, cost: Any, budget: Any, n_jobs: Any, precision: Any
+    ) -> None:
+        for name, value, known in (("goal", goal, get_args(Goal)), ("task", task, get_args(Task))):
+            if value not in known:
+                raise InputError(f"{name} must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}; got {value!r}.")
+        # A blocked 3x2 plan has four blocks.
+        self.n = check_count(n, "n_samples", 4 if goal == "compare" else 2)
+        self.c = check_count(c, "n_configs")
+        if self.c < 2 and goal != "estimate":
+            raise InputError(
+                f"goal={goal!r} needs at least 2 configurations; got {self.c}. Use goal='estimate' for one."
+            )
+        self.task, self.goal = task, goal
+        self.cost = None if cost is None else _above_zero(cost, "cost")
+        self.budget = None if budget is None else _above_zero(budget, "budget")
+        if self.budget is not None and self.cost is None:
+            raise InputError("budget needs cost, the seconds that one fit takes; give both, or neither.")
+        self.jobs = check_count(n_jobs, "n_jobs")
+        self.precision = _above_zero(precision, "precision")
+        self.reasons: list[str] = []
+
+    # -- the two kinds of goal --------------------------------------------------------------------------
+
+    def choose(self, accuracy: Accuracy) -> Advice:
+        """Which configuration, and how good it is."""
+        large = self._one_test_set_is_enough()
+        plan = self._affordable([Plan.holdout()] if large else self._folds())
+        if plan.kind == "kfold":
+            self._explain_folds(plan)
+        drop = self._drop(plan)
+        method = "bbc" if self.c > 1 else "cv"
+        flattery = self._optimism(plan, accuracy)
+        if self.c > 1:
+            self._say(
+                "the winner's own score is optimistic; BBC-CV corrects it by a bootstrap of the predictions, without a fit more",
+                f"{_BBC}, sect. 3",
+            )
+        else:
+            self._say(
+                "nothing is selected, so that the plain score needs no correction; it leans to the careful "
+                "side, because the models see fewer samples than the final one",
+                f"{_PROTOCOLS}, sect. 2",
+            )
+        if self.goal == "estimate" and self.c > 1 and plan.kind == "kfold" and plan.folds >= 3:
+            fits = plan.repeats * self.c * plan.folds * (plan.folds - 1) // 2
+            self._say(
+                f"nested cross-validation, collect(..., inner=True) without drop, is a second opinion for {fits:,} further fits",
+                f"{_PROTOCOLS}, sect. 10; {_BBC}, sect. 6, advises to do without",
+            )
+        return self._advice(plan, drop=drop, method=method, expected_optimism=flattery)
+
+    def compare(self) -> Advice:
+        """Whether a difference is real."""
+        if self._one_test_set_is_enough():
+            return self._advice(self._affordable([Plan.holdout()]), test=self._test_of_one_set())
+        plan = self._affordable([Plan.five_by_two(), Plan.blocked(3)])
+        if plan.kind == "blocked":
+            self._say(
+                "the blocked 3x2 t test needs 6 fits a configuration where 5x2cv needs 10, and is comparable to its tests",
+                f"{_BLOCKED}, sect. 7",
+            )
+        else:
+            self._say(
+                "the combined 5x2cv F test compares algorithms, not two fitted models, where samples are not plenty",
+                f"{_REVIEW}, sect. 4.12 and Fig. 23",
+            )
+        self._say(
+            "few repeats of two folds may not be enough to tell very similar classifiers apart again on another partition; "
+            "the corrected t test on 10 x 10 folds hangs least on the order of the samples",
+            f"{_VARIABILITY}, sect. I and V",
+        )
+        if self.c > 2:
+            self._say("with more than two configurations adjust the p values for their number", f"{_REVIEW}, sect. 4.5")
+        return self._advice(plan, test="t_blocked_3x2" if plan.kind == "blocked" else "f_5x2cv")
+
+    # -- parts ------------------------------------------------------------------------------------------
+
+    def _one_test_set_is_enough(self) -> bool:
+        from scipy.special import ndtri
+
+        needed = ceil((float(ndtri(0.975)) / (2 * self.precision)) ** 2)
+        held_out = _held_out(Plan.holdout(), self.n)
+        if held_out < needed:
+            return False
+        self._say(
+            f"a third of the samples, {held_out:,}, is a test set that tells an accuracy to ± {self.precision:g} or better",
+            f"{_REVIEW}, sect. 1.7 and 3.8; that this is enough, and for other scores too: {_OURS}",
+        )
+        return True
+
+    def _folds(self) -> list[Plan]:
+        """Repeated cross-validation, the best plan first, then what is cheaper."""
+        folds = min(_FOLDS, self.n)
+        most = _MOST_REPEATS if self.budget is not None else _ENOUGH_REPEATS if self.n < _FEW else 1
+        plans = [Plan(folds=folds, repeats=r) for r in range(most, 0, -1)]
+        return [*plans, *([Plan(folds=_FEWER_FOLDS)] if folds > _FEWER_FOLDS else []), Plan.holdout()]
+
+    def _explain_folds(self, plan: Plan) -> None:
+        if plan.folds == _FOLDS:
+            self._say(
+                f"{plan.folds} folds came nearest to the scores on true test sets, where classes are balanced",
+                f"{_VARIABILITY}, sect. VI and VII",
+            )
+        elif plan.folds == self.n:
+            self._say(f"a fold needs a sample, so that there can be {plan.folds} folds only", _OURS)
+        if self.task in ("binary", "multiclass"):
+            self._say(
+                "folds keep the proportions of the classes, and become fewer where the rarest class has fewer members",
+                f"{_PROTOCOLS}, sect. 7 and 9",
+            )
+        if self.budget is not None:
+            self._say(
+                "as many repeats as time allows make the choice better and the interval narrower", f"{_BBC}, sect. 6"
+            )
+        elif self.n < _FEW:
+            self._say(
+                f"below {_FEW} samples repeats make intervals narrower and choices better; more than {plan.repeats} add little",
+                f"{_BBC}, sect. 5.2.3 and 5.2.4",
+            )
+        else:
+            self._say(f"from {_FEW} samples on one repeat or a few suffice", f"{_BBC}, sect. 5.2.3")
+
+    def _affordable(self, plans: Sequence[Plan]) -> Plan:
+        """The first plan whose fits can be paid; else the cheapest, and what to do about it."""
+        if self.budget is None or self.cost is None:
+            return plans[0]
+        allowed = floor(self.budget * self.jobs / self.cost)
+        for plan in plans:
+            if self.c * _cells(plan) <= allowed:
+                if plan.folds < plans[0].folds:
+                    self._say(
+                        f"the budget allows {allowed:,} fits; with fewer folds, or one, estimates lean more to the careful side",
+                        f"{_REVIEW}, sect. 3.6",
+                    )
+                return plan
+        cheapest = min(plans, key=_cells)
+        self._say(
+            f"the budget allows {allowed:,} fits, which is too few even for this plan: "
+            f"it would do for {formatting.count(allowed // _cells(cheapest), 'configuration')}",
+            f"computed from cost and budget, {_OURS}",
+        )
+        return cheapest
+
+    def _drop(self, plan: Plan) -> Rule | None:
+        if self.c < 2 or plan.folds * plan.repeats < 2:
+            return None
+        if self.n < _FEW:
+            self._say(
+                f"below {_FEW} samples nothing is dropped: a drop needs {_DROP_FROM} predictions to be more than noise",
+                f"{_BBC}, sect. 5.2.2 and 6",
+            )
+            return None
+        self._say(
+            f"hopeless configurations are dropped once {_DROP_FROM} samples have predictions; with 500 samples that made "
+            "searches 2 to 5 times cheaper at nearly no loss",
+            f"{_BBC}, sect. 5.2.2",
+        )
+        return Bootstrap(min_predictions=_DROP_FROM)
+
+    def _optimism(self, plan: Plan, accuracy: Accuracy) -> Optimism | None:
+        if self.c < 2 or self.task not in ("binary", "multiclass"):
+            return None
+        expected = optimism(min(_held_out(plan, self.n), _MOST_SUMMED), self.c, accuracy)
+        self._say(
+            f"chosen among {self.c:,} independent configurations, the winner would report an accuracy "
+            f"{formatting.number(expected.value)} too high; alike ones flatter less",
+            f"simulate.optimism, in the setting of {_BBC}, sect. 5.1",
+        )
+        return expected
+
+    def _test_of_one_set(self) -> str:
+        if self.task in ("regression", "survival"):
+            self._say("the losses of the same samples are compared by a paired permutation test", _OURS)
+            return "permutation"
+        if self.c > 2:
+            self._say(
+                "Cochran's Q asks whether the models differ at all; McNemar's test with adjusted p values follows for pairs",
+                f"{_REVIEW}, sect. 4.6 and Fig. 23",
+            )
+            return "cochran_q"
+        self._say("McNemar's test compares two models on one large test set", f"{_REVIEW}, sect. 4.3 and Fig. 23")
+        return "mcnemar"
+
+    def _say(self, sentence: str, source: str) -> None:
+        self.reasons.append(f"{sentence[0].upper()}{sentence[1:]} [{source}].")
+
+    def _advice(self, plan: Plan, **found: Any) -> Advice:
+        fits = self.c * _cells(plan)
+        fields = {"drop": None, "method": None, "test": None} | found
+        return Advice(
+            goal=self.goal,
+            task=self.task,
+            n_samples=self.n,
+            n_configs=self.c,
+            plan=plan,
+            reasons=tuple(self.reasons),
+            fits=fits,
+            expected_seconds=None if self.cost is None else fits * self.cost / self.jobs,
+            **fields,
+        )
+
+
+def _cells(plan: Plan) -> int:
+    return plan.folds * plan.repeats
+
+
+def _held_out(plan: Plan, n: int) -> int:
+    """Samples that have a prediction."""
+    return n if plan.test is None else max(round(plan.test * n), 1)
+
+
+def _above_zero(value: Any, name: str) -> float:
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not (number and np.isfinite(value) and value > 0):
+        raise InputError(f"{name} must be a number above 0; got {value!r}.")
+    return float(value)

@@ -1,0 +1,366 @@
+"""The demonstration: tune on 80 patients, and let the hundreds kept aside say what the winner's score was worth."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import fill
+from time import monotonic
+from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import estimate, formatting
+from ..data.plan import Plan
+from ..exceptions import InputError
+from ..fitting import collect, refit
+from ..fitting.configs import Configs, grid
+from ..results import Estimate
+
+METRIC = "accuracy"
+FOLDS = 10
+# The many samples of the picture are tuned with fewer folds, and the picture says so: it halves the time.
+QUICK_FOLDS = 5
+# Fewer kept samples than this would make a poor truth.
+FEWEST_KEPT = 100
+MOST_COLUMNS = 80
+
+
+@dataclass(frozen=True)
+class Case:
+    """One sample that was tuned on, and what became of its winner.
+
+    Attributes
+    ----------
+    estimate
+        The honest estimate, with the winner's own score.
+    truth
+        Score of the refitted winner on the samples that were kept aside.
+    """
+
+    estimate: Estimate
+    truth: float
+
+    @property
+    def own(self) -> float:
+        """The winner's own cross-validation score."""
+        return self.estimate.naive
+
+    @property
+    def honest(self) -> float:
+        """The estimate that corrects it."""
+        return self.estimate.value
+
+    @property
+    def covered(self) -> bool:
+        """Whether the interval holds the truth."""
+        assert self.estimate.interval is not None
+        low, high = self.estimate.interval
+        return low <= self.truth <= high
+
+
+def main(
+    samples: int = 80,
+    times: int = 30,
+    *,
+    configs: Mapping[str, Any] | None = None,
+    folds: int = FOLDS,
+    quick_folds: int = QUICK_FOLDS,
+    seed: int = 0,
+    n_jobs: int | None = -1,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+) -> list[Case]:
+    """Tune on one small sample, then on many, and print how the scores compare with the truth.
+
+    Parameters
+    ----------
+    samples
+        Size of the sample that is tuned on; all others are the truth.
+    times
+        How many further samples of that size make the picture.
+    configs
+        Configurations to try; `space` by default.
+    folds, quick_folds
+        Folds for the first sample, and for those of the picture.
+    seed, n_jobs
+        Seed of everything random; number of workers, which changes nothing but the time.
+    out, err
+        Where the text and the progress line go; the standard streams by default.
+
+    Returns
+    -------
+    list of Case
+        The sample of the first part, then those of the picture.
+    """
+    from joblib import Parallel, delayed
+
+    X, y = patients()
+    out, err = out or sys.stdout, err or sys.stderr
+    _check_sizes(samples, times, len(y))
+    configs = space() if configs is None else configs
+    page = Page(out)
+    page.show(_opening(samples, len(y), X.shape[1], len(configs), folds))
+    cases = [_case(X, y, samples, configs, folds, (seed, 0))]
+    page.show(_first(cases[0], samples, len(y) - samples, page))
+    progress = _Progress(times, err)
+    # One worker tunes on a whole sample: that takes the workers less talk than sharing every sample among them.
+    work = (delayed(_case)(X, y, samples, configs, quick_folds, (seed, i)) for i in range(1, times + 1))
+    for case in Parallel(n_jobs, return_as="generator")(work):
+        cases.append(case)
+        progress.show(len(cases) - 1)
+    progress.clear()
+    page.show(_many(cases[1:], samples, quick_folds, page))
+    page.show("Your own data:  outfold run data.csv --target COLUMN")
+    return cases
+
+
+def patients() -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Diabetes patients of a data set that comes with scikit-learn: did the disease progress more than in most?"""
+    from sklearn.datasets import load_diabetes
+
+    X, progression = load_diabetes(return_X_y=True, scaled=False)
+    return X, (progression > np.median(progression)).astype(np.intp)
+
+
+def space() -> Configs:
+    """150 configurations of light classifiers."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+    from sklearn.tree import DecisionTreeClassifier
+
+    def scaled(model: Any) -> Any:
+        return make_pipeline(StandardScaler(), model)
+
+    logit = LogisticRegression(solver="liblinear")
+    penalties = np.logspace(-3, 2, 11).tolist()
+    return (
+        grid("logit", scaled(logit), C=penalties, l1_ratio=[0.0, 1.0])
+        | grid("svm", scaled(SVC()), C=[0.1, 0.3, 1, 3, 10, 30], gamma=[0.001, 0.003, 0.01, 0.03, 0.1, 0.3])
+        | grid("knn", scaled(KNeighborsClassifier()), n_neighbors=[1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 25],
+               weights=["uniform", "distance"])
+        | grid("tree", DecisionTreeClassifier(), criterion=["gini", "entropy"], max_depth=[1, 2, 3, 4, 5, 6, 8, None],
+               min_samples_leaf=[1, 3, 5, 10])
+        | grid("bayes", GaussianNB(), var_smoothing=[1e-9, 1e-5, 1e-3, 1e-1])
+    )  # fmt: skip
+
+
+def _check_sizes(samples: int, times: int, total: int) -> None:
+    most = total - FEWEST_KEPT
+    if not 2 * FOLDS <= samples <= most:
+        raise InputError(
+            f"samples must lie between {2 * FOLDS} and {most}, so that {FEWEST_KEPT} of {total} patients or more are kept "
+            f"as the truth; got {samples}."
+        )
+    if times < 1:
+        raise InputError(f"times must be 1 or more; got {times}.")
+
+
+def _case(
+    X: NDArray[Any],
+    y: NDArray[Any],
+    samples: int,
+    configs: Mapping[str, Any],
+    folds: int,
+    seed: tuple[int, int],
+) -> Case:
+    order = np.random.default_rng(seed).permutation(len(y))
+    tuned, kept = order[:samples], order[samples:]
+    number = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    oof = collect(configs, X[tuned], y[tuned], Plan(folds=folds), rng=number, response="label", progress=False)
+    model = refit(oof, configs, X[tuned], y[tuned], metric=METRIC)
+    return Case(estimate.bbc(oof, METRIC), float(np.mean(model.predict(X[kept]) == y[kept])))
+
+
+# -- words ----------------------------------------------------------------------------------------------
+
+
+def _opening(samples: int, total: int, n_features: int, n_configs: int, folds: int) -> str:
+    return (
+        f"{total} diabetes patients, {n_features} measurements each (bundled with scikit-learn).\n"
+        "Will the disease progress more than in the median patient within a year?\n"
+        f"Tune on {samples} patients, keep the other {total - samples} aside as the truth.\n\n"
+        f"One sample of {samples}: {formatting.count(n_configs, 'configuration')}, {folds}-fold cross-validation"
+    )
+
+
+def _first(case: Case, samples: int, n_kept: int, page: Page) -> list[str]:
+    own, honest, truth = case.own, case.honest, case.truth
+    assert case.estimate.interval is not None
+    interval = formatting.interval(*case.estimate.interval, case.estimate.confidence_level)
+    rows = [
+        ("winner's own score", own, case.estimate.selected),
+        ("honest estimate (BBC)", honest, interval),
+        ("optimism", case.estimate.optimism, "own score minus honest estimate"),
+        (f"truth, {n_kept} kept", truth, "the winner, fitted again on all " + str(samples)),
+    ]
+    width = max(len(label) for label, _, _ in rows)
+    table = []
+    for label, value, text in rows:
+        start = f"  {label:<{width}}  {formatting.number(value, sign=label == 'optimism'):>7}  "
+        table.append(start + page.shorten(text, page.width - len(start)))
+    holds = "holds" if case.covered else "misses"
+    sentence = (
+        f"The winner's own score is {_off(own - truth)}; the honest estimate is {_off(honest - truth)}, and its "
+        f"interval {holds} the truth."
+    )
+    return ["\n".join(table), sentence]
+
+
+def _many(cases: Sequence[Case], samples: int, folds: int, page: Page) -> list[str]:
+    values = {
+        "winner's own": [c.own for c in cases],
+        "honest (BBC)": [c.honest for c in cases],
+        "truth": [c.truth for c in cases],
+    }
+    n = formatting.count(len(cases), "random sample")
+    title = f"The same for {n} of {samples}, {folds}-fold to save time"
+    return [title, picture(values, METRIC, page.width, page.blocks), conclusion(cases)]
+
+
+def conclusion(cases: Sequence[Case]) -> str:
+    """What the cases show, in words that follow the numbers."""
+    own = float(np.mean([c.own - c.truth for c in cases]))
+    honest = float(np.mean([c.honest - c.truth for c in cases]))
+    above, held, n = sum(c.own > c.truth for c in cases), sum(c.covered for c in cases), len(cases)
+    level = f"{100 * cases[0].estimate.confidence_level:g}%"
+    if abs(honest) < abs(own):
+        verdict = "closer"
+    elif abs(honest) > abs(own):
+        verdict = "no closer this time"
+    else:
+        verdict = "as far off"
+    return (
+        f"The winner's own score was above the truth in {above} of {n} samples, and on average {_off(own)}. "
+        f"The honest estimate was {verdict}: on average {_off(honest)}. "
+        f"Its {level} interval held the truth in {held} of {n}."
+    )
+
+
+def _off(difference: float) -> str:
+    """``0.083 too high``; what rounds to nothing is ``right to 0.001``."""
+    if abs(difference) < 0.0005:
+        return "right to 0.001"
+    return f"{abs(difference):.3f} too {'high' if difference > 0 else 'low'}"
+
+
+# -- picture --------------------------------------------------------------------------------------------
+
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_PLAIN = " .:-=+*#@"
+# A score of 0.7 belongs to the bin that starts at 0.7, whatever the last bit of the edge.
+_ROUNDING = 1e-9
+
+
+def picture(values: Mapping[str, Sequence[float]], unit: str, width: int = MOST_COLUMNS, blocks: bool = True) -> str:
+    """Histograms of one line each on a common axis, with their means at the end of the line.
+
+    Parameters
+    ----------
+    values
+        The numbers of every line, by its label.
+    unit
+        What the axis shows.
+    width
+        Columns there are.
+    blocks
+        Draw with block characters; plain ones otherwise.
+    """
+    margin = 2 + max(map(len, [*values, unit])) + 2
+    room = max(width - margin - len("  mean 0.000"), 10)
+    everything = np.concatenate([np.asarray(v, dtype=float) for v in values.values()])
+    edges = _edges(float(everything.min()), float(everything.max()), room)
+    counts = {label: np.histogram(v, edges - _ROUNDING)[0] for label, v in values.items()}
+    tallest = max(int(c.max()) for c in counts.values())
+    cell = room // (len(edges) - 1)
+    lines = [
+        f"  {label:<{margin - 4}}  {_bars(c, tallest, cell, blocks)}  mean {np.mean(values[label]):.3f}"
+        for label, c in counts.items()
+    ]
+    return "\n".join([*lines, f"  {unit:<{margin - 4}}  {_axis(edges, cell)}".rstrip()])
+
+
+def _edges(low: float, high: float, room: int) -> NDArray[np.float64]:
+    """Edges at multiples of a round step: the finest that leaves every bin two columns, or one in little room."""
+    fits = room // 2 if room >= 20 else room
+    # The accuracy of 80 samples is a multiple of 1/80: finer bins than two of these would show that and no more.
+    for step in (0.025, 0.05, 0.1, 0.25, 0.5, 1.0):
+        first, last = np.floor((low + _ROUNDING) / step), np.floor((high + _ROUNDING) / step) + 1
+        if last - first <= fits:
+            break
+    return np.arange(first, last + 1) * step
+
+
+def _bars(counts: NDArray[Any], tallest: int, cell: int, blocks: bool) -> str:
+    signs = _BLOCKS if blocks else _PLAIN
+    # Any count shows, however small beside the tallest.
+    heights = np.ceil(counts / tallest * (len(signs) - 1)).astype(int)
+    return "".join(signs[h] * cell for h in heights)
+
+
+def _axis(edges: NDArray[np.float64], cell: int) -> str:
+    """Numbers below the edges they belong to, as many as have room."""
+    line = ""
+    for i, edge in enumerate(edges[:-1]):
+        if i * cell >= len(line) + (2 if line else 0) and round(edge * 100) % 5 == 0:
+            line = line.ljust(i * cell) + f"{edge:.2f}"
+    return line
+
+
+class Page:
+    """Text for a stream, as wide as its terminal (80 columns at most) and in characters it can show."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.width = min(MOST_COLUMNS, shutil.get_terminal_size((MOST_COLUMNS, 24)).columns)
+        self.blocks = _can_show(_BLOCKS, stream)
+
+    def shorten(self, text: str, room: int) -> str:
+        """The text, cut in the middle if it has not enough room."""
+        room = max(room, 12)
+        return formatting.shorten(text, room) if self.blocks else formatting.shorten(text, room - 1).replace("…", "..")
+
+    def show(self, text: str | Sequence[str]) -> None:
+        """Print paragraphs, each followed by an empty line; lines are wrapped unless they are indented, as tables are."""
+        for paragraph in [text] if isinstance(text, str) else text:
+            lines = [line if line.startswith("  ") else fill(line, self.width) for line in paragraph.split("\n")]
+            print("\n".join(lines), file=self.stream, end="\n\n", flush=True)
+
+
+def _can_show(signs: str, stream: TextIO) -> bool:
+    try:
+        signs.encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+class _Progress:
+    """One line on the terminal: how many samples are done, and how long the rest will take."""
+
+    def __init__(self, total: int, stream: TextIO) -> None:
+        self.total, self.stream = total, stream
+        self.shown = stream.isatty()
+        self.start = monotonic()
+        self._write(f"sample 0/{total}")
+
+    def show(self, done: int) -> None:
+        """So many samples have been tuned."""
+        left = (monotonic() - self.start) / done * (self.total - done)
+        self._write(f"sample {done}/{self.total}  {formatting.seconds(left)} left")
+
+    def clear(self) -> None:
+        """Take the line away."""
+        self._write("")
+
+    def _write(self, text: str) -> None:
+        if self.shown:
+            self.stream.write(f"\r\033[K{text}")
+            self.stream.flush()

@@ -1,0 +1,448 @@
+"""The main job in one call: a table in, an honest estimate, the predictions and the fitted model out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import estimate, formatting, metrics
+from ..data.plan import Plan
+from ..data.predictions import Predictions
+from ..data.target import encode
+from ..exceptions import FileError, InputError
+from ..fitting import collect, refit
+from ..fitting.share_options import ShareLike
+from ..learners import spaces
+from ..reporting import report
+from ..results import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal["classification", "regression"]
+Say = Callable[[str], None]
+
+# More distinct whole numbers than this are an amount, not classes.
+MOST_CLASSES = 20
+
+SEMICOLONS = "The file seems to be separated by semicolons; save it with commas."
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What is learnt from a file.
+
+    Attributes
+    ----------
+    X, y
+        Features and labels of the rows that have a label.
+    task
+        ``"classification"`` or ``"regression"``.
+    groups, samples
+        Groups and names of the rows, or None.
+    """
+
+    X: pd.DataFrame
+    y: NDArray[Any]
+    task: Kind
+    groups: NDArray[Any] | None = None
+    samples: NDArray[Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What came of it, and where it is.
+
+    Attributes
+    ----------
+    estimate
+        Performance of the model on new samples.
+    predictions
+        The .oof file.
+    model
+        The model's file, or None where it could not be saved.
+    report
+        The page on it, an html file.
+    nested
+        The estimate of nested cross-validation, where it was asked for.
+    """
+
+    estimate: Estimate
+    predictions: Path
+    model: Path | None
+    report: Path
+    nested: Estimate | None = None
+
+    def __str__(self) -> str:
+        facts = [f"  {'files':<10} {self.predictions} (predictions of all configurations)"]
+        if self.model is not None:
+            facts.append(
+                f"  {'':<10} {self.model} (the selected one, fitted on all {self.estimate.n_samples:,} samples)"
+            )
+        facts.append(f"  {'':<10} {self.report} (all of it on one page)")
+        facts.append(f"  {'next':<10} outfold show {self.predictions} --metric {self.estimate.metric}")
+        nested = [] if self.nested is None else ["", str(self.nested)]
+        return "\n".join([str(self.estimate), *facts, *nested])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Json-ready form."""
+        model = None if self.model is None else str(self.model)
+        files = {"predictions": str(self.predictions), "model": model, "report": str(self.report)}
+        out = self.estimate.to_dict() | files
+        return out if self.nested is None else out | {"nested": self.nested.to_dict()}
+
+
+def run(
+    path: str | Path,
+    target: str,
+    out: str | Path = "out",
+    *,
+    metric: str | None = None,
+    task: Kind | None = None,
+    plan: Plan | None = None,
+    group: str | None = None,
+    sample: str | None = None,
+    leave_out: Sequence[str] = (),
+    positive: str | None = None,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    timeout: float | None = None,
+    inner: bool = False,
+    share: ShareLike = "exact",
+    explain: Say | None = None,
+    configs: Callable[[Any, Kind], Any] | None = None,
+    command: str | None = None,
+    say: Say = lambda text: None,
+) -> Result:
+    """Performance of the best of about 60 configurations on a table, and that configuration fitted on all of it.
+
+    Parameters
+    ----------
+    path
+        A .csv, .csv.gz or .parquet file with one row a sample.
+    target
+        The column to predict.
+    out
+        Folder for ``run.oof``, ``model.skops`` and ``report.html``; a call that was stopped goes on from what it holds.
+    metric
+        What selects and is estimated; `metrics.default` of the task by default.
+    task
+        Told from the target by default: text, bool and few distinct whole numbers are classes.
+    plan
+        How samples are held out; 10 folds by default.
+    group, sample
+        Columns with groups to hold out together, and with the samples' names.
+    leave_out
+        Columns not to learn from.
+    positive
+        Which of two classes is the positive one.
+    n_jobs, seed, timeout, inner, share
+        As in `collect`; with `inner` nested cross-validation is estimated too.
+    explain
+        Called with what is going to be shared.
+    configs
+        Makes the configurations for the features and the task; `spaces.tabular` by default.
+    command
+        What was typed to get here, for the report.
+    say
+        Called with every note a person should read.
+    """
+    table = read_table(path, target, task=task, group=group, sample=sample, leave_out=leave_out, say=say)
+    found = encode(table.y, task=table.task, positive=positive, what=f"the target {target!r}")
+    chosen = metrics.get(metric or metrics.default(found.task), found.task).name
+    say(_what_is_done(table, target, task, chosen, metric))
+    if configs is None and len(table.y) > spaces.MOST_ROWS_SVM:
+        say(f"no SVMs are tried: they take too long on more than {spaces.MOST_ROWS_SVM:,} rows")
+    folder = _folder(out)
+    space = (configs or spaces.tabular)(table.X, table.task)
+    oof = collect(
+        space,
+        table.X,
+        table.y,
+        plan or Plan(),
+        groups=table.groups,
+        rng=seed,
+        n_jobs=n_jobs,
+        store=folder / "run.oof",
+        timeout=timeout,
+        positive=positive,
+        samples=table.samples,
+        inner=inner,
+        share=share,
+        explain=explain or False,
+    )
+    model = _keep_model(folder, oof, space, table, chosen, say)
+    nested = estimate.nested(oof, chosen) if inner else None
+    honest = estimate.bbc(oof, chosen)
+    page = report(oof, chosen, estimate=honest, title=f"{Path(path).name}: {target}", command=command)
+    return Result(honest, folder / "run.oof", model, page.save(folder / "report.html"), nested)
+
+
+def _what_is_done(table: Table, target: str, task: Kind | None, metric: str, asked: str | None) -> str:
+    rows = f"{formatting.count(len(table.y), 'row')}, {formatting.count(table.X.shape[1], 'feature')}"
+    other = "regression" if table.task == "classification" else "classification"
+    doubtful = task is None and table.y.dtype.kind in "if"
+    override = f" (--task {other} if not)" if doubtful else ""
+    instead = "" if asked else " (--metric for another)"
+    return f"{table.task} of {target!r}{override} on {rows}, by {metric}{instead}"
+
+
+def _folder(out: str | Path) -> Path:
+    folder = Path(out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"the folder {folder} cannot be made ({error.strerror}). Give another with -o.") from error
+    return folder
+
+
+# -- the model ------------------------------------------------------------------------------------------
+
+
+def _keep_model(folder: Path, oof: Predictions, space: Any, table: Table, metric: str, say: Say) -> Path | None:
+    """Save the selected configuration fitted on all samples, unless the file at hand is that already."""
+    try:
+        import skops.io
+    except ImportError:
+        say("the model is not saved: skops is missing. pip install 'outfold[model]', and the same command saves it.")
+        return None
+    path, label = folder / "model.skops", folder / "model.json"
+    wanted = _model_label(oof, metric)
+    if path.exists() and _read_label(label) == wanted:
+        return path
+    model = refit(oof, space, table.X, table.y, metric)
+    draft = path.with_suffix(".part")
+    try:
+        # The label goes first and comes last, so that a kill in between leaves a model that is made again.
+        label.unlink(missing_ok=True)
+        skops.io.dump(model, draft)
+        draft.replace(path)
+        label.write_text(json.dumps(wanted, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise FileError(
+            f"{path} cannot be written ({error.strerror or error}). Give another folder with -o."
+        ) from error
+    return path
+
+
+def _model_label(oof: Predictions, metric: str) -> dict[str, Any]:
+    """What the model is: the same label, the same model."""
+    from ..select import best
+
+    selected = best(oof, metric).name
+    made = oof.provenance
+    return {
+        "configuration": selected,
+        "specification": made.get("specs", {}).get(selected),
+        "seed": made.get("seed"),
+        "data": str(made.get("data")),
+        "labels": str(made.get("labels")),
+        "scikit-learn": made.get("scikit-learn"),
+    }
+
+
+def _read_label(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+# -- the table ------------------------------------------------------------------------------------------
+
+
+def read_table(
+    path: str | Path,
+    target: str,
+    *,
+    task: Kind | None = None,
+    group: str | None = None,
+    sample: str | None = None,
+    leave_out: Sequence[str] = (),
+    say: Say = lambda text: None,
+) -> Table:
+    """Features, labels, groups and names in a file, with a note on everything that was left out."""
+    frame = _read(Path(path), target)
+    roles = {"target": target, "group": group, "id": sample}
+    for role, column in [*roles.items(), *(("drop-columns", c) for c in leave_out)]:
+        _check_column(frame, column, role)
+    frame = _labelled(frame, target, say)
+    kind = task or _kind_of(frame[target])
+    named = {column for column in (*roles.values(), *leave_out) if column is not None}
+    X = _features(frame.drop(columns=list(named)), say)
+    return Table(
+        X=X,
+        y=_labels(frame[target], kind),
+        task=kind,
+        groups=None if group is None else _complete(frame[group], "group"),
+        samples=None if sample is None else _names(frame[sample]),
+    )
+
+
+def _read(path: Path, target: str) -> pd.DataFrame:
+    try:
+        import pandas as pd
+    except ImportError:
+        raise FileError(f"reading {path.name} needs pandas; pip install 'outfold[frames]'.") from None
+    if not path.is_file():
+        raise FileError(f"there is no file {path}.")
+    if not path.name.endswith((".csv", ".csv.gz", ".parquet")):
+        raise FileError(f"{path.name} must be a .csv, .csv.gz or .parquet file.")
+    try:
+        if path.suffix == ".parquet":
+            return pd.read_parquet(path)
+        frame = pd.read_csv(path, low_memory=False)
+        if target in frame.columns:
+            frame[target] = _exact_target(path, frame[target])
+        return frame
+    except ImportError:
+        raise FileError(f"reading {path.name} needs pyarrow; pip install 'outfold[frames]'.") from None
+    except Exception as error:
+        raise FileError(f"{path.name} could not be read as a table ({_first_line(error)}).") from error
+
+
+def _exact_target(path: Path, values: pd.Series[Any]) -> pd.Series[Any]:
+    """The target as it stands in a .csv file: "NA" may be a class, and whole numbers stay whole where some are missing."""
+    import pandas as pd
+
+    if not values.isna().any():
+        return values
+    if pd.api.types.is_float_dtype(values) and not values.isna().all():
+        try:
+            return pd.read_csv(path, usecols=[values.name], dtype="Int64")[values.name]
+        except (TypeError, ValueError):  # not all of them are whole
+            return values
+    # What stands beside text is text, whatever it reads like; only an empty cell is none.
+    return pd.read_csv(path, usecols=[values.name], dtype=str, keep_default_na=False, na_values=[""])[values.name]
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def _check_column(frame: pd.DataFrame, column: str | None, role: str) -> None:
+    if column is None or column in frame.columns:
+        return
+    near = get_close_matches(column, map(str, frame.columns), n=1, cutoff=0.6)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    shown = ", ".join(map(str, frame.columns[:40])) + (", ..." if frame.shape[1] > 40 else "")
+    semicolons = f" {SEMICOLONS}" if frame.shape[1] == 1 and ";" in str(frame.columns[0]) else ""
+    raise InputError(f"--{role}: there is no column {column!r}; {hint}The columns are: {shown}.{semicolons}")
+
+
+def _labelled(frame: pd.DataFrame, target: str, say: Say) -> pd.DataFrame:
+    missing = frame[target].isna()
+    if missing.all():
+        raise InputError(f"the target {target!r} is missing in every row. Name another column with --target.")
+    if missing.any():
+        say(f"left out {formatting.count(int(missing.sum()), 'row')} without a value of {target!r}")
+        frame = frame[~missing]
+    return frame.reset_index(drop=True)
+
+
+def _kind_of(values: pd.Series[Any]) -> Kind:
+    import pandas as pd
+
+    if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
+        return "classification"
+    distinct = values.unique()
+    whole = bool(np.all(np.asarray(distinct, dtype=float) % 1 == 0))
+    return "classification" if whole and len(distinct) <= MOST_CLASSES else "regression"
+
+
+def _labels(values: pd.Series[Any], kind: Kind) -> NDArray[Any]:
+    import pandas as pd
+
+    if kind == "regression":
+        if not pd.api.types.is_numeric_dtype(values):
+            raise InputError(f"the target {values.name!r} holds text, not numbers. Use --task classification.")
+        return values.to_numpy(dtype=np.int64 if pd.api.types.is_integer_dtype(values) else float)
+    if pd.api.types.is_bool_dtype(values):
+        return values.to_numpy(dtype=bool)
+    if pd.api.types.is_integer_dtype(values):
+        return values.to_numpy(dtype=np.uint64 if str(values.dtype).lower() == "uint64" else np.int64)
+    if pd.api.types.is_numeric_dtype(values):
+        numbers = values.to_numpy(dtype=float)
+        # Whole numbers become floats by a missing label alone, and "1.0" is no name for a class.
+        return numbers.astype(np.int64) if np.all(numbers % 1 == 0) else numbers
+    return values.astype(str).to_numpy(dtype=np.str_)
+
+
+def _complete(values: pd.Series[Any], role: str) -> NDArray[Any]:
+    missing = int(values.isna().sum())
+    if missing:
+        raise InputError(
+            f"--{role}: {values.name!r} is missing in {formatting.count(missing, 'row')}, the first of them data row "
+            f"{int(np.argmax(values.isna())) + 1}. Every row needs a value."
+        )
+    return _plain(values)
+
+
+def _names(values: pd.Series[Any]) -> NDArray[Any]:
+    names = _complete(values, "id")
+    if values.duplicated().any():
+        twice = values[values.duplicated()].iloc[0]
+        raise InputError(
+            f"--id: {twice!r} stands in more than one row of {values.name!r}. Name a column of unique values."
+        )
+    return names
+
+
+def _plain(values: pd.Series[Any]) -> NDArray[Any]:
+    import pandas as pd
+
+    if pd.api.types.is_integer_dtype(values) or pd.api.types.is_float_dtype(values):
+        return values.to_numpy()
+    return values.astype(str).to_numpy(dtype=np.str_)
+
+
+def _features(frame: pd.DataFrame, say: Say) -> pd.DataFrame:
+    """The columns that something can be learnt from; a note names the others."""
+    import pandas as pd
+
+    frame = frame.copy()
+    left_out: dict[str, list[str]] = {}
+    for column in frame.columns:
+        values = frame[column]
+        if pd.api.types.is_float_dtype(values) and np.isinf(values.to_numpy(dtype=float, na_value=np.nan)).any():
+            frame[column] = values = values.replace([np.inf, -np.inf], np.nan)
+            say(f"infinite values of {column!r} count as missing")
+        reason = _useless(values)
+        if reason:
+            left_out.setdefault(reason, []).append(str(column))
+    for reason, columns in left_out.items():
+        say(f"left out {_listed(columns)}: {reason}")
+    frame = frame.drop(columns=[c for columns in left_out.values() for c in columns])
+    if frame.shape[1] == 0:
+        raise InputError("there is no column to predict from; the table needs at least one that varies.")
+    return frame
+
+
+def _useless(values: pd.Series[Any]) -> str | None:
+    import pandas as pd
+
+    n_values = values.nunique(dropna=False)
+    if values.isna().all():
+        return "no value in any row"
+    if n_values == 1:
+        return "the same value in every row"
+    if pd.api.types.is_datetime64_any_dtype(values) or pd.api.types.is_timedelta64_dtype(values):
+        return "dates and times are not used; make numbers of them to learn from them"
+    if pd.api.types.is_numeric_dtype(values):
+        return None
+    if n_values > max(MOST_CLASSES, len(values) // 2):
+        return "text that differs in most rows, as names and ids do"
+    return None
+
+
+def _listed(names: Iterable[str], most: int = 5) -> str:
+    names = list(names)
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more

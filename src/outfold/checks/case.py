@@ -1,0 +1,135 @@
+"""What is checked: predictions and a metric, with everything several checks read computed once, when first asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import estimate, metrics, select
+from ..data.notes import Note
+from ..data.predictions import Predictions
+from ..exceptions import InputError, NeedError
+from ..metrics import Metric, MetricLike
+from ..metrics._scoring import Scoring
+from ..results import Estimate, Selection, TiedSet
+
+# The fewest `tied_among` takes: how many are tied is told roughly, and fast.
+_TIED_DRAWS = 100
+
+
+class Case:
+    """Predictions, a metric, and what follows from them.
+
+    Attributes
+    ----------
+    oof
+        The predictions.
+    scoring
+        The metric bound to them.
+    X
+        The features, where the user gave them.
+    made
+        The estimate to report, where there is one already; by bbc it is not made again.
+    """
+
+    def __init__(
+        self, oof: Predictions, metric: MetricLike | None = None, X: Any = None, made: Estimate | None = None
+    ) -> None:
+        self.oof, self.X, self._made = oof, X, made
+        self.scoring = Scoring(oof, metrics.default(oof.target.task, oof.response) if metric is None else metric)
+
+    @property
+    def metric(self) -> Metric:
+        """The metric."""
+        return self.scoring.metric
+
+    @property
+    def n_candidates(self) -> int:
+        """How many configurations can be selected."""
+        return len(self.scoring.candidates)
+
+    @property
+    def leave_one_out(self) -> bool:
+        """Whether every fold holds one sample."""
+        return 1 < self.oof.n_samples == self.oof.n_folds
+
+    @property
+    def one_test_set(self) -> bool:
+        """Whether the predictions were made elsewhere on one test set: what the models learnt from is not known."""
+        return self.oof.plan.kind == "given" and self.oof.n_folds < 2
+
+    @cached_property
+    def _estimated(self) -> Estimate | InputError:
+        if self._made is not None and self._made.method == "bbc":
+            return self._made
+        try:
+            return estimate.bbc(self.oof, self.metric)
+        except InputError as error:
+            return error
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The estimate by bbc; None where there is none."""
+        return self._estimated if isinstance(self._estimated, Estimate) else None
+
+    @property
+    def problem(self) -> str | None:
+        """Why there is no estimate."""
+        return str(self._estimated) if isinstance(self._estimated, InputError) else None
+
+    @cached_property
+    def selection(self) -> Selection | None:
+        """What the estimate to report is of, or the winner; None where the metric is undefined for all."""
+        try:
+            won = select.choose(self.scoring)
+        except InputError:
+            return None
+        reported = None if self._made is None else self._made.selected
+        if reported == won.name or reported not in self.scoring.names:
+            return won
+        at = self.scoring.names.index(reported)
+        return replace(
+            won,
+            name=reported,
+            index=int(self.scoring.candidates[at]),
+            score=float(self.scoring.scores()[0, at]),
+            params=self.scoring.params[at],
+        )
+
+    @cached_property
+    def tied(self) -> TiedSet | None:
+        """Who cannot be told from the best; None where too many draws cannot be scored."""
+        try:
+            return select.tied_among(self.scoring, n_resamples=_TIED_DRAWS)
+        except InputError:
+            return None
+
+    @cached_property
+    def repeat_scores(self) -> NDArray[np.float64] | None:
+        """(R, C) scores of the candidates in every repeat; None for one repeat, or where a score is undefined."""
+        if len({repeat for repeat, _ in self.scoring.cells}) < 2:
+            return None
+        scores = self.scoring.repeat_scores()
+        return None if np.isnan(scores).any() else scores
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What the predictions and the estimates say of themselves."""
+        made = self.estimate
+        own = (*self.oof.notes, *self.scoring.notes) if made is None else made.notes
+        reported = () if self._made is None else self._made.notes
+        return (*reported, *own, *self._fold_notes())
+
+    def _fold_notes(self) -> tuple[Note, ...]:
+        """What `tt` would say, where folds may be too small for the metric or for the method."""
+        if self.oof.n_folds < 2 or (self.metric.pointwise and not self.leave_one_out):
+            return ()
+        try:
+            made = estimate.tt(self.oof, self.metric)
+        except (InputError, NeedError):
+            return ()
+        return tuple(note for note in made.notes if note.code in ("OF202", "OF204"))

@@ -1,0 +1,1 @@
+"""Predictions and what they are made of: the plan, the target, notes."""

@@ -1,0 +1,238 @@
+"""Two artifacts as one: configurations that were collected apart, on the same samples and splits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import formatting
+from ..exceptions import InputError, NeedError
+from .notes import Note
+from .predictions import Predictions, Response, State, cell_mask
+
+Suffixes = tuple[str, str]
+
+
+def join(first: Predictions, second: Predictions, suffixes: Suffixes | None = None) -> Predictions:
+    """The configurations of both, in one artifact; an error says what differs where the splits are not the same."""
+    if not isinstance(second, Predictions):
+        raise InputError(f"join needs other Predictions, as collect or load give; got {type(second).__name__}.")
+    _refuse_other_splits(first, second)
+    first, second = _renamed(first, second, suffixes)
+    response = _common_response(first, second)
+    parts = (_answering(first, response), _answering(second, response))
+    threshold = first.threshold if first.threshold == second.threshold else None
+    return replace(
+        first,
+        data=np.concatenate([part.data for part in parts], axis=1),
+        state=np.concatenate([first.state, second.state]),
+        seconds=_seconds(first, second),
+        labels=_labels(first, second, response),
+        response=response,
+        threshold=threshold if response == "score" else None,
+        configs=first.configs + second.configs,
+        params=first.params + second.params,
+        groups=first.groups if first.groups is not None else second.groups,
+        samples=second.samples if _numbered(first) else first.samples,
+        blocks=_blocks(first, second),
+        messages={**first.messages, **second.messages},
+        notes=_notes(first, second, response),
+        provenance=_provenance(first, second),
+    )
+
+
+# -- same samples, same splits --------------------------------------------------------------------------
+
+
+def _refuse_other_splits(first: Predictions, second: Predictions) -> None:
+    found = next(_differences(first, second), None)
+    if found is not None:
+        raise NeedError(
+            f"only predictions of the same samples on the same splits can be joined; {found} "
+            "Collect both on the same data, plan and seed."
+        )
+
+
+def _differences(first: Predictions, second: Predictions) -> Iterator[str]:
+    """What differs, the plainest first; each a sentence."""
+    a, b = first.target, second.target
+    if a.task != b.task:
+        yield f"one is for {a.task}, the other for {b.task}."
+    if len(a) != len(b):
+        yield f"there are {len(a):,} against {formatting.count(len(b), 'sample')}."
+    if not _numbered(first) and not _numbered(second) and not np.array_equal(first.samples, second.samples):  # type: ignore[arg-type]
+        same = set(first.samples.tolist()) == set(second.samples.tolist())  # type: ignore[union-attr]
+        yield "the samples stand in another order." if same else "the samples have other names."
+    yield from _label_differences(first, second)
+    if first.groups is not None and second.groups is not None and not _same_groups(first, second):
+        yield "the groups differ."
+    yield from _fold_differences(first, second)
+    if first.fingerprint != second.fingerprint:
+        yield "the training parts differ."
+
+
+def _label_differences(first: Predictions, second: Predictions) -> Iterator[str]:
+    a, b = first.target, second.target
+    if a.classes is not None and b.classes is not None and list(map(str, a.classes)) != list(map(str, b.classes)):
+        yield f"the classes are {', '.join(map(str, a.classes))} against {', '.join(map(str, b.classes))}."
+    other = a.y != b.y
+    if a.event is not None and b.event is not None:
+        other = other | (a.event != b.event)
+    if other.any():
+        yield f"{int(other.sum()):,} of {formatting.count(len(a), 'label')} differ."
+
+
+def _fold_differences(first: Predictions, second: Predictions) -> Iterator[str]:
+    if first.n_folds != second.n_folds:
+        yield f"the plans are {first.plan} against {second.plan}."
+    few = min(first.n_repeats, second.n_repeats)
+    same = np.array_equal(first.folds[:, :few], second.folds[:, :few])
+    if first.n_repeats != second.n_repeats:
+        hint = (
+            f" The first {few} are the same: sel(repeat=range({few})) of the longer one can be joined." if same else ""
+        )
+        yield f"there are {first.n_repeats} against {formatting.count(second.n_repeats, 'repeat')}.{hint}"
+    if not same:
+        seeds = [oof.provenance.get("seed") for oof in (first, second)]
+        why = f" (seed {seeds[0]} against {seeds[1]})" if None not in seeds and seeds[0] != seeds[1] else ""
+        yield f"the folds differ{why}."
+
+
+def _numbered(oof: Predictions) -> bool:
+    """Whether the samples have no names but their numbers."""
+    assert oof.samples is not None
+    return bool(oof.samples.dtype.kind in "iu" and np.array_equal(oof.samples, np.arange(oof.n_samples)))
+
+
+def _same_groups(first: Predictions, second: Predictions) -> bool:
+    pairs = set(zip(first.group_codes.tolist(), second.group_codes.tolist(), strict=True))  # type: ignore[union-attr]
+    return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+
+
+# -- names ----------------------------------------------------------------------------------------------
+
+
+def _renamed(first: Predictions, second: Predictions, suffixes: Suffixes | None) -> tuple[Predictions, Predictions]:
+    """Both, with names that differ."""
+    both = set(first.configs) & set(second.configs)
+    if not both:
+        return first, second
+    if suffixes is None:
+        name = next(c for c in first.configs if c in both)
+        raise InputError(
+            f"both hold a configuration {name!r}"
+            + (f" ({len(both)} names stand in both)" if len(both) > 1 else "")
+            + "; say how to tell them apart: join(other, suffixes=(' old', ' new'))."
+        )
+    pair = isinstance(suffixes, (tuple, list)) and len(suffixes) == 2 and all(isinstance(s, str) for s in suffixes)
+    if not pair or suffixes[0] == suffixes[1]:
+        raise InputError(f"suffixes must be two different endings, such as (' old', ' new'); got {suffixes!r}.")
+    return tuple(_with_ending(oof, both, end) for oof, end in zip((first, second), suffixes, strict=True))  # type: ignore[return-value]
+
+
+def _with_ending(oof: Predictions, names: set[str], ending: str) -> Predictions:
+    def new(name: str) -> str:
+        return name + ending if name in names else name
+
+    facts = dict(oof.provenance)
+    if "specs" in facts:
+        facts["specs"] = {new(name): spec for name, spec in facts["specs"].items()}
+    if "drops" in facts:
+        facts["drops"] = [
+            {**drop, "config": new(drop["config"]), "compared_with": new(drop["compared_with"])}
+            for drop in facts["drops"]
+        ]
+    return replace(
+        oof,
+        configs=tuple(map(new, oof.configs)),
+        messages={(new(c), r, k): text for (c, r, k), text in oof.messages.items()},
+        blocks={name: _with_ending(block, names, ending) for name, block in oof.blocks.items()},
+        provenance=facts,
+    )
+
+
+# -- one response ---------------------------------------------------------------------------------------
+
+
+def _common_response(first: Predictions, second: Predictions) -> Response:
+    """The most that both can give."""
+    one, other = first.response, second.response
+    if one == other:
+        return one
+    most: tuple[Response, ...] = ("score", "label")
+    for wanted in most:
+        if all(_can(oof, wanted) for oof in (first, second)):
+            return wanted
+    raise NeedError(
+        f"predictions of response {one!r} and {other!r} cannot be joined; collect both with the same response."
+    )
+
+
+def _can(oof: Predictions, response: str) -> bool:
+    try:
+        oof.respond(response)
+    except NeedError:
+        return False
+    return True
+
+
+def _answering(oof: Predictions, response: Response) -> Predictions:
+    """The same with its predictions in that response."""
+    if oof.response == response:
+        return oof
+    data = np.array(oof.respond(response))
+    if response == "label":
+        data = np.where(cell_mask(oof.folds, oof.state == State.DONE), data, -1)
+    return replace(oof, data=data, response=response, labels=None, threshold=None)
+
+
+def _labels(first: Predictions, second: Predictions, response: Response) -> NDArray[np.intp] | None:
+    """The models' own labels where the cut of the joined scores would not give them."""
+    if response not in ("score", "proba"):
+        return None
+    plain = first.response == second.response and first.threshold == second.threshold
+    if plain and first.labels is None and second.labels is None:
+        return None
+    if not all(_can(oof, "label") for oof in (first, second)):
+        return None
+    return np.concatenate([oof.respond("label") for oof in (first, second)], axis=1)
+
+
+# -- the rest -------------------------------------------------------------------------------------------
+
+
+def _seconds(first: Predictions, second: Predictions) -> NDArray[np.float64] | None:
+    if first.seconds is None and second.seconds is None:
+        return None
+    return np.concatenate([np.full(o.state.shape, np.nan) if o.seconds is None else o.seconds for o in (first, second)])
+
+
+def _blocks(first: Predictions, second: Predictions) -> dict[str, Predictions]:
+    """The blocks that both have, on the same splits."""
+    both = {name: (block, second.blocks[name]) for name, block in first.blocks.items() if name in second.blocks}
+    return {
+        name: join(one, other)
+        for name, (one, other) in both.items()
+        if next(_differences(one, other), None) is None and one.response == other.response
+    }
+
+
+def _notes(first: Predictions, second: Predictions, response: Response) -> tuple[Note, ...]:
+    notes = dict.fromkeys((*first.notes, *second.notes))
+    if response == "label" and first.response != second.response:
+        gone = next(r for r in (first.response, second.response) if r != "label")
+        notes[Note("OF105", f"{gone} and label were joined as class labels, which is what both have.")] = None
+    return tuple(notes)
+
+
+def _provenance(first: Predictions, second: Predictions) -> dict[str, Any]:
+    """What holds for both; drops and specifications of either."""
+    a, b = first.provenance, second.provenance
+    facts = {key: value for key, value in a.items() if key in b and b[key] == value}
+    drops = [*a.get("drops", ()), *b.get("drops", ())]
+    specs: Mapping[str, Any] = {**a.get("specs", {}), **b.get("specs", {})}
+    return facts | ({"drops": drops} if drops else {}) | ({"specs": specs} if specs else {})

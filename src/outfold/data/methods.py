@@ -1,0 +1,25 @@
+"""Methods of `Predictions` whose work is done by modules above it.
+
+`Predictions` knows no metrics and no files. The package itself, which is above everything, says who scores and who
+saves; the function is imported when the method is first called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+_PROVIDERS: dict[str, str] = {}
+
+
+def register_methods(**providers: str) -> None:
+    """Say which function does the work of a method, as ``scores="outfold.metrics._scoring.cell_scores"``."""
+    _PROVIDERS.update(providers)
+
+
+def provider(method: str) -> Callable[..., Any]:
+    """The function that does the work of this method."""
+    module, _, name = _PROVIDERS[method].rpartition(".")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function

@@ -1,0 +1,173 @@
+"""What is predicted, encoded once: classes, numbers, survival times, or nothing at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exceptions import InputError
+
+Task = Literal["binary", "multiclass", "regression", "survival", "pointwise"]
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The labels of N samples.
+
+    Attributes
+    ----------
+    task
+        What kind of labels these are.
+    y
+        (N,) class codes (intp) for a classification, values (float64) for a regression, times (float64)
+        for survival; zeros for ``pointwise``, where predictions are already scores.
+    classes
+        The class labels in code order; the last of two is the positive class. None unless a classification.
+    event
+        (N,) bool, True where the event was observed. None unless survival.
+    """
+
+    task: Task
+    y: NDArray[Any]
+    classes: NDArray[Any] | None = None
+    event: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The labels as the user knows them: class labels, values, or (time, event) records."""
+        if self.classes is not None:
+            return np.asarray(self.classes[self.y])
+        if self.event is not None:
+            out = np.empty(len(self), dtype=[("event", bool), ("time", float)])
+            out["event"], out["time"] = self.event, self.y
+            return out
+        return self.y
+
+    def take(self, rows: NDArray[Any]) -> Target:
+        """The target of a part of the samples (indices or a mask); the classes stay all known."""
+        event = None if self.event is None else self.event[rows]
+        return Target(self.task, self.y[rows], self.classes, event)
+
+
+def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str = "y") -> Target:
+    """Labels as a `Target`, with every reason to refuse them said in one sentence.
+
+    Parameters
+    ----------
+    y
+        Class labels, numbers, or survival times (structured with one bool and one float field, or two
+        columns: time, event).
+    task
+        ``"classification"``, ``"regression"``, ``"survival"``, or None to tell from the labels: text, bool
+        and whole numbers are classes, other numbers are values, structured records are survival.
+    positive
+        Which of two classes is the positive one; by default the last in sorted order.
+    what
+        What to call the labels in an error.
+    """
+    if np.ma.is_masked(y):
+        raise InputError(
+            f"{what} masks {int(np.sum(np.ma.getmaskarray(y)))} labels. Leave out the samples without a label."
+        )
+    labels = np.asarray(y)
+    if labels.dtype.names is not None or task == "survival":
+        return _encode_survival(labels, what)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise InputError(
+            f"{what} must have one label a sample, shape (N,); it has shape {labels.shape}. "
+            "For survival give records (event, time) or columns time, event."
+        )
+    if len(labels) == 0:
+        raise InputError(f"{what} is empty; at least two samples are needed.")
+    _refuse_missing(labels, what)
+    if task == "regression" or (task is None and _is_continuous(labels)):
+        return _encode_values(labels, what)
+    return _encode_classes(labels, positive, what)
+
+
+def _is_continuous(labels: NDArray[Any]) -> bool:
+    return labels.dtype.kind == "f" and bool(np.any(labels != np.round(labels)))
+
+
+def _refuse_missing(labels: NDArray[Any], what: str) -> None:
+    if labels.dtype.kind == "O":
+        missing = np.array([v is None or type(v).__name__ == "NAType" or v != v for v in labels], dtype=bool)
+    elif labels.dtype.kind == "f":
+        missing = ~np.isfinite(labels)
+    elif labels.dtype.kind in "mM":
+        missing = np.isnat(labels)
+    else:
+        return
+    if missing.any():
+        raise InputError(
+            f"{what} has {int(missing.sum())} missing or infinite labels, the first at row "
+            f"{int(np.argmax(missing))}. Leave out the samples without a label."
+        )
+
+
+def _encode_values(labels: NDArray[Any], what: str) -> Target:
+    try:
+        values = labels.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be numbers for a regression; it holds {labels.dtype} labels.") from None
+    return Target("regression", values)
+
+
+def _encode_classes(labels: NDArray[Any], positive: Any, what: str) -> Target:
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise InputError(
+            f"{what} mixes labels that cannot be sorted, such as text and numbers. Use one type."
+        ) from None
+    if len(classes) < 2:
+        raise InputError(
+            f"{what} holds one class only ({classes[0]!s}); at least two are needed. "
+            "For per-sample scores use response='pointwise'."
+        )
+    codes = codes.astype(np.intp)
+    if positive is not None:
+        classes, codes = _put_last(classes, codes, positive, what)
+    return Target("binary" if len(classes) == 2 else "multiclass", codes, classes)
+
+
+def _put_last(
+    classes: NDArray[Any], codes: NDArray[np.intp], positive: Any, what: str
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Reorder two classes so that `positive` has code 1."""
+    found = [i for i, c in enumerate(classes) if c == positive or str(c) == str(positive)]
+    if not found or len(classes) != 2:
+        raise InputError(
+            f"positive={positive!r} must name one of two classes; {what} has {len(classes)}: "
+            f"{', '.join(map(str, classes[:10]))}."
+        )
+    return (classes[::-1], 1 - codes) if found[0] == 0 else (classes, codes)
+
+
+def _encode_survival(labels: NDArray[Any], what: str) -> Target:
+    need = f"{what} must be records with one bool field (event) and one number field (time), or two columns time, event"
+    if labels.dtype.names is not None:
+        bools = [n for n in labels.dtype.names if labels.dtype[n].kind == "b"]
+        numbers = [n for n in labels.dtype.names if labels.dtype[n].kind in "fiu"]
+        if len(bools) != 1 or len(numbers) != 1:
+            raise InputError(f"{need}; it has fields {', '.join(labels.dtype.names)}.")
+        time, event = labels[numbers[0]].astype(np.float64), labels[bools[0]].copy()
+    elif labels.ndim == 2 and labels.shape[1] == 2:
+        time = labels[:, 0].astype(np.float64)
+        if not np.isin(labels[:, 1].astype(np.float64), (0.0, 1.0)).all():
+            raise InputError(f"{need}; the second column holds values other than 0 and 1.")
+        event = labels[:, 1].astype(bool)
+    else:
+        raise InputError(f"{need}; it has shape {labels.shape}.")
+    _refuse_missing(time, what)
+    if not event.any():
+        raise InputError(f"{what} has no observed event; at least one is needed to compare risks.")
+    return Target("survival", time, event=event)

@@ -1,0 +1,250 @@
+"""Configurations: fully specified estimators with names, and the grids that make them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from .. import formatting
+from ..exceptions import InputError
+from .variants import Variants
+
+
+class Configs(dict[str, Any]):
+    """Named configurations: a dict of estimators that remembers which parameters tell them apart.
+
+    Joined with ``|``; a name that stands on both sides is refused, since what was tried must stay told apart.
+
+    Parameters
+    ----------
+    estimators
+        Estimators by name.
+    params
+        The varied parameters by name of the configuration.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> list(grid("svm", SVC(), C=[0.1, 1]) | {"linear": SVC(kernel="linear")})
+    ['svm(C=0.1)', 'svm(C=1)', 'linear']
+    """
+
+    def __init__(
+        self,
+        estimators: Mapping[str, Any] | Iterable[tuple[str, Any]] = (),
+        params: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        super().__init__(estimators)
+        self._params = {name: dict(values) for name, values in (params or {}).items()}
+        for name, estimator in self.items():
+            check_estimator(estimator, name)
+
+    @property
+    def params(self) -> dict[str, dict[str, Any]]:
+        """The varied parameters of every configuration; empty for one that was given as it is."""
+        return {name: dict(self._params.get(name, {})) for name in self}
+
+    def copy(self) -> Configs:
+        """A copy that can be changed without changing this one; the estimators are shared."""
+        return Configs(self, self._params)
+
+    __copy__ = copy
+
+    def __or__(self, other: Any) -> Configs:  # type: ignore[override]
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        more = as_configs(other)
+        both = [name for name in more if name in self]
+        if both:
+            raise InputError(
+                f"configuration names must differ; {both[0]!r} stands on both sides of |. "
+                "Give the second grid another name."
+            )
+        return Configs({**self, **more}, {**self._params, **more._params})
+
+    def __ror__(self, other: Any) -> Configs:  # type: ignore[override]
+        return as_configs(other) | self if isinstance(other, Mapping) else NotImplemented
+
+    def __ior__(self, other: Any) -> Configs:  # type: ignore[override]
+        joined = self | other
+        if joined is not NotImplemented:
+            super().update(joined)
+            self._params = joined._params
+        return self if joined is not NotImplemented else NotImplemented
+
+    def __repr__(self) -> str:
+        names = ", ".join(list(self)[:4])
+        return f"<Configs: {formatting.count(len(self), 'configuration')} ({names}{', …' if len(self) > 4 else ''})>"
+
+
+def as_configs(configs: Any) -> Configs:
+    """Configurations from a `Configs`, a dict of estimators, or one estimator."""
+    if isinstance(configs, Configs):
+        for name, estimator in configs.items():
+            check_estimator(estimator, name)
+        return configs
+    if isinstance(configs, Mapping):
+        return Configs(configs)
+    check_estimator(configs, None)
+    return Configs({type(configs).__name__: configs})
+
+
+def check_estimator(estimator: Any, name: Any) -> None:
+    """Refuse what cannot be cloned and fitted, and say why."""
+    if name is not None and not (isinstance(name, str) and name):
+        raise InputError(f"a configuration's name must be text that is not empty; got {name!r}.")
+    where = "" if name is None else f"configuration {name!r}: "
+    if inspect.isclass(estimator):
+        raise InputError(f"{where}{estimator.__name__} is a class; give an instance, {estimator.__name__}().")
+    lacks = [m for m in ("fit", "predict", "get_params") if not hasattr(estimator, m)]
+    if lacks == ["predict"] and _will_predict(estimator):
+        return
+    if lacks == ["predict"]:
+        raise InputError(
+            f"{where}{formatting.shorten(repr(estimator), 60)} has no predict, and predictions are what is compared. Put it in a "
+            "pipeline that ends with a classifier or regressor."
+        )
+    if lacks:
+        raise InputError(
+            f"{where}{formatting.shorten(repr(estimator), 60)} is not a scikit-learn estimator (it has no {lacks[0]}). "
+            "Give an estimator, a dict {name: estimator}, or a grid."
+        )
+
+
+def _will_predict(estimator: Any) -> bool:
+    """Whether it is a model whose predict shows only once it is fitted, such as a stack with its default final estimator."""
+    from sklearn.base import is_classifier, is_regressor
+
+    return bool(is_classifier(estimator) or is_regressor(estimator))
+
+
+def grid(
+    name: str,
+    estimator: Any,
+    param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    /,
+    **params: Any,
+) -> Configs:
+    """All combinations of parameter values, as named configurations.
+
+    Parameters
+    ----------
+    name
+        Start of the names: ``logit`` gives ``logit(C=0.1)``.
+    estimator
+        Any scikit-learn estimator or pipeline; it is cloned, never changed.
+    param_grid
+        Values by parameter, or a list of such dicts for grids whose parameters depend on each other.
+    **params
+        Values by parameter, joined to every dict of `param_grid`. A list, tuple, range or array holds several values;
+        anything else is one value. A parameter of a step may be given by its short name where only one step has it:
+        ``C`` for ``logisticregression__C``.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> list(grid("logit", make_pipeline(StandardScaler(), LogisticRegression()), C=[0.1, 1]))
+    ['logit(C=0.1)', 'logit(C=1)']
+    """
+    check_estimator(estimator, name)
+    variants = Variants(estimator)
+    known = estimator.get_params(deep=True)
+    parts = [_resolve(name, known, {**part, **params}) for part in _parts(param_grid)]
+    short = short_names({parameter for part in parts for parameter in part})
+    estimators: dict[str, Any] = {}
+    varied: dict[str, dict[str, Any]] = {}
+    for part in parts:
+        labels = [_labels(short[parameter], values) for parameter, values in part.items()]
+        for values, texts in zip(product(*part.values()), product(*labels), strict=True):
+            inside = ", ".join(f"{short[p]}={text}" for p, text in zip(part, texts, strict=True))
+            key = f"{name}({inside})" if part else name
+            if key in estimators:
+                raise InputError(f"the grid {name!r} holds {key!r} more than once; its dicts must not overlap.")
+            chosen = dict(zip(part, values, strict=True))
+            estimators[key] = variants.make(chosen, key)
+            varied[key] = {short[p]: value for p, value in chosen.items()}
+    return Configs(estimators, varied)
+
+
+def _parts(param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]]:
+    if param_grid is None:
+        return [{}]
+    if isinstance(param_grid, Mapping):
+        return [dict(param_grid)]
+    if isinstance(param_grid, str) or not all(isinstance(part, Mapping) for part in param_grid):
+        raise InputError("param_grid must be a dict of values by parameter, or a list of such dicts.")
+    if not param_grid:
+        raise InputError("param_grid is an empty list, so the grid holds no configuration. Leave it out for one.")
+    return [dict(part) for part in param_grid]
+
+
+def _resolve(name: str, known: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Values by the parameter's full name."""
+    out: dict[str, list[Any]] = {}
+    for parameter, value in part.items():
+        full = _full_name(name, parameter, known, part)
+        if full in out:
+            raise InputError(f"grid {name!r}: {parameter} means {full}, which was given too. Give it once.")
+        out[full] = _values(name, parameter, value)
+    return out
+
+
+def _full_name(name: str, parameter: str, known: Mapping[str, Any], part: Mapping[str, Any]) -> str:
+    # A parameter of a step that the grid itself puts in is known only once that step is in its place.
+    if parameter in known or any(parameter.startswith(f"{other}__") for other in part):
+        return parameter
+    nested = [p for p in known if p.endswith(f"__{parameter}")]
+    if len(nested) == 1:
+        return nested[0]
+    if nested:
+        raise InputError(
+            f"grid {name!r}: {parameter} is a parameter of several steps ({', '.join(sorted(nested))}). "
+            "Give the full name."
+        )
+    near = get_close_matches(parameter, {p.rpartition("__")[2] for p in known} | set(known), n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(sorted(near))}?" if near else f"it has {', '.join(sorted(known)[:12])}."
+    raise InputError(f"grid {name!r}: the estimator has no parameter {parameter}; {hint}")
+
+
+def _values(name: str, parameter: str, value: Any) -> list[Any]:
+    if isinstance(value, np.ndarray):
+        value = value.tolist() if value.ndim == 1 else [value] if value.ndim == 0 else list(value)
+    if hasattr(value, "rvs"):
+        raise InputError(f"grid {name!r}: {parameter} is a distribution; give a list of values, such as draws from it.")
+    values = list(value) if isinstance(value, (list, tuple, range)) else [value]
+    if not values:
+        raise InputError(
+            f"grid {name!r}: {parameter} has an empty list of values, so the grid is empty. Give one at least."
+        )
+    return values
+
+
+def short_names(parameters: Iterable[str]) -> dict[str, str]:
+    """The shortest ending of every full name that no other full name shares."""
+    full = sorted(parameters)
+    out = {}
+    for parameter in full:
+        words = parameter.split("__")
+        endings = ["__".join(words[i:]) for i in range(len(words) - 1, -1, -1)]
+        unshared = (e for e in endings if not any(o != parameter and (o == e or o.endswith(f"__{e}")) for o in full))
+        out[parameter] = next(unshared, parameter)
+    return out
+
+
+def _labels(parameter: str, values: list[Any]) -> list[str]:
+    """Texts that tell the values apart, compact where that is enough."""
+    for form in (formatting.compact, repr):
+        texts = [form(v) for v in values]
+        if len(set(texts)) == len(texts):
+            return texts
+    twice = next(t for t in texts if texts.count(t) > 1)
+    raise InputError(
+        f"{parameter} holds {formatting.shorten(twice, 60)} more than once; the values of a grid must differ."
+    )

@@ -1,0 +1,237 @@
+"""Limits of a fit: threads of numerical libraries, Ctrl-C, global random numbers, warnings, and time."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import json
+import os
+import random
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any, TextIO
+
+import numpy as np
+
+from ..stats.threads import limit_threads
+
+# After the alarm a fit gets this long to stop by itself before its process is ended.
+_GRACE = 1.0
+# How soon to look again when the alarm rings during an import.
+_IMPORT_SECONDS = 0.05
+
+
+# -- threads --------------------------------------------------------------------------------------------
+
+
+class _Worker(threading.local):
+    """What this thread of a worker has set up already."""
+
+    blas: int | None = None
+    openmp: int | None = None
+
+
+_worker = _Worker()
+
+
+def limit_worker(own_process: bool, threads: int) -> None:
+    """Limit this worker until it is told otherwise: BLAS where the process is its own, OpenMP in any case."""
+    if own_process and _worker.blas is None:
+        limit_threads("blas")
+        _worker.blas = 1
+        _leave_interrupts()
+    if _worker.openmp != threads:
+        if own_process:  # for libraries that are loaded later
+            os.environ["OMP_NUM_THREADS"] = str(threads)
+        limit_threads("openmp", threads)
+        _worker.openmp = threads
+
+
+# -- Ctrl-C ---------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def hold_interrupts() -> Iterator[None]:
+    """Ctrl-C waits until the end of this block; processes that are started in it never hear of it.
+
+    A terminal sends it to all processes at once. The one that asked for the work ends the others; were they to end by
+    themselves, each would print where it was.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # started later, by the first worker, it would let Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _leave_interrupts() -> None:
+    """Leave Ctrl-C to the process that asked for the work, in a worker that somebody else had started."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+# -- random numbers -------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def own_random_state() -> Iterator[Callable[[int], None]]:
+    """Context: a function that seeds the global generators of numpy and Python, whose states come back at the end.
+
+    For estimators that draw from them because they have no ``random_state``.
+    """
+    ours, pythons = np.random.get_state(legacy=False), random.getstate()  # noqa: NPY002
+    can_seed = ours["bit_generator"] == "MT19937"  # somebody may have put another one in its place
+
+    def seed(number: int) -> None:
+        if can_seed:
+            np.random.seed(number)  # noqa: NPY002
+        random.seed(number)
+
+    try:
+        yield seed
+    finally:
+        np.random.set_state(ours)  # noqa: NPY002
+        random.setstate(pythons)
+
+
+def global_random_state() -> tuple[Any, ...]:
+    """The states of the global generators, to be compared: has anybody drawn from them?"""
+    ours = np.random.get_state(legacy=False)  # noqa: NPY002
+    inner = {k: v.tobytes() if isinstance(v, np.ndarray) else v for k, v in ours["state"].items()}
+    return inner, ours.get("has_gauss"), ours.get("gauss"), random.getstate()
+
+
+# -- warnings -------------------------------------------------------------------------------------------
+
+_heard = threading.local()
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Show no warning; tell them to whoever listens in the thread that gives them."""
+
+    def hear(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+        names = getattr(_heard, "names", None)
+        if names is not None:
+            names.append(category.__name__)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = hear
+        yield
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[list[str]]:
+    """The names of the warnings given meanwhile in this thread, while `quiet`."""
+    names: list[str] = []
+    before, _heard.names = getattr(_heard, "names", None), names
+    try:
+        yield names
+    finally:
+        _heard.names = before
+
+
+# -- time -----------------------------------------------------------------------------------------------
+
+
+class Expired(BaseException):
+    """The time of a fit is over; not an Exception, so that no estimator catches it."""
+
+
+@contextlib.contextmanager
+def alarm(seconds: float | None) -> Iterator[None]:
+    """Raise `Expired` in this block after so many seconds, where Python can: in the main thread, with SIGALRM."""
+    possible = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    if seconds is None or not possible:
+        yield
+        return
+
+    def ring(_: int, frame: FrameType | None) -> None:
+        if _importing(frame):
+            signal.setitimer(signal.ITIMER_REAL, _IMPORT_SECONDS)
+        else:
+            raise Expired
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:  # also when the alarm rings just before it is taken back
+        signal.signal(signal.SIGALRM, before)
+
+
+def _importing(frame: FrameType | None) -> bool:
+    """Whether a module is being imported: one cut off halfway would break every later fit in this process."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+class Watchdog:
+    """Ends the process when a fit hangs where no alarm reaches it, and leaves a record of which fit that was.
+
+    The clock runs in a C thread of `faulthandler`, so it fires even when compiled code never lets go of the interpreter.
+    The record is a file named after the process: its first line says what was being fitted, and only the file of a
+    process that was ended has more lines.
+    """
+
+    _file: TextIO | None = None
+    _folder: str | None = None
+
+    def __init__(self, folder: str | None, seconds: float | None) -> None:
+        self.folder, self.seconds = folder, seconds
+
+    @contextlib.contextmanager
+    def guard(self, *key: Any) -> Iterator[None]:
+        """Watch over this block."""
+        if self.folder is None or self.seconds is None:
+            yield
+            return
+        file = self._record()
+        file.seek(0)
+        file.truncate()
+        file.write(json.dumps(key) + "\n")
+        file.flush()
+        faulthandler.dump_traceback_later(self.seconds + _GRACE, exit=True, file=file)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+    def _record(self) -> TextIO:
+        """The file of this process, opened once."""
+        assert self.folder is not None
+        if Watchdog._folder != self.folder:
+            if Watchdog._file is not None:
+                Watchdog._file.close()
+            Watchdog._file = open(Path(self.folder) / f"{os.getpid()}.fit", "w")  # noqa: SIM115
+            Watchdog._folder = self.folder
+        assert Watchdog._file is not None
+        return Watchdog._file
+
+
+def hung(folder: str) -> list[list[Any]]:
+    """Keys of the fits whose processes a watchdog ended; every record is read once."""
+    keys = []
+    for path in Path(folder).glob("*.fit"):
+        lines = path.read_text(errors="replace").splitlines()
+        if len(lines) > 1:
+            keys.append(json.loads(lines[0]))
+            path.unlink()
+    return keys

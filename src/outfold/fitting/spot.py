@@ -1,0 +1,120 @@
+"""Spot checks: now and then a member of a family is fitted alone too, and the two have to say the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.predictions import cut_labels
+from .data import digest
+from .sharing import Level
+from .task import Outcome, Place
+
+# Of the hold-outs after a group's first one, this share is checked.
+_SHARE = 0.1
+# Of a family with more groups than this, about so many are checked.
+_GROUPS = 3
+# Rows of transformed data that are compared.
+_ROWS = 200
+_EXACT = 1e-8
+# The largest mean difference, in units of the spread of what is predicted, and the largest share of other labels.
+_ALLOWED = {"tolerant": (0.05, 0.05), "equivalent": (0.25, 0.2)}
+
+
+def spot(place: Place, group: int, n: int) -> int | None:
+    """Which of `n` members is fitted alone on this hold-out, if any; a function of the hold-out and the group."""
+    if not place.setting.spot_check:
+        return None
+    rng = np.random.default_rng(np.random.SeedSequence(place.seed, spawn_key=(group,)))
+    first = _is_first(place)
+    drawn, member = rng.random(), int(rng.integers(n))
+    # Forests that are served one by one are groups of one: a family is to be proved, not each of sixty groups.
+    kin = [number for number, family in place.families.items() if family is place.families[group]]
+    chance = min(1.0, _GROUPS / len(kin)) * (1.0 if first else _SHARE)
+    return member if drawn < chance or (first and group == kin[0]) else None
+
+
+def union_is_checked(place: Place) -> bool:
+    """Whether a union of transformers fitted before is also fitted by itself on this hold-out."""
+    rng = np.random.default_rng(np.random.SeedSequence(place.seed, spawn_key=(0, 0)))
+    return place.setting.spot_check and (_is_first(place) or float(rng.random()) < _SHARE)
+
+
+def _is_first(place: Place) -> bool:
+    holdout = place.holdout
+    return holdout.block == "oof" and holdout.repeat == 0 and holdout.left_out == (0,)
+
+
+def have_same_bits(one: Any, other: Any) -> bool:
+    """Whether rows are equal in every bit, and lie in memory alike."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray) and any(one.flags[name] != other.flags[name] for name in ("C", "F")):
+        return False
+    return digest(one) == digest(other)
+
+
+def outcomes_differ(level: Level, place: Place, shared: Outcome, alone: Outcome) -> str:
+    """What differs between the predictions of a family's member and of the same configuration alone; empty if nothing."""
+    if alone.values is None:
+        return f"alone it fails ({alone.message})"
+    assert shared.values is not None
+    reader, y = place.setting.reader, place.setting.samples.y
+    scale = float(np.std(y)) if reader.response == "value" and y.dtype.kind in "biuf" else None
+    for i, (one, other) in enumerate(zip(shared.values, alone.values, strict=True)):
+        if reader.response == "label":
+            text = _labels_differ(level, one, other)
+        else:
+            text = _numbers_differ(level, one, other, 1.0 if reader.response == "proba" else scale)
+            if not text and reader.response in ("proba", "score"):
+                cut = 0.5 if reader.response == "proba" else 0.0
+                text = _labels_differ(level, *(_labels(outcome, i, cut) for outcome in (shared, alone)))
+        if text:
+            return text
+    return ""
+
+
+def _labels(outcome: Outcome, i: int, cut: float) -> NDArray[np.intp]:
+    """What ``predict`` gave, or the cut of the other predictions where that is the same."""
+    assert outcome.values is not None
+    own, values = None if outcome.labels is None else outcome.labels[i], outcome.values[i]
+    return cut_labels(values, values.ndim == 2, cut) if own is None else own
+
+
+def transformed_differ(level: Level, one: Any, other: Any) -> str:
+    """What differs between transformed rows; empty if nothing."""
+    first, second = _dense(one), _dense(other)
+    if first.shape != second.shape:
+        return f"shape {first.shape} instead of {second.shape}"
+    if first.dtype.kind not in "biuf" or second.dtype.kind not in "biuf":
+        return "" if np.array_equal(first, second) else "other values"
+    return _numbers_differ(level, first, second, None)
+
+
+def _dense(values: Any) -> NDArray[Any]:
+    if hasattr(values, "tocsr"):
+        return np.asarray(values.tocsr()[:_ROWS].toarray())
+    return np.asarray(values)[:_ROWS]
+
+
+def _numbers_differ(level: Level, one: NDArray[Any], other: NDArray[Any], scale: float | None) -> str:
+    gaps = np.abs(np.asarray(one, dtype=float) - np.asarray(other, dtype=float))
+    both_nan = np.isnan(one) & np.isnan(other) if one.dtype.kind == "f" and other.dtype.kind == "f" else False
+    gaps = np.where(both_nan, 0.0, gaps)
+    largest = float(gaps.max(initial=0.0))
+    if level == "exact":
+        held = bool(np.all(gaps <= _EXACT * np.maximum(1.0, np.abs(np.nan_to_num(np.asarray(other, dtype=float))))))
+    else:
+        if scale is None:
+            scale = float(np.sqrt(np.nanmean(np.square(other)))) if other.size else 0.0
+        held = float(gaps.mean() if gaps.size else 0.0) <= _ALLOWED[level][0] * scale + _EXACT
+    return "" if held else f"the largest difference is {largest:.3g}"
+
+
+def _labels_differ(level: Level, one: NDArray[Any], other: NDArray[Any]) -> str:
+    n = int(np.sum(one != other))
+    # A row at the very cut may fall to either side.
+    allowed = max(1.0, (_ALLOWED[level][1] if level != "exact" else 0.01) * len(one))
+    return "" if n <= allowed else f"{n} of {len(one)} labels differ"

@@ -1,0 +1,233 @@
+"""How numbers and tables look, in text and in html; the only place that formats them."""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .exceptions import InputError
+
+
+def number(value: float | None, sign: bool = False) -> str:
+    """Four digits after the point, or four significant ones where that says more or takes less room."""
+    if value is None or not np.isfinite(value):
+        return "undefined" if value is not None else "none"
+    plus = "+" if sign else ""
+    # A difference rounds to four digits, unless nothing would be left; what is smaller still is the rounding of floats.
+    if value == 0 or (1e-3 <= abs(value) < 1e3) or (sign and (5e-5 <= abs(value) < 1e3 or abs(value) < 1e-9)):
+        return f"{value:{plus}z.4f}"
+    return f"{value:{plus}.4g}"
+
+
+def interval(low: float, high: float, level: float, sign: bool = False) -> str:
+    """``95% CI [0.8120, 0.9330]``."""
+    return f"{100 * level:g}% CI [{number(low, sign)}, {number(high, sign)}]"
+
+
+def pvalue(value: float) -> str:
+    """Four digits, or the power of ten of a smaller one; never ``0.0000``."""
+    return f"{value:.4f}" if value >= 1e-3 or value == 0 else f"{value:.1e}"
+
+
+def count(n: int, noun: str, plural: str | None = None) -> str:
+    """``1 sample``, ``80 samples``, ``12,000 samples``."""
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def seconds(value: float) -> str:
+    """``40 ms``, ``0.4 s``, ``12 s``, ``3 min 05 s``, ``2 h 10 min``."""
+    if 0 < value < 0.1:
+        return f"{1000 * value:.2g} ms"
+    if value < 10:
+        return f"{value:.1f} s"
+    if value < 60:
+        return f"{value:.0f} s"
+    minutes, rest = divmod(round(value), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def shorten(text: str, width: int) -> str:
+    """Cut in the middle, where names of configurations differ least."""
+    if len(text) <= width:
+        return text
+    keep = width - 1
+    return text[: keep - keep // 2] + "…" + text[len(text) - keep // 2 :]
+
+
+def facts(title: str, rows: Iterable[tuple[str, str]]) -> str:
+    """A title and indented ``key   value`` lines."""
+    rows = list(rows)
+    width = max((len(k) for k, _ in rows), default=0)
+    lines = [f"  {k:<{width}}   {v}" for k, v in rows]
+    return "\n".join([title, *lines])
+
+
+def facts_html(title: str, rows: Iterable[tuple[str, str]]) -> str:
+    """The same as `facts`, as a small html table; everything is escaped."""
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{html.escape(k)}</th><td style='text-align:left'>{html.escape(v)}</td></tr>"
+        for k, v in rows
+    )
+    return f"<div class='outfold'><b>{html.escape(title)}</b><table>{cells}</table></div>"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[Any]], left: Sequence[int] = (0,)) -> str:
+    """A plain text table; the columns in `left` are left-aligned."""
+    cells = [[str(c) for c in header], *([str(c) for c in row] for row in rows)]
+    widths = [max(len(row[j]) for row in cells) for j in range(len(header))]
+    lines = [
+        "  ".join(c.ljust(w) if j in left else c.rjust(w) for j, (c, w) in enumerate(zip(row, widths, strict=True)))
+        for row in cells
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def table_html(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """The same as `table`, in html; everything is escaped."""
+    head = "".join(f"<th>{html.escape(str(c))}</th>" for c in header)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(str(c))}</td>" for c in row) + "</tr>" for row in rows)
+    return f"<table class='outfold'><tr>{head}</tr>{body}</table>"
+
+
+_LETTERS_LATEX = 50  # of a name on one line; longer ones are broken over several
+
+
+def table_latex(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """The same as `table`, for LaTeX with booktabs; everything is escaped, and a long first column is broken."""
+    rows = list(rows)
+    cells = [[escape_latex(cell) for cell in row] for row in rows]
+    columns = "l" * len(header)
+    if any(len(str(row[0])) > _LETTERS_LATEX for row in rows):
+        columns = rf"p{{{0.5 if len(header) < 4 else 0.2}\linewidth}}" + columns[1:]
+        cells = [[r"\raggedright " + _breakable(first), *rest] for first, *rest in cells]
+    lines = [_protected(" & ".join(row)) + r" \\" for row in [[escape_latex(cell) for cell in header], *cells]]
+    body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+    return "\n".join([*body, r"\end{tabular}"])
+
+
+def _breakable(name: str) -> str:
+    """An escaped name that may be broken after marks of punctuation."""
+    return re.sub(r"(\\(?:[_&#$%{}]|text\w+\{\})|[,=(/;:])(?=\S)", r"\1\\allowbreak{}", name)
+
+
+# What no document may hold, and what would turn the direction of the text around it.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
+)
+
+
+def clean(text: object, instead: str = "\N{REPLACEMENT CHARACTER}") -> str:
+    """The text without characters that are not seen."""
+    text = str(text)
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNSEEN.sub(instead, text)
+
+
+# fmt: off
+_GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta", "η": "eta", "θ": "theta",
+    "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma",
+    "τ": "tau", "φ": "varphi", "χ": "chi", "ψ": "psi", "ω": "omega", "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta",
+    "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi", "Σ": "Sigma", "Φ": "Phi", "Ψ": "Psi", "Ω": "Omega",
+}
+# fmt: on
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    "'": r"\textquotesingle{}",
+    "…": r"\dots{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "−": "$-$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "≠": r"$\neq$",
+    "≈": r"$\approx$",
+    "∞": r"$\infty$",
+    **{c: "\\" + c for c in "&%$#_{}"},
+    **{letter: f"$\\{name}$" for letter, name in _GREEK.items()},
+}
+# What pdfLaTeX takes as it stands (with T1 fonts): Latin letters and marks of punctuation. One may not know all of the rest.
+_LATIN = set(map(chr, [*range(0x20, 0x7F), *range(0xA0, 0x180)])) - set("ĦħĸĿŀŉŦŧſ") | set("–—‘’“”„•†‡€™")
+_STRANGE = re.compile("[^" + re.escape("".join(sorted(_LATIN | set(_LATEX)))) + "]+")
+
+
+def escape_latex(text: Any) -> str:
+    """Text with TeX's special characters made harmless, on one line.
+
+    Letters that pdfLaTeX does not have, such as Chinese ones, are shown by XeLaTeX and LuaLaTeX only, which \\Umathcode tells.
+    """
+    line = clean(" ".join(str(text).splitlines()), "?").replace("\t", " ")
+    parts, at = [], 0
+    for strange in _STRANGE.finditer(line):
+        parts += [_escaped(line[at : strange.start()]), rf"\ifdefined\Umathcode {strange[0]}\else ?\fi{{}}"]
+        at = strange.end()
+    return "".join(parts) + _escaped(line[at:])
+
+
+def _escaped(text: str) -> str:
+    # Two hyphens would become a dash.
+    return "".join(_LATEX.get(c, c) for c in text).replace("--", "-{}-").replace("--", "-{}-")
+
+
+def _protected(line: str) -> str:
+    """A row that TeX cannot take for an argument of the end of the row before."""
+    return "{" + line[0] + "}" + line[1:] if line[:1] in ("[", "*") else line
+
+
+def json_ready(value: Any) -> Any:
+    """What json can hold: numpy's numbers become Python's, what is not finite becomes null."""
+    kind = type(value)
+    if kind in (str, int, bool) or value is None:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(k): json_ready(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_ready(v) for v in value]
+    if hasattr(value, "tolist"):
+        return json_ready(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+# Longer values are shortened in names of configurations.
+_VALUE_WIDTH = 40
+
+
+def compact(value: Any) -> str:
+    """A parameter's value as it stands in the name of a configuration."""
+    if isinstance(value, (float, np.floating)):
+        return f"{value:g}"
+    if callable(value) and hasattr(value, "__name__"):
+        return str(value.__name__)
+    text = str(value) if isinstance(value, np.generic) else " ".join(repr(value).split())
+    return shorten(text, _VALUE_WIDTH)
+
+
+def make_frame(columns: dict[str, Any], backend: str | None = None) -> Any:
+    """A data frame of these columns, in pandas where installed, else polars, or in the `backend` named."""
+    if backend is None:
+        backend = next((name for name in ("pandas", "polars") if importlib.util.find_spec(name)), None)
+        if backend is None:
+            raise InputError("a frame needs pandas or polars; install one of them: pip install 'outfold[frames]'.")
+    import narwhals as nw
+
+    try:
+        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]  # any name the user gives
+    except (ImportError, ModuleNotFoundError):
+        raise InputError(f"{backend} is not installed; pip install {backend}.") from None

@@ -1,0 +1,507 @@
+"""Predictions made elsewhere: from arrays, long tables and files, and back to long tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..data.plan import NOT_HELD_OUT, Plan
+from ..data.predictions import RESPONSES, Predictions, Response, State, cell_mask
+from ..data.target import Target, encode
+from ..exceptions import InputError
+from ..formatting import make_frame
+from .store import load
+from .tables import LongTable, distinct_codes, not_held_out, numbers_or_codes, read_table, uniform
+
+
+def from_arrays(
+    y: Any,
+    P: ArrayLike,
+    folds: Any = None,
+    configs: Sequence[str] | str | None = None,
+    groups: Any = None,
+    response: Response | None = None,
+    samples: Any = None,
+    *,
+    positive: Any = None,
+    threshold: float | None = None,
+    params: Sequence[Mapping[str, Any]] | None = None,
+) -> Predictions:
+    """Predictions that are at hand as arrays.
+
+    Parameters
+    ----------
+    y
+        (N,) labels: classes, numbers, or survival times (records of event and time, or columns time, event). Not
+        used, and may be None, for ``response="pointwise"``.
+    P
+        Predictions of shape (N,), (N, C), (N, C, R) or (N, C, R, K) for N samples, C configurations, R repeats and
+        K classes in sorted order. A masked array (`numpy.ma`) says which whole cells were not run.
+    folds
+        (N,) or (N, R): the fold that held out a sample, in any labels; -1 where none did. Labels that no two repeats
+        share are numbered in every repeat anew. None for predictions on one test set.
+    configs
+        Names of the configurations; ``config 0``, ``config 1``, ... by default.
+    groups
+        (N,) groups of samples that belong together.
+    response
+        What the predictions are: ``label``, ``score``, ``proba``, ``value``, ``risk`` or ``pointwise``. Told from the
+        labels and the numbers where they leave no doubt.
+    samples
+        (N,) names of the samples.
+    positive
+        Which of two classes is the positive one; by default the last in sorted order.
+    threshold
+        Where scores are cut to give labels.
+    params
+        The parameters that tell configurations apart, one dict a configuration.
+
+    Examples
+    --------
+    >>> oof = from_arrays(["no", "yes", "yes", "no"], [0.1, 0.8, 0.6, 0.3], folds=[0, 0, 1, 1])
+    >>> oof.response, oof.configs
+    ('proba', ('config 0',))
+    """
+    if configs is None and np.ndim(P) == 2 and hasattr(P, "columns"):
+        configs = [str(name) for name in P.columns]
+    mask = np.ma.getmaskarray(P) if isinstance(P, np.ma.MaskedArray) else None
+    data, words = numbers_or_codes(np.asarray(P))
+    if not 1 <= data.ndim <= 4:
+        raise InputError(f"P must have shape (N,), (N, C), (N, C, R) or (N, C, R, K); it has {data.shape}.")
+    if data.size == 0:
+        raise InputError(f"P is empty, its shape is {data.shape}; at least one prediction is needed.")
+    missing = None if mask is None else _missing(mask)
+    raw = _Raw(y, _by_repeat(data), words, missing, folds, configs, groups, samples, params)
+    raw.whole = np.asarray(P).dtype.kind in "biu"
+    return raw.predictions(response, positive, threshold)
+
+
+def from_frame(
+    frame: Any,
+    *,
+    sample: str,
+    config: str | None,
+    label: str | tuple[str, str] | None,
+    prediction: str | Sequence[str],
+    fold: str | None = None,
+    repeat: str | None = None,
+    group: str | None = None,
+    response: Response | None = None,
+    positive: Any = None,
+    threshold: float | None = None,
+) -> Predictions:
+    """Predictions in a long table, one row for every (sample, configuration, repeat), in any order.
+
+    Samples and configurations stay in the order in which they first appear. Tests that go through the samples one by one
+    use it (`compare.e_process`), and the fingerprint depends on it. A cell (configuration, repeat, fold) without any row
+    was not run.
+
+    Parameters
+    ----------
+    frame
+        A pandas or polars data frame.
+    sample, fold, repeat, group
+        Columns with the sample's name, the fold that held it out, the repeat and the group. Without `fold` all
+        predictions are taken as made on one test set.
+    config
+        Column with the configuration's name; None where there is only one.
+    label
+        Column with the label, or a pair of columns (time, event); None for pointwise scores.
+    prediction
+        Column with the prediction, or one column for every class, whose names end with the class label.
+    response, positive, threshold
+        As in `from_arrays`.
+    """
+    table = LongTable(frame, sample, config, repeat)
+    data, words = table.predictions(prediction)
+    raw = _Raw(
+        y=table.labels(label),
+        data=data,
+        words=words,
+        missing=~table.present,
+        folds=table.folds(fold),
+        configs=table.configs,
+        groups=None if group is None else table.of_sample(group, "group"),
+        samples=table.samples,
+        columns=None if isinstance(prediction, str) else list(prediction),
+    )
+    return raw.predictions(response, positive, threshold)
+
+
+def read(path: str | os.PathLike[str], **columns: Any) -> Predictions:
+    """Predictions in a file: .oof, or a long table as .csv, .csv.gz or .parquet.
+
+    Parameters
+    ----------
+    path
+        The file.
+    **columns
+        The arguments of `from_frame`. By default the columns are called ``sample``, ``config``, ``label`` (or
+        ``time`` and ``event``), ``prediction`` (or ``prediction_<class>``), and ``fold``, ``repeat`` and ``group`` where
+        there are such columns: the names `Predictions.to_frame` gives.
+    """
+    path = Path(path)
+    if path.suffix == ".oof":
+        if columns:
+            raise InputError(
+                f"{path.name} is an .oof file, which needs no further arguments; got {', '.join(columns)}."
+            )
+        return load(path)
+    frame = read_table(path)
+    return from_frame(frame, **_default_columns(list(frame.columns), columns))
+
+
+def to_frame(oof: Predictions, backend: str | None = None) -> Any:
+    """A long table with a row for every (sample, configuration, repeat) of a done cell.
+
+    Parameters
+    ----------
+    oof
+        The predictions.
+    backend
+        ``"pandas"`` or ``"polars"``; by default the first of them that is installed.
+
+    Returns
+    -------
+    DataFrame
+        Columns sample, config, repeat, fold, label (or time, event; nothing for pointwise scores), prediction (or
+        prediction_<class>), and group where there are groups. A binary probability is that of the positive class.
+    """
+    assert oof.samples is not None
+    done = cell_mask(oof.folds, oof.state == State.DONE).swapaxes(0, 1)
+    config, repeat, sample = np.nonzero(done)
+    columns: dict[str, Any] = {
+        "sample": _pick(oof.samples, sample, backend),
+        "config": _pick(np.array(oof.configs), config, backend),
+        "repeat": repeat,
+        "fold": oof.folds[sample, repeat],
+    }
+    if oof.target.event is not None:
+        columns |= {"time": oof.target.y[sample], "event": oof.target.event[sample]}
+    elif oof.target.task != "pointwise":
+        columns["label"] = _pick(oof.y, sample, backend)
+    values = oof.data[repeat, config, sample]
+    if values.ndim == 2:
+        assert oof.target.classes is not None
+        columns |= {f"prediction_{c!s}": values[:, k] for k, c in enumerate(oof.target.classes)}
+    elif oof.response == "label":
+        assert oof.target.classes is not None
+        columns["prediction"] = _pick(oof.target.classes, values, backend)
+    else:
+        columns["prediction"] = values
+    if oof.groups is not None:
+        columns["group"] = _pick(oof.groups, sample, backend)
+    return make_frame(columns, backend)
+
+
+def _pick(values: NDArray[Any], index: NDArray[np.intp], backend: str | None) -> Any:
+    """``values[index]`` for a frame; text is made the frame's own kind of text before, not after it is multiplied."""
+    values = uniform(values)
+    if values.dtype.kind != "U":
+        return values[index]
+    column = make_frame({"text": values}, backend)["text"]
+    return getattr(column, "array", column)[index]  # without the index of pandas
+
+
+# -- what arrays and tables have in common --------------------------------------------------------------
+
+_TASKS = {"value": "regression", "risk": "survival", "label": "classification"} | dict.fromkeys(
+    ("score", "proba"), "classification"
+)
+_SUM_TOLERANCE = 1e-4
+
+
+@dataclass
+class _Raw:
+    """Predictions as they came, in the layout of `Predictions` but with nothing known about what they are.
+
+    `data` is (R, C, N) or (R, C, N, K); where `words` is given it holds positions in these, because the predictions
+    are text. `missing` is (R, C, N). `columns` names the K outputs. `whole` numbers came as such, not as floats.
+    """
+
+    y: Any
+    data: NDArray[Any]
+    words: NDArray[Any] | None
+    missing: NDArray[np.bool_] | None
+    folds: Any
+    configs: Sequence[str] | str | None = None
+    groups: Any = None
+    samples: Any = None
+    params: Sequence[Mapping[str, Any]] | None = None
+    columns: list[str] | None = None
+    whole: bool = False
+
+    def predictions(self, response: Response | None, positive: Any, threshold: float | None) -> Predictions:
+        """Check everything, find out what is predicted, and build the artifact."""
+        if response is not None and response not in RESPONSES:
+            raise InputError(f"response must be one of {', '.join(RESPONSES)}; got {response!r}.")
+        n_repeats, n_configs, n = self.data.shape[:3]
+        names = self._names(n_configs)
+        samples = np.arange(n) if self.samples is None else _one_each(self.samples, "samples", n)
+        folds = _fold_codes(self.folds, n, n_repeats)
+        state = self._state(folds, names, samples)
+        used = cell_mask(folds, state == State.DONE)
+        target = self._target(response, positive, n)
+        if response is None:
+            response = self._infer(target, used)
+        if threshold is not None and (target.task != "binary" or response not in ("score", "proba")):
+            raise InputError("threshold cuts scores or probabilities of two classes; these predictions are neither.")
+        return Predictions(
+            target=target,
+            data=self._data(target, response, used),
+            folds=folds,
+            state=state,
+            configs=names,
+            response=response,
+            plan=Plan(folds=state.shape[2], repeats=n_repeats, stratify=False, groups=False, kind="given"),
+            params=self._params(n_configs),
+            groups=None if self.groups is None else _known_groups(_one_each(self.groups, "groups", n)),
+            samples=samples,
+            threshold=None if threshold is None else float(threshold),
+        )
+
+    def _names(self, n_configs: int) -> tuple[str, ...]:
+        if self.configs is None:
+            return tuple(f"config {j}" for j in range(n_configs))
+        names = (self.configs,) if isinstance(self.configs, str) else tuple(map(str, self.configs))
+        if len(names) != n_configs:
+            raise InputError(f"P has predictions of {n_configs} configurations, but configs has {len(names)} names.")
+        return names
+
+    def _params(self, n_configs: int) -> tuple[Mapping[str, Any], ...]:
+        if self.params is None:
+            return ()
+        params = tuple(dict(p) for p in self.params)
+        if len(params) != n_configs:
+            raise InputError(f"P has predictions of {n_configs} configurations, but params has {len(params)} dicts.")
+        return params
+
+    def _state(self, folds: NDArray[np.int32], names: tuple[str, ...], samples: NDArray[Any]) -> NDArray[np.uint8]:
+        """(C, R, F): done, or pending where all predictions of a cell are missing."""
+        n_repeats, n_configs = self.data.shape[:2]
+        n_folds = int(folds.max()) + 1
+        state = np.zeros((n_configs, n_repeats, n_folds), dtype=np.uint8)
+        for r in range(n_repeats):
+            held = np.flatnonzero(folds[:, r] >= 0)
+            fold = folds[held, r]
+            size = np.bincount(fold, minlength=n_folds)
+            lacking = np.zeros((n_configs, len(held)), bool) if self.missing is None else self.missing[r][:, held]
+            config, sample = np.nonzero(lacking)
+            lost = np.bincount(config * n_folds + fold[sample], minlength=n_configs * n_folds).reshape(
+                n_configs, n_folds
+            )
+            partly = (lost > 0) & (lost < size)
+            if partly.any():
+                c, s = (int(i[0]) for i in np.nonzero(lacking & partly[:, fold]))
+                raise InputError(
+                    f"{names[c]!r} lacks a prediction for sample {samples[held[s]]!s} in repeat {r}, but has others of "
+                    f"the same fold. A cell (configuration, repeat, fold) must be there as a whole or not at all."
+                )
+            state[:, r][(lost == 0) & (size > 0)] = State.DONE
+        return state
+
+    def _target(self, response: str | None, positive: Any, n: int) -> Target:
+        if response == "pointwise" or (response is None and self.y is None):
+            target = Target("pointwise", np.zeros(n))
+        elif self.y is None:
+            raise InputError(f"response={response!r} needs labels; y is None. Only pointwise scores go without.")
+        else:
+            task = _TASKS.get(response or "") or ("survival" if np.shape(self.y)[1:] == (2,) else None)
+            target = encode(self.y, task=task, positive=positive)
+        if len(target) != n:
+            raise InputError(f"y has {len(target)} labels, but P has predictions for {n} samples; they must agree.")
+        return target
+
+    def _infer(self, target: Target, used: NDArray[np.bool_]) -> Response:
+        by_task: dict[str, Response] = {"pointwise": "pointwise", "survival": "risk", "regression": "value"}
+        if target.task in by_task:
+            return by_task[target.task]
+        assert target.classes is not None
+        if self.words is not None:
+            return "label"
+        values = self.data[used]
+        self._refuse_class_columns(target)
+        if values.ndim == 2:
+            return "proba" if values.size and np.abs(values.sum(-1) - 1).max() <= _SUM_TOLERANCE else "score"
+        if target.classes.dtype.kind in "biuf" and np.isin(values, target.classes.astype(np.float64)).all():
+            return "label"
+        if target.task == "binary":
+            return "proba" if values.min(initial=0) >= 0 and values.max(initial=0) <= 1 else "score"
+        raise InputError(
+            f"y has {len(target.classes)} classes and the predictions are numbers that are not among them; say what they "
+            "are: response='value' for a regression, or class probabilities of shape (N, C, R, K) with response='proba'."
+        )
+
+    def _refuse_class_columns(self, target: Target) -> None:
+        """Columns that sum to 1, one a class: not several configurations, but the classes of one."""
+        n_repeats, n_configs = self.data.shape[:2]
+        assert target.classes is not None
+        if self.whole or self.data.ndim != 3 or n_repeats != 1 or n_configs != len(target.classes):
+            return
+        if self.configs is None and np.abs(self.data[0].sum(axis=0) - 1).max(initial=0) <= _SUM_TOLERANCE:
+            raise InputError(
+                f"P has one column for each of the {n_configs} classes, and they sum to 1: probabilities of one configuration "
+                f"have shape (N, 1, 1, {n_configs}), P[:, None, None, :]. For {n_configs} configurations name them (configs=)."
+            )
+
+    def _data(self, target: Target, response: Response, used: NDArray[np.bool_]) -> NDArray[Any]:
+        """The numbers in their final form; NaN (-1 for codes) wherever there is no prediction."""
+        if response == "label":
+            return self._codes(target, used)
+        if self.words is not None:
+            raise InputError(f"response={response!r} needs numbers; P holds text such as {str(self.words[0])!r}.")
+        data = self.data
+        if response == "proba" and target.classes is not None:
+            self._refuse_class_columns(target)
+        if response in ("score", "proba") and target.classes is not None:
+            data = self._by_class(target, target.classes, response, used)
+        elif data.ndim == 4:
+            raise InputError(
+                f"response={response!r} has one number a sample; P has {data.shape[3]} (its last dimension)."
+            )
+        data = np.array(data, dtype=np.float64, order="C")
+        data[~used] = np.nan
+        return data
+
+    def _codes(self, target: Target, used: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Predicted labels as class codes."""
+        if self.data.ndim == 4:
+            raise InputError(
+                f"response='label' has one label a sample; P has {self.data.shape[3]} (its last dimension)."
+            )
+        assert target.classes is not None
+        labels, codes = (self.words, self.data) if self.words is not None else distinct_codes(self.data)
+        assert labels is not None
+        code_of = {label: code for code, label in enumerate(target.classes.tolist())}
+        code_of_label = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+        out = np.where(used, code_of_label[codes], -1)
+        unknown = used & (out < 0)
+        if unknown.any():
+            raise InputError(
+                f"the predictions hold the label {labels[codes[unknown][0]].item()!r}, which y does not have; its labels "
+                f"are {', '.join(map(repr, target.classes[:10].tolist()))}."
+            )
+        return np.ascontiguousarray(out)
+
+    def _by_class(
+        self, target: Target, classes: NDArray[Any], response: Response, used: NDArray[np.bool_]
+    ) -> NDArray[Any]:
+        """Scores or probabilities in the order of the classes; one column where there are two classes."""
+        data, k = self.data, len(classes)
+        if data.ndim == 3:
+            if target.task == "multiclass":
+                raise InputError(
+                    f"response={response!r} with {k} classes needs one column for each of them, shape (N, C, R, {k}) "
+                    f"(one configuration: (N, 1, 1, {k})); P has {data.ndim} dimensions or fewer."
+                )
+            return data
+        if data.shape[3] != k:
+            raise InputError(
+                f"y has {k} classes, but the predictions have {data.shape[3]} columns; one a class is needed."
+            )
+        data = data[..., _column_order(classes, self.columns)]
+        if target.task == "multiclass":
+            return data
+        if response == "score":
+            raise InputError("binary scores are one number a sample, larger for the positive class; P has two columns.")
+        if np.abs(data[used].sum(-1) - 1).max(initial=0) > _SUM_TOLERANCE:
+            raise InputError(
+                "the two probabilities of a sample must sum to 1; they do not. Give the positive class's column."
+            )
+        return data[..., 1]
+
+
+def _column_order(classes: NDArray[Any], columns: list[str] | None) -> list[int]:
+    """Which column belongs to which class: by the end of its name; arrays have their columns in sorted order."""
+    if columns is None:
+        return [int(i) for i in np.argsort(np.argsort(classes))]
+    words = [_class_word(c) for c in classes.tolist()]
+    # The longest match, because the name of one class may be the end of another's.
+    ends = [max((w for w in words if name.casefold().endswith(w)), key=len, default=None) for name in columns]
+    if sorted(ends, key=str) != sorted(words):
+        raise InputError(
+            f"the columns {', '.join(columns)} must end with the names of the classes, {', '.join(words)}, so that it is "
+            "plain which is whose. Rename them."
+        )
+    return [ends.index(w) for w in words]
+
+
+def _class_word(label: Any) -> str:
+    """A class as the end of a column's name: 1.0 is 1, True is true."""
+    if isinstance(label, float) and label.is_integer():
+        label = int(label)
+    return str(label).casefold()
+
+
+def _by_repeat(P: NDArray[Any]) -> NDArray[Any]:
+    """(N[, C[, R[, K]]]) as (R, C, N[, K])."""
+    return np.swapaxes(P.reshape(P.shape + (1,) * (3 - P.ndim)), 0, 2)
+
+
+def _missing(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(R, C, N) from the mask of P; the outputs of a sample are masked together."""
+    if mask.ndim == 4:
+        if np.any(mask.any(axis=-1) != mask.all(axis=-1)):
+            raise InputError("P masks some of a sample's class columns but not all; mask whole cells.")
+        mask = mask[..., 0]
+    return _by_repeat(mask)
+
+
+def _one_each(values: Any, what: str, n: int) -> NDArray[Any]:
+    if np.ma.is_masked(values):
+        raise InputError(f"{what} masks some entries; every sample needs one.")
+    out = np.array(values)  # a copy: it is going to be made immutable
+    if out.shape != (n,):
+        raise InputError(
+            f"{what} must have one entry for each of the {n} samples, shape ({n},); its shape is {out.shape}."
+        )
+    return out
+
+
+def _known_groups(groups: NDArray[Any]) -> NDArray[Any]:
+    missing = np.array([v is None or type(v).__name__ == "NAType" or v != v for v in groups.tolist()], dtype=bool)
+    if missing.any():
+        raise InputError(f"the group of sample {int(np.argmax(missing))} is missing; every sample needs one.")
+    return groups
+
+
+def _fold_codes(folds: Any, n: int, n_repeats: int) -> NDArray[np.int32]:
+    """(N, R) folds as 0..F-1 in sorted order of their labels, -1 where a sample was not held out."""
+    if folds is None:
+        return np.zeros((n, n_repeats), dtype=np.int32)
+    if np.ma.is_masked(folds):
+        raise InputError("folds masks some entries; -1 says that a sample was not held out.")
+    labels = uniform(np.asarray(folds))
+    labels = labels[:, None] if labels.ndim == 1 else labels
+    if labels.shape != (n, n_repeats):
+        raise InputError(f"folds must have shape ({n}, {n_repeats}), samples x repeats; it has {np.shape(folds)}.")
+    out = not_held_out(labels)
+    known = [np.unique(labels[~out[:, r], r]) for r in range(n_repeats)]
+    empty = [r for r, names in enumerate(known) if len(names) == 0]
+    if empty:
+        raise InputError(f"folds hold out no sample in repeat {empty[0]}; leave that repeat out.")
+    names = np.unique(np.concatenate(known))
+    if len(names) < sum(map(len, known)):
+        known = [names] * n_repeats  # one numbering for all, so that fold 3 is fold 3 in every repeat
+    columns = [np.where(out[:, r], NOT_HELD_OUT, np.searchsorted(known[r], labels[:, r])) for r in range(n_repeats)]
+    return np.stack(columns, axis=1).astype(np.int32)
+
+
+def _default_columns(names: list[str], given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `from_frame` that were not given, from the names `to_frame` writes."""
+    outputs = [name for name in names if name.startswith("prediction_")]
+    out: dict[str, Any] = {"sample": "sample", "config": "config", "label": "label", "prediction": "prediction"}
+    if "prediction" not in names and outputs:
+        out["prediction"] = outputs
+    if "label" not in names:
+        if {"time", "event"} <= set(names):
+            out["label"] = ("time", "event")
+        else:
+            out["label"] = None  # per-sample scores need no labels; a metric of labels will ask for them
+    return out | {key: key for key in ("fold", "repeat", "group") if key in names} | given

@@ -1,0 +1,467 @@
+"""One .oof file: an SQLite database that holds `Predictions`, written as a whole or cell by cell."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.notes import Note
+from ..data.plan import Splits, fingerprint
+from ..data.predictions import Predictions, State, begun, check_probabilities
+from ..exceptions import FileError, InputError, OutfoldError
+from .mismatch import refuse_mismatch
+from .schema import (
+    APPLICATION_ID,
+    MAIN,
+    SCHEMA,
+    blobs_of,
+    check_blocks,
+    create,
+    insert_about,
+    insert_block,
+    insert_cells,
+    insert_configs,
+    insert_repeats,
+    read_about,
+    read_predictions,
+    state_name,
+    transaction,
+)
+
+# Long enough for a file that is just being closed, short enough to be told that it is in use.
+_LOCK_SECONDS = 1.0
+_JOURNALS = ("-wal", "-shm", "-journal")
+
+
+class Cell(NamedTuple):
+    """What is known of one (configuration, repeat, fold) of a block: the unit in which `Store` is written."""
+
+    block: str
+    config: str
+    repeat: int
+    fold: int
+    state: State
+    values: NDArray[Any] | None = None
+    message: str | None = None
+    seconds: float | None = None
+    labels: NDArray[Any] | None = None
+
+
+def save(oof: Predictions, path: str | os.PathLike[str]) -> Path:
+    """Write predictions to one .oof file.
+
+    The file appears as a whole or not at all; an existing one is replaced.
+
+    Parameters
+    ----------
+    oof
+        What to write, its blocks included.
+    path
+        Where to; the folder must exist.
+
+    Returns
+    -------
+    Path
+        The file that was written.
+    """
+    path = Path(path)
+    with _clear_errors(path, writing=True):
+        _create(_followed(path), oof, replace_existing=True)
+    return path
+
+
+def load(path: str | os.PathLike[str]) -> Predictions:
+    """Read the predictions of an .oof file; every version of the format so far can be read."""
+    path = _followed(Path(path))
+    with _clear_errors(path), closing(_open_to_read(path)) as db:
+        return begun(_read(db, path))
+
+
+class Store:
+    """An .oof file that grows while predictions are being collected.
+
+    Finished cells are written in transactions of their own: whatever happens to the process, the file opens with
+    every cell that `write` returned from. One process at a time has the store open. Made by `Store.open`; a context
+    manager.
+    """
+
+    def __init__(self, path: Path, db: sqlite3.Connection) -> None:
+        self.path = path
+        self._db = db
+        self._read_header()
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], header: Predictions, identity: Mapping[str, str]) -> Store:
+        """Create the file, or go on with one that was made in the same way.
+
+        Parameters
+        ----------
+        path
+            The file. It is created where there is none.
+        header
+            Predictions without a finished cell: labels, configurations, folds, plan, blocks, provenance.
+            ``provenance["specs"]`` (name -> text) says what a configuration is beyond its name.
+        identity
+            Named hashes or texts that must be the same when the store is opened again, such as ``data`` or ``seed``.
+
+        Raises
+        ------
+        StoreMismatchError
+            The file was made with another identity, other splits, or other configurations of the same name.
+        FileError
+            The file cannot be read or written, or another process is writing it.
+        """
+        path = _followed(Path(path))
+        with _clear_errors(path, writing=True):
+            if not path.exists():
+                facts = {**header.provenance, "identity": dict(identity)}
+                _create(path, replace(header, provenance=facts), replace_existing=False)
+            db = _open_to_write(path)
+            try:
+                store = cls(path, db)
+                refuse_mismatch(path.name, store._header, header, identity)
+                store._extend(header)
+            except BaseException:
+                db.close()
+                raise
+        return store
+
+    def states(self) -> dict[tuple[str, str, int, int], State]:
+        """State of every (block, configuration, repeat, fold) that is not pending."""
+        query = "SELECT block, name, repeat, fold, state FROM cells JOIN configs ON config = position"
+        with _clear_errors(self.path):
+            found = {(b, c, r, k): State[s.upper()] for b, c, r, k, s in self._db.execute(query)}
+        return {key: state for key, state in found.items() if state != State.PENDING}
+
+    def done(self) -> set[tuple[str, str, int, int]]:
+        """Every (block, configuration, repeat, fold) that is done, failed or dropped."""
+        return set(self.states())
+
+    def write(self, cells: Iterable[Cell]) -> None:
+        """Write cells in one transaction, all or none of them; a cell written before is replaced."""
+        rows = [self._row(cell) for cell in cells]
+        with self._transaction() as db:
+            insert_cells(db, rows)
+
+    def update(self, *, notes: Iterable[Note] | None = None, **provenance: Any) -> None:
+        """Add to the provenance (a fact of the same name is replaced); `notes`, where given, replace the notes."""
+        with self._transaction() as db:
+            facts: dict[str, Any] = {"provenance": {**read_about(db)["provenance"], **provenance}}
+            if notes is not None:
+                facts["notes"] = [[note.code, note.text] for note in notes]
+            insert_about(db, facts)
+
+    def grow(self, splits: Splits) -> None:
+        """Add the repeats of these splits that the main block does not have yet."""
+        marked = fingerprint(self._header.target, splits.folds, splits.train)
+        with self._transaction() as db:
+            insert_repeats(db, splits, marked, self._folds[MAIN].shape[1])
+        self._folds[MAIN] = splits.folds
+
+    def predictions(self) -> Predictions:
+        """What is in the file now."""
+        with _clear_errors(self.path):
+            return _read(self._db, self.path)
+
+    def close(self) -> None:
+        """Leave a single file behind, and let others have it."""
+        # Where this fails (a full disk), the journal stays beside the file and is taken up when it is opened again.
+        with suppress(sqlite3.Error):
+            self._db.execute("PRAGMA journal_mode = DELETE")
+        self._db.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with _clear_errors(self.path, writing=True), transaction(self._db):
+            yield self._db
+
+    def _row(self, cell: Cell) -> tuple[Any, ...]:
+        """The cell as a row of the table, once it is known to fit this store."""
+        block = self._header if cell.block == MAIN else self._header.blocks.get(cell.block)
+        if block is None:
+            raise InputError(f"{self.path.name} has no block {cell.block!r}; open it with predictions that have one.")
+        if cell.config not in self._positions:
+            raise InputError(f"{self.path.name} has no configuration {cell.config!r}; open it with one of that name.")
+        blobs: tuple[Any, ...] = (None, None, None)
+        if cell.state == State.DONE:
+            values = _checked_values(cell, block, self._n_held_out(cell))
+            blobs = blobs_of(values, _checked_labels(cell, block), block.response)
+        where = (cell.block, int(cell.repeat), int(cell.fold), self._positions[cell.config])
+        seconds = None if cell.seconds is None else float(cell.seconds)
+        return (*where, state_name(cell.state), cell.message, seconds, *blobs)
+
+    def _read_header(self) -> None:
+        self._header = _read(self._db, self.path, cells=False)
+        self._positions = {name: i for i, name in enumerate(self._header.configs)}
+        self._folds = {MAIN: self._header.folds} | {name: b.folds for name, b in self._header.blocks.items()}
+        self._sizes: dict[tuple[str, int], NDArray[np.intp]] = {}
+
+    def _n_held_out(self, cell: Cell) -> int:
+        """How many samples a cell holds out; counted once for all folds of a repeat."""
+        key = (cell.block, cell.repeat)
+        if key not in self._sizes:
+            self._sizes[key] = np.bincount(self._folds[cell.block][:, cell.repeat] + 1)[1:]
+        sizes = self._sizes[key]
+        return int(sizes[cell.fold]) if 0 <= cell.fold < len(sizes) else 0
+
+    def _extend(self, header: Predictions) -> None:
+        """Add the configurations and blocks that the file does not have yet."""
+        known = self._header
+        new = [i for i, name in enumerate(header.configs) if name not in self._positions]
+        blocks = {name: block for name, block in header.blocks.items() if name not in known.blocks}
+        if not new and not blocks:
+            return
+        with self._transaction() as db:
+            start = known.n_configs
+            insert_configs(db, start, [header.configs[i] for i in new], [header.params[i] for i in new])
+            specs = {**header.provenance.get("specs", {}), **known.provenance.get("specs", {})}
+            insert_about(db, {"provenance": {**known.provenance, "specs": specs}, "blocks": [*known.blocks, *blocks]})
+            for name, block in blocks.items():
+                insert_block(db, name, block)
+        self._read_header()
+
+
+def _checked_values(cell: Cell, block: Predictions, n: int) -> NDArray[Any]:
+    """The predictions of a done cell that holds out `n` samples, unless the file could not be loaded with them."""
+    values, where = np.asarray(cell.values), f"{cell.config!r} in repeat {cell.repeat}, fold {cell.fold}"
+    shape = (n, *block.data.shape[3:])
+    if cell.values is None or values.shape != shape:
+        raise InputError(f"a done cell needs predictions of shape {shape}; {where} has {values.shape}.")
+    if block.response == "label" and block.target.classes is not None:
+        usable = (values >= 0) & (values < len(block.target.classes))
+    else:
+        usable = np.isfinite(values)
+    if not usable.all():
+        raise InputError(f"a done cell holds usable predictions only; {where} has others. Mark it as failed.")
+    if block.response == "proba":
+        check_probabilities(values[None, None], np.ones((1, 1, len(values)), dtype=bool))
+    return values
+
+
+def _checked_labels(cell: Cell, block: Predictions) -> NDArray[Any] | None:
+    """The model's own labels, where they are not the cut."""
+    if cell.labels is None:
+        return None
+    labels, classes = np.asarray(cell.labels), block.target.classes
+    if (
+        classes is None
+        or labels.shape != np.asarray(cell.values).shape[:1]
+        or not np.all((labels >= 0) & (labels < len(classes)))
+    ):
+        raise InputError(f"labels of a cell are class codes, one a sample; {cell.config!r} has others.")
+    return labels
+
+
+# -- the file -------------------------------------------------------------------------------------------
+
+
+def _followed(path: Path) -> Path:
+    """The file a symbolic link stands for: it is written, and its journals lie beside it."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?{mode}"
+    return sqlite3.connect(uri, uri=True, timeout=_LOCK_SECONDS, isolation_level=None)
+
+
+def _create(path: Path, oof: Predictions, *, replace_existing: bool) -> None:
+    """Write a new file under another name, then move it to its place: nobody ever sees half of it."""
+    check_blocks(oof)
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; give the name of a file in it, such as {path / 'run.oof'}.")
+    if not path.parent.is_dir():
+        raise FileError(f"the folder {path.parent} does not exist; make it, or write to another one.")
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with closing(_connect(draft, "mode=rwc")) as db:
+            db.execute("PRAGMA journal_mode = OFF")
+            db.execute("PRAGMA synchronous = OFF")
+            create(db, oof)
+        _flush(draft)
+        _settle(path)
+        _put(draft, path, replace_existing)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _settle(path: Path) -> None:
+    """Leave no journal of an earlier file at `path`: SQLite would take it for one of the new file's."""
+    # Looked for before the file is: a journal that comes later belongs to a process that was quicker.
+    journals = [j for j in (path.with_name(path.name + end) for end in _JOURNALS) if j.exists()]
+    if journals and path.exists():
+        # What cannot be opened is going to be replaced anyway; what another process writes is not.
+        try:
+            with closing(_open_to_write(path)) as db:
+                db.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.Error as error:
+            if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise
+        except FileError:
+            pass
+    for journal in journals:
+        journal.unlink(missing_ok=True)
+
+
+def _put(draft: Path, path: Path, replace_existing: bool) -> None:
+    if not replace_existing:
+        try:
+            os.link(draft, path)  # unlike a move, fails where another process was quicker
+            return
+        except FileExistsError:
+            return
+        except OSError:
+            pass  # a file system without links
+    os.replace(draft, path)
+
+
+def _open_to_read(path: Path) -> sqlite3.Connection:
+    _check_exists(path)
+    # What a process that was killed has left in a journal is taken up. Without a journal nobody is writing, and
+    # the file can be read wherever it is, without a lock.
+    left = any(path.with_name(path.name + end).exists() for end in ("-wal", "-journal"))
+    db = _connect(path, "mode=rw" if left else "mode=ro&immutable=1")
+    try:
+        if left:
+            db.execute("PRAGMA locking_mode = EXCLUSIVE")  # no shared memory file, which a full disk has no room for
+        _check_format(db, path)
+        (page,) = db.execute("PRAGMA page_size").fetchone()
+        if not left and path.stat().st_size % page:
+            raise FileError(_texts(path, False)[sqlite3.SQLITE_CORRUPT])
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _open_to_write(path: Path) -> sqlite3.Connection:
+    _check_exists(path)
+    db = _connect(path, "mode=rw")
+    try:
+        # The lock is kept until the connection is closed, or the process ends in whatever way.
+        db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        db.execute("BEGIN EXCLUSIVE")
+        db.execute("COMMIT")
+        _check_format(db, path)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _check_exists(path: Path) -> None:
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; an .oof file is needed.")
+    if not path.exists():
+        raise FileError(f"there is no file {path}.")
+    if path.stat().st_size == 0:
+        raise FileError(_texts(path, False)[sqlite3.SQLITE_NOTADB])  # to SQLite an empty file is a database
+
+
+def _check_format(db: sqlite3.Connection, path: Path) -> None:
+    (application,) = db.execute("PRAGMA application_id").fetchone()
+    (schema,) = db.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID:
+        raise FileError(_texts(path, False)[sqlite3.SQLITE_NOTADB])
+    if schema > SCHEMA:
+        raise FileError(
+            f"{path.name} was made by a newer outfold (schema {schema}); this one reads up to {SCHEMA}. Upgrade outfold."
+        )
+    if db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+        raise FileError(_texts(path, False)[sqlite3.SQLITE_CORRUPT])
+
+
+# -- errors ---------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _clear_errors(path: Path, *, writing: bool = False) -> Iterator[None]:
+    """Every way a file can fail, as a `FileError` of one clear sentence."""
+    try:
+        yield
+    except OutfoldError:
+        raise
+    except sqlite3.Error as error:
+        raise FileError(_sqlite_text(error, path, writing)) from error
+    except UnicodeEncodeError as error:
+        raise InputError(f"names and labels must be valid text; {error.object!r} cannot be written.") from error
+    except OSError as error:
+        code = _SQLITE_CODES.get(error.errno or 0, -1)
+        generic = f"{path} could not be {'written' if writing else 'read'}: {error.strerror}."
+        raise FileError(_texts(path, writing).get(code, generic)) from error
+
+
+_SQLITE_CODES = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), sqlite3.SQLITE_FULL) | dict.fromkeys(
+    (errno.EACCES, errno.EPERM, errno.EROFS), sqlite3.SQLITE_PERM
+)
+
+
+def _code(error: sqlite3.Error) -> int:
+    """The primary result code, without the details SQLite adds in the upper bytes."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+
+
+def _sqlite_text(error: sqlite3.Error, path: Path, writing: bool) -> str:
+    if isinstance(error, sqlite3.ProgrammingError):
+        return f"{path.name} has been closed; open the store again."
+    known = _texts(path, writing).get(_code(error))
+    return known or f"{path.name} could not be {'written' if writing else 'read'}: {error}."
+
+
+def _texts(path: Path, writing: bool) -> dict[int, str]:
+    damaged = f"{path.name} is damaged or cut short; restore it from a copy, or collect again."
+    in_use = f"{path.name} is in use by another process. Wait until that one has finished, or use another store."
+    denied = (
+        f"{path} cannot be written; the folder or the disk is read-only. Choose a folder you may write to."
+        if writing
+        else f"{path} cannot be read; check that you may read the file and its folder."
+    )
+    return {
+        sqlite3.SQLITE_NOTADB: f"{path.name} is not an .oof file. Use outfold.read for tables (.csv, .parquet).",
+        sqlite3.SQLITE_CORRUPT: damaged,
+        sqlite3.SQLITE_ERROR: damaged,
+        sqlite3.SQLITE_BUSY: in_use,
+        sqlite3.SQLITE_LOCKED: in_use,
+        sqlite3.SQLITE_READONLY: denied,
+        sqlite3.SQLITE_CANTOPEN: denied,
+        sqlite3.SQLITE_PERM: denied,
+        sqlite3.SQLITE_FULL: f"{path.name} could not be written, the disk is full; what was written before is kept. "
+        "Free some space and go on.",
+        sqlite3.SQLITE_IOERR: f"{path} could not be {'written' if writing else 'read'}: the disk or network drive gave an "
+        "error. Check that it is connected, has space and allows locks, or use a file on a local disk; what was written "
+        "before is kept.",
+    }
+
+
+# -- contents -------------------------------------------------------------------------------------------
+
+
+def _read(db: sqlite3.Connection, path: Path, *, cells: bool = True) -> Predictions:
+    try:
+        return read_predictions(db, cells=cells)
+    except (LookupError, TypeError, ValueError, MemoryError, OverflowError, RecursionError, AssertionError) as error:
+        raise FileError(f"{path.name} is damaged ({error}); restore it from a copy, or collect again.") from error

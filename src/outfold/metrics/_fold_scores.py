@@ -1,0 +1,281 @@
+"""Scores of every fold: what tests by resampling are made of, from predictions or from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import metrics
+from ..arguments import check_count
+from ..data.plan import Plan, Splits
+from ..data.predictions import Predictions, State
+from ..exceptions import InputError
+from . import MetricLike
+from ._scoring import cell_scores
+
+Design = Literal["kfold", "holdout", "5x2cv", "blocked"]
+Layout = Literal["kfold", "balanced", "holdout", "loo", "one test set", "other"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FoldScores:
+    """The score of every configuration in every fold of every repeat.
+
+    Attributes
+    ----------
+    configs
+        Names of the configurations.
+    values
+        (C, R, K) scores; NaN where a score is undefined or a fold does not exist.
+    n_train, n_test
+        (R, K) samples trained on and held out; 0 where that is not known.
+    plan
+        How samples were held out.
+    layout
+        What the splits themselves are, whatever made them: ``kfold`` where every repeat holds out every sample once,
+        ``balanced`` where these are halves and the halves of any two repeats share a quarter of the samples,
+        ``holdout`` for random splits, ``loo`` for single samples, ``one test set``, or ``other``.
+    metric, greater_is_better
+        Name and direction of the score.
+    fingerprint, n_samples
+        Of the predictions the scores come from; None for scores made elsewhere.
+    """
+
+    configs: tuple[str, ...]
+    values: NDArray[np.float64]
+    n_train: NDArray[np.intp]
+    n_test: NDArray[np.intp]
+    plan: Plan
+    layout: Layout
+    metric: str = "score"
+    greater_is_better: bool = True
+    fingerprint: str | None = None
+    n_samples: int | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.values, self.n_train, self.n_test):
+            array.setflags(write=False)
+
+    def __repr__(self) -> str:
+        return f"<FoldScores of {len(self.configs)} configurations by {self.metric}, {self.plan}>"
+
+    def config_index(self, config: str | int) -> int:
+        """Position of a configuration given by name or by position."""
+        if isinstance(config, (int, np.integer)) and 0 <= config < len(self.configs):
+            return int(config)
+        if config in self.configs:
+            return self.configs.index(str(config))
+        raise InputError(f"no configuration {config!r}; there are {', '.join(map(repr, self.configs))}.")
+
+
+def fold_scores(oof: Predictions, metric: MetricLike) -> FoldScores:
+    """The metric of every cell that is done."""
+    found = metrics.get(metric, oof.target.task)
+    n_train, n_test = _sizes(oof)
+    values = np.where(oof.state == State.DONE, cell_scores(oof, found), np.nan)
+    return FoldScores(
+        oof.configs,
+        values,
+        n_train,
+        n_test,
+        oof.plan,
+        _layout(oof.splits, n_train, n_test),
+        found.name,
+        found.greater_is_better,
+        oof.fingerprint,
+        oof.n_samples,
+    )
+
+
+def layout(oof: Predictions) -> Layout:
+    """What the splits of these predictions are; see `FoldScores`."""
+    return _layout(oof.splits, *_sizes(oof))
+
+
+def _sizes(oof: Predictions) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """(R, K) samples trained on and held out in every cell."""
+    splits = oof.splits
+    shape = (oof.n_repeats, oof.state.shape[2])
+    n_train, n_test = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.intp)
+    for r, k in splits.cells:
+        n_test[r, k] = np.count_nonzero(splits.folds[:, r] == k)
+        # What a bootstrap round drew twice is one sample.
+        drawn = None if splits.train is None else splits.train[r, k]
+        n_train[r, k] = len(splits.folds) - n_test[r, k] if drawn is None else len(np.unique(drawn))
+    if oof.plan.kind == "given" and oof.n_folds <= 1:
+        n_train[:] = 0  # predictions made elsewhere on one test set come without a training part
+    return n_train, n_test
+
+
+def _layout(splits: Splits, n_train: NDArray[np.intp], n_test: NDArray[np.intp]) -> Layout:
+    """What the splits are, found from the splits: the name of a plan does not tell for a splitter made elsewhere."""
+    n, planned = len(splits.folds), n_test > 0
+    if not n_train[planned].all():
+        return "one test set"
+    whole = bool(np.all(n_train[planned] + n_test[planned] == n))
+    if whole and np.all(splits.folds >= 0):
+        if np.all(n_test[planned] == 1):
+            return "loo"
+        return "balanced" if splits.plan.kind == "blocked" or _is_balanced(splits.folds) else "kfold"
+    if is_time_series(splits) or _draws_twice(splits):
+        return "other"
+    # Random splits come one a repeat; such as hold out no sample twice by chance stand in one repeat.
+    return "holdout" if whole or np.all(planned.sum(axis=1) == 1) else "other"
+
+
+def is_time_series(splits: Splits) -> bool:
+    """Whether there are several splits, and all train on what stands before the samples they hold out."""
+    return len(splits.cells) > 1 and all(
+        splits.train_rows(r, k).max() < splits.test_rows(r, k).min() for r, k in splits.cells
+    )
+
+
+def _draws_twice(splits: Splits) -> bool:
+    """Whether samples are trained on more than once, as in bootstrap rounds: no test here is made for such."""
+    return any(len(np.unique(rows)) < len(rows) for rows in (splits.train or {}).values())
+
+
+def _is_balanced(folds: NDArray[np.int32]) -> bool:
+    """Whether m = 2^k - 1 repeats of halves share a quarter of the samples, to within the one that does not divide by four.
+
+    Random halves do so by coincidence only; blocked plans, whose classes may leave more samples over, say what they are.
+    """
+    n, m = folds.shape
+    if m < 3 or m & (m + 1) or folds.max() != 1:
+        return False
+    halves = np.concatenate([folds, 1 - folds], axis=1).astype(np.float64)
+    shared = (halves.T @ halves).reshape(2, m, 2, m)
+    pairs = np.triu_indices(m, 1)
+    return bool(np.all(np.abs(shared[:, pairs[0], :, pairs[1]] - n / 4) < 1))
+
+
+def from_scores(
+    scores: Mapping[str, ArrayLike] | ArrayLike,
+    *,
+    n_train: int,
+    n_test: int,
+    design: Design | Plan = "kfold",
+    repeats: int | None = None,
+    configs: Sequence[str] | None = None,
+    metric: str = "score",
+    greater_is_better: bool = True,
+) -> FoldScores:
+    """Scores of folds made elsewhere, for the tests of `outfold.compare` that need no predictions.
+
+    Parameters
+    ----------
+    scores
+        A dict (or data frame) with the scores of every configuration, or an array with a row for each: one score a
+        split, repeat by repeat, or (repeats, folds) of them. The same position must be the same split for all; NaN (or
+        masked) where a score is undefined.
+    n_train, n_test
+        Samples trained on and held out in a split.
+    design
+        How samples were held out: ``"kfold"`` (also repeated), ``"holdout"`` (independent random splits), ``"5x2cv"``,
+        ``"blocked"`` (m x 2, such as the blocked 3x2), or a Plan.
+    repeats
+        Repeats of a K-fold; 1 unless `design` says otherwise.
+    configs
+        Names, where `scores` is an array.
+    metric, greater_is_better
+        What the scores are called, and which are better.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
+    <FoldScores of 2 configurations by score, 3-fold>
+    """
+    names, values, rows = _columns(scores, configs)
+    n_train, n_test = check_count(n_train, "n_train"), check_count(n_test, "n_test")
+    plan = _plan_of(design, rows if repeats is None and design == "kfold" else repeats, values.shape[1])
+    shape = (plan.repeats, values.shape[1] // plan.repeats)
+    return FoldScores(
+        names,
+        values.reshape(len(names), *shape),
+        np.full(shape, n_train, dtype=np.intp),
+        np.full(shape, n_test, dtype=np.intp),
+        plan,
+        _layout_of(plan, n_train, n_test),
+        metric,
+        greater_is_better,
+    )
+
+
+def _columns(scores: Any, configs: Sequence[str] | None) -> tuple[tuple[str, ...], NDArray[np.float64], int | None]:
+    """Names, (C, J) scores, and the number of repeats where scores come as (repeats, folds)."""
+    if isinstance(scores, Mapping) or hasattr(scores, "columns"):
+        keys = list(scores if isinstance(scores, Mapping) else scores.columns)
+        names, columns = tuple(map(str, keys)), [_column(scores[key]) for key in keys]
+    else:
+        try:
+            columns = [_column(row) for row in scores]
+        except TypeError:
+            raise InputError(
+                f"scores must be a dict of scores, or an array with a row a configuration; got {scores!r}."
+            ) from None
+        names = tuple(f"config {i}" for i in range(len(columns))) if configs is None else tuple(map(str, configs))
+    if len({column.size for column in columns}) > 1:
+        lengths = ", ".join(f"{name} has {column.size}" for name, column in zip(names, columns, strict=False))
+        raise InputError(f"scores must be as many for every configuration, one a split; {lengths}.")
+    values = np.stack([column.ravel() for column in columns]) if columns else np.empty((0, 0))
+    if len(names) != len(values) or len(set(names)) < len(names):
+        raise InputError(f"scores need one name a configuration, all different; got {names} for {len(values)}.")
+    if len(values) < 2 or values.shape[1] < 2:
+        raise InputError(
+            f"a comparison needs two configurations and two scores of each at least; got {len(values)} with "
+            f"{values.shape[1]}."
+        )
+    if np.isinf(values).any():
+        raise InputError("scores must be finite numbers, or NaN where a score is undefined; some are infinite.")
+    shapes = {column.shape for column in columns}
+    repeats = columns[0].shape[0] if len(shapes) == 1 and columns[0].ndim == 2 and columns[0].shape[1] > 1 else None
+    return names, values, repeats
+
+
+def _column(scores: Any) -> NDArray[np.float64]:
+    """The scores of a configuration, one a split or (repeats, folds); what is masked is undefined."""
+    try:
+        if isinstance(scores, np.ma.MaskedArray):
+            scores = np.ma.filled(scores.astype(np.float64), np.nan)
+        return np.atleast_1d(np.asarray(scores, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"scores must be numbers, one a split: {error}.") from None
+
+
+def _plan_of(design: Design | Plan, repeats: int | None, n: int) -> Plan:
+    if isinstance(design, Plan):
+        plan = design
+    elif design == "5x2cv":
+        plan = Plan.five_by_two()
+    elif design == "holdout":
+        plan = Plan.repeated_holdout(n)
+    elif design == "blocked":
+        plan = Plan.blocked(n // 2)
+    elif design == "kfold":
+        times = check_count(1 if repeats is None else repeats, "repeats")
+        plan = Plan(folds=max(n // times, 2), repeats=times, stratify=False)
+    else:
+        raise InputError(f"design must be 'kfold', 'holdout', '5x2cv', 'blocked' or a Plan; got {design!r}.")
+    if repeats is not None and repeats != plan.repeats:
+        raise InputError(f"{plan} has {plan.repeats} repeats; got repeats={repeats}.")
+    if plan.folds * plan.repeats != n:
+        raise InputError(f"{plan} has {plan.folds * plan.repeats} splits; got {n} scores of every configuration.")
+    return plan
+
+
+def _layout_of(plan: Plan, n_train: int, n_test: int) -> Layout:
+    """What a plan says its splits are; sizes that contradict it are most often a wrong number of repeats."""
+    if plan.kind == "holdout":
+        return "holdout"
+    n = n_train + n_test
+    if abs(n_test * plan.folds - n) > plan.folds:
+        raise InputError(
+            f"{plan} holds out a {plan.folds}th part of the samples; n_train={n_train} and n_test={n_test} do not. "
+            "Give repeats=, or design='holdout' for independent splits."
+        )
+    return "loo" if n_test == 1 else "balanced" if plan.kind == "blocked" else "kfold"

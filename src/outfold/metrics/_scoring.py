@@ -1,0 +1,499 @@
+"""A metric bound to predictions: which configurations and cells count, and their scores under any weighting."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import metrics
+from ..arguments import check_count
+from ..data.notes import Note
+from ..data.predictions import Predictions, State
+from ..data.target import Target
+from ..exceptions import InputError, NeedError
+from ..results import Leaderboard
+from ..stats.base import EXACT32, EXACT64, Kernel, OneForMany, OneOfMany
+from ..stats.means import MeanKernel
+from ..stats.resample import Bootstrap, block_size, blocks
+from . import Metric, MetricLike
+
+# A drop on fewer predictions than this is mostly noise (Tsamardinos 2018, sect. 5.2.2).
+_EARLY_DROP = 50
+# Units left out one by one for the acceleration of a bootstrap; more are left out in as many parts.
+_JACKKNIFE = 2000
+
+Aggregate = Literal["pooled", "fold"]
+
+_KEPT: ContextVar[dict[Any, Any] | None] = ContextVar("kept", default=None)
+
+T = TypeVar("T")
+
+
+@contextmanager
+def kernels_kept() -> Iterator[None]:
+    """While this lasts, whoever scores the same predictions by the same metric shares responses, kernels and fold scores."""
+    token = _KEPT.set({})
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
+
+
+def kept(oof: Predictions, key: Any, make: Callable[[], T]) -> T:
+    """What is made of the predictions, once while `kernels_kept` and every time otherwise."""
+    made = _KEPT.get()
+    if made is None:
+        return make()
+    full = (id(oof), key)
+    if full not in made:
+        made[full] = (oof, make())  # the predictions stay alive, so that no other ones get their id
+    found: T = made[full][1]
+    return found
+
+
+def alone(oof: Predictions, config: str) -> Predictions:
+    """The predictions of one configuration."""
+    return kept(oof, ("alone", config), lambda: oof.sel(config=config))
+
+
+class Part(NamedTuple):
+    """A kernel and the columns of the weights it reads (None: all of them)."""
+
+    kernel: Kernel
+    columns: NDArray[np.intp] | None
+
+    def of(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """The weights this kernel reads."""
+        return weights if self.columns is None else weights[:, self.columns]
+
+
+class Scoring:
+    """Scores of the candidate configurations of some predictions.
+
+    Candidates are the configurations no cell of which was dropped or failed. The cells that count are those which all
+    candidates have done, so that every candidate is judged on the same samples (incomplete CV, hold-out).
+
+    Attributes
+    ----------
+    candidates
+        Positions of the candidates among all configurations.
+    rows
+        Samples with at least one prediction that counts; the columns of every weight matrix.
+    cells
+        The (repeat, fold) pairs that count.
+    notes
+        What was left out, and why.
+    """
+
+    def __init__(self, oof: Predictions, metric: MetricLike, aggregate: Aggregate = "pooled") -> None:
+        if aggregate not in ("pooled", "fold"):
+            raise InputError(f"aggregate must be 'pooled' or 'fold'; got {aggregate!r}.")
+        self.oof, self.aggregate = oof, aggregate
+        self.metric, self._data = bind(oof, metric)
+        self.candidates, self.cells, self._used, self.notes = kept(oof, "counts", lambda: _what_counts(oof))
+        self.rows = np.flatnonzero(self._used.any(axis=1))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the candidates."""
+        return tuple(self.oof.configs[i] for i in self.candidates)
+
+    @property
+    def params(self) -> tuple[Any, ...]:
+        """Parameters of the candidates."""
+        return tuple(self.oof.params[i] for i in self.candidates)
+
+    def by_fold(self) -> Scoring:
+        """The same candidates, scored by the mean over folds; the kernels are shared."""
+        assert self._by_cell  # built here once, not in every copy
+        out = copy.copy(self)
+        out.aggregate = "fold"
+        out.__dict__.pop("_own_parts", None)
+        return out
+
+    def equal_weights(self) -> NDArray[np.uint8]:
+        """One weighting, every sample once."""
+        return np.ones((1, len(self.rows)), dtype=np.uint8)
+
+    def scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
+        """(b, C) the metric of every candidate under every weighting."""
+        scores = self._own_parts if weights is None else self._scores_of_parts(weights)
+        out = self._mean(scores)
+        if len(scores) > 1 and any(np.isnan(s).any() for s in scores):
+            # Undefined for all: the part says nothing. Undefined for some only: these cannot be compared with the rest.
+            out[np.any([np.isnan(s) & ~np.all(np.isnan(s), axis=1, keepdims=True) for s in scores], axis=0)] = np.nan
+        return out if weights is not None else out.copy()
+
+    def _scores_of_parts(self, weights: NDArray[Any]) -> list[NDArray[np.float64]]:
+        return [part.kernel.scores(part.of(weights)) for part in self._parts]
+
+    @cached_property
+    def _own_parts(self) -> list[NDArray[np.float64]]:
+        """The scores of the parts on all samples, which everything asks for."""
+        if self.aggregate == "fold" and self.metric.values is not None:
+            return list(np.moveaxis(self.fold_scores(), -1, 0))
+        return self._shared(f"own {self.aggregate}", lambda: self._scores_of_parts(self.equal_weights()))
+
+    def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> NDArray[np.float64]:
+        """(b,) the metric of candidate chosen[i] under weights[i]."""
+        return self._mean([part.kernel.paired(part.of(weights), chosen) for part in self._parts])
+
+    def fold_scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
+        """(b, C, cells) the metric of every candidate in every cell that counts."""
+        if weights is None and self.metric.values is not None:
+            sums, sizes = self._cell_sums
+            return (sums / sizes)[None]
+        if weights is None:
+            return np.stack(self._shared("own fold", lambda: self._by_cells(self.equal_weights())), axis=-1)
+        return np.stack(self._by_cells(weights), axis=-1)
+
+    def _by_cells(self, weights: NDArray[Any]) -> list[NDArray[np.float64]]:
+        return [part.kernel.scores(part.of(weights)) for part in self._by_cell]
+
+    def undefined(self) -> tuple[int, int]:
+        """How many of how many parts of the mean over repeats, or folds, are undefined for every candidate."""
+        return sum(bool(np.isnan(scores).all()) for scores in self._own_parts), len(self._own_parts)
+
+    def standard_errors(self, fold_scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(b, C) sd over the folds of a repeat / sqrt(K), averaged over repeats; NaN for fewer than two folds."""
+        return standard_errors(fold_scores, np.array([r for r, _ in self.cells]))
+
+    def repeat_scores(self) -> NDArray[np.float64]:
+        """(R, C) the metric of every candidate on all that counts of every repeat; repeats without any are left out."""
+        if self.metric.values is None and self.aggregate == "pooled":
+            return np.concatenate(self._own_parts)
+        if self.metric.values is None:
+            sizes = [int(self._used[:, r].sum()) for r in self._repeats]
+            weights = (np.ones((1, n), dtype=np.uint8) for n in sizes)
+            return np.concatenate([part.kernel.scores(w) for part, w in zip(self._pooled, weights, strict=True)])
+        of = np.array([r for r, _ in self.cells])
+        sums, n = self._cell_sums
+        return np.stack([sums[:, of == r].sum(axis=1) / n[of == r].sum() for r in self._repeats])
+
+    @cached_property
+    def _cell_sums(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """(C, cells) what every cell adds to a mean, and (cells,) its samples: kernels, made for many weightings, cost more."""
+        return self._shared("sums", self._make_cell_sums)
+
+    def _make_cell_sums(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        assert self.metric.values is not None
+        return self._joined([self._sums_of(r, self._values(self.metric.values, r)) for r in self._repeats])
+
+    def _values(self, values: Callable[..., NDArray[Any]], repeat: int) -> NDArray[Any]:
+        """(C, n) what a pointwise metric is the mean of, on the samples that count of one repeat."""
+        rows = np.flatnonzero(self._used[:, repeat])
+        return values(self.oof.target.take(rows), self._slice(repeat, rows))
+
+    def _sums_of(self, repeat: int, values: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        return fold_sums(values, self.oof.folds[self._used[:, repeat], repeat])
+
+    @staticmethod
+    def _joined(
+        parts: list[tuple[NDArray[np.float64], NDArray[np.intp]]],
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        sums, sizes = zip(*parts, strict=True)
+        return np.concatenate(sums, axis=1), np.concatenate(sizes)
+
+    def group_codes(self) -> NDArray[np.intp] | None:
+        """(rows,) codes of the groups among the rows that count, or None where there are no groups."""
+        codes = self.oof.group_codes
+        return None if codes is None else np.unique(codes[self.rows], return_inverse=True)[1].astype(np.intp)
+
+    def units(self) -> NDArray[np.intp]:
+        """(rows,) what is drawn or left out whole: the code of the group, or the sample itself."""
+        codes = self.group_codes()
+        return np.arange(len(self.rows)) if codes is None else codes
+
+    # -- kernels ----------------------------------------------------------------------------------------
+
+    @property
+    def _parts(self) -> list[Part]:
+        return self._pooled if self.aggregate == "pooled" else self._by_cell
+
+    def _mean(self, scores: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Mean over repeats (folds), where a repeat that has only begun counts for the share of it that is done."""
+        if self.aggregate == "fold" or len(scores) == 1:
+            return _mean_defined(scores)
+        planned = np.sum(self.oof.folds >= 0, axis=0)
+        return _mean_defined(scores, [float(self._used[:, r].sum() / planned[r]) for r in self._repeats])
+
+    @property
+    def _repeats(self) -> list[int]:
+        """Repeats of which some cell counts."""
+        return sorted({r for r, _ in self.cells})
+
+    def _shared(self, what: str, make: Callable[[], T]) -> T:
+        """What is made of these candidates by this metric, once while `kernels_kept`."""
+        return kept(self.oof, (self.metric, self.candidates.tobytes(), what), make)
+
+    @cached_property
+    def _pooled(self) -> list[Part]:
+        return self._shared("pooled", self._make_pooled)
+
+    def _make_pooled(self) -> list[Part]:
+        """One kernel a repeat; one for all repeats where the metric is a mean over the same samples."""
+        held = self._repeats
+        columns = {r: np.flatnonzero(self._used[self.rows, r]) for r in held}
+        complete = all(len(columns[r]) == len(self.rows) for r in held)
+        if complete and len(held) > 1 and self.metric.values is not None:
+            return [Part(self._summed_kernel(self.metric.values, held), None)]
+        if complete and len(held) > 1 and len(self.candidates) == 1:
+            return self._repeats_at_once(held)
+        return [
+            Part(self._kernel(r, self.rows[columns[r]]), None if len(columns[r]) == len(self.rows) else columns[r])
+            for r in held
+        ]
+
+    def _repeats_at_once(self, repeats: list[int]) -> list[Part]:
+        """The kernels of the repeats of one candidate, which one kernel serves as if they were as many configurations."""
+        own = np.ascontiguousarray(self._data[:, self.candidates[0]][repeats][:, self.rows])
+        shared = OneForMany(self.metric.kernel(self.oof.target.take(self.rows), own))
+        return [Part(OneOfMany(shared, i), None) for i in range(len(repeats))]
+
+    def _summed_kernel(self, values: Callable[..., NDArray[Any]], repeats: list[int]) -> Kernel:
+        # Sums of 0-1 values stay whole numbers, so that ties stay exact: divide once, at the end.
+        total: Any = 0
+        sums = []
+        for r in repeats:
+            own = self._values(values, r)
+            total = total + _wide(own)
+            if _KEPT.get() is not None:  # the values are at hand, and folds will be asked for
+                sums.append(self._sums_of(r, own))
+        if sums:
+            self._shared("sums", lambda: self._joined(sums))
+        return MeanKernel(np.asarray(total), divisor=float(len(repeats)))
+
+    @cached_property
+    def _by_cell(self) -> list[Part]:
+        return self._shared("by cell", self._make_by_cell)
+
+    def _make_by_cell(self) -> list[Part]:
+        position = np.full(self.oof.n_samples, -1)
+        position[self.rows] = np.arange(len(self.rows))
+        parts = []
+        for r, k in self.cells:
+            held = np.flatnonzero(self.oof.folds[:, r] == k)
+            parts.append(Part(self._kernel(r, held), position[held]))
+        return parts
+
+    def _kernel(self, repeat: int, rows: NDArray[np.intp]) -> Kernel:
+        return self.metric.kernel(self.oof.target.take(rows), self._slice(repeat, rows))
+
+    def _slice(self, repeat: int, rows: NDArray[np.intp]) -> NDArray[Any]:
+        out = self._data[repeat]
+        if len(self.candidates) < out.shape[0]:
+            out = out[self.candidates]
+        return _columns(out, rows)
+
+
+def _columns(data: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[Any]:
+    """The columns of (C, N[, K]) predictions, not copied where these are all of them."""
+    return np.ascontiguousarray(data if len(rows) == data.shape[1] else data[:, rows])
+
+
+def fold_sums(values: NDArray[Any], folds: NDArray[np.integer]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """(C, K) sums of the (C, N) values over the samples of each fold there is, and (K,) their numbers of samples.
+
+    Whole numbers are summed exactly, and equal rows have equal sums.
+    """
+    order = np.argsort(folds, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(folds[order])) + 1, len(folds))
+    starts = np.append(0, ends[:-1])
+    if values.dtype.kind in "biu":  # as the narrowest floats whose sums are exact: they are the fastest to sum
+        # A negative number looks like a large one here, and takes a wider type than it needs.
+        largest = int(values.view(f"u{values.dtype.itemsize}").max(initial=0)) * len(folds)
+        values = values.astype(np.float32 if largest < EXACT32 else np.float64 if largest < EXACT64 else np.int64)
+    else:
+        values = values.astype(np.float64, copy=False)
+    held = np.take(values, order, axis=1)
+    sums = [held[:, a:b].sum(axis=1) for a, b in zip(starts, ends, strict=True)]
+    return np.stack(sums, axis=1).astype(np.float64), ends - starts
+
+
+def standard_errors(fold_scores: NDArray[np.float64], repeats: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(...) sd over the folds of a repeat / sqrt(K), averaged over repeats; `repeats` says which repeat a cell is of."""
+    out = []
+    for r in np.unique(repeats):
+        folds = fold_scores[..., repeats == r]
+        n = np.sum(np.isfinite(folds), axis=-1)
+        centred = folds - _mean_defined(list(np.moveaxis(folds, -1, 0)))[..., None]
+        squares = np.nansum(centred**2, axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            out.append(np.where(n > 1, np.sqrt(squares / (n - 1) / n), np.nan))
+    return _mean_defined(out)
+
+
+def sample_bootstrap(scoring: Scoring, stratify: bool, rng: int) -> Bootstrap:
+    """Draws of the samples that count, of whole groups where there are groups, within classes if `stratify`."""
+    target, codes = scoring.oof.target.take(scoring.rows), scoring.group_codes()
+    strata = None
+    if stratify:
+        strata = target.y if target.classes is not None else target.event
+        if strata is None:
+            raise InputError(f"stratify=True needs class labels; these predictions are for {target.task}.")
+    if codes is not None and strata is not None and not _one_stratum_a_group(codes, strata):
+        raise InputError("stratify=True with groups needs groups of one class each; draw without stratify.")
+    made = _KEPT.get()
+    draws = None if made is None else made.setdefault("draws", {})
+    within = None if strata is None else strata.astype(np.intp)
+    return Bootstrap(len(target), check_count(rng, "rng", 0), codes, within, draws)
+
+
+def jackknife_scores(scoring: Scoring) -> NDArray[np.float64]:
+    """(units, C) scores without each unit, or without each of 2,000 parts of the units."""
+    units = scoring.units()
+    n_units = int(units.max()) + 1
+    part_of = units if n_units <= _JACKKNIFE else (units * _JACKKNIFE) // n_units
+    n_parts = int(part_of.max()) + 1
+    scores = []
+    for part in blocks(n_parts, block_size(len(units))):
+        left_out = np.arange(part.start, part.stop)
+        scores.append(scoring.scores((part_of[None, :] != left_out[:, None]).astype(np.uint8)))
+    return np.concatenate(scores)
+
+
+def _one_stratum_a_group(codes: NDArray[Any], strata: NDArray[Any]) -> bool:
+    return len(set(zip(codes.tolist(), strata.tolist(), strict=True))) == int(codes.max()) + 1
+
+
+def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
+    """The metric for this task, and the predictions in the response it needs."""
+    found = metrics.get(metric, oof.target.task)
+    try:
+        return found, kept(oof, found.needs, lambda: oof.respond(found.needs))
+    except NeedError as error:
+        raise NeedError(f"{found.name} {error}") from None
+
+
+def cell_scores(oof: Predictions, metric: MetricLike) -> NDArray[np.float64]:
+    """(C, R, F) the metric of every cell; NaN where the cell is not done or the metric undefined."""
+    found, data = bind(oof, metric)
+    out = np.full(oof.state.shape, np.nan)
+    for r in range(oof.n_repeats):
+        folds = [k for repeat, k in oof.splits.cells if repeat == r]
+        if found.values is not None and np.all(oof.state[:, r, folds] == State.DONE):
+            rows = np.flatnonzero(oof.folds[:, r] >= 0)
+            values = found.values(oof.target.take(rows), _columns(data[r], rows))
+            sums, sizes = fold_sums(values, oof.folds[rows, r])
+            out[:, r, folds] = sums / sizes
+            continue
+        for k in folds:
+            done = np.flatnonzero(oof.state[:, r, k] == State.DONE)
+            if len(done):
+                rows = oof.splits.test_rows(r, k)
+                out[done, r, k] = _score_cell(
+                    found, oof.target.take(rows), np.ascontiguousarray(data[r][done][:, rows])
+                )
+    return out
+
+
+def _score_cell(metric: Metric, target: Target, predictions: NDArray[Any]) -> NDArray[np.float64]:
+    """(C,) the metric of one cell, to the last bit as where all cells of a repeat are scored together."""
+    if metric.values is None:
+        scores = metric.kernel(target, predictions).scores(np.ones((1, len(target)), dtype=np.uint8))
+        return np.asarray(scores[0])
+    sums, sizes = fold_sums(metric.values(target, predictions), np.zeros(len(target), dtype=np.intp))
+    return np.asarray(sums[:, 0] / sizes[0])
+
+
+def leaderboard(oof: Predictions, metric: MetricLike, aggregate: Aggregate) -> Leaderboard:
+    """Candidates by score, best first, ties in the user's order; the others with the reason they have none."""
+    scoring = Scoring(oof, metric, aggregate)
+    scores = scoring.scores()[0]
+    se = scoring.standard_errors(scoring.fold_scores())[0]
+    sign = -1.0 if scoring.metric.greater_is_better else 1.0
+    order = np.argsort(sign * scores, kind="stable")
+    names = scoring.names
+    others = np.setdiff1d(np.arange(oof.n_configs), scoring.candidates)
+    left_out = {oof.configs[i]: why_not(oof, i) for i in others}
+    return Leaderboard(scoring.metric.name, tuple(names[i] for i in order), scores[order], se[order], left_out)
+
+
+def _what_counts(
+    oof: Predictions,
+) -> tuple[NDArray[np.intp], list[tuple[int, int]], NDArray[np.bool_], tuple[Note, ...]]:
+    """The candidates, the cells that count, (N, R) whose predictions these are, and what was left out."""
+    candidates = running(oof)
+    if not len(candidates):
+        raise NeedError(
+            "no configuration has predictions without failed or dropped cells; collect some that can be fitted."
+        )
+    cells = _common_cells(oof, candidates)
+    counts = np.zeros((oof.n_repeats, oof.state.shape[2] + 1), dtype=bool)  # the last for samples not held out
+    counts[tuple(np.transpose(cells))] = True
+    used = counts[np.arange(oof.n_repeats), oof.folds]
+    return candidates, cells, used, _notes_on_missing(oof, candidates, cells)
+
+
+def running(oof: Predictions) -> NDArray[np.intp]:
+    """Positions of the configurations that have predictions, and no cell that was dropped or failed."""
+    states = oof.state[:, oof.planned]
+    out = (states == State.DROPPED) | (states == State.FAILED)
+    return np.flatnonzero(~out.any(axis=1) & (states == State.DONE).any(axis=1))
+
+
+def _common_cells(oof: Predictions, candidates: NDArray[np.intp]) -> list[tuple[int, int]]:
+    done = np.all(oof.state[candidates] == State.DONE, axis=0)
+    cells = [(r, k) for r, k in oof.splits.cells if done[r, k]]
+    if not cells:
+        raise NeedError(
+            "no fold has predictions of all configurations; collect the missing cells, or sel() the complete ones."
+        )
+    return cells
+
+
+def _notes_on_missing(oof: Predictions, candidates: NDArray[np.intp], cells: list[tuple[int, int]]) -> tuple[Note, ...]:
+    notes = []
+    others = np.setdiff1d(np.arange(oof.n_configs), candidates)
+    for code, state, words in (
+        ("OF205", State.FAILED, "failed"),
+        ("OF207", State.DROPPED, "were dropped"),
+    ):
+        n = int(np.sum([np.any(oof.state[i][oof.planned] == state) for i in others]))
+        if n:
+            notes.append(Note(code, f"{n} of {oof.n_configs} configurations {words} and cannot be selected."))
+    early = [drop for drop in oof.provenance.get("drops", ()) if drop["n_predictions"] < _EARLY_DROP]
+    early = [drop for drop in early if drop["config"] in oof.configs]
+    if early:
+        fewest = min(drop["n_predictions"] for drop in early)
+        notes.append(
+            Note(
+                "OF210",
+                f"{len(early)} configurations were dropped on fewer than {_EARLY_DROP} samples (from {fewest}).",
+            )
+        )
+    if len(cells) < len(oof.splits.cells):
+        notes.append(Note("OF206", f"{len(cells)} of {len(oof.splits.cells)} folds are done; the others do not count."))
+    return tuple(notes)
+
+
+def why_not(oof: Predictions, config: int) -> str:
+    """Why a configuration is no candidate: it failed, was dropped, or cells are pending."""
+    states = oof.state[config][oof.planned]
+    return next((s.name.lower() for s in (State.FAILED, State.DROPPED) if np.any(states == s)), "pending")
+
+
+def _wide(values: NDArray[Any]) -> NDArray[Any]:
+    return values.astype(np.int64) if values.dtype.kind in "biu" else values
+
+
+def _mean_defined(arrays: list[NDArray[np.float64]], weights: list[float] | None = None) -> NDArray[np.float64]:
+    """Mean over the arrays of what is defined, weighted where weights are given; NaN where nothing is defined."""
+    if len(arrays) == 1:
+        return arrays[0]
+    if weights is None and not any(np.isnan(array).any() for array in arrays):
+        return np.asarray(sum(arrays[1:], arrays[0]) / float(len(arrays)))
+    total, n = np.zeros_like(arrays[0]), np.zeros(arrays[0].shape)
+    for array, weight in zip(arrays, weights or [1.0] * len(arrays), strict=True):
+        defined = ~np.isnan(array)
+        total += weight * np.where(defined, array, 0.0)
+        n += weight * defined
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(n > 0, total / n, np.nan)

@@ -1,0 +1,225 @@
+"""The html page: template, style and script are files of their own; everything a user typed is escaped here."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from .. import formatting
+from .._version import __version__
+from ..results import Estimate
+from .picture import Picture, has_own, meaning
+from .svg import escape
+from .text import called, comparison_rows, notes_of
+
+if TYPE_CHECKING:
+    from .document import Report
+
+_LETTERS = 160  # of a name in large letters; the table has all of them
+_FEW = 20  # rows of the table before "show all"
+# Where pictures stand; all others follow the table of configurations.
+_HERO, _COMPARED = "optimism", "difference"
+_PREDICTED = ("roc", "precision_recall", "calibration", "confusion")
+
+
+def render(report: Report) -> str:
+    """The page."""
+    script = _file("page.js")
+    sections = [(name, title, body) for name, title, body in _sections(report) if body]
+    return Template(_file("template.html")).substitute(
+        version=escape(__version__),
+        title=escape(report.title),
+        headline=escape(report.headline),
+        key=_key(report.estimate),
+        hero="".join(_figure(p, hero=True) for p in report.pictures if p.name == _HERO),
+        nav="".join(f'<a href="#{name}">{escape(title)}</a>' for name, title, _ in sections),
+        sections="\n".join(_section(*section) for section in sections),
+        style=_file("style.css"),
+        script=script,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        facts=_embedded(report.to_dict()),
+    )
+
+
+def _key(found: Estimate) -> str:
+    """The few numbers that matter, as the API prints them."""
+    ends = "" if found.interval is None else formatting.interval(*found.interval, found.confidence_level)
+    rows = [(meaning(found), escape(formatting.number(found.value)) + f" <small>{escape(ends)}</small>")]
+    if has_own(found):
+        rows.append((found.own_name, escape(formatting.number(found.naive))))
+        rows.append(("optimism", escape(formatting.number(found.optimism, sign=True))))
+    rows.append(("selected", escape(formatting.shorten(found.selected, _LETTERS))))
+    return '<dl class="key">' + "".join(f"<div><dt>{escape(k)}</dt><dd>{v}</dd></div>" for k, v in rows) + "</dl>"
+
+
+@cache
+def _file(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _embedded(facts: Mapping[str, Any]) -> str:
+    """Json that cannot end the script element it stands in."""
+    text = json.dumps(facts, ensure_ascii=False, allow_nan=False)
+    for c in "<>&\u2028\u2029":
+        text = text.replace(c, f"\\u{ord(c):04x}")
+    # A half of a pair of surrogates cannot be written to a file.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _section(name: str, title: str, body: str) -> str:
+    return f'<section id="{name}" aria-labelledby="{name}-h"><h2 id="{name}-h">{escape(title)}</h2>\n{body}\n</section>'
+
+
+def _sections(report: Report) -> Iterable[tuple[str, str, str]]:
+    yield "how", "How it was found", _facts(report.how)
+    yield "configurations", "Configurations", _configurations(report)
+    others = [
+        p for p in report.pictures if p.name not in (_HERO, _COMPARED, "configurations", "selection", *_PREDICTED)
+    ]
+    yield "evidence", "The evidence", _figures(others)
+    yield "predictions", "What the selected one predicts", _figures(p for p in report.pictures if p.name in _PREDICTED)
+    yield "comparisons", "Comparisons", _comparisons(report)
+    yield "checks", "Checks", _checks(report)
+    yield "methods", "For the paper", _methods(report)
+    yield "again", "To do it again", _facts(report.provenance) + _data(report)
+
+
+def _facts(rows: Iterable[tuple[str, str]]) -> str:
+    cells = "".join(f"<dt>{escape(key)}</dt><dd>{escape(value)}</dd>" for key, value in rows)
+    return f'<dl class="facts">{cells}</dl>'
+
+
+def _figures(pictures: Iterable[Picture]) -> str:
+    drawn = "\n".join(_figure(picture) for picture in pictures)
+    return f'<div class="figures">{drawn}</div>' if drawn else ""
+
+
+def _figure(picture: Picture, hero: bool = False) -> str:
+    title = "" if hero else f"<h3>{escape(picture.title)}</h3>"
+    style = ' class="hero"' if hero else ""
+    return f"<figure{style}>{title}{picture.svg}<figcaption>{escape(picture.caption)}</figcaption></figure>"
+
+
+# -- the table ------------------------------------------------------------------------------------------
+
+
+def _configurations(report: Report) -> str:
+    pictures = [p for p in report.pictures if p.name in ("configurations", "selection")]
+    metric = called(report.estimate.metric)
+    columns = [("#", "n rank"), ("configuration", "name"), (metric, "n"), ("se", "n wide")]
+    columns += [("selected in", "n wide"), ("time", "n wide"), ("status", "wide")]
+    head = "".join(
+        f'<th scope="col" class="{style}"{_SORTED if i == 0 else ""}><button type="button">{escape(name)}</button></th>'
+        for i, (name, style) in enumerate(columns)
+    )
+    body = "".join(_row(row) for row in report.rows)
+    lead = (
+        "Own scores are of the samples held out, each configuration by itself; the best of many such scores is partly luck. "
+        "&ldquo;Selected in&rdquo; is the share of bootstrap draws that select the configuration."
+    )
+    return f"""<p class="lead">{lead}</p>
+{_figures(pictures)}
+<div class="tools"><label for="filter">Filter <input id="filter" type="search" autocomplete="off"></label>
+<span class="count" id="count" role="status"></span></div>
+<div class="scroll" tabindex="0" role="region" aria-label="Table of configurations">
+<table id="board" data-few="{_FEW}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>
+<p class="more screen"><button type="button" class="button" id="more" hidden></button></p>"""
+
+
+_SORTED = ' aria-sort="ascending"'
+
+
+def _row(row: Mapping[str, Any]) -> str:
+    share, seconds = row["selected_share"], row["seconds"]
+    cells = [
+        _number_cell(row["rank"], "n", lambda v: str(v)),
+        f'<td class="name"><span>{escape(row["config"])}</span></td>',
+        _number_cell(row["score"], "n", formatting.number),
+        _number_cell(row["se"], "n wide", formatting.number),
+        _number_cell(share, "n wide", lambda v: f"{v:.1%}"),
+        _number_cell(seconds, "n wide", formatting.seconds),
+        f'<td class="wide">{escape(row["status"])}</td>',
+    ]
+    return f"<tr{_WON if row['status'] == 'selected' else ''}>{''.join(cells)}</tr>"
+
+
+_WON = ' class="won"'
+
+
+def _number_cell(value: float | None, style: str, say: Any) -> str:
+    if value is None or not math.isfinite(value):
+        return f'<td class="{style}" data-v="">-</td>'
+    return f'<td class="{style}" data-v="{value!r}">{say(value)}</td>'  # digits and units: nothing to escape
+
+
+# -- comparisons, checks, words -------------------------------------------------------------------------
+
+
+def _comparisons(report: Report) -> str:
+    found = report.comparisons
+    if found is None:
+        return f'<p class="lead">{escape(report.no_comparison)}</p>'
+    header, rows = comparison_rows(found)
+    head = "".join(f'<th scope="col"{_STYLE if i else ""}>{escape(name)}</th>' for i, name in enumerate(header))
+    body = "".join(
+        f'<tr><td class="name"><span>{escape(name)}</span></td>'
+        + "".join(f'<td class="n">{escape(c)}</td>' for c in cells)
+        + "</tr>"
+        for name, *cells in rows
+    )
+    notes = "".join(
+        f'<p class="lead"><span class="code">{escape(code)}</span>{escape(words)}</p>'
+        for code, words in notes_of(found).items()
+    )
+    picture = _figures(p for p in report.pictures if p.name == _COMPARED)
+    why = escape(found.reason or f"{found.terms.description} [{found.terms.reference}]")
+    next_ones = f"{len(rows)} configurations by score, each" if len(rows) > 1 else "configuration by score"
+    return f"""<p>The next {next_ones} minus the selected one, {escape(report.estimate.selected)}.</p>
+<p class="lead">{why}</p>
+{picture}
+<div class="scroll" tabindex="0" role="region" aria-label="Table of comparisons">
+<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>
+{notes}"""
+
+
+_STYLE = ' class="n"'
+
+
+def _checks(report: Report) -> str:
+    if not len(report.checks):
+        return '<p class="lead">Nothing found.</p>'
+    items = "".join(
+        f'<li><p><span class="code {escape(f.severity)}">{escape(f.code)} {escape(f.severity)}</span>{_coded(f.text)}</p>'
+        f'<p class="do">{"" if f.advice == "Nothing." else _coded(f.advice)}</p></li>'
+        for f in report.checks
+    )
+    lead = "Caveats that apply to these predictions. An error: do not report the number as it stands."
+    return f'<p class="lead">{lead}</p><ul class="checks">{items}</ul>'
+
+
+def _coded(words: str) -> str:
+    """Escaped words, with what stands between backticks as code."""
+    parts = escape(words).split("`")
+    return "".join(f"<code>{part}</code>" if i % 2 and i < len(parts) - 1 else part for i, part in enumerate(parts))
+
+
+def _methods(report: Report) -> str:
+    return f"""<p class="lead">A paragraph to start from, with the numbers filled in, and its references.</p>
+<blockquote id="paragraph">{escape(report.methods)}</blockquote>
+<p class="screen"><button type="button" class="button" data-copy="paragraph">Copy the paragraph</button>
+<button type="button" class="button" data-copy="bibtex">Copy the BibTeX</button></p>
+<pre id="bibtex" tabindex="0" role="region" aria-label="BibTeX">{escape(report.bibtex)}</pre>"""
+
+
+def _data(report: Report) -> str:
+    table = base64.b64encode(formatting.clean(report.to_csv()).encode("utf-8", "replace")).decode()
+    link = f"data:text/csv;charset=utf-8;base64,{table}"
+    return f"""<p class="tools screen"><a class="button" download="configurations.csv" href="{link}">Configurations as csv</a>
+<button type="button" class="button" id="json">Everything as json</button></p>"""

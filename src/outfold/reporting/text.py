@@ -1,0 +1,342 @@
+"""What the report says in sentences: the headline, how it was found, and a paragraph for a paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import formatting
+from .._version import __version__
+from ..data.predictions import Predictions, State
+from ..results import Comparisons, Estimate
+from .picture import flattering, has_own
+from .svg import line_of
+
+if TYPE_CHECKING:
+    from .document import Report
+
+# What readers of papers call them; other metrics go by their names.
+_CALLED = {
+    "brier": "Brier score",
+    "f1": "F1",
+    "mae": "MAE",
+    "mcc": "MCC",
+    "mse": "MSE",
+    "r2": "R2",
+    "rmse": "RMSE",
+    "roc_auc": "AUC",
+}
+
+
+def called(metric: str) -> str:
+    """The metric as a paper would call it."""
+    return _CALLED.get(metric, metric.replace("_", " ") if metric.isidentifier() else metric)
+
+
+class Rounding:
+    """As many digits as the interval leaves meaningful: two of its width, and one more where the sum adds up then only.
+
+    Parameters
+    ----------
+    estimate
+        What is spoken of.
+
+    Attributes
+    ----------
+    digits
+        After the point; before it, if negative.
+    about
+        What to say before an optimism that is not the difference of the rounded scores.
+    """
+
+    def __init__(self, estimate: Estimate) -> None:
+        low, high = estimate.interval or (estimate.value, estimate.naive)
+        width = abs(high - low) or abs(estimate.value) or 1.0
+        least = min(1 - math.floor(math.log10(width)), 12) if math.isfinite(width) else 4
+        fitting = [d for d in (least, least + 1) if self._adds_up(estimate, d)]
+        self.digits = fitting[0] if fitting else least
+        self.about = "" if fitting else "about "
+
+    @staticmethod
+    def _adds_up(estimate: Estimate, digits: int) -> bool:
+        """Whether the rounded scores differ by the rounded optimism."""
+        naive, value, optimism = (round(x, digits) for x in (estimate.naive, estimate.value, estimate.optimism))
+        return math.isclose(abs(naive - value), abs(optimism), abs_tol=10.0 ** -(digits + 2))
+
+    def __call__(self, value: float) -> str:
+        """The number with these digits."""
+        return f"{round(value, self.digits):z,.{max(self.digits, 0)}f}"
+
+    def flatters(self, estimate: Estimate) -> bool:
+        """Whether there is an optimism to speak of."""
+        return round(estimate.optimism, self.digits) > 0
+
+
+def headline(estimate: Estimate) -> str:
+    """The answer in one sentence."""
+    say = Rounding(estimate)
+    value = f"{called(estimate.metric)} {_value(estimate, say)}"
+    if flattering(estimate):
+        return f"Do not expect {value} on new samples: it is {flattering(estimate)}."
+    return f"Expect {value} on new samples{_own(estimate, say)}."
+
+
+def _value(estimate: Estimate, say: Rounding) -> str:
+    if estimate.interval is None:
+        return say(estimate.value)
+    low, high = estimate.interval
+    return f"{say(estimate.value)} ({100 * estimate.confidence_level:g}% CI {say(low)} to {say(high)})"
+
+
+def _own(estimate: Estimate, say: Rounding) -> str:
+    """What is to be said of the winner's own score; nothing where it is no other number."""
+    if not has_own(estimate):
+        return ""
+    own = f"; {_own_name(estimate)}, {say(estimate.naive)}, is "
+    if not say.flatters(estimate):
+        return own + "not flattering"
+    return own + f"{say.about}{say(estimate.optimism)} too {'high' if estimate.greater_is_better else 'low'}"
+
+
+def _own_name(estimate: Estimate) -> str:
+    if estimate.own:
+        return f"the winner's own {estimate.own}"
+    if estimate.plan.endswith("one test set"):
+        return "the winner's own score"
+    return "the winner's own cross-validation score"
+
+
+def how(oof: Predictions, estimate: Estimate) -> list[tuple[str, str]]:
+    """How the answer was found: data, plan, configurations, fits, time."""
+    work = counts(oof)
+    rows = [("samples", _samples(oof)), ("held out", str(oof.plan)), ("configurations", _tried(oof))]
+    rows.append(("selected", f"{estimate.selected}, {estimate.rule}"))
+    rows.append(("estimated by", f"{estimate.description} [{estimate.reference}]"))
+    made = oof.provenance
+    fits = f"{work['done']:,} of {work['planned']:,} done"
+    if made.get("n_fits") is not None:
+        shared = made.get("sharing", {})
+        saved = int(shared.get("models", 0)) - int(shared.get("models_done", 0))
+        fits += f" by {formatting.count(int(made['n_fits']) - saved, 'fit')}"
+        if saved:
+            fits += f", which served several configurations at once (level {shared['level']})"
+    if work["dropped"]:
+        fits += (
+            f"; {work['dropped']:,} ({work['dropped'] / work['planned']:.0%}) saved by dropping hopeless configurations"
+        )
+    if work["failed"]:
+        fits += f"; {work['failed']:,} failed"
+    if work["pending"]:
+        fits += f"; {work['pending']:,} still to come"
+    rows.append(("cells", fits))
+    if "seconds" in made:
+        spent = (
+            f", {formatting.seconds(work['seconds'])} of fitting and predicting" if work["seconds"] is not None else ""
+        )
+        rows.append(("time", f"{formatting.seconds(float(made['seconds']))} in all{spent}"))
+    return rows
+
+
+def counts(oof: Predictions) -> dict[str, Any]:
+    """Cells by what became of them, and the seconds the done ones took."""
+    states = oof.state[:, oof.planned]
+    out: dict[str, Any] = {"planned": int(states.size)}
+    out |= {state.name.lower(): int(np.sum(states == state)) for state in State}
+    out["seconds"] = None if oof.seconds is None or np.isnan(oof.seconds).all() else float(np.nansum(oof.seconds))
+    return out
+
+
+def _samples(oof: Predictions) -> str:
+    words = formatting.count(oof.n_samples, "sample") + _groups(oof)
+    classes = oof.target.classes
+    if classes is not None:
+        sizes = np.bincount(oof.target.y, minlength=len(classes))
+        shown = [f"{label}: {n:,}" for label, n in zip(classes[:6], sizes[:6], strict=True)]
+        words += "; " + ", ".join(shown) + (f" and {len(classes) - 6} more classes" if len(classes) > 6 else "")
+    return words
+
+
+def _groups(oof: Predictions) -> str:
+    codes = oof.group_codes
+    return "" if codes is None else f" in {formatting.count(len(np.unique(codes)), 'group')}"
+
+
+def _tried(oof: Predictions) -> str:
+    gone = [
+        f"{having(oof, state):,} {state.name.lower()}" for state in (State.DROPPED, State.FAILED) if having(oof, state)
+    ]
+    return f"{oof.n_configs:,} tried" + (f", of which {' and '.join(gone)}" if gone else "")
+
+
+def having(oof: Predictions, state: State) -> int:
+    """How many configurations have a cell in this state."""
+    return int(np.sum(np.any(oof.state[:, oof.planned] == state, axis=1)))
+
+
+def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | None) -> str:
+    """A paragraph for a paper with the numbers filled in."""
+    say = Rounding(estimate)
+    tried, samples = formatting.count(oof.n_configs, "configuration"), formatting.count(oof.n_samples, "sample")
+    held_out = "" if estimate.n_samples == oof.n_samples else f", {estimate.n_samples:,} of them held out,"
+    whose = "The" if estimate.n_configs == 1 else "Its"
+    method = f"{estimate.description} ({_parenthesis(estimate.reference)})"
+    parts = [
+        f"We evaluated {tried} on {samples}{_groups(oof)}{held_out} {_plan(estimate.plan)}.",
+        *_about_dropping(oof),
+        _about_selection(estimate),
+        f"{whose} performance on new samples was estimated by {method}: {called(estimate.metric)} {_value(estimate, say)}.",
+        f"This is {flattering(estimate)}, and flatters." if flattering(estimate) else "",
+        *_about_own(estimate, say),
+        *_about_comparisons(comparisons),
+        _about_software(oof.provenance),
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _plan(plan: str) -> str:
+    if plan.endswith("one test set"):
+        return f"({plan})"
+    return (
+        f"by {plan}"
+        if any(word in plan for word in ("hold-out", "rounds", "splits"))
+        else f"by {plan} cross-validation"
+    )
+
+
+def _parenthesis(reference: str) -> str:
+    return reference.replace("; ", ", ") if "," not in reference else reference
+
+
+def _about_dropping(oof: Predictions) -> Iterable[str]:
+    work = counts(oof)
+    if work["dropped"]:
+        dropped = having(oof, State.DROPPED)
+        yield (
+            f"{formatting.count(dropped, 'configuration')} {'was' if dropped == 1 else 'were'} dropped on the way, which saved "
+            f"{work['dropped'] / work['planned']:.0%} of the fits."
+        )
+    if work["failed"]:
+        yield f"{formatting.count(having(oof, State.FAILED), 'configuration')} could not be fitted in every fold."
+
+
+def _about_selection(estimate: Estimate) -> str:
+    if estimate.n_configs == 1:
+        return ""
+    if estimate.named:
+        return f"The configuration {estimate.selected} was named beforehand."
+    positive = "" if estimate.positive is None else f" (positive class: {estimate.positive})"
+    return f"By {called(estimate.metric)}{positive}, {estimate.selected} was selected ({estimate.rule})."
+
+
+def _about_own(estimate: Estimate, say: Rounding) -> Iterable[str]:
+    if not has_own(estimate):
+        return
+    name = _own_name(estimate)
+    yield (
+        f"{name[0].upper()}{name[1:]} was {say(estimate.naive)}; being selected on the same predictions made it optimistic by "
+        f"{say.about}{say(estimate.optimism)}."
+        if say.flatters(estimate)
+        else f"{name[0].upper()}{name[1:]} was {say(estimate.naive)}."
+    )
+
+
+def _about_comparisons(found: Comparisons | None) -> Iterable[str]:
+    if found is None:
+        return
+    terms = found.terms
+    adjusted = ""
+    if found.adjusted is not None and len(found) > 1:
+        n = int(np.sum(found.adjusted <= terms.alpha))
+        by = {"holm": "Holm's method", "bonferroni": "Bonferroni's method", "bh": "Benjamini and Hochberg's method"}
+        adjusted = (
+            f" with p values adjusted by {by[found.adjust]}: {n} of {len(found)} differed at alpha {terms.alpha:g}"
+        )
+    name = terms.description.replace(";", ",").partition(",")[0]
+    article = "" if "'s " in name else "the "  # DeLong's test, the permutation test
+    test = f"{article}{name} ({_parenthesis(terms.reference)})"
+    which = f"{len(found)} configurations" if len(found) > 1 else "one"
+    these = "these tests do" if len(found) > 1 else "this test does"
+    yield f"It was compared with the next {which} by {test}{adjusted}; {these} not account for the selection."
+
+
+def _about_software(made: Mapping[str, Any]) -> str:
+    others = [f"{name} {made[key]}" for key, name in _SOFTWARE.items() if key in made]
+    seed = f"; seed {made['seed']}" if "seed" in made else ""
+    return f"Computed with {', '.join([f'outfold {__version__}', *others])}{seed}."
+
+
+_SOFTWARE = {"scikit-learn": "scikit-learn", "numpy": "NumPy", "python": "Python"}
+
+
+def markdown(report: Report) -> str:
+    """The report without pictures, for a README or a notebook."""
+    board = report.leaderboard
+    rows = [
+        [str(i + 1), name, formatting.number(float(score)), formatting.number(float(se)) if np.isfinite(se) else "-"]
+        for i, (name, score, se) in enumerate(zip(board.configs, board.scores, board.se, strict=True))
+    ][:20]
+    more = [f"and {len(board) - 20:,} more"] if len(board) > 20 else []
+    parts = [f"# {escape_markdown(report.title)}", f"**{escape_markdown(report.headline)}**"]
+    parts.append(_markdown_table(["how it was found", ""], report.how))
+    parts += ["## Configurations", _markdown_table(["rank", "configuration", board.metric, "se"], rows), *more]
+    if report.comparisons is not None:
+        about = f"Each minus the selected one, {report.estimate.selected}."
+        parts += ["## Comparisons", escape_markdown(about), _markdown_table(*comparison_rows(report.comparisons))]
+        parts += [f"{code}: {escape_markdown(words)}" for code, words in notes_of(report.comparisons).items()]
+    checks = [[f.code, f.severity, f.text, f.advice] for f in report.checks]
+    parts.append("## Checks")
+    parts.append(_markdown_table(["code", "severity", "what", "what to do"], checks) if checks else "Nothing found.")
+    parts += ["## Methods", escape_markdown(report.methods), "```bibtex\n" + report.bibtex + "\n```"]
+    parts += ["## Reproducibility", _markdown_table(["fact", "value"], report.provenance)]
+    return "\n\n".join(parts) + "\n"
+
+
+def comparison_rows(found: Comparisons) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of the comparisons: each minus the selected one, then the test."""
+    header = ["configuration", "difference", f"{100 * found.terms.confidence_level:g}% CI", "p", "adjusted p"]
+    rows = []
+    for pair in found:
+        ends = "-" if pair.interval is None else " to ".join(formatting.number(end, sign=True) for end in pair.interval)
+        p, adjusted = ("-" if p is None else formatting.pvalue(p) for p in (pair.pvalue, pair.adjusted))
+        rows.append([pair.a, formatting.number(pair.difference, sign=True), ends, p, adjusted])
+    return header, rows
+
+
+def notes_of(found: Comparisons) -> dict[str, str]:
+    """The caveats of all pairs, each once."""
+    return {note.code: note.text for pair in found for note in pair.notes}
+
+
+def _markdown_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    cells = [[escape_markdown(cell) for cell in row] for row in [header, *rows]]
+    lines = ["| " + " | ".join(row) + " |" for row in cells]
+    return "\n".join([lines[0], "|" + " --- |" * len(cells[0]), *lines[1:]])
+
+
+_MARKDOWN = {c: "\\" + c for c in "\\`*_[]|~$"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+
+
+def escape_markdown(text: object) -> str:
+    """Text that Markdown shows as it is, on one line: no markup, no html, no end of a table's cell."""
+    return "".join(_MARKDOWN.get(c, c) for c in line_of(text))
+
+
+def latex(report: Report) -> str:
+    """The methods paragraph, the table of configurations and that of comparisons, for a paper with booktabs."""
+    board = report.leaderboard
+    rows = [
+        [name, formatting.number(float(score)), formatting.number(float(se)) if np.isfinite(se) else "-"]
+        for name, score, se in zip(board.configs, board.scores, board.se, strict=True)
+    ][:20]
+    parts = [
+        f"% {line_of(report.headline)}",
+        formatting.escape_latex(report.methods),
+        formatting.table_latex(["configuration", board.metric, "se"], rows),
+    ]
+    if report.comparisons is not None:
+        about = f"Each minus the selected one, {report.estimate.selected}."
+        parts += [formatting.escape_latex(about), formatting.table_latex(*comparison_rows(report.comparisons))]
+    return "\n\n".join(parts) + "\n"

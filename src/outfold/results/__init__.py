@@ -1,0 +1,49 @@
+"""Results: small, immutable, printed without computing."""
+
+from ..data.notes import Note
+from ._checks import SEVERITIES, Checks, Finding, Severity
+from ._comparison import Alternative, Comparison, Probabilities, Terms, Wins
+from ._comparisons import Comparisons, Omnibus, Outcome
+from ._curves import CurveLine, LearningCurve, ValidationCurve
+from ._estimates import Estimate, Intervals
+from ._interval import Interval
+from ._power import Power
+from ._ranking import OmnibusTest, Ranking, RankPair
+from ._repeats import PlanComparison, Stability
+from ._selection import Leaderboard, Selection, TiedSet
+from ._sequential import SequentialComparison
+from ._simulated import Optimism, Simulation
+
+__all__ = [
+    "SEVERITIES",
+    "Alternative",
+    "Checks",
+    "Comparison",
+    "Comparisons",
+    "CurveLine",
+    "Estimate",
+    "Finding",
+    "Interval",
+    "Intervals",
+    "Leaderboard",
+    "LearningCurve",
+    "Note",
+    "Omnibus",
+    "OmnibusTest",
+    "Optimism",
+    "Outcome",
+    "PlanComparison",
+    "Power",
+    "Probabilities",
+    "RankPair",
+    "Ranking",
+    "Selection",
+    "SequentialComparison",
+    "Severity",
+    "Simulation",
+    "Stability",
+    "Terms",
+    "TiedSet",
+    "ValidationCurve",
+    "Wins",
+]

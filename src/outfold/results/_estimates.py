@@ -1,0 +1,213 @@
+"""How good the selected configuration is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import formatting
+from ..data.notes import Note
+from ..exceptions import InputError, NeedError
+from ..formatting import make_frame
+from ..stats import intervals as kernels
+from ._interval import Interval
+
+
+class Intervals(Protocol):
+    """Makes intervals of an estimate that do not come from its draws."""
+
+    def interval(self, method: str, level: float) -> Interval:
+        """The interval by this method, or by the first valid one for ``auto``; an error where none is valid."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """The performance of the selected configuration on new samples.
+
+    Attributes
+    ----------
+    value
+        The estimate.
+    interval
+        Its confidence interval, or None where the method gives none.
+    confidence_level
+        Level of the interval.
+    interval_method
+        How the interval was made, a name for `confidence_interval`; None where there is no interval.
+    naive
+        The winner's own cross-validation score.
+    selected
+        The configuration that was selected.
+    method
+        Short name of the method, such as ``"bbc"``.
+    metric
+        Name of the metric.
+    notes
+        Caveats, each with the code of its check.
+    draws
+        What the interval comes from, so that another level costs nothing; None where there is none.
+    chosen
+        The configuration selected in every draw, or in every outer fold; None where there is one choice only.
+    intervals
+        Makes the intervals that do not come from the draws; None where there are none.
+    named
+        Whether the configuration was named beforehand, not selected.
+    own
+        What the winner's own score is called where it is no cross-validation score.
+    """
+
+    value: float
+    interval: Interval | None
+    confidence_level: float
+    naive: float
+    selected: str
+    method: str
+    metric: str
+    greater_is_better: bool
+    n_samples: int
+    n_configs: int
+    plan: str
+    rule: str
+    fingerprint: str
+    description: str
+    reference: str
+    aggregate: str = "pooled"
+    positive: str | None = None
+    n_groups: int | None = None
+    notes: tuple[Note, ...] = ()
+    draws: NDArray[np.float64] | None = None
+    chosen: NDArray[Any] | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    interval_method: str | None = None
+    intervals: Intervals | None = None
+    named: bool = False
+    own: str = ""
+
+    @property
+    def optimism(self) -> float:
+        """How much the winner's own score flatters: positive means it looks better than it is."""
+        return (self.naive - self.value) if self.greater_is_better else (self.value - self.naive)
+
+    def confidence_interval(self, level: float | None = None, method: str = "auto") -> Interval:
+        """The interval at another level, or by another method that is valid for this plan and metric; nothing is fitted.
+
+        Parameters
+        ----------
+        level
+            That of `interval` unless given.
+        method
+            ``"auto"``, the one `interval` was made by; a name of `outfold.intervals` for a configuration named beforehand;
+            ``"percentile"``, ``"order"`` (as printed in the paper) or ``"bbc_f"`` for the selected one.
+        """
+        level = self.confidence_level if level is None else level
+        if not (isinstance(level, Real) and 0 < level < 1):
+            raise InputError(f"the level must lie between 0 and 1, such as 0.95; got {level!r}.")
+        if method == "auto" and self.interval_method is not None:
+            method = self.interval_method
+        if self.draws is not None and method == "percentile":
+            return Interval(*kernels.percentile(self.draws, level))
+        if self.draws is not None and method == "t" and self.named and self.intervals is None:
+            return Interval(*kernels.student(self.draws, level))
+        if self.draws is not None and method == "order":
+            return Interval(*kernels.order_statistics(self.draws, level, self.greater_is_better))
+        if self.intervals is not None:
+            return self.intervals.interval(method, level)
+        if self.draws is None:
+            raise NeedError(f"{self.method} gives no interval; use bbc.")
+        ways = "'t', 'percentile' or 'order'" if self.named else "'percentile' or 'order'"
+        raise InputError(f"the interval of {self.method} is by {ways}; got {method!r}.")
+
+    def __repr__(self) -> str:
+        ci = "" if self.interval is None else " " + formatting.interval(*self.interval, self.confidence_level)
+        return f"<Estimate {self.method} {self.metric} {formatting.number(self.value)}{ci}>"
+
+    @property
+    def title(self) -> str:
+        """What is estimated, in words."""
+        if self.named:
+            return f"{self.metric} of {self.selected}"
+        subject = {"cv": self.selected, "nested": "the whole search"}.get(self.method, "the selected configuration")
+        return f"{self.metric} of {subject}"
+
+    def __str__(self) -> str:
+        ci = "" if self.interval is None else "   " + formatting.interval(*self.interval, self.confidence_level)
+        own = f"  {self.own_name}"
+        width = max(len(self.title), len(own) if self.corrects else 0)
+        lines = [f"{self.title:<{width}}   {formatting.number(self.value)}{ci}"]
+        if self.corrects:
+            optimism = formatting.number(self.optimism, sign=True)
+            lines.append(f"{own:<{width}}   {formatting.number(self.naive)}   optimism {optimism}")
+        lines += [f"  {key:<10} {text}" for key, text in self._facts()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        ci = "" if self.interval is None else "   " + formatting.interval(*self.interval, self.confidence_level)
+        rows = list(self._facts())
+        if self.corrects:
+            optimism = formatting.number(self.optimism, sign=True)
+            rows = [(self.own_name, formatting.number(self.naive)), ("optimism", optimism), *rows]
+        return formatting.facts_html(f"{self.title}: {formatting.number(self.value)}{ci}", rows)
+
+    @property
+    def corrects(self) -> bool:
+        """Whether the winner's own score is another number than the estimate."""
+        return not self.named and self.method not in ("cv", "cvt", "resubstitution")
+
+    @property
+    def own_name(self) -> str:
+        """What the winner's own score is called."""
+        if self.own:
+            return f"winner's own {self.own}"
+        if self.plan.endswith("one test set"):  # nothing was cross-validated
+            return "winner's own score"
+        # By fold is what a grid search reports; pooled is one value on all predictions of a repeat.
+        return f"winner's own CV score, {'by fold' if self.aggregate == 'fold' else 'pooled'}"
+
+    def _facts(self) -> Iterable[tuple[str, str]]:
+        if self.method != "cv" and not self.named:
+            yield "selected", f"{self.selected}, {self.rule} over {formatting.count(self.n_configs, 'configuration')}"
+        yield "method", self.description + (f" [{self.reference}]" if self.reference else "")
+        positive = "" if self.positive is None else f", positive class {self.positive}"
+        groups = "" if self.n_groups is None else f" in {formatting.count(self.n_groups, 'group')}"
+        yield "data", f"{formatting.count(self.n_samples, 'sample')}{groups}, {self.plan}{positive}"
+        for note in self.notes:
+            yield note.code, note.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Json-ready form, without the draws."""
+        return {
+            "metric": self.metric,
+            "value": self.value,
+            "interval": None if self.interval is None else list(self.interval),
+            "confidence_level": self.confidence_level,
+            "interval_method": self.interval_method,
+            "naive": self.naive,
+            "optimism": self.optimism,
+            "selected": self.selected,
+            "method": self.method,
+            "rule": self.rule,
+            "n_samples": self.n_samples,
+            "n_configs": self.n_configs,
+            "n_groups": self.n_groups,
+            "positive": self.positive,
+            "aggregate": self.aggregate,
+            "plan": self.plan,
+            "fingerprint": self.fingerprint,
+            "description": self.description,
+            "reference": self.reference,
+            "notes": [{"code": n.code, "text": n.text} for n in self.notes],
+            "details": dict(self.details),
+        }
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """One row with the numbers of the estimate."""
+        low, high = self.interval or (np.nan, np.nan)
+        row = {k: v for k, v in self.to_dict().items() if k not in ("interval", "notes", "details")}
+        row |= {"low": low, "high": high, "notes": " ".join(n.code for n in self.notes)}
+        return make_frame({k: [v] for k, v in row.items()}, backend)

@@ -1,0 +1,604 @@
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import outfold as of
+from collect_estimators import fits
+from outfold import cli
+from outfold.apps import run
+from outfold.exceptions import InputError
+from outfold.learners import spaces
+
+FEW = ("logit(C=1)", "ridge(alpha=1)", "tree(max_depth=2, min_samples_leaf=1)", "tree(max_depth=3, min_samples_leaf=1)")
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Three configurations of the ready space instead of all."""
+    whole = spaces.tabular
+
+    def tabular(X, task):
+        configs = whole(X, task)
+        return of.Configs({name: configs[name] for name in FEW if name in configs}, configs.params)
+
+    monkeypatch.setattr(spaces, "tabular", tabular)
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(1)
+    n = 60
+    frame = pd.DataFrame(
+        {
+            "id": [f"p{i:02d}" for i in range(n)],
+            "age": rng.integers(20, 80, n),
+            "x": rng.normal(size=n),
+            "city": rng.choice(["a", "b", "c"], n),
+            "constant": 1,
+            "empty": np.nan,
+            "note": [f"text {i}" for i in range(n)],
+            "clinic": rng.integers(0, 12, n),
+        }
+    )
+    value = frame["x"] + (frame["city"] == "a") + 0.5 * rng.normal(size=n)
+    frame["outcome"] = np.where(value > 0.3, "yes", "no")
+    frame["amount"] = value
+    frame.loc[[3, 9], "x"] = np.nan
+    frame.loc[5, "city"] = np.nan
+    frame.loc[7, "outcome"] = np.nan
+    path = tmp_path / "train.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def oof_file(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    P = 1 / (1 + np.exp(-(y[:, None] * 2 - 1 + rng.normal(scale=2, size=(60, 25)))))
+    params = [{"C": float(j + 1)} for j in range(25)]
+    oof = of.from_arrays(y, P, folds=np.arange(60) % 5, configs=[f"m{j}" for j in range(25)], params=params)
+    return str(oof.save(tmp_path_factory.mktemp("oof") / "x.oof"))
+
+
+def call(capsys, *argv):
+    code = cli.main([str(a) for a in argv])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def run_args(table, tmp_path, *more):
+    return ["run", table, "--target", "outcome", "-o", tmp_path / "out", "--folds", 3, "--jobs", 1, *more]
+
+
+# -- show -----------------------------------------------------------------------------------------------
+
+
+def test_show_says_what_is_inside(capsys, oof_file):
+    code, out, err = call(capsys, "show", oof_file)
+    assert (code, err) == (0, "")
+    assert out == f"{of.load(oof_file)}\n"
+
+
+def test_show_with_a_metric_ranks_and_warns_of_the_first(capsys, oof_file):
+    code, out, _ = call(capsys, "show", oof_file, "--metric", "roc_auc")
+    assert code == 0
+    assert str(of.load(oof_file).leaderboard("roc_auc")) in out
+    assert "optimistic: it was picked as the best of 25" in out
+    assert f"outfold estimate {oof_file} --metric roc_auc" in out
+
+
+def test_show_as_json_and_csv(capsys, oof_file):
+    board = of.load(oof_file).leaderboard("accuracy")
+    _, out, _ = call(capsys, "show", oof_file, "--metric", "accuracy", "--format", "json")
+    facts = json.loads(out)
+    assert facts["samples"] == 60
+    assert facts["classes"] == [0, 1]
+    assert facts["leaderboard"]["configurations"][0]["config"] == board.configs[0]
+    _, out, _ = call(capsys, "show", oof_file, "--metric", "accuracy", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [r["config"] for r in rows] == list(board.configs)
+    assert float(rows[0]["score"]) == board.scores[0]
+    _, out, _ = call(capsys, "show", oof_file, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert rows[0] == {"config": "m0", "pending": "0", "done": "5", "dropped": "0", "failed": "0"}
+
+
+def test_json_has_null_where_a_number_is_undefined(capsys, tmp_path):
+    path = of.from_arrays([0, 1, 0, 1], [[0.1], [0.9], [0.4], [0.6]]).save(tmp_path / "one.oof")
+    _, out, _ = call(capsys, "show", path, "--metric", "accuracy", "--format", "json")
+    assert json.loads(out)["leaderboard"]["configurations"][0]["se"] is None
+
+
+# -- estimate -------------------------------------------------------------------------------------------
+
+
+def test_estimate_is_the_library_call(capsys, oof_file):
+    code, out, _ = call(
+        capsys, "estimate", oof_file, "--metric", "roc_auc", "--resamples", 50, "--level", 0.9, "--seed", 3
+    )
+    expected = of.estimate.bbc(of.load(oof_file), "roc_auc", n_resamples=50, confidence_level=0.9, rng=3)
+    assert code == 0
+    assert out == f"{expected}\n"
+
+
+def test_every_method_of_the_library_is_there(capsys, oof_file):
+    _, out, _ = call(capsys, "estimate", "--help")
+    assert "{" + ",".join(of.estimate.__all__) + "}" in out.replace("\n", "")
+    for method in ("cvt", "tt"):
+        code, out, _ = call(
+            capsys, "estimate", oof_file, "--metric", "accuracy", "--method", method, "--format", "json"
+        )
+        assert code == 0
+        assert json.loads(out)["method"] == method
+
+
+def test_estimate_options(capsys, oof_file):
+    cv = ["estimate", oof_file, "--metric", "accuracy", "--method", "cv", "--config", "m3", "--format", "json"]
+    _, out, _ = call(capsys, *cv)
+    assert json.loads(out)["selected"] == "m3"
+    rule = ["--rule", "one_standard_error", "--complexity", "C", "--resamples", "20", "--stratify"]
+    _, out, _ = call(capsys, "estimate", oof_file, "--metric", "accuracy", *rule, "--format", "json")
+    assert json.loads(out)["rule"] == "simplest by C within one standard error"
+
+
+def test_estimate_as_csv_has_one_row(capsys, oof_file):
+    _, out, _ = call(capsys, "estimate", oof_file, "--metric", "accuracy", "--resamples", 30, "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(out))
+    assert float(row["low"]) <= float(row["value"]) <= float(row["high"])
+    assert float(row["optimism"]) == pytest.approx(float(row["naive"]) - float(row["value"]))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_estimate_reads_tables_by_column_names(capsys, oof_file, tmp_path, ending):
+    frame = of.load(oof_file).to_frame("pandas")
+    names = {"sample": "who", "config": "model", "label": "truth", "prediction": "p", "fold": "k"}
+    frame = frame.rename(columns=names)
+    path = tmp_path / f"table.{ending}"
+    frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
+    columns = ["--sample", "who", "--config-column", "model", "--label", "truth", "--prediction", "p", "--fold", "k"]
+    code, out, _ = call(capsys, "estimate", path, "--metric", "roc_auc", *columns, "--format", "json")
+    assert code == 0
+    assert json.loads(out)["value"] == of.estimate.bbc(of.load(oof_file), "roc_auc").value
+    _, out, _ = call(capsys, "show", path, "--metric", "roc_auc", *columns)
+    assert f"outfold estimate {path} --sample who --config-column model" in out
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--metric", "rocauc"], "did you mean 'roc_auc'?"),
+        (["--metric", "r2"], "r2 is for regression"),
+        (
+            ["--metric", "accuracy", "--method", "cvt", "--stratify"],
+            "--stratify is no option of cvt, which takes --rule",
+        ),
+        (["--metric", "accuracy", "--method", "cv", "--config", "m99"], "no configuration 'm99'"),
+        (["--metric", "accuracy", "--method", "nested"], "Collect with inner=True"),
+        (["--metric", "accuracy", "--level", "2"], "between 0 and 1"),
+        (["--metric", "accuracy", "--rule", "one_standard_error"], "needs --complexity"),
+        (["--metric", "accuracy", "--complexity", "C"], "goes with --rule one_standard_error only"),
+        (["--metric", "accuracy", "--method", "magic"], "invalid choice: 'magic'"),
+        (["--metric", "accuracy", "--sample", "id"], "needs no further arguments"),
+        ([], "--metric"),
+    ],
+)
+def test_wrong_usage_is_2_with_one_clear_line(capsys, oof_file, more, says):
+    code, out, err = call(capsys, "estimate", oof_file, *more)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert "Traceback" not in err
+
+
+def test_files_that_cannot_be_read_are_1(capsys, tmp_path):
+    (tmp_path / "no.oof").write_text("not a database")
+    for name in ("missing.oof", "no.oof", "missing.csv"):
+        code, out, err = call(capsys, "estimate", tmp_path / name, "--metric", "accuracy")
+        assert (code, out) == (1, "")
+        assert err.startswith("outfold: ")
+        assert err.count("\n") == 1
+
+
+def test_a_table_without_the_column_lists_the_columns(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("who,p\n1,0.3\n")
+    code, _, err = call(capsys, "estimate", path, "--metric", "accuracy")
+    assert code == 2
+    assert "who, p" in err
+
+
+# -- run ------------------------------------------------------------------------------------------------
+
+
+def test_run_gives_estimate_predictions_and_model(capsys, few, table, tmp_path):
+    skops_io = pytest.importorskip("skops.io")
+    args = run_args(table, tmp_path, "--id", "id", "--group", "clinic", "--drop-columns", "amount")
+    code, out, err = call(capsys, *args)
+    assert code == 0
+    assert "left out 1 row without a value of 'outcome'" in err
+    assert "left out 'constant': the same value in every row" in err
+    assert "left out 'empty': no value in any row" in err
+    assert "left out 'note': text that differs in most rows" in err
+    assert "classification of 'outcome' on 59 rows, 3 features, by roc_auc" in err
+    oof = of.load(tmp_path / "out" / "run.oof")
+    assert out.startswith(f"{of.estimate.bbc(oof, 'roc_auc')}\n")
+    assert f"outfold show {tmp_path / 'out' / 'run.oof'} --metric roc_auc" in out
+    assert oof.completeness == 1.0
+    assert list(oof.samples[:2]) == ["p00", "p01"]
+    assert len(np.unique(oof.groups)) == 12
+    path = tmp_path / "out" / "model.skops"
+    model = skops_io.load(path, trusted=skops_io.get_untrusted_types(file=path))
+    assert set(model.predict(pd.read_csv(table))) == {"yes", "no"}
+
+
+def test_run_again_fits_nothing(capsys, few, table, tmp_path, monkeypatch):
+    _, first, _ = call(capsys, *run_args(table, tmp_path))
+    files = [tmp_path / "out" / name for name in ("model.skops", "model.json")]
+    stamps = [f.stat().st_mtime_ns for f in files]
+    n_fits = of.load(tmp_path / "out" / "run.oof").provenance["n_fits"]
+    _, second, _ = call(capsys, *run_args(table, tmp_path))
+    assert second == first
+    assert [f.stat().st_mtime_ns for f in files] == stamps
+    assert of.load(tmp_path / "out" / "run.oof").provenance["n_fits"] == n_fits == 9
+
+
+def test_run_goes_on_where_it_was_stopped(capsys, few, table, tmp_path, monkeypatch):
+    from sklearn.tree import DecisionTreeClassifier
+
+    with monkeypatch.context() as stopping:
+
+        def stop(self, *args, **kwargs):
+            raise KeyboardInterrupt
+
+        stopping.setattr(DecisionTreeClassifier, "fit", stop)
+        code, out, err = call(capsys, *run_args(table, tmp_path))
+    assert (code, out) == (130, "")
+    assert re.fullmatch(
+        rf"interrupted; \d+ of \d+ cells are in {tmp_path}/out/run.oof; the same command goes on\.",
+        err.splitlines()[-1],
+    )
+    code, resumed, _ = call(capsys, *run_args(table, tmp_path))
+    assert code == 0
+    _, whole, _ = call(capsys, *run_args(table, tmp_path / "other"))
+    assert resumed.splitlines()[:5] == whole.splitlines()[:5]
+
+
+_SLOW_SCRIPT = """
+import sys
+from collect_estimators import FrameTally
+from outfold import cli
+from outfold.learners import spaces
+
+log, *argv = sys.argv[1:]
+spaces.tabular = lambda X, task: {f"tally {i}": FrameTally(i + 1.0, log, 0.05) for i in range(6)}
+sys.exit(cli.main(argv))
+"""
+
+
+@pytest.mark.parametrize(("jobs", "moment"), [(1, 4), (2, 0), (2, 1), (2, 5)])
+def test_ctrl_c_in_a_terminal_is_one_line(tmp_path, jobs, moment):
+    """A terminal sends it to the workers too, also to those that are just starting."""
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"x": rng.normal(size=60), "y": np.arange(60) % 2}).to_csv(tmp_path / "train.csv", index=False)
+    (tmp_path / "script.py").write_text(_SLOW_SCRIPT)
+    log, store = str(tmp_path / "log"), tmp_path / "out" / "run.oof"
+    command = [sys.executable, tmp_path / "script.py", log, "run", tmp_path / "train.csv", "--target", "y"]
+    command += ["-o", tmp_path / "out", "--folds", 5, "--jobs", jobs]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])}
+    options = {"env": env, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([str(part) for part in command], **options, start_new_session=True)
+    while not (store.exists() and fits(log) >= moment) and process.poll() is None:
+        time.sleep(0.005)
+    time.sleep(0.15)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err.count("\n") == 2, err
+    note, line = err.splitlines()
+    assert note.startswith("note: classification of 'y'")
+    found = re.fullmatch(rf"interrupted; (\d+) of 30 cells are in {store}; the same command goes on\.", line)
+    n = int(found[1])
+    assert np.sum(of.load(store).state == of.State.DONE) == n < 30
+    before = fits(log)
+    again = subprocess.run([str(part) for part in command], **options, check=True)
+    assert "roc_auc of the selected configuration" in again.stdout
+    assert fits(log) - before == 30 - n + 1  # and one on all samples
+
+
+def test_run_with_another_metric_keeps_the_predictions(capsys, few, table, tmp_path):
+    call(capsys, *run_args(table, tmp_path))
+    code, out, _ = call(capsys, *run_args(table, tmp_path, "--metric", "log_loss", "--format", "json"))
+    facts = json.loads(out)
+    assert code == 0
+    assert facts["metric"] == "log_loss"
+    assert facts["model"] == str(tmp_path / "out" / "model.skops")
+    code, out, _ = call(capsys, *run_args(table, tmp_path, "--format", "csv"))
+    (row,) = csv.DictReader(io.StringIO(out))
+    assert row["predictions"] == str(tmp_path / "out" / "run.oof")
+
+
+def test_run_on_other_data_refuses_the_old_store(capsys, few, table, tmp_path):
+    call(capsys, *run_args(table, tmp_path))
+    code, out, err = call(capsys, *run_args(table, tmp_path, "--drop-columns", "x"))
+    assert (code, out) == (1, "")
+    assert "run.oof" in err
+
+
+def test_run_regression_from_parquet(capsys, few, table, tmp_path):
+    path = tmp_path / "train.parquet"
+    pd.read_csv(table).to_parquet(path)
+    args = ["run", path, "--target", "amount", "-o", tmp_path / "out", "--folds", 3, "--jobs", 1]
+    code, out, err = call(capsys, *args, "--drop-columns", "outcome, id")
+    assert code == 0
+    assert "regression of 'amount' (--task classification if not)" in err
+    assert out.startswith("r2 of the selected configuration")
+
+
+def test_run_without_skops_says_so_and_goes_on(capsys, few, table, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skops", None)
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    code, out, err = call(capsys, *run_args(table, tmp_path))
+    assert code == 0
+    assert "skops is missing" in err
+    assert "model.skops" not in out
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "says"),
+    [
+        (["--target", "outcom"], 2, "did you mean 'outcome'? The columns are: id, age"),
+        (["--target", "outcome", "--drop-columns", "agee"], 2, "--drop-columns: there is no column 'agee'"),
+        (["--target", "outcome", "--id", "city"], 2, "--id: 'city' is missing in 1 row, the first of them data row 6"),
+        (["--target", "outcome", "--id", "clinic"], 2, "more than one row"),
+        (["--target", "outcome", "--task", "regression"], 2, "Use --task classification"),
+        (["--target", "outcome", "--metric", "rmse"], 2, "rmse is for regression"),
+        (["--target", "outcome", "--positive", "maybe"], 2, "must name one of two classes"),
+        (["--target", "empty"], 2, "missing in every row"),
+        (["--target", "outcome", "--folds", "1"], 2, "at least 2 folds"),
+    ],
+)
+def test_run_wrong_usage(capsys, few, table, tmp_path, more, code, says):
+    got, out, err = call(capsys, "run", table, "-o", tmp_path / "out", "--jobs", 1, *more)
+    assert (got, out) == (code, "")
+    assert says in err
+
+
+def test_run_without_the_file_or_the_folder(capsys, table, tmp_path):
+    code, _, err = call(capsys, "run", tmp_path / "none.csv", "--target", "y")
+    assert (code, err) == (1, f"outfold: there is no file {tmp_path / 'none.csv'}.\n")
+    code, _, err = call(capsys, "run", table, "--target", "outcome", "-o", table)
+    assert code == 1
+    assert "cannot be made" in err
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1, 2, 3] * 10, "classification"),
+        ([1.0, 2.0, np.nan] * 10, "classification"),
+        ([True, False] * 10, "classification"),
+        (["a", "b"] * 10, "classification"),
+        (list(range(30)), "regression"),
+        ([0.5, 1.5] * 10, "regression"),
+    ],
+)
+def test_task_is_told_from_the_target(tmp_path, values, kind):
+    path = tmp_path / "t.csv"
+    pd.DataFrame({"x": range(len(values)), "y": values}).to_csv(path, index=False)
+    table = run.read_table(path, "y")
+    assert table.task == kind
+    if kind == "classification":
+        assert table.y.dtype.kind in "ibU"
+
+
+def test_infinite_features_count_as_missing_and_dates_are_left_out(tmp_path):
+    path = tmp_path / "t.parquet"
+    dates = pd.date_range("2020-01-01", periods=4)
+    pd.DataFrame({"x": [1.0, np.inf, 2.0, 3.0], "when": dates, "y": list("abab")}).to_parquet(path)
+    said = []
+    table = run.read_table(path, "y", say=said.append)
+    assert table.X["x"].isna().tolist() == [False, True, False, False]
+    assert said == [
+        "infinite values of 'x' count as missing",
+        "left out 'when': dates and times are not used; make numbers of them to learn from them",
+    ]
+    with pytest.raises(InputError, match="no column to predict from"):
+        run.read_table(path, "y", leave_out=["x"])
+
+
+# -- all commands ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["demo", "run", "show", "estimate"])
+def test_help_has_an_example(capsys, command):
+    code, out, _ = call(capsys, command, "--help")
+    assert code == 0
+    assert f"\n  outfold {command}" in out.partition("example")[2]
+
+
+def test_demo(capsys, monkeypatch):
+    called = {}
+    monkeypatch.setattr("outfold.apps.demo.main", lambda *args, **options: called.update(args=args, **options))
+    code, _, _ = call(capsys, "demo", "--samples", 40, "--times", 2, "--seed", 5, "--jobs", 1)
+    assert code == 0
+    assert called == {"args": (40, 2), "seed": 5, "n_jobs": 1}
+
+
+def test_demo_with_a_wrong_size_is_2(capsys):
+    code, _, err = call(capsys, "demo", "--samples", 5)
+    assert code == 2
+    assert "samples must lie between 20 and 342" in err
+
+
+@pytest.mark.parametrize("more", [("--jobs", "0"), ("--seed", "-1"), ("--seed", "x")])
+def test_numbers_that_make_no_sense_are_2(capsys, more):
+    code, out, err = call(capsys, "demo", *more)
+    assert (code, out) == (2, "")
+    assert more[0] in err
+
+
+def test_no_command_is_wrong_usage(capsys):
+    code, out, err = call(capsys)
+    assert (code, out) == (2, "")
+    assert "COMMAND" in err
+
+
+def test_the_unexpected_is_one_line_and_a_traceback_with_debug(capsys, oof_file, monkeypatch):
+    def broken(args):
+        raise ZeroDivisionError("first line\nsecond line")
+
+    monkeypatch.setattr(cli, "load", broken)
+    code, out, err = call(capsys, "show", oof_file)
+    assert (code, out) == (1, "")
+    assert err == "outfold: unexpected ZeroDivisionError: first line (--debug shows where)\n"
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["show", oof_file, "--debug"])
+
+
+def test_a_reader_that_went_away_is_no_error(capsys, oof_file, monkeypatch):
+    def gone(args):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(cli, "load", gone)
+    assert call(capsys, "show", oof_file) == (0, "", "")
+
+
+def process(*argv, **env):
+    source = os.path.dirname(os.path.dirname(of.__file__))
+    path = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, "-m", *argv], capture_output=True, env={**os.environ, "PYTHONPATH": path, **env}, check=False
+    )
+
+
+def test_as_a_process(oof_file):
+    done = process("outfold", "--version")
+    assert (done.returncode, done.stdout.split()) == (0, [b"outfold", of.__version__.encode()])
+    assert process("outfold.cli", "estimate", "nothing.oof", "--metric", "accuracy").returncode == 1
+
+
+def test_a_terminal_without_unicode_is_served(oof_file):
+    done = process("outfold", "show", oof_file, "--metric", "roc_auc", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"and 5 more" in done.stdout
+
+
+# -- targets as they stand in the file ------------------------------------------------------------------
+
+
+def target_of(tmp_path, cells, **options):
+    path = tmp_path / "t.csv"
+    rows = [f"{i / 7},{cell}" for i, cell in enumerate(cells)]
+    path.write_text("\n".join(["x,y", *rows]) + "\n")
+    notes = []
+    table = run.read_table(path, "y", say=notes.append, **options)
+    return table, notes
+
+
+def test_words_for_missing_may_be_classes(tmp_path):
+    table, notes = target_of(tmp_path, ["NA", "EU", "None", "nan", "", "EU", "NA"])
+    assert table.y.tolist() == ["NA", "EU", "None", "nan", "EU", "NA"]
+    assert notes == ["left out 1 row without a value of 'y'"]
+    table, notes = target_of(tmp_path, ["None", "nan", "None", "nan"])
+    assert table.y.tolist() == ["None", "nan", "None", "nan"]
+    assert notes == []
+
+
+def test_words_for_missing_among_numbers_are_missing(tmp_path):
+    table, notes = target_of(tmp_path, ["1.5", "NA", "2.5", "", "4"])
+    assert (table.task, table.y.tolist()) == ("regression", [1.5, 2.5, 4.0])
+    assert notes == ["left out 2 rows without a value of 'y'"]
+
+
+@pytest.mark.parametrize("missing", [[], [""]])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_whole_numbers_stay_exact(tmp_path, missing, task):
+    large = 2**53
+    table, _ = target_of(tmp_path, [large, large + 1, *missing, large, large + 1], task=task)
+    assert table.y.dtype.kind == "i"
+    assert table.y.tolist() == [large, large + 1, large, large + 1]
+
+
+# -- help where something is wrong ----------------------------------------------------------------------
+
+
+def test_semicolons_are_recognised(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("sample;label;y\n1;0;0.3\n")
+    for argv in (["run", path, "--target", "y"], ["show", path], ["estimate", path, "--metric", "accuracy"]):
+        code, _, err = call(capsys, *argv)
+        assert code == 2
+        assert "seems to be separated by semicolons; save it with commas." in err
+    path.write_text("sample,label\n1,0\n")
+    assert "semicolons" not in call(capsys, "show", path)[2]
+
+
+def test_run_with_inner_gives_nested_cross_validation_too(capsys, few, table, tmp_path):
+    code, out, err = call(capsys, *run_args(table, tmp_path, "--inner"))
+    assert code == 0, err
+    assert "nested CV" in out
+    code, out, _ = call(capsys, *run_args(table, tmp_path, "--inner", "--format", "json"))
+    facts = json.loads(out)
+    assert facts["nested"]["method"] != facts["method"]
+    assert facts["nested"]["n_samples"] == facts["n_samples"]
+    code, out, _ = call(capsys, *run_args(table, tmp_path, "--inner", "--format", "csv"))
+    assert code == 0
+    assert out.count("\n") == 3
+
+
+def test_run_explains_and_shares(capsys, few, table, tmp_path):
+    code, out, err = call(capsys, *run_args(table, tmp_path, "--explain", "--format", "json"))
+    assert code == 0, err
+    assert json.loads(out)["metric"] == "roc_auc"
+    assert "configurations on 3 hold-outs" in err
+    assert of.load(tmp_path / "out" / "run.oof").provenance["sharing"]["level"] == "exact"
+    code, _, err = call(capsys, *run_args(table, tmp_path, "--share", "none", "--explain"))
+    assert code == 0, err
+    assert "nothing is shared" in err
+    code, _, err = call(capsys, *run_args(table, tmp_path, "--share", "tolerant"))
+    assert code == 1
+    assert "share='exact' (now 'tolerant')" in err
+
+
+def test_errors_speak_of_options(capsys, few, table, tmp_path):
+    code, _, err = call(capsys, *run_args(table, tmp_path, "--inner", "--folds", 2))
+    assert code == 2
+    assert "--inner needs at least 3 folds" in err
+    assert "Use --folds 3 or more" in err
+    code, _, err = call(capsys, *run_args(table, tmp_path, "--timeout", "nan"))
+    assert code == 2
+    assert "--timeout must be a number of seconds above 0" in err
+    call(capsys, *run_args(table, tmp_path))
+    code, _, err = call(capsys, *run_args(table, tmp_path, "--seed", 5))
+    assert code == 1
+    assert "give another folder with -o, or delete it" in err
+    assert cli._in_options("Use response='value'. Collect with response='proba'.", "estimate") == (
+        "Use --response value. Collect with response='proba'."
+    )
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_output_that_cannot_be_written_is_one_line(oof_file):
+    source = os.path.dirname(os.path.dirname(of.__file__))
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "outfold", "show", oof_file],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=env,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == b"outfold: the output could not be written (No space left on device).\n"

@@ -1,0 +1,591 @@
+"""Estimates by bootstrap rounds and single splits, against the plain way of computing them."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import LeaveOneOut, ShuffleSplit
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import outfold as of
+from outfold import estimate, metrics, select
+from outfold.cli import main
+from outfold.data.plan import NOT_HELD_OUT
+from outfold.data.predictions import State
+from outfold.data.target import encode
+from outfold.estimate._no_information import no_information
+from outfold.exceptions import InputError, NeedError
+from outfold.stats.point632 import point632plus, weighted632plus
+
+ROUNDS = 30
+
+
+@pytest.fixture(scope="module")
+def classes():
+    X, y = make_classification(70, 6, n_informative=3, flip_y=0.2, random_state=2)
+    configs = {
+        "logit": LogisticRegression(),
+        "1-nn": KNeighborsClassifier(1),
+        "tree": DecisionTreeClassifier(max_depth=3, random_state=0),
+    }
+    return of.collect(configs, X, y, of.Plan.bootstrap(ROUNDS), rng=5)
+
+
+@pytest.fixture(scope="module")
+def values():
+    X, y = make_regression(60, 4, noise=30.0, random_state=3)
+    configs = {"ridge": Ridge(), "tree": DecisionTreeRegressor(random_state=0)}
+    return of.collect(configs, X, y, of.Plan.bootstrap(ROUNDS), rng=5)
+
+
+def on_all(oof, config):
+    """(rounds, N) what every round's model predicts for all samples."""
+    return np.where(oof.folds.T >= 0, oof.data[:, config], oof.blocks["inbag"].data[:, config])
+
+
+# -- no information ---------------------------------------------------------------------------------------
+
+
+def brute(metric, target, predictions):
+    """The metric over all N x N pairs of a label and a prediction, one after the other."""
+    total = np.zeros(len(predictions))
+    n = len(target)
+    for i in range(n):
+        shifted = np.roll(predictions, i, axis=1)
+        total += metric.values(target, shifted).mean(axis=1)
+    return total / n
+
+
+POINTWISE = (
+    "accuracy",
+    "error",
+    "log_loss",
+    "brier",
+    "neg_brier_score",
+    "mse",
+    "mae",
+    "neg_mean_absolute_error",
+    "mape",
+)
+
+
+@pytest.mark.parametrize("name", POINTWISE)
+@given(n=st.integers(2, 40), c=st.integers(1, 3), seed=st.integers(0, 10**6))
+def test_no_information_is_the_mean_over_all_pairs(name, n, c, seed):
+    metric, rng = metrics.get(name), np.random.default_rng(seed)
+    if "regression" in metric.tasks:
+        y = np.round(rng.normal(1e3, 2, n), rng.integers(0, 3))
+        predictions = np.round(rng.normal(1e3, 3, (c, n)), rng.integers(0, 3))
+    else:
+        y = np.arange(n) % 2
+        predictions = rng.integers(0, 2, (c, n)) if metric.needs == "label" else rng.random((c, n))
+    target = encode(y, task="regression" if "regression" in metric.tasks else "classification")
+    want = brute(metric, target, predictions)
+    assert no_information(metric, target, predictions) == pytest.approx(want, rel=1e-10, abs=1e-10)
+
+
+def test_no_information_of_several_classes():
+    rng = np.random.default_rng(0)
+    target = encode(rng.integers(0, 4, 60))
+    proba = rng.dirichlet(np.ones(4), (2, 60))
+    for name in ("log_loss", "brier", "top_k_accuracy"):
+        metric = metrics.get(name, "multiclass")
+        assert no_information(metric, target, proba) == pytest.approx(brute(metric, target, proba), rel=1e-12)
+    labels = rng.integers(0, 4, (2, 60))
+    p = np.bincount(target.y, minlength=4) / 60
+    want = [sum(p[k] * (1 - np.mean(row == k)) for k in range(4)) for row in labels]
+    assert no_information(metrics.get("error"), target, labels) == pytest.approx(want, rel=1e-12)
+
+
+# -- .632 and .632+ -----------------------------------------------------------------------------------------
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_632plus_lies_where_it_should(err0, err1, gamma):
+    loss, rate = point632plus(np.array(err0), np.array(err1), np.array(gamma))
+    assert 0 <= rate <= 1
+    assert min(err0, err1) - 1e-12 <= loss <= max(err0, err1) + 1e-12
+    weighted = weighted632plus(np.array(err0), np.array(err1), np.array(gamma))
+    if err1 <= gamma:
+        assert weighted.loss == pytest.approx(float(loss), abs=1e-12)
+    if err1 <= err0:
+        assert loss == pytest.approx(0.368 * err0 + 0.632 * err1, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "losses"),
+    [
+        ("brier", lambda y, p: (p - y) ** 2),
+        ("log_loss", lambda y, p: -np.log(np.clip(np.where(y == 1, p, 1 - p), 2.220446049250313e-16, 1))),
+        ("error", lambda y, p: (p > 0.5) != y),
+    ],
+)
+@pytest.mark.parametrize("config", [0, 1])
+def test_632_of_classes_the_plain_way(classes, name, losses, config):
+    y, rounds = classes.target.y, on_all(classes, config)
+    held = classes.folds.T >= 0
+    per_round = losses(y, rounds)
+    by_sample = np.array([per_round[held[:, i], i].mean() for i in range(len(y)) if held[:, i].any()])
+    full = classes.blocks["resub"].data[0, config]
+    err0, err1 = losses(y, full).mean(), by_sample.mean()
+    gamma = np.mean([losses(y, np.full(len(y), p)) for p in full])
+    assert estimate.point632(classes, name, config).value == pytest.approx(0.368 * err0 + 0.632 * err1, rel=1e-12)
+    want = float(point632plus(np.array(err0), np.array(err1), np.array(gamma)).loss)
+    assert estimate.point632plus(classes, name, config).value == pytest.approx(want, rel=1e-10)
+
+
+def test_632_of_values_and_of_both_signs(values):
+    for config in (0, 1):
+        mse = estimate.point632plus(values, "mse", config)
+        minus = estimate.point632plus(values, "neg_mean_squared_error", config)
+        assert minus.value == pytest.approx(-mse.value, rel=1e-12)
+        y, full = values.target.y, values.blocks["resub"].data[0, config]
+        gamma = np.mean((y[:, None] - full[None]) ** 2)
+        assert mse.details["no_information"] == pytest.approx(gamma, rel=1e-12)
+    assert estimate.point632plus(values, "mae", "tree").details["resubstitution"] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("config", [0, 2])
+def test_632_of_areas_is_made_of_the_mean_over_rounds(classes, config):
+    y, rounds, held = classes.target.y, on_all(classes, config), classes.folds.T >= 0
+    areas = [roc_auc_score(y[h], p[h]) for p, h in zip(rounds, held, strict=True)]
+    full = roc_auc_score(y, classes.blocks["resub"].data[0, config])
+    result = estimate.point632(classes, "roc_auc", config)
+    assert result.value == pytest.approx(0.368 * full + 0.632 * np.mean(areas), abs=1e-12)
+    plus = estimate.point632plus(classes, "roc_auc", config)
+    want = point632plus(np.array(-full), np.array(-np.mean(areas)), np.array(-0.5)).loss
+    assert plus.value == pytest.approx(-float(want), abs=1e-12)
+    assert plus.details["no_information"] == 0.5
+    by_round = [0.368 * roc_auc_score(y, p) + 0.632 * a for p, a in zip(rounds, areas, strict=True)]
+    assert estimate.point632(classes, "roc_auc", config, per_round=True).value == pytest.approx(np.mean(by_round))
+
+
+def test_a_metric_without_a_known_chance_level_is_refused(classes, values):
+    for oof, name in ((classes, "f1"), (values, "r2")):
+        with pytest.raises(NeedError, match=f"point632plus needs what {name} is without information"):
+            estimate.point632plus(oof, name)
+        assert np.isfinite(estimate.point632(oof, name, config=0).value)
+        assert np.isfinite(estimate.optimism(oof, name, config=0).value)
+
+
+# -- out of the bag, and optimism -----------------------------------------------------------------------------
+
+
+def test_oob_intervals(classes):
+    from scipy.stats import t
+
+    rounds = classes.scores("accuracy")[0, :, 0]
+    result = estimate.oob(classes, "accuracy", "logit")
+    reach = t.ppf(0.975, ROUNDS - 1) * rounds.std(ddof=1)
+    assert result.interval == pytest.approx((rounds.mean() - reach, rounds.mean() + reach), abs=1e-12)
+    percentile = estimate.oob(classes, "accuracy", "logit", interval="percentile", confidence_level=0.9)
+    assert percentile.interval == pytest.approx(np.quantile(rounds, [0.05, 0.95]), abs=1e-12)
+    assert result.named
+    assert "accuracy of logit" in str(result)
+    with pytest.raises(InputError, match="interval must be 't' or 'percentile'"):
+        estimate.oob(classes, "accuracy", interval="normal")
+
+
+@pytest.mark.parametrize("config", [0, 1])
+def test_optimism_the_plain_way(classes, config):
+    y, rounds = classes.target.y, on_all(classes, config)
+    flattery = []
+    for r, p in enumerate(rounds):
+        drawn = classes.splits.train_rows(r, 0)
+        flattery.append(roc_auc_score(y[drawn], p[drawn]) - roc_auc_score(y, p))
+    apparent = roc_auc_score(y, classes.blocks["resub"].data[0, config])
+    result = estimate.optimism(classes, "roc_auc", config)
+    assert result.value == pytest.approx(apparent - np.mean(flattery), abs=1e-12)
+    assert np.mean(flattery) > 0
+
+
+def test_a_sample_never_held_out_counts_in_the_resubstitution_only(classes):
+    few = classes.sel(repeat=[0, 1])
+    never = np.all(few.folds < 0, axis=1)
+    assert never.any()
+    result = estimate.point632(few, "error", "logit")
+    wrong = (few.blocks["resub"].data[0, 0] > 0.5) != few.target.y
+    assert result.details["resubstitution"] == pytest.approx(wrong.mean(), abs=1e-12)
+    assert np.isfinite(estimate.point632(few, "error", n_resamples=50).value)
+    assert np.isfinite(estimate.optimism(few, "error", n_resamples=50).value)
+
+
+# -- the selected one of many -----------------------------------------------------------------------------
+
+
+def drawn_counts(n, b=64, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(b)])
+
+
+@pytest.mark.parametrize("name", ["accuracy", "roc_auc"])
+def test_bbc_on_rounds_the_plain_way(classes, name):
+    y = classes.target.y
+
+    def score(config, weights):
+        """Mean over rounds of the score of the samples that the round held out, as often as they weigh."""
+        out = []
+        for r in range(ROUNDS):
+            rows = np.flatnonzero((classes.folds[:, r] >= 0) & (weights > 0))
+            rows = np.repeat(rows, weights[rows])
+            p = classes.data[r, config, rows]
+            if name == "accuracy" and len(rows):
+                out.append(np.mean((p > 0.5) == y[rows]))
+            elif name == "roc_auc" and len(set(y[rows])) == 2:
+                out.append(roc_auc_score(y[rows], p))
+        return np.mean(out)
+
+    counts = drawn_counts(len(y), 25)
+    want = []
+    for weights in counts:
+        scores = [score(j, weights) for j in range(classes.n_configs)]
+        want.append(score(int(np.argmax(scores)), (weights == 0).astype(int)))
+    result = estimate.bbc(classes, name, draws=counts, draws_are="counts")
+    assert "winner's own out-of-bag score" in str(result)
+    assert result.draws == pytest.approx(want, abs=1e-12)
+
+
+def noise_rounds(n=40, c=60, rounds=40, seed=0):
+    """Rounds of configurations that know nothing: every prediction is a coin toss, better on what was trained on."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    splits = of.Plan.bootstrap(rounds).split(y, rng=seed)
+    target = encode(y)
+    luck = rng.random((1, c, n)) < 0.5  # a sample that is hard for a configuration is so in every round
+    labels = np.where(luck, y, 1 - y).astype(np.intp)
+    memory = np.where(rng.random((1, c, n)) < 0.8, y, 1 - y).astype(np.intp)
+    names = tuple(f"c{j}" for j in range(c))
+
+    def block(data, folds, train):
+        state = np.full((c, folds.shape[1], 1), State.DONE, dtype=np.uint8)
+        shown = np.where(folds.T[:, None] == 0, data, -1).astype(np.intp)
+        return of.Predictions(target, shown, folds, state, names, "label", splits.plan, train=train)
+
+    drawn = np.where(splits.folds == NOT_HELD_OUT, 0, NOT_HELD_OUT).astype(np.int32)
+    whole = np.zeros((n, 1), dtype=np.int32)
+    blocks = {"inbag": block(memory, drawn, splits.train), "resub": block(memory, whole, {(0, 0): np.arange(n)})}
+    return replace(block(labels, splits.folds, splits.train), blocks=blocks)
+
+
+def test_selection_is_corrected_on_noise():
+    """The best of 60 coin tosses is not better than a coin; its own score says so only after the correction."""
+    for seed in range(3):
+        oof = noise_rounds(seed=seed)
+        own = estimate.oob(oof, "accuracy")
+        assert own.naive > 0.62
+        assert own.value == pytest.approx(0.5, abs=0.06)
+        assert own.value == pytest.approx(estimate.bbc(oof, "accuracy").value, abs=1e-12)
+        for method in (estimate.point632, estimate.point632plus, estimate.optimism):
+            result = method(oof, "accuracy", n_resamples=200)
+            named = method(oof, "accuracy", result.selected)
+            assert result.naive == pytest.approx(named.value, abs=1e-12)
+            assert result.value < result.naive - 0.02
+            assert result.optimism > 0
+            assert result.interval is None
+
+
+def test_632plus_of_a_selection_the_plain_way(classes):
+    """Every draw selects by the .632+ of the drawn samples and takes that of the others."""
+    scoring = estimate._rounds.Point632Plus(classes, "error")
+    y, n = classes.target.y, classes.n_samples
+    held = classes.folds.T >= 0
+    assert held.any(axis=0).all()
+    wrong = np.stack([(on_all(classes, j) > 0.5) != y for j in range(classes.n_configs)])
+    err1 = np.array([[w[held[:, i], i].mean() for i in range(n)] for w in wrong])
+    err0 = (classes.blocks["resub"].data[0] > 0.5) != y
+    counts = drawn_counts(n, 20)
+    for weights in (counts, (counts == 0).astype(np.uint8)):
+        size = weights.sum(axis=1, keepdims=True)
+        want = point632plus(weights @ err0.T / size, weights @ err1.T / size, scoring.gamma).loss
+        assert scoring.scores(weights) == pytest.approx(want, abs=1e-12)
+        chosen = np.arange(20) % classes.n_configs
+        assert scoring.paired(weights, chosen) == pytest.approx(want[np.arange(20), chosen], abs=1e-12)
+
+
+def test_who_is_selected_is_the_best_by_the_estimate_itself(classes):
+    for method in (estimate.oob, estimate.point632, estimate.point632plus, estimate.optimism):
+        each = [method(classes, "log_loss", config=j).value for j in range(3)]
+        result = method(classes, "log_loss", n_resamples=50)
+        assert result.selected == classes.configs[int(np.argmin(each))]
+        assert result.naive == pytest.approx(min(each), abs=1e-12)
+        assert len(result.chosen) == 50
+    rule = select.within(50, complexity={"logit": 2, "1-nn": 3, "tree": 1})
+    assert estimate.oob(classes, "accuracy", rule=rule, n_resamples=20).selected == "tree"
+    with pytest.raises(InputError, match="config= for a configuration named beforehand, or rule="):
+        estimate.oob(classes, "accuracy", "logit", rule=rule)
+
+
+def test_rounds_and_results_are_deterministic(classes):
+    one, two = (estimate.point632plus(classes, "accuracy", rng=3) for _ in range(2))
+    assert one.value == two.value
+    assert one.value != estimate.point632plus(classes, "accuracy", rng=4).value
+
+
+# -- other designs ------------------------------------------------------------------------------------------
+
+
+def test_each_design_has_its_estimate():
+    X, y = make_classification(60, 5, flip_y=0.2, random_state=4)
+    configs = {"logit": LogisticRegression(), "1-nn": KNeighborsClassifier(1)}
+    plans = {
+        "holdout": of.Plan.holdout(0.4),
+        "repeated_holdout": of.Plan.repeated_holdout(8, 0.4),
+        "loo": of.Plan.leave_one_out(),
+        "oob": of.Plan.bootstrap(8),
+    }
+    made = {name: of.collect(configs, X, y, plan) for name, plan in plans.items()}
+    for name, oof in made.items():
+        method = getattr(estimate, name)
+        one = method(oof, "accuracy", config="logit")
+        assert one.value == pytest.approx(oof.scores("accuracy")[0].mean(), abs=1e-12)
+        many = method(oof, "accuracy")
+        assert many.value == estimate.bbc(oof, "accuracy").value
+        assert many.naive == pytest.approx(np.nanmax(oof.scores("accuracy").mean(axis=(1, 2))), abs=1e-12)
+        for other, wrong in made.items():
+            if other != name:
+                with pytest.raises(NeedError, match=rf"^{name} needs .*; these predictions are .*Plan\.\w+\("):
+                    method(wrong, "accuracy")
+    elsewhere = of.from_arrays(
+        y[:30], (y[:30, None] ^ (np.arange(30)[:, None] % 4 == 0)).astype(float), response="proba"
+    )
+    assert estimate.holdout(elsewhere, "accuracy").value == pytest.approx(22 / 30)
+    # The splits count, not the name of what made them.
+    for name, splitter in (("repeated_holdout", ShuffleSplit(5, random_state=0)), ("loo", LeaveOneOut())):
+        oof = of.collect(configs, X, y, splitter)
+        value = getattr(estimate, name)(oof, "accuracy", config="1-nn").value
+        assert value == pytest.approx(np.nanmean(oof.scores("accuracy")[1]), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["point632", "point632plus", "optimism"])
+def test_what_the_bootstrap_estimates_need(classes, name):
+    with pytest.raises(NeedError, match=rf"{name} needs the block 'resub'.*resub=True"):
+        getattr(estimate, name)(replace(classes, blocks={"inbag": classes.blocks["inbag"]}), "accuracy")
+    with pytest.raises(NeedError, match="resubstitution needs the block 'resub'"):
+        estimate.resubstitution(replace(classes, blocks={}), "accuracy")
+
+
+def test_resubstitution_says_that_it_flatters(classes):
+    result = estimate.resubstitution(classes, "accuracy")
+    assert result.selected == "1-nn"
+    assert result.value == 1.0
+    assert [note.code for note in result.notes] == ["OF214"]
+    assert "no sample held out" in str(result)
+    assert result.fingerprint == classes.fingerprint
+
+
+# -- size ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["error", "log_loss"])
+def test_memory_of_632plus(name):
+    """20,000 samples would make 400 million pairs; the largest arrays here are those of the predictions."""
+    n, rounds, rng = 20_000, 200, np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    splits = of.Plan.bootstrap(rounds).split(y)
+    target, p = encode(y), np.clip(y * 0.4 + rng.random(n) * 0.6, 0.01, 0.99)
+
+    def block(folds, train):
+        state = np.full((1, folds.shape[1], 1), State.DONE, dtype=np.uint8)
+        shown = np.where(folds.T[:, None] == 0, p, np.nan)
+        return of.Predictions(target, shown, folds, state, ("a",), "proba", splits.plan, train=train)
+
+    drawn = np.where(splits.folds == NOT_HELD_OUT, 0, NOT_HELD_OUT).astype(np.int32)
+    resub = block(np.zeros((n, 1), dtype=np.int32), {(0, 0): np.arange(n)})
+    oof = replace(block(splits.folds, splits.train), blocks={"inbag": block(drawn, splits.train), "resub": resub})
+    for per_round in (False, True):
+        tracemalloc.start()
+        estimate.point632plus(oof, name, per_round=per_round)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 200e6
+
+
+# -- command line -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["oob", "point632", "point632plus", "optimism", "resubstitution"])
+def test_command_line(classes, tmp_path, capsys, method):
+    path = str(classes.save(tmp_path / "run.oof"))
+    main(["estimate", path, "--metric", "accuracy", "--method", method, "--config", "logit"])
+    printed = capsys.readouterr().out
+    assert "accuracy of logit" in printed
+    main(["estimate", path, "--metric", "accuracy", "--method", method])
+    assert "the selected configuration" in capsys.readouterr().out
+
+
+# -- intervals of the estimates that hold out --------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def held_out():
+    X, y = make_classification(120, 6, n_informative=3, flip_y=0.2, random_state=2)
+    configs = {"logit": LogisticRegression(), "1-nn": KNeighborsClassifier(1)}
+    plans = {
+        "holdout": of.Plan.holdout(0.4),
+        "repeated_holdout": of.Plan.repeated_holdout(6, 0.4),
+        "loo": of.Plan.leave_one_out(),
+        "three_way": of.Plan.three_way(0.3, 0.3),
+    }
+    more = {"three_way": {"fresh": "accuracy"}}
+    return {name: of.collect(configs, X, y, plan, rng=1, **more.get(name, {})) for name, plan in plans.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "aggregate", "way"),
+    [("holdout", "pooled", "wilson"), ("repeated_holdout", "fold", "corrected_t"), ("loo", "pooled", "percentile")],
+)
+@pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
+def test_a_named_configuration_has_the_interval_of_its_plan(held_out, name, aggregate, way, metric):
+    oof, method = held_out[name], getattr(estimate, name)
+    result = method(oof, metric, "logit", confidence_level=0.9)
+    other = estimate.cv(oof, metric, "logit", aggregate, confidence_level=0.9)
+    assert result.value == pytest.approx(other.value, abs=1e-12)
+    assert result.interval == other.interval
+    assert result.interval_method == ("t" if metric == "log_loss" and name == "holdout" else way)
+    assert result.confidence_level == 0.9
+    assert result.confidence_interval(0.5) == other.confidence_interval(0.5)
+    assert result.named
+    assert "Raschka 2018" in str(result)
+
+
+@pytest.mark.parametrize("name", ["holdout", "repeated_holdout", "loo"])
+def test_the_selected_of_a_holdout_has_the_interval_of_bbc(held_out, name):
+    result = getattr(estimate, name)(held_out[name], "accuracy", n_resamples=200, confidence_level=0.8)
+    other = estimate.bbc(held_out[name], "accuracy", n_resamples=200, confidence_level=0.8)
+    assert (result.value, result.interval) == (other.value, other.interval)
+    assert result.confidence_interval(0.9) == other.confidence_interval(0.9)
+    with pytest.raises(InputError, match="confidence_level must lie between 0 and 1"):
+        getattr(estimate, name)(held_out[name], "accuracy", confidence_level=95)
+
+
+def test_the_test_part_of_three_gives_the_interval_of_one_test_set(held_out):
+    oof = held_out["three_way"]
+    result = estimate.three_way(oof, "accuracy", confidence_level=0.9)
+    test = oof.blocks["fresh"]
+    rows = np.flatnonzero(test.folds[:, 0] == 0)
+    right = test.respond("label")[0, test.config_index(result.selected), rows] == oof.target.y[rows]
+    assert result.interval == of.intervals.wilson(int(right.sum()), len(rows), confidence_level=0.9)
+    assert result.interval_method == "wilson"
+    assert not result.named  # the validation part selected it, and its score there stands beside
+    assert "winner's own score on the validation part" in str(result)
+    area = estimate.three_way(oof.sel(config=result.selected), "roc_auc")
+    assert area.interval_method == "delong"
+    assert area.confidence_interval(0.5).low > area.interval.low
+
+
+def test_one_round_has_no_interval(classes):
+    result = estimate.oob(classes.sel(repeat=0), "accuracy", "tree")
+    assert result.interval is None
+    assert "OF218" in [n.code for n in result.notes]
+    with pytest.raises(NeedError, match="oob gives no interval"):
+        result.confidence_interval()
+
+
+def test_rounds_that_do_not_vary_have_no_interval():
+    y = np.arange(40) % 2
+    perfect = of.collect(DecisionTreeClassifier(), y[:, None], y, of.Plan.bootstrap(5))
+    for interval in ("t", "percentile"):
+        result = estimate.oob(perfect, "accuracy", interval=interval)
+        assert (result.value, result.interval, result.draws) == (1.0, None, None)
+        assert "OF218" in [n.code for n in result.notes]
+
+
+def test_t_is_for_rounds_of_a_named_configuration_only(classes):
+    named, chosen = estimate.oob(classes, "accuracy", "tree"), estimate.oob(classes, "accuracy", n_resamples=100)
+    assert named.confidence_interval(method="t") == named.interval
+    assert "rounds, t interval of the rounds [" in str(named)
+    with pytest.raises(InputError, match="the interval of oob is by 't', 'percentile' or 'order'; got 'bca'"):
+        named.confidence_interval(method="bca")
+    with pytest.raises(InputError, match="the interval of oob is by 'percentile' or 'order'; got 't'"):
+        chosen.confidence_interval(method="t")
+
+
+# -- what cannot be done ------------------------------------------------------------------------------------
+
+
+class OnlyDuplicates(KNeighborsClassifier):
+    """Cannot be fitted on samples that all differ, and so not on all samples."""
+
+    def fit(self, X, y):
+        if len(np.unique(X, axis=0)) == len(X):
+            raise ValueError("no sample twice")
+        return super().fit(X, y)
+
+
+def test_a_configuration_that_fails_on_all_samples_is_counted_among_those_left_out():
+    X, y = make_classification(50, 4, random_state=0)
+    configs = {"a": KNeighborsClassifier(3), "b": KNeighborsClassifier(5), "c": OnlyDuplicates(1)}
+    oof = of.collect(configs, X, y, of.Plan.bootstrap(5))
+    for method in (estimate.point632, estimate.point632plus, estimate.optimism):
+        result = method(oof, "accuracy", n_resamples=20)
+        assert result.n_configs == 2
+        assert next(n.text for n in result.notes if n.code == "OF205").startswith("1 more of 3 configurations have no")
+    assert estimate.oob(oof, "accuracy", n_resamples=20).n_configs == 3
+
+
+def test_too_few_samples_say_what_to_do():
+    y, X = np.arange(3) % 2, np.arange(3.0)[:, None]
+    pair = {"a": KNeighborsClassifier(1), "b": DecisionTreeClassifier(max_depth=1)}
+    one_held_out = of.collect(pair, X, y, of.Plan.holdout(0.3))
+    with pytest.raises(InputError, match=r"leave none of 1 samples out\. Hold out more samples, or name the conf"):
+        estimate.holdout(one_held_out, "accuracy")
+    with pytest.raises(InputError, match=r"left no sample out .* there are 2 samples\. Use more samples, or Plan"):
+        of.Plan.bootstrap(5).split(y[:2])
+    with pytest.raises(InputError, match=r"drew one class only .* Use more samples, stratify=True, or Plan"):
+        of.Plan.bootstrap(5, stratify=False).split(y[:2])
+    with pytest.raises(InputError, match=r"there is 1 group\. Use more groups, or Plan"):
+        of.Plan.bootstrap(5).split(y, groups=np.zeros(3))
+    with pytest.raises(InputError, match="resub must be True, False or None"):
+        of.collect(pair, X, y, of.Plan.holdout(0.3), resub="yes")
+    with pytest.raises(InputError, match="rng must be a whole number of at least 0; got 'x'"):
+        estimate.holdout(one_held_out, "accuracy", "a", rng="x")
+
+
+def test_rounds_left_out_and_ends_out_of_range_are_said():
+    """Of three positives some rounds leave none out; t goes beyond an area of 1."""
+    X, y = make_classification(43, 4, weights=[0.93], flip_y=0, random_state=1)
+    configs = {"tree": DecisionTreeClassifier(max_depth=2, random_state=0), "1-nn": KNeighborsClassifier(1)}
+    oof = of.collect(configs, X, y, of.Plan.bootstrap(20, stratify=False), rng=0)
+    lacking = sum(len(np.unique(y[oof.folds[:, r] == 0])) < 2 for r in range(20))
+    assert lacking > 0
+    said = f"roc_auc is undefined in {lacking} of 20 rounds, which were left out."
+    named = estimate.oob(oof, "roc_auc", "tree")
+    assert named.interval.high > 1
+    assert {"OF204", "OF219"} <= {n.code for n in named.notes}
+    for result in (
+        named,
+        estimate.oob(oof, "roc_auc", n_resamples=20),
+        estimate.bbc(oof, "roc_auc", n_resamples=20),
+        estimate.point632(oof, "roc_auc", "tree"),
+        estimate.point632plus(oof, "roc_auc", "tree", per_round=True),
+    ):
+        assert said in [n.text for n in result.notes]
+    # What was left out does not enter the optimism, and a mean over samples is defined in every round.
+    for result in (estimate.optimism(oof, "roc_auc", "tree"), estimate.oob(oof, "accuracy", "tree")):
+        assert "OF204" not in [n.code for n in result.notes]
+
+
+def test_tests_of_random_splits_refuse_bootstrap_rounds(classes):
+    """Rounds train on samples more than once; the correction of Nadeau and Bengio is not made for that."""
+    for test in (of.compare.t_corrected, of.compare.t_bayes, of.compare.t_resampled):
+        with pytest.raises(
+            NeedError, match=f"{test.__name__} needs .*; these predictions are {ROUNDS} bootstrap rounds"
+        ):
+            test(classes, "logit", "tree", metric="accuracy")
+    with pytest.raises(NeedError, match=r"corrected_t needs .* Valid here: percentile"):
+        estimate.cv(classes, "accuracy", "logit").confidence_interval(method="corrected_t")
+
+
+def test_cv_of_several_would_be_the_score_of_their_winner(classes):
+    with pytest.raises(InputError, match=r"cv is the score of one configuration; got 2\. Name one, or use bbc"):
+        estimate.cv(classes, "accuracy", ["logit", "tree"])
+    assert estimate.cv(classes, "accuracy", ["tree"]).value == estimate.cv(classes, "accuracy", "tree").value

@@ -1,0 +1,175 @@
+"""Nested cross-validation, the fresh partition, and the final fit."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification, make_regression
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+from collect_estimators import Draws, Raises, Tally, fits
+from outfold import select
+from outfold.data.plan import Plan
+from outfold.data.predictions import State, inner_folds
+from outfold.exceptions import InputError, NeedError
+from outfold.fitting import collect, refit
+from outfold.fitting.configs import grid
+from outfold.fitting.recipes import seed_of
+from outfold.io.store import load
+
+
+@pytest.fixture
+def data():
+    return make_classification(60, 5, flip_y=0.2, random_state=4)
+
+
+# -- inner ----------------------------------------------------------------------------------------------
+
+
+def plain_inner(estimator, X, y, folds, seed, repeat):
+    """All K (K-1) inner fits of nested CV, each done by itself, seeded by the unordered pair."""
+    n_folds = int(folds.max()) + 1
+    out = np.full((n_folds, len(y)), np.nan)
+    for outer in range(n_folds):
+        for k in range(n_folds):
+            if k != outer:
+                train, test = (folds != outer) & (folds != k), folds == k
+                pair = seed_of(seed, repeat, min(outer, k), max(outer, k))
+                model = clone(estimator).set_params(random_state=pair).fit(X[train], y[train])
+                out[outer, test] = model.predict_proba(X[test])[:, 1]
+    return out
+
+
+def test_inner_equals_all_fits_done_separately(data):
+    X, y = data
+    forests = grid("forest", RandomForestClassifier(3), max_depth=[1, None])
+    oof = collect(forests, X, y, Plan(folds=4, repeats=2), rng=9, inner=True)
+    block = oof.blocks["inner"]
+    np.testing.assert_array_equal(block.folds, inner_folds(oof.folds, 4))
+    assert block.completeness == 1.0
+    for r in range(2):
+        for j, estimator in enumerate(forests.values()):
+            want = plain_inner(estimator, X, y, oof.folds[:, r], 9, r)
+            np.testing.assert_array_equal(block.data[4 * r : 4 * r + 4, j], want)
+
+
+def test_inner_counts_fits(data, tmp_path):
+    log = str(tmp_path / "log")
+    oof = collect({"a": Tally(1.0, log), "b": Tally(2.0, log)}, *data, Plan(folds=4, repeats=2), inner=True)
+    # K folds and K (K-1) / 2 pairs, for 2 configurations and 2 repeats.
+    assert fits(log) == oof.provenance["n_fits"] == 2 * 2 * (4 + 6)
+    assert oof.provenance["fits_plain"] == 2 * (4**2 * 2 + 4) + 1
+
+
+def test_failing_inner_fits_fail_both_cells(data):
+    block = collect({"bad": Raises(), "a": Tally()}, *data, Plan(3), inner=True).blocks["inner"]
+    assert np.sum(block.state[0] == State.FAILED) == 6
+    assert block.messages["bad", 0, 1] == block.messages["bad", 1, 0] == "RuntimeError: no luck today"
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        (Plan(2), "inner=True needs at least 3 folds; this plan is 2-fold"),
+        (Plan.holdout(), "needs K folds that are trained on all other samples; this plan is hold-out"),
+        (Plan.leave_one_out(), "needs K folds that are trained on all other samples; this plan is leave-one-out"),
+        (Plan.blocked(3), "inner=True needs at least 3 folds"),
+        (Plan.from_cv([(np.r_[0:20], np.r_[20:40]), (np.r_[20:40], np.r_[40:60])]), "trained on all other samples"),
+    ],
+)
+def test_inner_needs_folds(data, plan, message):
+    with pytest.raises(NeedError, match=message):
+        collect(Tally(), *data, plan, inner=True)
+
+
+def test_inner_needs_three_members_of_a_class(data):
+    y = np.r_[1, 1, np.zeros(58, dtype=int)]
+    with pytest.raises(NeedError, match="inner=True needs at least 3"):
+        collect(Tally(), data[0], y, Plan(3), inner=True)
+
+
+# -- fresh ----------------------------------------------------------------------------------------------
+
+
+def test_fresh_is_the_next_repeat_for_the_selected_configuration(data):
+    X, y = data
+    configs = grid("forest", RandomForestClassifier(3), max_depth=[1, 2, None])
+    oof = collect(configs, X, y, Plan(folds=4, repeats=2), rng=2, fresh="roc_auc")
+    chosen = select.best(oof, "roc_auc").index
+    longer = collect(configs, X, y, Plan(folds=4, repeats=3), rng=2)
+    block = oof.blocks["fresh"]
+    np.testing.assert_array_equal(block.folds[:, 0], longer.folds[:, 2])
+    np.testing.assert_array_equal(block.data[0, chosen], longer.data[2, chosen])
+    others = [j for j in range(3) if j != chosen]
+    assert np.all(block.state[others] == State.PENDING)
+    assert oof.provenance["n_fits"] == 3 * 8 + 4
+
+
+def test_fresh_follows_the_rule(data):
+    configs = {"a": Tally(1.0), "b": Tally(2.0), "c": Tally(3.0)}
+    oof = collect(configs, *data, Plan(3), fresh="accuracy", rule=lambda candidates: "c")
+    assert np.all(oof.blocks["fresh"].state[2] == State.DONE)
+    assert np.all(oof.blocks["fresh"].state[:2] == State.PENDING)
+
+
+def test_fresh_resumes(data, tmp_path):
+    path, log = tmp_path / "run.oof", str(tmp_path / "log")
+    configs = {"a": Tally(1.0, log), "b": Tally(2.0, log)}
+    collect(configs, *data, Plan(3), store=path)
+    oof = collect(configs, *data, Plan(3), store=path, fresh="roc_auc")
+    collect(configs, *data, Plan(3), store=path, fresh="roc_auc")
+    assert fits(log) == 6 + 3
+    np.testing.assert_array_equal(load(path).blocks["fresh"].data, oof.blocks["fresh"].data)
+
+
+@pytest.mark.parametrize("plan", [Plan.leave_one_out(), Plan.blocked(3), Plan.from_cv(3)])
+def test_fresh_needs_a_plan_that_can_be_drawn_again(data, plan):
+    with pytest.raises(NeedError, match="fresh needs a plan that can draw another partition"):
+        collect(Tally(), *data, plan, fresh="accuracy")
+
+
+def test_fresh_of_an_unknown_metric_is_refused_before_the_work(data, tmp_path):
+    log = str(tmp_path / "log")
+    with pytest.raises(InputError, match="roc_auc"):
+        collect(Tally(1.0, log), *data, Plan(3), fresh="rocauc")
+    assert fits(log) == 0
+
+
+# -- refit ----------------------------------------------------------------------------------------------
+
+
+def test_refit_fits_the_selected_configuration_on_everything(data):
+    X, y = data
+    configs = grid("forest", RandomForestClassifier(5), max_depth=[1, 4])
+    oof = collect(configs, X, y, Plan(3), rng=6)
+    model = refit(oof, configs, X, y, metric="roc_auc")
+    chosen = configs[select.best(oof, "roc_auc").name]
+    want = clone(chosen).set_params(random_state=seed_of(6)).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), want.predict_proba(X))
+    assert not hasattr(chosen, "estimators_")
+
+
+def test_refit_follows_the_rule_and_fit_params(data):
+    X, y = data
+    configs = grid("logit", LogisticRegression(), C=[0.1, 1.0])
+    oof = collect(configs, X, y, Plan(3))
+    weight = np.linspace(0.1, 1, 60)
+    model = refit(oof, configs, X, y, "accuracy", lambda c: "logit(C=0.1)", fit_params={"sample_weight": weight})
+    np.testing.assert_array_equal(model.coef_, LogisticRegression(C=0.1).fit(X, y, sample_weight=weight).coef_)
+
+
+def test_refit_of_something_else(data):
+    X, y = data
+    oof = collect({"a": Tally()}, X, y, Plan(3))
+    with pytest.raises(InputError, match="the selected configuration 'a' is not among the configs"):
+        refit(oof, {"b": Tally()}, X, y, "accuracy")
+    with pytest.raises(InputError, match="'a' has other parameters than the one the predictions came from"):
+        refit(oof, {"a": Tally(7.0)}, X, y, "accuracy")
+    with pytest.raises(InputError, match="X has 59 rows, y has 60"):
+        refit(oof, {"a": Tally()}, X[:-1], y, "accuracy")
+
+
+def test_refit_seed_is_that_of_the_predictions():
+    X, y = make_regression(30, 3, random_state=0)
+    oof = collect({"draws": Draws()}, X, y, Plan(3), rng=12)
+    assert refit(oof, {"draws": Draws()}, X, y, "mse").seed_ == seed_of(12)

@@ -1,0 +1,64 @@
+"""Makes v1.oof, the file of schema 1 that every later version must load: python tests/formats/make.py.
+
+Never make it again for a schema that has been released; add a file for the new one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from outfold import Plan, Predictions, State
+from outfold.data.predictions import inner_folds
+from outfold.data.target import encode
+from outfold.io.store import save
+from outfold.results import Note
+
+N, K = 12, 3
+
+
+def make() -> Predictions:
+    """Two configurations, 3 folds, an inner block, a failed and a dropped cell; every number is known."""
+    folds = (np.arange(N)[:, None] % K).astype(np.int32)
+    params = ({"C": 0.5, "penalty": None}, {"depth": 3, "shape": (2, 2), "fast": True})
+    shared = {
+        "target": encode(["sick" if i % 4 == 0 else "healthy" for i in range(N)]),
+        "configs": ("logit(C=0.5)", "tree(depth=3)"),
+        "response": "proba",
+        "params": params,
+        "groups": np.arange(N) // 2,
+        "samples": np.array([f"P{i:02d}" for i in range(N)]),
+        "plan": Plan(folds=K, stratify=False, groups=False),
+    }
+    inner = replace(_block(inner_folds(folds, K), shared), plan=replace(shared["plan"], repeats=K))
+    return replace(
+        _block(folds, shared, {(0, 0, 1): State.FAILED, (1, 0, 2): State.DROPPED}),
+        blocks={"inner": inner},
+        messages={("logit(C=0.5)", 0, 1): "ValueError: no convergence"},
+        notes=(Note("OF101", "3 folds instead of 10."),),
+        provenance={"seed": 7, "specs": {"logit(C=0.5)": "LogisticRegression(C=0.5)"}},
+    )
+
+
+def _block(folds: np.ndarray, shared: dict, other: dict[tuple[int, int, int], State] | None = None) -> Predictions:
+    """Every prediction is (sample + 100 configuration + 1000 repeat) / 10000."""
+    r = folds.shape[1]
+    state = np.full((2, r, K), State.DONE, dtype=np.uint8)
+    for key, value in (other or {}).items():
+        state[key] = value
+    repeat, config, sample = np.ogrid[:r, :2, :N]
+    data = (sample + 100 * config + 1000 * repeat) / 10000
+    done = state[config, repeat, folds.T[:, None, :]] == State.DONE
+    data = np.where(done & (folds.T[:, None, :] >= 0), data, np.nan)
+    return Predictions(data=data, folds=folds, state=_only_planned(state, folds), **shared)
+
+
+def _only_planned(state: np.ndarray, folds: np.ndarray) -> np.ndarray:
+    planned = np.array([[np.any(folds[:, r] == k) for k in range(K)] for r in range(folds.shape[1])])
+    return np.where(planned, state, State.PENDING).astype(np.uint8)
+
+
+if __name__ == "__main__":
+    print(save(make(), Path(__file__).with_name("v1.oof")))

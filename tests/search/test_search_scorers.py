@@ -1,0 +1,397 @@
+"""Every way to say `scoring`, against GridSearchCV: functions of the estimator, positive classes, scorers made by hand."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris, make_classification
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge, TweedieRegressor
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    balanced_accuracy_score,
+    brier_score_loss,
+    check_scoring,
+    f1_score,
+    fbeta_score,
+    get_scorer,
+    get_scorer_names,
+    jaccard_score,
+    log_loss,
+    make_scorer,
+    matthews_corrcoef,
+    mean_absolute_error,
+    mean_squared_error,
+    precision_score,
+    r2_score,
+    recall_score,
+    roc_auc_score,
+)
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, KFold, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+import outfold as of
+from outfold import metrics
+from outfold.exceptions import InputError
+from outfold.search.matching import fast_name
+
+CV = StratifiedKFold(3, shuffle=True, random_state=3)
+C_GRID = {"C": [0.001, 0.1, 10.0]}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(90, 6, n_informative=2, weights=[0.65], flip_y=0.2, random_state=1)
+
+
+def both(estimator, grid, X, y, **options):
+    ours = of.SelectCV(estimator, grid, drop=False, **options).fit(X, y)
+    theirs = GridSearchCV(estimator, grid, **options).fit(X, y)
+    return ours, theirs
+
+
+def assert_same_scores(ours, theirs, names=("score",)):
+    for name in names:
+        for column in (f"mean_test_{name}", f"split0_test_{name}", f"std_test_{name}", f"rank_test_{name}"):
+            np.testing.assert_allclose(ours.cv_results_[column], theirs.cv_results_[column], rtol=1e-12, atol=1e-12)
+    assert ours.best_index_ == theirs.best_index_
+
+
+# -- functions of (estimator, X, y) ---------------------------------------------------------------------
+
+
+def right(estimator, X, y):
+    return np.mean(estimator.predict(X) == y)
+
+
+def own(estimator, X, y):
+    return estimator.score(X, y)
+
+
+def by_classes(estimator, X, y):
+    last = estimator.classes_[1]
+    return roc_auc_score(y == last, estimator.predict_proba(X)[:, list(estimator.classes_).index(last)])
+
+
+def by_a_scorer(estimator, X, y):
+    return get_scorer("roc_auc")(estimator, X, y) + get_scorer("f1_macro")(estimator, X, y)
+
+
+def by_log_probabilities(estimator, X, y):
+    return estimator.predict_log_proba(X)[np.arange(len(y)), np.searchsorted(estimator.classes_, y)].mean()
+
+
+@pytest.mark.parametrize("scorer", [right, own, by_classes, by_a_scorer, by_log_probabilities])
+@pytest.mark.parametrize("labels", [(0, 1), (1, 2), ("no", "yes")])
+def test_functions_see_what_the_model_said(data, scorer, labels):
+    X, y = data[0], np.array(labels)[data[1]]
+    assert_same_scores(*both(LogisticRegression(), C_GRID, X, y, scoring=scorer, cv=CV))
+
+
+def by_decision(estimator, X, y):
+    return average_precision_score(y == estimator.classes_[1], estimator.decision_function(X))
+
+
+@pytest.mark.parametrize("scorer", [right, own, by_decision])
+def test_functions_see_decision_values(data, scorer):
+    assert_same_scores(*both(LinearSVC(), C_GRID, *data, scoring=scorer, cv=CV))
+
+
+@pytest.mark.parametrize("scorer", [right, own])
+@pytest.mark.parametrize("response", ["predict_proba", "decision_function"])
+def test_functions_see_the_labels_of_the_models_own_predict(data, scorer, response):
+    model = FixedThresholdClassifier(LogisticRegression(), response_method=response)
+    ours, theirs = both(model, {"threshold": [-0.7, 0.2, 0.5, 0.8]}, *data, scoring=scorer, cv=CV)
+    assert ours.oof_.labels is not None
+    assert_same_scores(ours, theirs)
+    assert ours.estimate_.metric == scorer.__name__
+
+
+def log_likelihood(estimator, X, y):
+    return -log_loss(y, estimator.predict_proba(X), labels=estimator.classes_)
+
+
+@pytest.mark.parametrize("scorer", [right, own, log_likelihood])
+def test_functions_and_many_classes(scorer):
+    X, y = load_iris(return_X_y=True)
+    y = np.array(["a", "b", "c"])[y]
+    assert_same_scores(*both(LogisticRegression(max_iter=500), C_GRID, X, y, scoring=scorer, cv=CV))
+
+
+def test_functions_and_many_decision_values():
+    def margin(estimator, X, y):
+        return estimator.decision_function(X).max(axis=1).mean()
+
+    X, y = load_iris(return_X_y=True)
+    assert_same_scores(*both(SVC(), C_GRID, X, y, scoring=margin, cv=CV))
+
+
+@pytest.mark.parametrize("scorer", [own, lambda e, X, y: -np.abs(e.predict(X) - y).max()])
+def test_functions_and_values(scorer):
+    X, y = load_diabetes(return_X_y=True)
+    assert_same_scores(*both(Ridge(), {"alpha": [0.01, 1.0, 100.0]}, X, y, scoring=scorer, cv=KFold(3)))
+
+
+def test_functions_may_count_rows(data):
+    def counts(estimator, X, y):
+        return np.sum(estimator.predict(X) == y) / X.shape[0] + len(X) - len(y)
+
+    assert_same_scores(*both(LogisticRegression(), C_GRID, *data, scoring=counts, cv=CV))
+
+
+PEEKS = {
+    "attribute of X": (lambda e, X, y: X.mean(), "X is not kept"),
+    "rows of X": (lambda e, X, y: X[0], "X is not kept"),
+    "array of X": (lambda e, X, y: np.asarray(X).sum(), "X is not kept"),
+    "arithmetic": (lambda e, X, y: X + 1, r"unsupported operand type\(s\) for \+: 'X' and 'int'"),
+    "model": (lambda e, X, y: e.coef_.sum(), "the model is not kept"),
+    "parameters": (lambda e, X, y: e.get_params(), "the model is not kept"),
+    "decision values": (lambda e, X, y: e.decision_function(X).mean(), "only probabilities of all configurations"),
+    "calls it": (lambda e, X, y: e(X), "'estimator' object is not callable"),
+    "text": (lambda e, X, y: "good", "must return a number; it returned 'good'"),
+}
+
+
+@pytest.mark.parametrize("name", PEEKS)
+def test_functions_are_told_what_they_cannot_have(data, name):
+    scorer, message = PEEKS[name]
+    with pytest.raises(InputError, match=message) as caught:
+        of.SelectCV(LogisticRegression(), C_GRID, cv=3, scoring=scorer, drop=False).fit(*data)
+    for internal in ("Replay", "Model", "Rows", "Unseen", "standin"):
+        assert internal not in str(caught.value)
+
+
+def test_a_resample_of_one_class_is_undefined_and_not_an_error():
+    def loss(estimator, X, y):
+        return -log_loss(y, estimator.predict_proba(X))
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 2)), np.arange(12) % 6 == 0
+    search = of.SelectCV(GaussianNB(), {"var_smoothing": [1e-9, 0.1]}, scoring=loss, cv=2).fit(X, y)
+    assert np.isfinite(search.estimate_.value)
+
+
+# -- functions that return several scores ---------------------------------------------------------------
+
+
+def several(estimator, X, y):
+    predicted = estimator.predict(X)
+    return {"acc": accuracy_score(y, predicted), "f1": f1_score(y, predicted, average="macro")}
+
+
+def test_a_function_may_return_several_scores(data):
+    ours, theirs = both(LogisticRegression(), C_GRID, *data, scoring=several, refit="f1", cv=CV)
+    assert_same_scores(ours, theirs, ("acc", "f1"))
+    assert ours.multimetric_ == theirs.multimetric_
+    assert ours.scorer_ is theirs.scorer_
+    assert ours.best_score_ == pytest.approx(theirs.best_score_, abs=1e-12)
+    assert ours.score(*data) == pytest.approx(theirs.score(*data))
+    assert ours.estimate_.metric == "f1"
+    assert pickle.loads(pickle.dumps(ours)).estimate_.value == ours.estimate_.value
+    none = of.SelectCV(LogisticRegression(), C_GRID, scoring=several, refit=False, cv=CV).fit(*data)
+    np.testing.assert_allclose(none.cv_results_["mean_test_acc"], ours.cv_results_["mean_test_acc"])
+    assert not hasattr(none, "best_index_")
+
+
+def test_one_of_several_scores_halves(data):
+    search = of.SelectCV(LogisticRegression(), C_GRID, scoring=several, refit="f1", search="halving", cv=CV).fit(*data)
+    assert (search.cv_results_["state"] == "done").sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scoring": several}, "refit must name the one that selects.*acc, f1"),
+        ({"scoring": several, "refit": "auc"}, "refit must name the one that selects.*acc, f1"),
+        ({"scoring": {"both": several}, "refit": "both"}, r"several scores \(acc, f1\); it must stand alone"),
+    ],
+)
+def test_several_scores_need_one_that_selects(data, options, message):
+    with pytest.raises(InputError, match=message):
+        of.SelectCV(LogisticRegression(), C_GRID, cv=3, drop=False, **options).fit(*data)
+
+
+def test_a_function_of_one_score_takes_any_text_as_refit(data):
+    assert_same_scores(*both(LogisticRegression(), C_GRID, *data, scoring=right, refit="yes", cv=CV))
+
+
+def test_scorers_that_check_scoring_put_together(data):
+    scoring = check_scoring(LogisticRegression(), scoring=["accuracy", "roc_auc"])
+    ours, theirs = both(LogisticRegression(), C_GRID, *data, scoring=scoring, refit="roc_auc", cv=CV)
+    assert_same_scores(ours, theirs, ("accuracy", "roc_auc"))
+
+
+# -- the positive class ---------------------------------------------------------------------------------
+
+LABELS = {
+    "0, 1": np.array([0, 1]),
+    "1, 2": np.array([1, 2]),
+    "-1, 1": np.array([-1, 1]),
+    "bool": np.array([False, True]),
+    "numbers with a point": np.array([1.0, 2.0]),
+}
+POSITIVE = ["f1", "precision", "recall", "jaccard", "average_precision"]
+OTHERS = [
+    "roc_auc",
+    "accuracy",
+    "neg_log_loss",
+    "neg_brier_score",
+    "f1_macro",
+    "balanced_accuracy",
+    "matthews_corrcoef",
+]
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("scoring", [*POSITIVE, *OTHERS])
+def test_the_positive_class_is_that_of_scikit_learn(data, labels, scoring):
+    X, y = data[0], LABELS[labels][data[1]]
+    ours, theirs = both(LogisticRegression(), C_GRID, X, y, scoring=scoring, cv=CV)
+    assert_same_scores(ours, theirs)
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y))
+    np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
+    assert ours.classes_.tolist() == theirs.classes_.tolist()
+    if scoring in POSITIVE:
+        assert ours.oof_.target.classes[1] == 1
+        assert f"positive class {ours.oof_.target.classes[1]}" in str(ours.estimate_)
+
+
+@pytest.mark.parametrize("scoring", [name for name in OTHERS if name != "neg_brier_score"])
+def test_labels_that_are_text(data, scoring):
+    X, y = data[0], np.array(["a", "b"])[data[1]]
+    assert_same_scores(*both(LogisticRegression(), C_GRID, X, y, scoring=scoring, cv=CV))
+
+
+def test_the_brier_score_of_text_is_that_of_numbers(data):  # scikit-learn's scorer wants a positive class for it
+    X, y = data
+    options = {"scoring": "neg_brier_score", "cv": CV, "drop": False}
+    text = of.SelectCV(LogisticRegression(), C_GRID, **options).fit(X, np.array(["a", "b"])[y])
+    numbers = of.SelectCV(LogisticRegression(), C_GRID, **options).fit(X, y)
+    assert text.best_score_ == numbers.best_score_
+
+
+@pytest.mark.parametrize("scoring", POSITIVE)
+@pytest.mark.parametrize("labels", [("a", "b"), (0, 2)])
+def test_a_positive_class_that_is_not_there(data, scoring, labels):
+    X, y = data[0], np.array(labels)[data[1]]
+    with pytest.raises(InputError, match=r"as the positive label; the labels are .* Say which one") as caught:
+        of.SelectCV(LogisticRegression(), C_GRID, scoring=scoring, cv=CV).fit(X, y)
+    advice = str(caught.value).partition("scoring=")[2].rstrip(".")
+    scorer = eval(advice)  # what it says works, and says the same in GridSearchCV
+    assert_same_scores(*both(LogisticRegression(), C_GRID, X, y, scoring=scorer, cv=CV))
+    with pytest.warns(UserWarning, match="Scoring failed"):  # scikit-learn scores NaN
+        theirs = GridSearchCV(LogisticRegression(), C_GRID, scoring=scoring, cv=CV).fit(X, y)
+    assert np.isnan(theirs.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("first", [1, 2])
+def test_two_positive_classes_in_one_search(data, first):
+    X, y = data[0], data[1] + 1
+    scoring = {
+        "one": make_scorer(precision_score, pos_label=1),
+        "two": make_scorer(precision_score, pos_label=2),
+        "area": make_scorer(average_precision_score, pos_label=2, response_method="predict_proba"),
+        "auc": "roc_auc",
+        "hits": right,
+        "shares": lambda e, X, y: e.predict_proba(X)[:, 0].mean(),
+    }
+    refit = {1: "one", 2: "two"}[first]
+    ours, theirs = both(LogisticRegression(), C_GRID, X, y, scoring=scoring, refit=refit, cv=CV)
+    assert_same_scores(ours, theirs, tuple(scoring))
+    assert ours.oof_.target.classes[1] == first
+
+
+def test_average_precision_of_many_classes():
+    X, y = load_iris(return_X_y=True)
+    options = {"scoring": "average_precision", "cv": CV}
+    ours, theirs = both(LogisticRegression(max_iter=500), C_GRID, X, y, **options)
+    assert_same_scores(ours, theirs)
+    assert ours.estimate_.value == pytest.approx(ours.best_score_, abs=0.05)
+
+
+def test_a_class_missing_in_training_has_probability_zero():
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.repeat([0, 1, 2], [18, 20, 2])
+    parts = np.r_[np.arange(38) % 2, 0, 0]
+    cv = [(np.flatnonzero(parts != k), np.flatnonzero(parts == k)) for k in range(2)]
+    search = of.SelectCV(GaussianNB(), {"var_smoothing": [1e-9, 0.1]}, cv=cv, scoring="neg_log_loss", drop=False)
+    search.fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert (search.oof_.data[0, :, 38:, 2] == 0).all()
+
+
+# -- scorers made by hand -------------------------------------------------------------------------------
+
+MADE = {
+    "accuracy": make_scorer(accuracy_score),
+    "balanced_accuracy": make_scorer(balanced_accuracy_score),
+    "f1": make_scorer(f1_score),
+    "f1 with defaults": make_scorer(f1_score, average="binary", zero_division=0, pos_label=1),
+    "f1 of the other": make_scorer(f1_score, pos_label=0),
+    "f1_macro": make_scorer(f1_score, average="macro"),
+    "matthews_corrcoef": make_scorer(matthews_corrcoef),
+    "roc_auc": make_scorer(roc_auc_score, response_method=("decision_function", "predict_proba")),
+    "roc_auc by probabilities": make_scorer(roc_auc_score, response_method="predict_proba"),
+    "average_precision": make_scorer(average_precision_score, response_method="predict_proba"),
+    "neg_log_loss": make_scorer(log_loss, greater_is_better=False, response_method="predict_proba"),
+    "neg_brier_score": make_scorer(brier_score_loss, greater_is_better=False, response_method="predict_proba"),
+}
+LOOPED_OR_FAST = {
+    "precision": make_scorer(precision_score),
+    "precision of the other": make_scorer(precision_score, pos_label=0),
+    "recall": make_scorer(recall_score, average="binary"),
+    "jaccard": make_scorer(jaccard_score),
+    "f2": make_scorer(fbeta_score, beta=2),
+    "f0.5": make_scorer(fbeta_score, beta=0.5),
+    "f1": make_scorer(fbeta_score, beta=1),
+    "f1_micro": make_scorer(f1_score, average="micro"),
+    "f1_weighted": make_scorer(f1_score, average="weighted"),
+    "adjusted": make_scorer(balanced_accuracy_score, adjusted=True),
+    "counts": make_scorer(accuracy_score, normalize=False),
+    "part of the area": make_scorer(roc_auc_score, max_fpr=0.5, response_method="predict_proba"),
+    "upside down": make_scorer(accuracy_score, greater_is_better=False),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_scorers_of_fast_metrics_are_fast(data, name):
+    ours, theirs = both(LogisticRegression(), C_GRID, *data, scoring=MADE[name], cv=CV)
+    assert_same_scores(ours, theirs)
+    assert "_estimate" in vars(ours)  # no loop
+    assert fast_name(MADE[name]) == name.split(" ")[0]
+
+
+@pytest.mark.parametrize("name", LOOPED_OR_FAST)
+def test_other_scorers_score_the_same(data, name):
+    scorer = LOOPED_OR_FAST[name]
+    assert_same_scores(*both(LogisticRegression(), C_GRID, *data, scoring=scorer, cv=CV))
+    expected = name.split(" ")[0]
+    known = expected in metrics.names() or (expected in get_scorer_names() and not metrics.get(expected).looped)
+    assert fast_name(scorer) == (expected if known else None)
+
+
+def test_scorers_of_values_are_fast():
+    X, y = load_diabetes(return_X_y=True)
+    for scorer, name in (
+        (make_scorer(r2_score), "r2"),
+        (make_scorer(mean_squared_error, greater_is_better=False), "neg_mean_squared_error"),
+        (make_scorer(mean_absolute_error, greater_is_better=False), "neg_mean_absolute_error"),
+    ):
+        assert fast_name(scorer) == name
+        assert_same_scores(*both(Ridge(), {"alpha": [0.01, 1.0, 100.0]}, X, y, scoring=scorer, cv=KFold(3)))
+    assert fast_name(make_scorer(mean_squared_error)) is None  # greater is better: another scorer
+
+
+def test_generalised_linear_models_must_say_what_selects():
+    X, y = load_diabetes(return_X_y=True)
+    for model, power in ((PoissonRegressor(), 1), (make_pipeline(StandardScaler(), TweedieRegressor(power=1.5)), 1.5)):
+        with pytest.raises(InputError, match=rf"not R2; say what selects.*power={power}\)"):
+            of.SelectCV(model, cv=3).fit(X, y)
+        search = of.SelectCV(model, cv=KFold(3), scoring="neg_mean_absolute_error").fit(X, y)
+        theirs = GridSearchCV(model, {}, cv=KFold(3), scoring="neg_mean_absolute_error").fit(X, y)
+        assert search.best_score_ == pytest.approx(theirs.best_score_)
+    assert of.SelectCV(LinearRegression(), cv=3).fit(X, y).best_score_ > 0.3
