@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from outfold import metrics
 from outfold.data.target import Target
-from outfold.stats import compiling
+from outfold.stats import compiling, ranks
 
 SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 PATHS = pytest.mark.parametrize("path", ["compiled", "numpy"])
@@ -214,7 +214,6 @@ def test_concordance_by_hand():
 
 
 def test_concordance_numpy_chunks(monkeypatch):
-
     rng = np.random.default_rng(6)
     target = make_target("survival", 30, 0, rng)
     risk = rng.integers(0, 9, (2, 30)).astype(float)
