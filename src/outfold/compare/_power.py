@@ -23,7 +23,7 @@ from ..metrics import MetricLike
 from ..metrics._fold_scores import FoldScores
 from ..metrics._scoring import bind
 from ..results import Alternative, Power
-from ..stats.resample import blocks
+from ..stats.resampling import blocks
 from ._contest import Contest, Source
 from ._design import PairTest, Question
 from ._many import find_contest

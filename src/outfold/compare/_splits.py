@@ -13,7 +13,7 @@ from ..estimate._build import SMALL_FOLD
 from ..exceptions import NeedError
 from ..metrics._fold_scores import FoldScores, Layout
 from ..results import Outcome
-from ..stats.resampled import Tested, rounding
+from ..stats.paired import Tested, rounding
 from ._contest import Contest
 from ._design import Question, one_sided
 

@@ -11,10 +11,9 @@ import numpy as np
 
 from ..data.target import Target, Task
 from ..exceptions import InputError
-from ..stats import confusion, losses, moments, orders, ranks
-from ..stats.base import Array, Floats, Kernel, Negated, merged
-from ..stats.means import MeanKernel
-from ..stats.survival import ConcordanceKernel
+from ..stats import confusion, losses, ranks
+from ..stats.kernels import Array, Floats, Kernel, MeanKernel, Negated, merged
+from ..stats.ranks import ConcordanceKernel
 from . import _reference as plain
 from ._definition import BINARY, CLASSES, MULTICLASS, POINTWISE, REGRESSION, SURVIVAL, Metric
 
@@ -185,18 +184,18 @@ _BUILT_IN = (
            reference=plain.scikit_learn("brier_score_loss", labels=plain.positive_or_every_class), bounds=(0, 2),
            description="mean squared error of the class probabilities"),
     Metric("d2_log_loss_score", True, "proba", CLASSES,
-           kernel=lambda t, p: moments.SkillKernel(losses.log_loss(t.y, p), moments.entropy(t.y, plain.n_classes(t))),
+           kernel=lambda t, p: losses.SkillKernel(losses.log_loss(t.y, p), losses.entropy(t.y, plain.n_classes(t))),
            reference=plain.scikit_learn("d2_log_loss_score", plain.two_labels, labels=plain.every_class),
            bounds=(-np.inf, 1), description="share of the log loss of constant class shares that is saved"),
     Metric("d2_brier_score", True, "proba", CLASSES,
-           kernel=lambda t, p: moments.SkillKernel(losses.brier(t.y, p), moments.impurity(t.y, plain.n_classes(t))),
+           kernel=lambda t, p: losses.SkillKernel(losses.brier(t.y, p), losses.impurity(t.y, plain.n_classes(t))),
            reference=plain.ScikitLearn(plain.brier_skill, plain.two_labels, "d2_brier_score"),
            bounds=(-np.inf, 1), description="share of the Brier score of constant class shares that is saved"),
     Metric("mse", False, "value", REGRESSION, **_mean_of(losses.squared),
            reference=plain.scikit_learn("mean_squared_error"), bounds=(0, np.inf),
            description="mean squared error"),
     Metric("rmse", False, "value", REGRESSION,
-           kernel=lambda t, p: moments.RootMeanKernel(losses.squared(t.y, p)),
+           kernel=lambda t, p: losses.RootMeanKernel(losses.squared(t.y, p)),
            reference=plain.scikit_learn("root_mean_squared_error"), bounds=(0, np.inf),
            description="root of the mean squared error"),
     Metric("mae", False, "value", REGRESSION, **_mean_of(losses.absolute),
@@ -206,18 +205,18 @@ _BUILT_IN = (
            reference=plain.scikit_learn("mean_absolute_percentage_error"), bounds=(0, np.inf),
            description="mean absolute error as a share of the true value"),
     Metric("median_absolute_error", False, "value", REGRESSION,
-           kernel=_merged(lambda t, p: orders.MedianKernel(losses.absolute(t.y, p))),
+           kernel=_merged(lambda t, p: losses.MedianKernel(losses.absolute(t.y, p))),
            reference=plain.scikit_learn("median_absolute_error", takes_weights=False), bounds=(0, np.inf),
            description="median of the absolute errors"),
     Metric("max_error", False, "value", REGRESSION,
-           kernel=_merged(lambda t, p: orders.LargestKernel(losses.absolute(t.y, p))),
+           kernel=_merged(lambda t, p: losses.LargestKernel(losses.absolute(t.y, p))),
            reference=plain.scikit_learn("max_error", takes_weights=False), bounds=(0, np.inf),
            description="largest absolute error"),
     Metric("msle", False, "value", REGRESSION, **_mean_of(_squared_log),
            reference=plain.scikit_learn("mean_squared_log_error"), bounds=(0, np.inf),
            description="mean squared error of the logarithms of 1 + value"),
     Metric("rmsle", False, "value", REGRESSION,
-           kernel=lambda t, p: moments.RootMeanKernel(_squared_log(t.y, p)),
+           kernel=lambda t, p: losses.RootMeanKernel(_squared_log(t.y, p)),
            reference=plain.scikit_learn("root_mean_squared_log_error"), bounds=(0, np.inf),
            description="root of the mean squared error of the logarithms of 1 + value"),
     Metric("poisson_deviance", False, "value", REGRESSION, **_mean_of(_poisson),
@@ -227,15 +226,15 @@ _BUILT_IN = (
            reference=plain.scikit_learn("mean_gamma_deviance"), bounds=(0, np.inf),
            description="mean gamma deviance, for positive values"),
     Metric("r2", True, "value", REGRESSION,
-           kernel=lambda t, p: moments.SkillKernel(losses.squared(t.y, p), moments.variance(t.y)),
+           kernel=lambda t, p: losses.SkillKernel(losses.squared(t.y, p), losses.variance(t.y)),
            reference=plain.scikit_learn("r2_score", plain.two_labels), bounds=(-np.inf, 1),
            description="share of the variance explained"),
     Metric("explained_variance", True, "value", REGRESSION,
-           kernel=_merged(lambda t, p: moments.ExplainedVarianceKernel(p, t.y)),
+           kernel=_merged(lambda t, p: losses.ExplainedVarianceKernel(p, t.y)),
            reference=plain.scikit_learn("explained_variance_score", plain.two_labels), bounds=(-np.inf, 1),
            description="share of the variance explained, a constant error not counted"),
     Metric("d2_absolute_error_score", True, "value", REGRESSION,
-           kernel=lambda t, p: moments.SkillKernel(losses.absolute(t.y, p), moments.deviation(t.y)),
+           kernel=lambda t, p: losses.SkillKernel(losses.absolute(t.y, p), losses.deviation(t.y)),
            reference=plain.scikit_learn("d2_absolute_error_score", plain.two_labels), bounds=(-np.inf, 1),
            description="share of the absolute error of the median that is saved"),
     Metric("concordance", True, "risk", SURVIVAL,

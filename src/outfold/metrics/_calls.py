@@ -13,8 +13,7 @@ import numpy as np
 
 from ..data.target import Target, Task
 from ..exceptions import InputError
-from ..stats.base import Array, Kernel, merged
-from ..stats.loops import LoopKernel
+from ..stats.kernels import Array, Kernel, LoopKernel, merged
 from ._definition import CLASSES, EVERY, REGRESSION, Metric, Response
 
 __all__ = ["from_scorer", "is_loss", "make", "scorer_response"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..data.target import Target
-from ..stats.base import Array, Floats
+from ..stats.kernels import Array, Floats
 
 Options = Mapping[str, Any]
 

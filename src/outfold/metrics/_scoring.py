@@ -19,9 +19,8 @@ from ..data.predictions import Predictions, State
 from ..data.target import Target
 from ..exceptions import InputError, NeedError
 from ..results import Leaderboard
-from ..stats.base import EXACT32, EXACT64, Kernel, OneForMany, OneOfMany
-from ..stats.means import MeanKernel
-from ..stats.resample import Bootstrap, block_size, blocks
+from ..stats.kernels import EXACT32, EXACT64, Kernel, MeanKernel, OneForMany, OneOfMany
+from ..stats.resampling import Bootstrap, block_size, blocks
 from . import Metric, MetricLike
 
 # A drop on fewer predictions than this is mostly noise (Tsamardinos 2018, sect. 5.2.2).
