@@ -27,9 +27,9 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
 import numpy as np
 
 from .data.predictions import Predictions
+from .data.scores import FoldScores, Layout
 from .exceptions import InputError, NeedError
 from .metrics import Metric
-from .metrics._fold_scores import FoldScores, Layout
 
 A = ParamSpec("A")
 T = TypeVar("T")
