@@ -30,7 +30,7 @@ from .requirements import check_predictions
 from .stats import resampling, sequential
 from .stats.selection import argbest
 
-__all__ = ["Bootstrap", "Drop", "Friedman", "Hoeffding", "Rule", "Sequential"]
+__all__ = ["Bootstrap", "Drop", "DropRule", "Friedman", "Hoeffding", "Sequential"]
 
 # Streams of one seed are told apart by the first word of their spawn key; fits use (repeat, fold).
 _DROP_STREAM = 0xD209
@@ -54,7 +54,7 @@ class Drop(NamedTuple):
     compared_with: str
 
 
-class Rule:
+class DropRule:
     """What rules have in common. A rule drops neither the current best nor all configurations."""
 
     metric: MetricLike | None = None
@@ -92,7 +92,7 @@ class Rule:
 
 
 @dataclass(frozen=True, repr=False)
-class Bootstrap(Rule):
+class Bootstrap(DropRule):
     """Drops what loses against the best in more than the share `threshold` of bootstrap draws (BBCD-CV).
 
     After every fold, the best configuration on the predictions so far is compared with all others on the same bootstrap
@@ -145,7 +145,7 @@ class Bootstrap(Rule):
 
 
 @dataclass(frozen=True, repr=False)
-class Hoeffding(Rule):
+class Hoeffding(DropRule):
     """Drops what cannot be the best within Hoeffding's bounds (the Hoeffding race of Maron and Moore 1994).
 
     A mean of n values in a range of width B lies within B sqrt(log(2 / delta) / (2 n)) of the truth with probability
@@ -193,7 +193,7 @@ class Hoeffding(Rule):
 
 
 @dataclass(frozen=True, repr=False)
-class Friedman(Rule):
+class Friedman(DropRule):
     """Drops what ranks significantly below the best over the folds so far (F-race, Birattari et al. 2002).
 
     The folds are the blocks of a Friedman test of all running configurations; where it rejects, every one is compared with
@@ -235,7 +235,7 @@ class Friedman(Rule):
 
 
 @dataclass(frozen=True, repr=False)
-class Sequential(Rule):
+class Sequential(DropRule):
     """Drops what is too seldom among the top of a fold (CVST, Krueger, Panknin and Braun 2015).
 
     In every fold the top group is the best configuration and those that cannot be told from it on the samples of the fold
@@ -311,7 +311,7 @@ class Sequential(Rule):
         return tops
 
 
-class _Custom(Rule):
+class _UserDropRule(DropRule):
     """A rule written by the user."""
 
     def __init__(self, function: Callable[[Predictions], Iterable[str]]) -> None:
@@ -341,20 +341,20 @@ class _Custom(Rule):
         return f"rule {getattr(self.function, '__module__', '')}.{name}"
 
 
-RuleLike: TypeAlias = Rule | Callable[[Predictions], Iterable[str]] | bool | None
+DropRuleLike: TypeAlias = DropRule | Callable[[Predictions], Iterable[str]] | bool | None
 
 
-def as_rule(rule: RuleLike) -> Rule | None:
+def as_drop_rule(rule: DropRuleLike) -> DropRule | None:
     """A rule, a callable made a rule, the default for True, nothing for None or False."""
     if rule is None or rule is False:
         return None
     if rule is True:
         return Bootstrap()
-    if isinstance(rule, Rule):
+    if isinstance(rule, DropRule):
         return rule
     if callable(rule) and not isinstance(rule, type):
         check_takes(rule, ("predictions",), "a drop rule")
-        return _Custom(rule)
+        return _UserDropRule(rule)
     raise InputError(f"drop must be a rule such as drop.Bootstrap(), True, None or a callable; got {rule!r}.")
 
 

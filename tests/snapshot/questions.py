@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 import outfold as of
-from outfold.advice import Advice
 from outfold.exceptions import OutfoldError
 
 LEVELS = (0.8, 0.95, 0.99)
@@ -230,7 +229,7 @@ READ: dict[type, Callable[[Any], dict[str, Any]]] = {
     of.results.ValidationCurve: lambda r: read_curve(r) | {"best": r.best, "simplest": r.one_standard_error},
     of.results.Optimism: lambda r: {"value": r.value, "se": r.se, "own": r.own, "truth": r.truth},
     of.results.Simulation: lambda r: {"truth": r.truth, "values": r.oof.data, "folds": r.oof.folds},
-    Advice: lambda r: {
+    of.results.Advice: lambda r: {
         "plan": str(r.plan),
         "drop": r.drop is not None,
         "method": r.method,
@@ -470,8 +469,8 @@ RANKS: dict[str, Callable[[Any, bool, str, str], Any]] = {
 SELECTIONS: dict[str, Callable[[of.Predictions, str], Any]] = {
     "best": lambda oof, m: of.select.best(oof, m),
     "best by folds": lambda oof, m: of.select.best(oof, m, "fold"),
-    "tied set": lambda oof, m: of.select.tied_set(oof, m, n_resamples=200),
-    "tied set, 0.8": lambda oof, m: of.select.tied_set(oof, m, level=0.8, n_resamples=200, rng=3),
+    "tied set": lambda oof, m: of.compare.tied_set(oof, m, n_resamples=200),
+    "tied set, 0.8": lambda oof, m: of.compare.tied_set(oof, m, confidence_level=0.8, n_resamples=200, rng=3),
     "one standard error": lambda oof, m: of.estimate.cvt(oof, m, of.select.one_standard_error(_length)).selected,
     "within": lambda oof, m: of.estimate.cvt(oof, m, of.select.within(10, _length)).selected,
     "trace": lambda oof, m: of.stability.trace(oof, m),
@@ -495,7 +494,7 @@ RULES: dict[str, Callable[[of.Predictions, str], Any]] = {
 }
 
 
-def _drops(rule: of.drop.Rule, oof: of.Predictions) -> list[Any]:
+def _drops(rule: of.drop.DropRule, oof: of.Predictions) -> list[Any]:
     rule.check(oof)
     return list(rule.test(oof, oof.n_repeats - 1, oof.n_folds - 1, 9))
 

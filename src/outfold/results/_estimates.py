@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from numbers import Real
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting
+from ..arguments import check_confidence_level
 from ..data.notes import Note
-from ..exceptions import InputError, NeedError
+from ..exceptions import InputError, NeedError, got
 from ..formatting import make_frame
 from ..stats import intervals as kernels
-from ._interval import Interval
+
+
+class Interval(NamedTuple):
+    """The two ends of a confidence interval.
+
+    Attributes
+    ----------
+    low : float
+        The lower end.
+    high : float
+        The upper end.
+    """
+
+    low: float
+    high: float
 
 
 class Intervals(Protocol):
@@ -94,20 +108,23 @@ class Estimate:
         """How much the winner's own score flatters: positive means it looks better than it is."""
         return (self.naive - self.value) if self.greater_is_better else (self.value - self.naive)
 
-    def confidence_interval(self, level: float | None = None, method: str = "auto") -> Interval:
+    def confidence_interval(self, confidence_level: float | None = None, method: str = "auto") -> Interval:
         """The interval at another level, or by another method that is valid for this plan and metric; nothing is fitted.
 
         Parameters
         ----------
-        level
-            That of `interval` unless given.
-        method
-            ``"auto"``, the one `interval` was made by; a name of `outfold.intervals` for a configuration named beforehand;
-            ``"percentile"``, ``"order"`` (as printed in the paper) or ``"bbc_f"`` for the selected one.
+        confidence_level : float or None
+            Level of the interval; that of `interval` where None.
+        method : str
+            ``"auto"``, the method of `interval`; a name of `outfold.intervals` for a configuration named beforehand;
+            ``"percentile"``, ``"order"`` (as printed in the paper) or ``"bbc_f"`` for the selected configuration.
+
+        Returns
+        -------
+        Interval
+            The two ends.
         """
-        level = self.confidence_level if level is None else level
-        if not (isinstance(level, Real) and 0 < level < 1):
-            raise InputError(f"the level must lie between 0 and 1, such as 0.95; got {level!r}.")
+        level = self.confidence_level if confidence_level is None else check_confidence_level(confidence_level)
         if method == "auto" and self.interval_method is not None:
             method = self.interval_method
         if self.draws is not None and method == "percentile":
@@ -119,9 +136,9 @@ class Estimate:
         if self.intervals is not None:
             return self.intervals.interval(method, level)
         if self.draws is None:
-            raise NeedError(f"{self.method} gives no interval; use bbc.")
+            raise NeedError(argument=self.method, needed="gives no interval", remedy="Use `bbc`.")
         ways = "'t', 'percentile' or 'order'" if self.named else "'percentile' or 'order'"
-        raise InputError(f"the interval of {self.method} is by {ways}; got {method!r}.")
+        raise InputError(argument="method", needed=f"must be {ways} for {self.method}", given=got(method))
 
     def __repr__(self) -> str:
         ci = "" if self.interval is None else " " + formatting.interval(*self.interval, self.confidence_level)
