@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .charts import collected, comparisons, estimates, mpl, responses, training
 from .charts.description import Chart
 from .data.predictions import Predictions
+from .data.scores import FoldScores
 from .metrics import MetricLike
-from .metrics._fold_scores import FoldScores
 from .results import Comparison, Comparisons, Estimate, LearningCurve, Power, Ranking, Stability, ValidationCurve
 
 if TYPE_CHECKING:
