@@ -242,7 +242,7 @@ def test_labels_are_codes_and_unknown_ones_are_named():
         from_arrays(["a", "b", "a"], ["a", "z", "b"])
     with pytest.raises(InputError, match=r"P must hold labels of y, which are 1, 2; got 3\.0\."):
         from_arrays([1, 2, 1], [1, 2, 3], response="label")
-    with pytest.raises(InputError, match=r"hold the label 0\.5, which y does not have"):
+    with pytest.raises(InputError, match=r"P must hold labels of y, which are 'a', 'b'; got 0\.5"):
         from_arrays(["a", "b", "a"], [0.5, 1, 2], response="label")
 
 
