@@ -2,8 +2,8 @@
 
 from ..data.notes import Note
 from ._checks import SEVERITIES, Checks, Finding, Severity
-from ._comparison import Alternative, Comparison, Probabilities, Terms, Wins
-from ._comparisons import Comparisons, Omnibus, Outcome
+from ._comparison import Alternative, Comparison, ComparisonTerms, Probabilities, Wins
+from ._comparisons import Comparisons, Omnibus, PairArrays
 from ._curves import CurveLine, LearningCurve, ValidationCurve
 from ._estimates import Estimate, Intervals
 from ._interval import Interval
@@ -19,6 +19,7 @@ __all__ = [
     "Alternative",
     "Checks",
     "Comparison",
+    "ComparisonTerms",
     "Comparisons",
     "CurveLine",
     "Estimate",
@@ -31,7 +32,7 @@ __all__ = [
     "Omnibus",
     "OmnibusTest",
     "Optimism",
-    "Outcome",
+    "PairArrays",
     "PlanComparison",
     "Power",
     "Probabilities",
@@ -42,7 +43,6 @@ __all__ = [
     "Severity",
     "Simulation",
     "Stability",
-    "Terms",
     "TiedSet",
     "ValidationCurve",
     "Wins",

@@ -94,11 +94,11 @@ def matrix(found: Any, top: int) -> Matrix:
         raise InputError(f"plot.pairwise needs Comparisons, as compare.pairs gives; got {type(found).__name__}.")
     sign = 1.0 if found.terms.greater_is_better else -1.0
     order = np.argsort(-sign * found.scores, kind="stable")[: check_count(top, "top", 2)]
-    outcome = found.outcome
-    difference = _square(found, outcome.difference, -outcome.difference)
+    arrays = found.arrays
+    difference = _square(found, arrays.difference, -arrays.difference)
     better = pvalue = None
-    if outcome.probabilities is not None:
-        better = _square(found, outcome.probabilities[:, 0], outcome.probabilities[:, 2])
+    if arrays.probabilities is not None:
+        better = _square(found, arrays.probabilities[:, 0], arrays.probabilities[:, 2])
     elif found.adjusted is not None:
         pvalue = _square(found, found.adjusted, found.adjusted)
     else:
