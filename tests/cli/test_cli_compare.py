@@ -192,7 +192,7 @@ def test_rank_drops_data_sets_with_missing_scores(capsys, scores):
     ("table", "says"),
     [
         ("data,algorithm,score\na,x,.1\na,y,.2\n", "a table is wide, a row a data set and a column an algorithm"),
-        ("id,a,b\n1,.1,.2\n2,.3,.4\n", "'id' seems to number the data sets; leave it out, or make it text"),
+        ("id,a,b\n1,.1,.2\n2,.3,.4\n", "'id' seems to number the data sets. Leave it out, or make it text"),
     ],
 )
 def test_rank_speaks_of_the_table_only(capsys, tmp_path, table, says):

@@ -24,9 +24,10 @@ import outfold as of
 from outfold.compare._compared import ComparedConfigs
 from outfold.compare._pair_test import Hypothesis, all_pairs, compare_pairs
 from outfold.compare._resampling import F_5X2CV, T_5X2CV, T_BLOCKED_3X2, T_CORRECTED, T_KFOLD
+from outfold.data.scores import _is_balanced
 from outfold.exceptions import InputError, NeedError
-from outfold.metrics._fold_scores import _is_balanced, fold_scores
-from outfold.stats.resampled import mean_variance
+from outfold.metrics._scoring import fold_scores
+from outfold.stats.paired import mean_variance
 
 compare = of.compare
 
@@ -427,7 +428,10 @@ def test_the_winner_is_said_to_be_selected():
         (lambda s: compare.t_kfold(s, None, "a", "b", rope=-1), "rope must be"),
         (lambda s: compare.t_kfold(s, None, "a", "a"), "two different configurations"),
         (lambda s: compare.t_kfold(s, None, "a", "c"), "no configuration 'c'"),
-        (lambda s: compare.t_kfold(s, "accuracy", "a", "b"), "metric must be None or 'score', by which these folds were scored"),
+        (
+            lambda s: compare.t_kfold(s, "accuracy", "a", "b"),
+            "metric must be None or 'score', by which these folds were scored",
+        ),
         (lambda s: compare.t_kfold([1, 2], None, "a", "b"), "source must be Predictions"),
         (lambda s: compare.t_corrected_kfold(s, None, "a", "b", rho=1.0), "rho must be a correlation"),
         (lambda s: compare.t_bayes(s, None, "a", "b", rho="half"), "rho must be a correlation"),

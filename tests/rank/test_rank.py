@@ -22,7 +22,7 @@ from scipy import stats
 from conftest import make_predictions
 from outfold import rank
 from outfold.exceptions import FileError, InputError, NeedError
-from outfold.stats import multiple
+from outfold.stats import pvalues
 from outfold.stats import ranking as kernel
 
 NAMES = ["tree", "forest", "bayes"]
@@ -108,7 +108,7 @@ def test_predictions_are_chosen_by_position_in_the_first():
 def test_predictions_of_one_data_set_twice_are_refused():
     one = make_predictions("accuracy")
     for sets, names in (([one, one], ["iris", "iris"]), ({1: one, "1": one}, None)):
-        with pytest.raises(InputError, match="is in the scores 2 times. Average repeats"):
+        with pytest.raises(InputError, match=r"is in the scores 2 times\. Average repeats"):
             rank.friedman(sets, "accuracy", datasets=names)
 
 
@@ -196,8 +196,16 @@ def test_missing_scores():
         (SCORES + 1j, {}, "these are complex"),
         ({"a": [1.0, 2.0], "b": np.array([1.0, 3.0j])}, {}, "'b' must hold scores"),
         ({"a": [1.0, 2.0], "b": [1.0]}, {}, "one score for each data set; these have 1 to 2"),
-        ({"a": [1.0, 2.0], "b": [1.0, 3.0]}, {"algorithms": ["a", "c"]}, "algorithms must name columns of the table; there is no 'c' among a, b"),
-        ({"a": [1.0, 2.0], "b": [1.0, 3.0]}, {"datasets": "id"}, "datasets must name columns of the table; there is no 'id' among a, b"),
+        (
+            {"a": [1.0, 2.0], "b": [1.0, 3.0]},
+            {"algorithms": ["a", "c"]},
+            "algorithms must name columns .*no 'c' among a, b",
+        ),
+        (
+            {"a": [1.0, 2.0], "b": [1.0, 3.0]},
+            {"datasets": "id"},
+            "datasets must name columns .*no 'id' among a, b",
+        ),
         ({"id": [1, 2], "a": [0.5, 0.6], "b": [0.7, 0.1]}, {}, "'id' seems to number the data sets"),
         ({"d": ["x", "y"], "a": [0.5, 0.6], "b": ["p", "q"]}, {}, "'b' must hold scores"),
     ],
@@ -385,14 +393,14 @@ def test_friedman_equals_scipy(scores):
 
 def test_false_discovery_rate_equals_scipy():
     p = np.random.default_rng(0).random(20) ** 3
-    np.testing.assert_allclose(multiple.benjamini_hochberg(p), stats.false_discovery_control(p, method="bh"))
+    np.testing.assert_allclose(pvalues.benjamini_hochberg(p), stats.false_discovery_control(p, method="bh"))
 
 
 def test_step_up_and_step_down_by_hand():
     p = np.array([0.01, 0.04, 0.03, 0.005])
-    np.testing.assert_allclose(multiple.holm(p), [0.03, 0.06, 0.06, 0.02])
-    np.testing.assert_allclose(multiple.hochberg(p), [0.03, 0.04, 0.04, 0.02])
-    assert all(multiple.hochberg(p) <= multiple.holm(p))
+    np.testing.assert_allclose(pvalues.holm(p), [0.03, 0.06, 0.06, 0.02])
+    np.testing.assert_allclose(pvalues.hochberg(p), [0.03, 0.04, 0.04, 0.02])
+    assert all(pvalues.hochberg(p) <= pvalues.holm(p))
 
 
 def test_holm_against_a_control_finds_what_bonferroni_dunn_finds():

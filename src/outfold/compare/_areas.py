@@ -9,9 +9,9 @@ from ..data.predictions import Predictions
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
 from ..results import Comparison, PairArrays
-from ..stats import delong as kernels
-from ..stats.resample import blocks
-from ..stats.tails import Tails, normal_quantile, normal_tails
+from ..stats import roc_curves as kernels
+from ..stats.pvalues import Tails, normal_quantile, normal_tails
+from ..stats.resampling import blocks
 from ._compared import ComparedConfigs, Source
 from ._pair_test import (
     AlternativeLike,
@@ -219,5 +219,6 @@ def delong(
     >>> of.compare.delong(oof, "roc_auc", "a", "b")
     <Comparison delong a - b: roc_auc +0.1875, p = 0.2679>
     """
-    metric = "roc_auc" if metric is None else metric
+    if metric is None and isinstance(source, Predictions):
+        metric = "roc_auc"
     return compare_pair(DELONG, source, metric, a, b, Hypothesis(alternative, confidence_level, rope))

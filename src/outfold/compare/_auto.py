@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from ..arguments import check_choice
 from ..data.notes import Note
 from ..data.predictions import Predictions
+from ..data.scores import Layout
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
-from ..metrics._fold_scores import Layout
 from ..results import Comparison, Comparisons, Omnibus
-from ..stats import multiple
+from ..stats import pvalues as adjustments
 from ._areas import same_rows, two_of_each
 from ._compared import ComparedConfigs, Source
 from ._pair_test import (
@@ -347,9 +347,9 @@ def auto(
 Adjust = Literal["holm", "bonferroni", "bh", "none"]
 
 _ADJUST: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
-    "holm": multiple.holm,
-    "bonferroni": multiple.bonferroni,
-    "bh": multiple.benjamini_hochberg,
+    "holm": adjustments.holm,
+    "bonferroni": adjustments.bonferroni,
+    "bh": adjustments.benjamini_hochberg,
     "none": lambda p: p,
 }
 ADJUSTMENTS = tuple(_ADJUST)

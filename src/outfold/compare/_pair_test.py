@@ -20,7 +20,7 @@ from ..docstrings import fill_docstring
 from ..exceptions import InputError, got
 from ..metrics import MetricLike
 from ..results import Alternative, Comparison, Comparisons, ComparisonTerms, PairArrays
-from ..stats.tails import Tails
+from ..stats.pvalues import Tails
 from ._compared import ComparedConfigs, Source
 
 P = ParamSpec("P")

@@ -17,13 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from ..arguments import RngLike, as_seed, check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
+from ..data.scores import FoldScores
 from ..exceptions import InputError, NeedError, got
 from ..io.convert import from_arrays
 from ..metrics import MetricLike
-from ..metrics._fold_scores import FoldScores
 from ..metrics._scoring import bind
 from ..results import Power
-from ..stats.resample import blocks
+from ..stats.resampling import blocks
 from ._auto import find_compared
 from ._compared import ComparedConfigs, Source
 from ._pair_test import AlternativeLike, Hypothesis, PairTest, TestLike, check_options, public

@@ -18,7 +18,7 @@ from ..metrics import MetricLike
 from ..metrics._scoring import bind
 from ..results import Comparison, Omnibus, PairArrays
 from ..stats import paired
-from ..stats.tails import Tails, normal_tails
+from ..stats.pvalues import Tails, normal_tails
 from ._compared import ComparedConfigs, Source
 from ._pair_test import (
     AlternativeLike,

@@ -12,7 +12,7 @@ from ..data.notes import Note
 from ..exceptions import InputError, got
 from ..metrics import MetricLike
 from ..results import Comparison, PairArrays
-from ..stats.resampled import balanced_variance, combined_f, mean_variance, posterior, student, within_halves
+from ..stats.paired import balanced_variance, combined_f, mean_variance, posterior, student, within_halves
 from ._compared import ComparedConfigs, Source
 from ._pair_test import AlternativeLike, Findings, Hypothesis, PairTest, compare_pair, public
 from ._splits import PARTITIONS, RANDOM, SplitDifferences, SplitsNeed

@@ -14,7 +14,7 @@ from ..data.notes import Note
 from ..exceptions import InputError, NeedError, got
 from ..metrics import MetricLike
 from ..results import Interval, SequentialComparison
-from ..stats import betting
+from ..stats import sequential
 from ._compared import ComparedConfigs, Source
 from ._pair_test import public
 
@@ -39,7 +39,7 @@ class EProcess:
 
     References
     ----------
-    .. [1] Waudby-Smith, I. and Ramdas, A. (2024). Estimating means of bounded random variables by betting. Journal of the
+    .. [1] Waudby-Smith, I. and Ramdas, A. (2024). Estimating means of bounded random variables by sequential. Journal of the
        Royal Statistical Society B 86, 1-27.
 
     Examples
@@ -59,7 +59,7 @@ class EProcess:
         self.confidence_level = check_confidence_level(confidence_level)
         low, high = self.bounds
         self._null = -low / (high - low)
-        self._past = betting.NOTHING
+        self._past = sequential.NOTHING
         self._seen: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
         self._wealth = np.zeros(2)
         self._log_largest = 0.0
@@ -90,8 +90,8 @@ class EProcess:
         if not len(values):
             return self
         x = (values - low) / (high - low)
-        sizes, self._past = betting.bets(x, self._alpha, self._past)
-        up, down = betting.log_wealth(x, sizes, self._null)
+        sizes, self._past = sequential.bets(x, self._alpha, self._past)
+        up, down = sequential.log_wealth(x, sizes, self._null)
         up, down = up + self._wealth[0], down + self._wealth[1]
         self._wealth = np.array([up[-1], down[-1]])
         self._seen.append((x, sizes))
@@ -145,7 +145,7 @@ class EProcess:
         if not self._seen:
             return Interval(low, high)
         x, sizes = (np.concatenate(part) for part in zip(*self._seen, strict=True))
-        ends = [low + (high - low) * float(end) for end in betting.limits(x, sizes, self._alpha)]
+        ends = [low + (high - low) * float(end) for end in sequential.limits(x, sizes, self._alpha)]
         return Interval(*ends)
 
     def __repr__(self) -> str:
@@ -201,7 +201,7 @@ def e_process(
 
     References
     ----------
-    .. [1] Waudby-Smith, I. and Ramdas, A. (2024). Estimating means of bounded random variables by betting. Journal of the
+    .. [1] Waudby-Smith, I. and Ramdas, A. (2024). Estimating means of bounded random variables by sequential. Journal of the
        Royal Statistical Society B 86, 1-27.
 
     Examples

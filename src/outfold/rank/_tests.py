@@ -18,9 +18,9 @@ from ..docstrings import fill_docstring
 from ..exceptions import InputError, got
 from ..metrics import MetricLike
 from ..results import Comparison, Interval, OmnibusTest, Probabilities, Ranking, RankPair, Wins
-from ..stats import multiple
+from ..stats import pvalues
 from ..stats import ranking as kernel
-from ..stats.base import Floats
+from ..stats.kernels import Floats
 from ..stats.ranking import ZeroMethod
 from ..stats.sequential import Ranks
 from ._table import Missing, ScoresLike, ScoreTable, read_scores
@@ -36,9 +36,9 @@ _FEW_DATASETS, _FEW_ALGORITHMS = 10, 5
 # Up to this number of differences "auto" is exact: all signs are counted, ties or not.
 _EXACT = 50
 _ADJUST = {
-    "holm": (multiple.holm, "Holm's step-down", "Holm 1979"),
-    "hochberg": (multiple.hochberg, "Hochberg's step-up", "Hochberg 1988"),
-    "bh": (multiple.benjamini_hochberg, "Benjamini and Hochberg's false discovery rate", "Benjamini & Hochberg 1995"),
+    "holm": (pvalues.holm, "Holm's step-down", "Holm 1979"),
+    "hochberg": (pvalues.hochberg, "Hochberg's step-up", "Hochberg 1988"),
+    "bh": (pvalues.benjamini_hochberg, "Benjamini and Hochberg's false discovery rate", "Benjamini & Hochberg 1995"),
 }
 _OMNIBUS = {
     "iman_davenport": ("Friedman's test in Iman and Davenport's form", "Friedman 1937; Iman & Davenport 1980"),
