@@ -2,8 +2,10 @@
 
 from ..data.notes import Note
 from ._checks import SEVERITIES, Checks, Finding, Severity
-from ._comparison import Alternative, Comparison, ComparisonTerms, Probabilities, Wins
-from ._comparisons import Comparisons, Omnibus, PairArrays
+from ._comparison import Alternative, Comparison, Probabilities, Wins
+from ._comparison import ComparisonTerms as ComparisonTerms
+from ._comparisons import Comparisons, Omnibus
+from ._comparisons import PairArrays as PairArrays
 from ._curves import CurveLine, LearningCurve, ValidationCurve
 from ._estimates import Estimate, Intervals
 from ._interval import Interval
