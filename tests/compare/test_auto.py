@@ -130,6 +130,42 @@ def test_arguments_that_do_not_go_together():
         compare.auto(oof, "accuracy", 0, 1, n_resamples=100)
 
 
+def test_a_metric_in_the_wrong_place_is_said_with_the_right_call():
+    oof = predictions(of.Plan(folds=4))
+    right = r"Call t_corrected\(source, 'accuracy', 'config 0', 'config 1'\)"
+    with pytest.raises(
+        InputError, match=rf"metric is the second argument; got the configuration 'config 0' .* {right}"
+    ):
+        compare.t_corrected(oof, "config 0", "config 1", "accuracy")
+    with pytest.raises(InputError, match=right):
+        compare.t_corrected(oof, "config 0", "config 1", metric="accuracy")
+    with pytest.raises(InputError, match=r"Call mcnemar\(source, 'roc_auc', 'config 0', 'config 1'\)"):
+        compare.mcnemar(oof, "config 0", "config 1")
+    with pytest.raises(InputError, match=r"Call permutation\(source, 'roc_auc', 0, 1\)"):
+        compare.permutation(oof, 0, 1)
+    with pytest.raises(InputError, match="a must be a configuration; got the metric 'accuracy'"):
+        compare.t_corrected(oof, None, "accuracy", "config 0")
+    with pytest.raises(
+        InputError, match=r"got a list there. Call cochran_q\(source, 'roc_auc', 'config 0', 'config 1'\)"
+    ):
+        compare.cochran_q(oof, ["config 0", "config 1"])
+
+
+@pytest.mark.parametrize(("metric", "better"), [("accuracy", "greater"), ("error", "less")])
+def test_greater_and_less_are_about_the_metric(metric, better):
+    oof = predictions(of.Plan(folds=4))
+    found = compare.t_corrected(oof, metric, 0, 1, alternative=better)
+    expected = compare.t_corrected(oof, metric, 0, 1, alternative="better")
+    assert (found.pvalue, found.alternative) == (expected.pvalue, "better")
+
+
+@pytest.mark.parametrize("rng", [5, np.random.SeedSequence(5)])
+def test_a_seed_sequence_is_as_good_as_its_number(rng):
+    oof = one_set()
+    found = compare.permutation(oof, "brier", 0, 1, n_resamples=200, rng=rng)
+    assert found.pvalue == compare.permutation(oof, "brier", 0, 1, n_resamples=200, rng=5).pvalue
+
+
 def test_the_choice_never_looks_at_the_scores():
     for seed in range(5):
         assert compare.auto(predictions(of.Plan(folds=4), seed=seed), "accuracy", 0, 1).method == "t_corrected"

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import outfold as of
+from outfold.charts import comparisons as numbers
 from outfold.exceptions import InputError
-from outfold.plot._data import pairs as numbers
 
 mpl.use("Agg")
 
@@ -52,7 +52,7 @@ def test_folds_and_their_mean(oof):
 
 
 def test_difference_picture(oof):
-    ax = of.plot.difference(oof, "good", "$worst$", "accuracy", rope=0.05)
+    ax = of.plot.difference(oof, "accuracy", "good", "$worst$", rope=0.05)
     ax.figure.canvas.draw()
     pair = of.compare.auto(oof, "accuracy", "good", "$worst$", rope=0.05)
     drawn = [tuple(line.get_xdata()) for line in ax.lines]
@@ -66,7 +66,7 @@ def test_difference_picture(oof):
 
 
 def test_less_is_better_points_the_other_way(oof):
-    ax = of.plot.difference(oof, "good", "poor", "error")
+    ax = of.plot.difference(oof, "error", "good", "poor")
     assert "← good better" in words(ax)
 
 
@@ -82,7 +82,7 @@ def test_fold_scores_made_elsewhere():
     scores = of.from_scores({"a": [0.8, 0.7, 0.9, 0.8], "b": [0.7, 0.6, 0.9, 0.7]}, n_train=60, n_test=20)
     made = find(scores, "a", "b")
     assert made.folds == pytest.approx([0.1, 0.1, 0.0, 0.1])
-    assert "score: a minus b" in of.plot.difference(scores, "a", "b").get_title("left")
+    assert "score: a minus b" in of.plot.difference(scores, a="a", b="b").get_title("left")
 
 
 def test_many_pairs_the_clearest_first(oof):
@@ -99,11 +99,11 @@ def test_many_pairs_the_clearest_first(oof):
 
 def test_difference_refuses(oof):
     with pytest.raises(InputError, match="needs two configurations"):
-        of.plot.difference(oof, "good")
+        of.plot.difference(oof, a="good")
     with pytest.raises(InputError, match="needs a Comparison"):
         of.plot.difference([0.1])
     with pytest.raises(InputError, match="is made already"):
-        of.plot.difference(of.compare.t_corrected(oof, None, 0, 1), 0, 1)
+        of.plot.difference(of.compare.t_corrected(oof, None, 0, 1), a=0, b=1)
 
 
 def test_matrix_of_probabilities(oof):
@@ -184,5 +184,5 @@ def test_power_of_one_difference_and_names(oof, powers):
         with pytest.raises(InputError, match="needs a Power"):
             of.plot.power(wrong)
     other = of.compare.power(oof.sel(repeat=0), "error", 0, 1, 0.1, test="mcnemar", n_simulations=20)
-    with pytest.raises(InputError, match="one picture is of one metric"):
+    with pytest.raises(InputError, match="needs results of one metric"):
         of.plot.power([powers[0], other])

@@ -338,7 +338,7 @@ def public(test: PairTest | None = None) -> Callable[[Callable[P, T]], Callable[
 
 def _refuse_misplaced(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Refuse a configuration in the place of the metric, and a metric in the place of a configuration."""
-    given = dict(zip(("source", "metric", "a", "b"), args, strict=False)) | kwargs
+    given = {"named": kwargs.get("metric")} | kwargs | dict(zip(("source", "metric", "a", "b"), args, strict=False))
     source, metric = given.get("source"), given.get("metric")
     configs = getattr(source, "configs", ())
     known = metrics.names()
@@ -364,7 +364,7 @@ def _refuse_misplaced(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 def _right_order(source: Any, given: Mapping[str, Any]) -> str:
     """The arguments in the right order, as text: source, metric, configurations."""
-    values = [given[name] for name in ("metric", "a", "b") if given.get(name) is not None]
+    values = [given[name] for name in ("named", "metric", "a", "b") if given.get(name) is not None]
     flat = [item for value in values for item in (value if isinstance(value, (list, tuple)) else [value])]
     named = [v for v in flat if isinstance(v, str) and v in metrics.names()]
     configs = [v for v in flat if v in getattr(source, "configs", ()) or isinstance(v, (int, np.integer))]
