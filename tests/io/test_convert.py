@@ -550,7 +550,7 @@ def test_an_e_process_goes_through_the_rows_of_a_table_in_their_order(backend):
     oof = from_frame(frame, sample="sample", config="config", label=None, prediction="prediction")
     arrays = from_arrays(None, np.stack([better, 1 - better], axis=1).astype(float), configs=["a", "b"])
     assert oof.samples.tolist() == names
-    found, expected = (compare.e_process(p, "a", "b", "mean", bounds=(-1, 1)) for p in (oof, arrays))
+    found, expected = (compare.e_process(p, "mean", "a", "b", bounds=(-1, 1)) for p in (oof, arrays))
     assert found.evalues.tolist() == expected.evalues.tolist()
 
 

@@ -11,7 +11,7 @@ from report_cases import two_classes
 
 import outfold as of
 from outfold.citations import _PAPER, _entries, keys_of
-from outfold.compare._registry import TESTS
+from outfold.compare._pair_test import TESTS
 from outfold.exceptions import InputError
 
 SOURCE = Path(of.__file__).parent
