@@ -117,7 +117,10 @@ def test_tied_set_works_for_any_metric(metric):
         (lambda o: select.as_rule(lambda: 0), r"a selection rule is called with \(candidates\); <lambda> takes \(\)"),
         (lambda o: select.best("x", "accuracy"), "a rule needs Predictions, .* got str"),
         (lambda o: compare.tied_set(o, "accuracy", confidence_level=2), "level must lie between 0 and 1"),
-        (lambda o: compare.tied_set(o, "accuracy", confidence_level="x"), "level must lie between 0 and 1, such as 0.95; got 'x'"),
+        (
+            lambda o: compare.tied_set(o, "accuracy", confidence_level="x"),
+            "level must lie between 0 and 1, such as 0.95; got 'x'",
+        ),
         (lambda o: compare.tied_set(o, "accuracy", n_resamples=5), "n_resamples"),
         (lambda o: compare.tied_set("x", "accuracy"), "tied_set needs Predictions"),
     ],

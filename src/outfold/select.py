@@ -330,9 +330,7 @@ def tied_set(
     return tied_among(Scoring(oof, metric), confidence_level, n_resamples, rng)
 
 
-def tied_among(
-    scoring: Scoring, confidence_level: float = 0.95, n_resamples: int = 1000, rng: RngLike = 0
-) -> TiedSet:
+def tied_among(scoring: Scoring, confidence_level: float = 0.95, n_resamples: int = 1000, rng: RngLike = 0) -> TiedSet:
     """The set of `tied_set` among the candidates of a scoring that is at hand."""
     level = check_confidence_level(confidence_level)
     sign = scoring.metric.sign
@@ -371,7 +369,8 @@ def as_rule(rule: RuleLike) -> Rule:
         return best
     if isinstance(rule, Rule):
         return rule
-    if rule in (one_standard_error, within):
+    made_by: tuple[Any, ...] = (one_standard_error, within)
+    if rule in made_by:
         raise InputError(
             argument="rule",
             needed="must be a rule",

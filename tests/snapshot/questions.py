@@ -478,7 +478,7 @@ SELECTIONS: dict[str, Callable[[of.Predictions, str], Any]] = {
     "one standard error": lambda oof, m: of.estimate.cvt(oof, m, of.select.one_standard_error(_length)).selected,
     "within": lambda oof, m: of.estimate.cvt(oof, m, of.select.within(10, _length)).selected,
     "trace": lambda oof, m: of.stability.trace(oof, m),
-    "reproducibility": lambda oof, m: of.stability.reproducibility(oof, 0, 1, m),
+    "reproducibility": lambda oof, m: of.stability.reproducibility(oof, m, 0, 1),
     "compare plans": lambda oof, m: of.stability.compare_plans([oof], m, fits=oof.n_folds),
     "check": lambda oof, m: of.check(oof, m),
 }
@@ -654,7 +654,7 @@ PLAIN |= {
     "simulate / optimism, correlated": lambda: of.simulate.optimism(60, 20, 0.7, 0.4, n_simulations=100, rng=8),
     "simulate / optimism, equal": lambda: of.simulate.optimism(60, 20, 0.7),
     "stability / replicability": lambda: of.stability.replicability(SCORES > 0.7),
-    "stability / reproducibility": lambda: of.stability.reproducibility(SCORES.T, 0, 2),
+    "stability / reproducibility": lambda: of.stability.reproducibility(SCORES.T, None, 0, 2),
     "metrics / names": lambda: list(of.metrics.names()),
     "metrics / directions": lambda: [f"{m}: {of.metrics.get(m).greater_is_better}" for m in of.metrics.names()],
     "metrics / bounds": lambda: np.array([of.metrics.get(m).bounds for m in of.metrics.names()]),

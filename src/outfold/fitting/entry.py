@@ -34,8 +34,7 @@ from .share_options import ShareLike, Sharing
 _CAP = 50
 
 if TYPE_CHECKING:
-    from ..drop import DropRule
-    from ..drop import DropRuleLike
+    from ..drop import DropRule, DropRuleLike
     from ..metrics import MetricLike
     from ..select import RuleLike
 

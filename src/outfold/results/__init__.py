@@ -9,7 +9,6 @@ from ._comparisons import Comparisons, Omnibus
 from ._comparisons import PairArrays as PairArrays
 from ._curves import CurveLine, LearningCurve, ValidationCurve
 from ._estimates import Estimate, Interval, Intervals
-from ._estimates import Interval
 from ._power import Power
 from ._ranking import OmnibusTest, Ranking, RankPair
 from ._selection import Leaderboard, PlanComparison, Selection, Stability, TiedSet

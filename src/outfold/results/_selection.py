@@ -180,6 +180,7 @@ class Leaderboard:
         }
         return make_frame(columns, backend)
 
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability:
     """Scores of the configurations as repeats are added.
