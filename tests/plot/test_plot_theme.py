@@ -11,14 +11,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import outfold as of
+from extras import mpl, plt
 from outfold.exceptions import InputError
 from outfold.plot import _collected, _comparisons, _letters
 from outfold.plot import _theme as theme
