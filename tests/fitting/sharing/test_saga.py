@@ -273,13 +273,13 @@ def test_without_compiled_loops_there_is_no_family(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("ratio", "tolerant"), [(0.0, SagaFamily), (0.5, SagaFamily), (1.0, LogisticFamily)], ids=["l2", "mixed", "l1"]
+    ("ratio", "close"), [(0.0, SagaFamily), (0.5, SagaFamily), (1.0, LogisticFamily)], ids=["l2", "mixed", "l1"]
 )
-def test_which_family_is_asked(ratio: float, tolerant: type) -> None:
+def test_which_family_is_asked(ratio: float, close: type) -> None:
     named = {"penalty": {0.0: "l2", 1.0: "l1"}.get(ratio, "elasticnet")} if NAMED else {}
     model = net(1.0, ratio, **named)
     assert isinstance(family_of(model, ("exact",)), SagaFamily)
-    assert isinstance(family_of(model, ("exact", "equivalent", "tolerant")), tolerant)
+    assert isinstance(family_of(model, ("exact", "close")), close)
 
 
 def test_a_collection_is_that_of_separate_fits() -> None:

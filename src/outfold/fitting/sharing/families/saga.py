@@ -63,11 +63,11 @@ class SagaView(LogisticView):
     """A logistic regression, and the rounds it took."""
 
     def __init__(
-        self, stands_for: Any, rows: Rows, coef: Floats, intercept: float, classes: NDArray[Any], rounds: int
+        self, member: Any, rows: Rows, coef: Floats, intercept: float, classes: NDArray[Any], rounds: int
     ) -> None:
-        super().__init__(stands_for, rows, coef, intercept, classes)
+        super().__init__(member, rows, coef, intercept, classes)
         self.n_iter_ = rounds
-        if rounds == stands_for.max_iter:
+        if rounds == member.max_iter:
             self.warned = ("ConvergenceWarning",)
 
 
