@@ -12,6 +12,7 @@ from outfold import estimate, metrics
 from outfold.checks.page import table
 from outfold.checks.registry import CHECKS
 from outfold.compare._registry import TESTS
+from outfold.requirements import in_words
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -79,7 +80,7 @@ def test_needs_stand_on_the_api_page():
     text = (DOCS / "api.md").read_text()
     for name in estimate.__all__:
         line = next(line for line in text.splitlines() if line.startswith(f"| `{name}` |"))
-        assert line.endswith(f"| {getattr(estimate, name).needs} |"), name
+        assert line.endswith(f"| {in_words(getattr(estimate, name).requirements)} |"), name
 
 
 def test_needs_of_tests_stand_on_the_api_page():
