@@ -12,7 +12,7 @@ import outfold
 from outfold import estimate, metrics
 from outfold.checks.page import table
 from outfold.checks.registry import CHECKS
-from outfold.compare._registry import TESTS
+from outfold.compare._pair_test import TESTS
 from outfold.requirements import in_words
 
 ROOT = Path(__file__).parents[1]

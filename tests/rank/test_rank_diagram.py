@@ -89,7 +89,7 @@ def test_tikz_is_balanced_and_names_are_escaped(ranking):
 
 def test_control_is_bold_and_has_one_bar():
     scores = np.random.default_rng(3).normal(size=(15, 4)) + np.arange(4)
-    found = of.rank.bonferroni_dunn(scores, "a&b", algorithms=["x", "y", "a&b", "z"])
+    found = of.rank.bonferroni_dunn(scores, control="a&b", algorithms=["x", "y", "a&b", "z"])
     assert 'font-weight="bold">a&amp;b<' in found.to_svg()
     assert r"\textbf{a\&b}" in found.to_tikz()
     assert len(found.layout().bars) == len(found.groups) <= 1
