@@ -244,9 +244,9 @@ def test_thresholds_that_make_no_sense(threshold):
         (lambda: drop.Sequential(alpha=0.5, beta=0.6), "alpha \\+ beta must be below 1"),
         (lambda: drop.Sequential(steps=5), "needs at least 7 folds in all"),
         (lambda: drop.Bootstrap(n_resamples="many"), "n_resamples must be a whole number of at least 1; got 'many'"),
-        (lambda: drop.Hoeffding(delta="a"), "delta must lie between 0 and 1; got 'a'"),
-        (lambda: drop.Friedman(alpha=None), "alpha must lie between 0 and 1; got None"),
-        (lambda: drop.Sequential(beta="b"), "beta must lie between 0 and 1; got 'b'"),
+        (lambda: drop.Hoeffding(delta="a"), "delta must lie between 0 and 1, such as 0.05; got 'a'"),
+        (lambda: drop.Friedman(alpha=None), "alpha must lie between 0 and 1, such as 0.05; got None"),
+        (lambda: drop.Sequential(beta="b"), "beta must lie between 0 and 1, such as 0.05; got 'b'"),
         (lambda: drop.Bootstrap().test("oof", 0, 0, 0), r"drop\.Bootstrap needs Predictions, .* got str"),
         (
             lambda: drop.as_drop_rule(lambda: ["config 0"]),

@@ -228,7 +228,7 @@ def test_trace_leaves_out_what_is_not_complete():
     assert found.n_repeats == 2
     assert "config 2" not in found.configs
     state[:, :, 3] = State.PENDING
-    with pytest.raises(NeedError, match="no repeat is complete"):
+    with pytest.raises(NeedError, match="needs a repeat that is complete"):
         stability.trace(replace(oof, state=state), "roc_auc")
 
 
@@ -245,7 +245,7 @@ def test_reproducibility():
     table = Scoring(oof, "roc_auc").repeat_scores()
     assert stability.reproducibility(oof, None, "config 0", "config 1") == stability.reproducibility(table, None, 0, 1)
     assert stability.reproducibility(oof, "brier", 0, 1) == stability.reproducibility(
-        Scoring(oof, "brier").repeat_scores(), 0, 1
+        Scoring(oof, "brier").repeat_scores(), None, 0, 1
     )
     with pytest.raises(InputError, match=r"columns of the scores, 0\.\.1"):
         stability.reproducibility(scores, None, 0, 5)
@@ -309,7 +309,7 @@ def test_compare_plans_sees_a_clear_winner_every_time():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: of.stability.compare_plans([], "mean"), "at least one artifact"),
+        (lambda: of.stability.compare_plans([], "mean"), "one plan or more; got none"),
         (lambda: of.stability.compare_plans([repeated(2, repeats=6)], "mean"), "at least 10 repeats of 2 folds"),
         (lambda: of.stability.compare_plans([repeated(5), repeated(5).sel(config=0)], "mean"), "same configurations"),
     ],

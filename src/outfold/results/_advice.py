@@ -26,10 +26,10 @@ class Simulation:
 
     Attributes
     ----------
-    oof
+    oof : Predictions
         Per-sample scores: 1 where a configuration is right, else 0.
-    truth
-        (C,) the true accuracies.
+    truth : ndarray of shape (C,)
+        The true accuracies.
     """
 
     oof: Predictions
@@ -42,18 +42,24 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Optimism:
-    """How flattering the winner's own accuracy is to be expected.
+    """By how much the winner's accuracy is expected to be too high.
 
     Attributes
     ----------
-    value
-        The winner's own accuracy minus its true one, on average; also ``float(result)``.
-    se
+    value : float
+        The winner's cross-validation accuracy minus its true one, on average; also ``float(result)``.
+    se : float
         Standard error of `value`; 0 where it was computed and not simulated.
-    own, truth
-        The two accuracies, on average.
-    method
-        ``"exact"`` or ``"simulation"``.
+    own : float
+        The winner's cross-validation accuracy, on average.
+    truth : float
+        Its true accuracy, on average.
+    n_samples : int
+        Number of samples.
+    n_configs : int
+        Number of configurations.
+    method : {"exact", "simulation"}
+        How `value` was found.
     """
 
     value: float
@@ -88,20 +94,30 @@ class Advice:
 
     Attributes
     ----------
-    plan, drop
-        For ``collect(configs, X, y, advice.plan, drop=advice.drop)``.
-    method
+    goal : {"estimate", "select", "compare"}
+        What was asked for.
+    task : {"binary", "multiclass", "regression", "survival"}
+        What is predicted.
+    n_samples : int
+        How many samples there are.
+    n_configs : int
+        How many configurations there are.
+    plan : Plan
+        How to hold samples out: ``collect(configs, X, y, advice.plan, drop=advice.drop)``.
+    drop : DropRule or None
+        Which configurations to drop early.
+    method : str or None
         The estimate to report, a name of `outfold.estimate`; None where the goal is to compare.
-    test
-        The test of a difference; None where the goal is another.
-    reasons
+    test : str or None
+        The test of a difference, a name of `outfold.compare`; None where the goal is another.
+    reasons : tuple of str
         Sentences, each with its source in brackets; ``[ours]`` marks what no paper says.
-    fits
+    fits : int
         Fits that `collect` does, at most: dropping saves some.
-    expected_optimism
-        How flattering the winner's own accuracy would be if configurations were independent (`simulate.optimism`); None where
-        there is nothing to choose, or no accuracy.
-    expected_seconds
+    expected_optimism : Optimism or None
+        By how much the winner's cross-validation accuracy would be too high if configurations were independent
+        (`simulate.optimism`); None where there is nothing to choose, or no accuracy.
+    expected_seconds : float or None
         How long the fits take when all workers are busy all the time; None where the cost of one is not known.
     """
 

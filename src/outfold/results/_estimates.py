@@ -46,34 +46,58 @@ class Estimate:
 
     Attributes
     ----------
-    value
+    value : float
         The estimate.
-    interval
-        Its confidence interval, or None where the method gives none.
-    confidence_level
+    interval : Interval or None
+        Its confidence interval; None where the method gives none.
+    confidence_level : float
         Level of the interval.
-    interval_method
-        How the interval was made, a name for `confidence_interval`; None where there is no interval.
-    naive
-        The winner's own cross-validation score.
-    selected
+    naive : float
+        The winner's cross-validation score, before correction.
+    selected : str
         The configuration that was selected.
-    method
+    method : str
         Short name of the method, such as ``"bbc"``.
-    metric
+    metric : str
         Name of the metric.
-    notes
+    greater_is_better : bool
+        Direction of the metric.
+    n_samples : int
+        Number of samples that were held out.
+    n_configs : int
+        Number of configurations that could be selected.
+    plan : str
+        How samples were held out.
+    rule : str
+        How the configuration was selected, in words.
+    fingerprint : str
+        Hash of labels and splits.
+    description : str
+        The method in words.
+    reference : str
+        Where the method comes from.
+    aggregate : {"pooled", "fold"}
+        Whether scores are taken per repeat or per fold.
+    positive : str or None
+        The positive class; None unless there are two classes.
+    n_groups : int or None
+        Number of groups; None where samples are in none.
+    notes : tuple of Note
         Caveats, each with the code of its check.
-    draws
-        What the interval comes from, so that another level costs nothing; None where there is none.
-    chosen
-        The configuration selected in every draw, or in every outer fold; None where there is one choice only.
-    intervals
+    draws : ndarray or None
+        What the interval is made of, so that another level costs nothing; None where there is none.
+    chosen : ndarray or None
+        The configuration selected in each draw, or in each outer fold; None where there is one choice only.
+    details : dict
+        Further numbers of the method.
+    interval_method : str or None
+        How the interval was made, a name for `confidence_interval`; None where there is no interval.
+    intervals : Intervals or None
         Makes the intervals that do not come from the draws; None where there are none.
-    named
+    named : bool
         Whether the configuration was named beforehand, not selected.
-    own
-        What the winner's own score is called where it is no cross-validation score.
+    own : str
+        What the winner's score is called where it is no cross-validation score.
     """
 
     value: float

@@ -19,12 +19,22 @@ class Selection:
 
     Attributes
     ----------
-    name, index
-        The configuration and its position among all of the predictions.
-    score
-        Its own cross-validation score: optimistic, because it was picked for it.
-    tied
+    name : str
+        The configuration.
+    index : int
+        Its position among all configurations of the predictions.
+    score : float
+        Its cross-validation score: optimistic, because the configuration was picked for it.
+    metric : str
+        Name of the metric.
+    rule : str
+        The rule, in words.
+    tied : int
         How many configurations have the same best score.
+    n_candidates : int
+        How many configurations the rule could pick.
+    params : dict
+        The parameters that tell the configuration from the others.
     """
 
     name: str
@@ -55,13 +65,17 @@ class TiedSet:
 
     Attributes
     ----------
-    configs, scores
-        The members, best first, and their own cross-validation scores.
-    pvalues
-        p values of "this configuration is the best".
-    confidence_level
+    metric : str
+        Name of the metric.
+    confidence_level : float
         The set holds the truly best configuration with this probability or more.
-    n_candidates
+    configs : tuple of str
+        The members, best first.
+    scores : ndarray
+        Their cross-validation scores.
+    pvalues : ndarray
+        p values of "this configuration is the best".
+    n_candidates : int
         How many configurations were compared.
     """
 
@@ -118,13 +132,19 @@ class TiedSet:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Leaderboard:
-    """Configurations by their own cross-validation score, best first; the first one's is optimistic.
+    """Configurations by cross-validation score, best first; the first score is optimistic.
 
     Attributes
     ----------
-    configs, scores, se
-        Names, scores, and standard errors over folds (NaN for fewer than two folds).
-    left_out
+    metric : str
+        Name of the metric.
+    configs : tuple of str
+        The configurations, best first.
+    scores : ndarray
+        Their cross-validation scores.
+    se : ndarray
+        Standard errors over folds; NaN for fewer than two folds.
+    left_out : dict
         Configurations without a score, and why: dropped, failed or pending.
     """
 
@@ -187,16 +207,18 @@ class Stability:
 
     Attributes
     ----------
-    configs
+    metric : str
+        Name of the metric.
+    configs : tuple of str
         The configurations, in the user's order.
-    scores
-        (R, C) score of every repeat.
-    mean, median, sd, skew
-        (R, C) of the repeats up to and including this one; sd and skew are NaN where they are undefined.
-    rank
-        (R, C) rank by the running mean, 1 for the best, ties shared.
-    leaders
-        The configuration with the best running mean after every repeat.
+    scores : ndarray of shape (R, C)
+        The score of each repeat.
+    mean, median, sd, skew : ndarray of shape (R, C)
+        Of the repeats up to and including this one; sd and skew are NaN where they are undefined.
+    rank : ndarray of shape (R, C)
+        Rank by the running mean, 1 for the best, ties shared.
+    leaders : tuple of str
+        The configuration with the best running mean after each repeat.
     """
 
     metric: str
@@ -288,16 +310,18 @@ class PlanComparison:
 
     Attributes
     ----------
-    plans
+    metric : str
+        Name of the metric.
+    plans : tuple of str
         The canonical estimates, such as ``1x10``.
-    configs
+    configs : tuple of str
         The configurations, in the user's order.
-    steady
-        (plans, C) mean score over all repeats.
-    sd, low, high
-        (plans, C) spread and range of the canonical estimate.
-    agreement
-        (plans,) how often a canonical estimate picks the configuration that leads in the steady state.
+    steady : ndarray of shape (plans, C)
+        Mean score over all repeats.
+    sd, low, high : ndarray of shape (plans, C)
+        Spread and range of the canonical estimate.
+    agreement : ndarray of shape (plans,)
+        How often a canonical estimate picks the configuration that leads in the steady state.
     """
 
     metric: str
