@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from . import metrics
 from .arguments import check_alpha, check_between, check_count, check_takes
 from .data.predictions import Predictions, State
-from .exceptions import InputError, NeedError, got
+from .exceptions import InputError, got
 from .metrics import Metric, MetricLike
 from .metrics._scoring import Scoring, bind, running
 from .requirements import check_predictions
@@ -205,7 +205,7 @@ class Hoeffding(DropRule):
         """Refuse metrics without known bounds."""
         found, _ = bind(oof, self._metric(oof))
         if not (found.pointwise and np.all(np.isfinite(found.bounds))):
-            raise NeedError(
+            raise InputError(
                 argument="Hoeffding",
                 needed="needs a mean of values within known bounds, such as accuracy or brier",
                 given=f"{found.name} is {'unbounded' if found.pointwise else 'not a mean of values'}",
@@ -329,7 +329,7 @@ class Sequential(DropRule):
         """Refuse plans with too few folds, and metrics that are not means."""
         found, _ = bind(oof, self._metric(oof))
         if not found.pointwise:
-            raise NeedError(
+            raise InputError(
                 argument="Sequential",
                 needed="needs a mean of per-sample values, such as accuracy or mse",
                 given=f"{found.name} is none",
@@ -340,7 +340,7 @@ class Sequential(DropRule):
     def _check_steps(self, steps: int) -> None:
         least = sequential.least_steps(self.alpha, self.beta)
         if steps < least:
-            raise NeedError(
+            raise InputError(
                 argument="Sequential",
                 needed=f"needs at least {least} folds in all at these errors",
                 given=f"there are {steps}",

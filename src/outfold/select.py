@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .arguments import RngLike, as_seed, check_confidence_level, check_count, check_takes, is_number
 from .data.predictions import Predictions
-from .exceptions import InputError, NeedError, got
+from .exceptions import InputError, got
 from .metrics import MetricLike
 from .metrics._scoring import Aggregate, Scoring, sample_bootstrap
 from .requirements import check_predictions, requires
@@ -170,7 +170,7 @@ class _OneStandardError(_Simplest):
         self, scoring: Scoring, weights: NDArray[Any] | None, best: NDArray[np.float64], winners: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         if max(np.bincount([r for r, _ in scoring.cells])) < 2:
-            raise NeedError(
+            raise InputError(
                 argument="one_standard_error",
                 needed="needs 2 folds or more in a repeat, to know a standard error",
                 given=f"these predictions are {scoring.oof.plan}",
@@ -340,7 +340,7 @@ def tied_among(scoring: Scoring, confidence_level: float = 0.95, n_resamples: in
     draws = sign * np.concatenate([scoring.scores(weights) for weights in blocks])
     defined = ~np.isnan(draws).any(axis=1)
     if np.isnan(observed).any() or defined.sum() < 100:
-        raise NeedError(
+        raise InputError(
             argument="tied_set",
             needed="needs a metric that is defined on bootstrap samples",
             given=f"{scoring.metric.name} is undefined on too many of them",

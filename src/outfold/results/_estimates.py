@@ -160,9 +160,9 @@ class Estimate:
         if self.intervals is not None:
             return self.intervals.interval(method, level)
         if self.draws is None:
-            raise NeedError(argument=self.method, needed="gives no interval", remedy="Use `bbc`.")
+            raise NeedError(argument=self.method, needed="gives no interval", given="use `bbc`")
         ways = "'t', 'percentile' or 'order'" if self.named else "'percentile' or 'order'"
-        raise InputError(argument="method", needed=f"must be {ways} for {self.method}", given=got(method))
+        raise InputError(argument=f"the interval of {self.method}", needed=f"is by {ways}", given=got(method))
 
     def __repr__(self) -> str:
         ci = "" if self.interval is None else " " + formatting.interval(*self.interval, self.confidence_level)
