@@ -7,10 +7,10 @@ import io
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import outfold as of
+from extras import pd
 from outfold import cli, compare, rank
 from outfold.compare._pair_test import TESTS
 

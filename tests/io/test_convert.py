@@ -8,14 +8,13 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from test_store import assert_same
 
 from conftest import make_predictions
+from extras import pd, pl
 from outfold import Plan, Predictions, State, compare
 from outfold.exceptions import FileError, InputError
 from outfold.io import convert as convert_module

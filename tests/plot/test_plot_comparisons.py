@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import outfold as of
+from extras import mpl, plt
 from outfold.charts import comparisons as numbers
 from outfold.exceptions import InputError
 

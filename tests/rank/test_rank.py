@@ -11,8 +11,6 @@ from math import comb
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +18,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from conftest import make_predictions
+from extras import pd, pl
 from outfold import rank
 from outfold.exceptions import FileError, InputError, NeedError
 from outfold.stats import pvalues
