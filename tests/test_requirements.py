@@ -86,4 +86,4 @@ def test_requirements_on_splits():
     assert not met((splits("folds", "", ("loo",)),), Compared(SCORES))
     with pytest.raises(NeedError, match=r"t needs 5 repeats; these scores are of 3-fold. Use t_corrected"):
         check_requirements("t", (five,), Compared(SCORES))
-    assert compare.t_corrected(SCORES, "a", "b").pvalue > 0
+    assert compare.t_corrected(SCORES, None, "a", "b").pvalue > 0

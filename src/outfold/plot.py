@@ -519,7 +519,7 @@ def power(powers: Power | Iterable[Power] | Mapping[str, Power], *, ax: Axes | N
     >>> import numpy as np, outfold as of
     >>> correct = np.random.default_rng(0).random((80, 2)) < 0.7
     >>> oof = of.from_arrays(None, correct, response="pointwise")
-    >>> found = of.compare.power("permutation", [0, 0.1, 0.2], source=oof, a=0, b=1, n_simulations=50, n_resamples=100)
+    >>> found = of.compare.power(oof, None, 0, 1, [0, 0.1, 0.2], test="permutation", n_simulations=50, n_resamples=100)
     >>> ax = of.plot.power(found)  # doctest: +SKIP
     """
     return _draw(ax, comparisons.power, powers)

@@ -580,7 +580,7 @@ def test_tests_of_random_splits_refuse_bootstrap_rounds(classes):
         with pytest.raises(
             NeedError, match=f"{test.__name__} needs .*; these predictions are {ROUNDS} bootstrap rounds"
         ):
-            test(classes, "logit", "tree", metric="accuracy")
+            test(classes, "accuracy", "logit", "tree")
     with pytest.raises(NeedError, match=r"corrected_t needs .* Valid here: percentile"):
         estimate.cv(classes, "accuracy", "logit").confidence_interval(method="corrected_t")
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import outfold as of
+from extras import mpl, plt
 from outfold.charts import estimates as numbers
 from outfold.exceptions import InputError
 from outfold.results import Interval

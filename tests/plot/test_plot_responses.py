@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +10,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
 
 import outfold as of
+from extras import mpl, plt
 from outfold.charts import responses as numbers
 from outfold.exceptions import InputError, NeedError
 

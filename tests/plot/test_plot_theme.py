@@ -11,14 +11,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import outfold as of
+from extras import mpl, plt
 from outfold.charts import collected, comparisons
 from outfold.charts import mpl as drawing
 from outfold.charts.description import STYLES, TONES, shorten

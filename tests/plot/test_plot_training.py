@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -11,6 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
+from extras import mpl, plt
 from outfold.charts import training as numbers
 from outfold.exceptions import InputError
 

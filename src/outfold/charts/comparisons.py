@@ -218,11 +218,11 @@ def matrix(found: Any, top: int) -> Matrix:
     check_result(found, Comparisons, "pairwise", "compare.pairs")
     sign = 1.0 if found.terms.greater_is_better else -1.0
     order = np.argsort(-sign * found.scores, kind="stable")[: check_count(top, "top", 2)]
-    outcome = found.outcome
+    arrays = found.arrays
     part = np.ix_(order, order)
     better = pvalue = None
-    if outcome.probabilities is not None:
-        better = _square(found, outcome.probabilities[:, 0], outcome.probabilities[:, 2])[part]
+    if arrays.probabilities is not None:
+        better = _square(found, arrays.probabilities[:, 0], arrays.probabilities[:, 2])[part]
     elif found.adjusted is not None:
         pvalue = _square(found, found.adjusted, found.adjusted)[part]
     else:
@@ -231,7 +231,7 @@ def matrix(found: Any, top: int) -> Matrix:
             needed="needs probabilities or p values of the pairs",
             given=f"{found.terms.method} gives neither",
         )
-    difference = _square(found, outcome.difference, -outcome.difference)[part]
+    difference = _square(found, arrays.difference, -arrays.difference)[part]
     return Matrix(tuple(found.configs[i] for i in order), found.scores[order], better, pvalue, difference)
 
 

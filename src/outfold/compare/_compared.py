@@ -1,8 +1,8 @@
-"""Who is compared, on what: the configurations of a comparison with their predictions or fold scores."""
+"""What is compared: some configurations, with their predictions or fold scores, and the metric."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
@@ -18,21 +18,21 @@ from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores
 from ..exceptions import InputError, NeedError
 from ..metrics import Metric, MetricLike
-from ..metrics._scoring import Scoring, fold_scores
+from ..metrics._scoring import Scoring, bind, fold_scores
 
 Source: TypeAlias = Predictions | FoldScores
 
-# Sources do not change, and many pairs of one are asked for in turn: its best is found once.
+# Sources do not change, and many pairs of one source are asked for in turn: its best configuration is found once.
 _WINNERS: WeakKeyDictionary[Source, dict[Metric | None, str | None]] = WeakKeyDictionary()
 
 
-class Contest:
+class ComparedConfigs:
     """Some configurations of one source, and the metric they are compared by.
 
     Attributes
     ----------
     configs
-        The configurations that take part, in the order asked for.
+        The configurations, in the order asked for.
     oof
         Their predictions; None where the source holds fold scores only.
     metric
@@ -42,19 +42,27 @@ class Contest:
     def __init__(self, source: Source, metric: MetricLike | None, configs: Sequence[str | int] | None = None) -> None:
         if not isinstance(source, (Predictions, FoldScores)):
             raise InputError(
-                "a comparison needs Predictions, as collect or load give, or the fold scores of from_scores; "
-                f"got {type(source).__name__}."
+                argument="source",
+                needed="must be Predictions, as `collect` or `load` give, or the fold scores of `from_scores`",
+                given=f"got {type(source).__name__}",
             )
         wanted = list(source.configs if configs is None else configs)
         index = [source.config_index(name) for name in wanted]
         if len(set(index)) < max(len(index), 2):
-            raise InputError(f"a comparison needs two different configurations at least; got {wanted!r}.")
+            raise InputError(
+                needed="a comparison needs two different configurations at least",
+                given=f"got {', '.join(map(repr, wanted)) or 'none'}",
+            )
         self.source = source
         self._index = index
         self.configs = tuple(source.configs[i] for i in index)
         if isinstance(source, FoldScores):
             if metric is not None and metric != source.metric:
-                raise InputError(f"these are scores by {source.metric}; they cannot be compared by {metric!r}.")
+                raise InputError(
+                    argument="metric",
+                    needed=f"must be None or {source.metric!r}, by which these folds were scored",
+                    given=f"got {metric!r}",
+                )
             self.oof: Predictions | None = None
             self.metric: Metric | None = None
             return
@@ -70,8 +78,9 @@ class Contest:
             found = next((s for s in (State.DROPPED, State.FAILED, State.PENDING) if np.any(states == s)), None)
             if found is not None:
                 raise NeedError(
-                    f"a comparison needs all folds of {oof.configs[i]!r}; some are {found.name.lower()}. "
-                    "Compare configurations that are done, or collect the rest (without dropping)."
+                    needed=f"a comparison needs all folds of {oof.configs[i]!r}",
+                    given=f"some are {found.name.lower()}",
+                    remedy="Compare configurations that are done, or collect the rest (without dropping).",
                 )
 
     # -- what tests read --------------------------------------------------------------------------------
@@ -101,17 +110,26 @@ class Contest:
         assert self.metric is not None
         return self.metric
 
-    def predictions(self, test: str) -> Predictions:
+    @property
+    def predictions(self) -> Predictions:
+        """The predictions; only where the source has some."""
+        assert self.oof is not None
+        return self.oof
+
+    def needed_predictions(self, test: str) -> Predictions:
         """The predictions, or an error where there are only fold scores."""
         if self.oof is None:
             raise NeedError(
-                f"{test} needs predictions; these are scores of folds. Use a test by resampling, such as t_corrected."
+                argument=test,
+                needed="needs predictions",
+                given="these are scores of folds",
+                remedy="Use a test by resampling, such as t_corrected.",
             )
         return self.oof
 
     @cached_property
     def folds(self) -> FoldScores:
-        """Scores of every fold of those who take part."""
+        """Scores of every fold of these configurations."""
         if self.oof is not None:
             return fold_scores(self.oof, self._metric)
         assert isinstance(self.source, FoldScores)
@@ -119,8 +137,32 @@ class Contest:
 
     @cached_property
     def scoring(self) -> Scoring:
-        """The metric bound to the predictions, pooled over the folds of a repeat."""
-        return Scoring(self.predictions("this test"), self._metric)
+        """The metric bound to the predictions, pooled over the folds of each repeat."""
+        return Scoring(self.predictions, self._metric)
+
+    @cached_property
+    def zero_one(self) -> bool:
+        """Whether every sample is right or wrong: by the metric, or because scores made elsewhere are all 0 or 1."""
+        if self.metric is None or self.oof is None or not self.metric.pointwise:
+            return False
+        if self.metric.name in ("accuracy", "error"):
+            return True
+        if self.metric.needs != "pointwise":
+            return False
+        # Samples that are not held out have no score.
+        data, held = self.oof.respond("pointwise"), self.oof.folds >= 0
+        return all(bool(np.isin(data[r][:, held[:, r]], (0.0, 1.0)).all()) for r in range(self.oof.n_repeats))
+
+    def values_by_repeat(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+        """For each repeat: the samples it holds out, and (C, n) the metric of each; only where it is a mean over samples."""
+        oof = self.predictions
+        metric, data = bind(oof, self._metric)
+        assert metric.values is not None
+        for r in range(oof.n_repeats):
+            rows = np.flatnonzero(oof.folds[:, r] >= 0)
+            yield rows, metric.values(oof.target.take(rows), np.ascontiguousarray(data[r][:, rows]))
+
+    # -- caveats ----------------------------------------------------------------------------------------
 
     @cached_property
     def winner(self) -> str | None:
@@ -141,16 +183,29 @@ class Contest:
         return names[int(np.nanargmax(scores))]
 
     def notes_on_selection(self, pairs: NDArray[np.intp], of: str = "p value does") -> dict[int, tuple[Note, ...]]:
-        """A caveat for every pair of which one was selected on these very predictions; `of` what does not know it."""
+        """A caveat for every pair with the winner of these predictions; `of` names what does not account for it."""
         if self.winner not in self.configs:
             return {}
         winner = self.configs.index(self.winner)
         note = selected_note(self.winner, len(self.source.configs), of)
         return {int(i): (note,) for i in np.flatnonzero((pairs == winner).any(axis=1))}
 
+    def notes_on_pooling(self, ranked: bool = False) -> tuple[Note, ...]:
+        """What is left out where several folds make one test set; `ranked` if their scores are ranked together."""
+        oof = self.oof
+        if oof is None or oof.n_folds < 2:
+            return ()
+        pooled = (
+            f"the predictions of {oof.n_folds} folds are taken as one test set: chance in the samples counts, chance in the "
+            "training sets does not."
+        )
+        mixed = "scores of different folds are ranked together; margins of different models may not share a scale."
+        margins = ranked and oof.response == "score"
+        return (Note("OF308", pooled), *([Note("OF306", mixed)] if margins else []))
+
 
 def selected_note(winner: str, n_configs: int, of: str) -> Note:
-    """The caveat that one of two was selected on these very predictions; `of` what does not know it."""
+    """The caveat that one of two was selected on these predictions; `of` names what does not account for it."""
     return Note(
         "OF301",
         f"{winner} is the best of {n_configs:,} on these predictions; the {of} not account for that choice.",

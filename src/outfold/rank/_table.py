@@ -7,17 +7,18 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import formatting
+from .. import formatting, metrics
+from ..arguments import check_choice
 from ..data.notes import Note
 from ..data.predictions import Predictions
-from ..exceptions import InputError, NeedError
+from ..exceptions import InputError, NeedError, got
 from ..io.tables import read_table
-from ..metrics import MetricLike
+from ..metrics import Metric, MetricLike
 from ..metrics._scoring import Scoring
 from ..stats.kernels import RELATIVE_TIE
 
@@ -30,7 +31,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ScoreTable:
     """(n, k) scores of algorithms on data sets.
 
     Attributes
@@ -64,32 +65,31 @@ class Table:
             return self.algorithms.index(str(algorithm))
         near = get_close_matches(str(algorithm), self.algorithms, n=1, cutoff=0)
         raise InputError(
-            f"no algorithm {algorithm!r} among {formatting.count(len(self.algorithms), 'algorithm')}; "
-            f"the nearest name is {near[0]!r}."
+            needed=f"there is no algorithm {algorithm!r} among {formatting.count(len(self.algorithms), 'algorithm')}",
+            given=f"the nearest name is {near[0]!r}",
         )
 
 
-def read(
+def read_scores(
     scores: ScoresLike,
-    *,
+    metric: MetricLike | None,
     method: str,
     algorithms: Sequence[str] | None = None,
     datasets: Sequence[str] | str | None = None,
-    metric: MetricLike | None = None,
     greater_is_better: bool | None = None,
     missing: Missing = "refuse",
-) -> Table:
+) -> ScoreTable:
     """The scores as a matrix with names, checked; `method` names the caller in errors."""
-    if missing not in ("refuse", "drop"):
-        raise InputError(f"missing must be 'refuse' or 'drop'; got {missing!r}.")
+    check_choice(missing, get_args(Missing), "missing")
     table = _from_any(scores, method, algorithms, datasets, metric, _direction(greater_is_better))
     _refuse_twins(table)
     table = _without_missing(table, missing)
     n, k = table.scores.shape
     if n < 2 or k < 2:
         raise NeedError(
-            f"{method} needs at least 2 data sets and 2 algorithms; there are {formatting.count(n, 'data set')} and "
-            f"{formatting.count(k, 'algorithm')}."
+            argument=method,
+            needed="needs at least 2 data sets and 2 algorithms",
+            given=f"there are {formatting.count(n, 'data set')} and {formatting.count(k, 'algorithm')}",
         )
     return table
 
@@ -100,7 +100,7 @@ def _direction(given: Any) -> bool | None:
         return None
     if isinstance(given, (bool, np.bool_, int, np.integer)) and given in (0, 1):
         return bool(given)
-    raise InputError(f"greater_is_better must be True, or False for losses; got {given!r}.")
+    raise InputError(argument="greater_is_better", needed="must be True, or False for losses", given=got(given))
 
 
 def _from_any(
@@ -110,28 +110,44 @@ def _from_any(
     datasets: Sequence[str] | str | None,
     metric: MetricLike | None,
     greater_is_better: bool | None,
-) -> Table:
+) -> ScoreTable:
     if isinstance(scores, Predictions):
         raise NeedError(
-            f"{method} needs one score of every algorithm on each of several data sets; these are predictions on one data set, "
-            "whose folds share training samples, so that a rank test over them finds differences that are not there. "
-            "Give one Predictions a data set, or use compare.t_corrected (compare.auto picks a test)."
+            argument=method,
+            needed="needs one score of every algorithm on each of several data sets",
+            given="these are predictions on one data set, whose folds share training samples, so that a rank test over them "
+            "finds differences that are not there",
+            remedy="Give one Predictions for each data set, or use `compare.t_corrected` (`compare.auto` picks a test).",
         )
     if isinstance(scores, (str, PathLike)):
         scores = read_table(Path(scores))
     artifacts = _artifacts(scores, datasets)
     if artifacts is not None:
         return _from_artifacts(artifacts, method, algorithms, metric, greater_is_better)
-    if metric is not None:
+    read = _from_columns if _has_columns(scores) else _from_matrix
+    table = read(scores, algorithms, datasets)
+    if metric is None:
+        return replace(table, greater_is_better=greater_is_better is not False)
+    if metric in table.algorithms and metric not in metrics.names():
         raise InputError(
-            "metric= is for Predictions; a table holds scores already. Say greater_is_better=False for losses."
+            argument="metric",
+            needed="is the second argument",
+            given=f"got the algorithm {metric!r} there",
+            remedy=f"Call `{method}(scores, None, {metric!r}, ...)`.",
         )
-    table = (
-        _from_columns(scores, algorithms, datasets)
-        if _has_columns(scores)
-        else _from_matrix(scores, algorithms, datasets)
-    )
-    return replace(table, greater_is_better=greater_is_better is not False)
+    found = metrics.get(metric)
+    _refuse_contradiction(greater_is_better, found)
+    return replace(table, greater_is_better=found.greater_is_better, metric=found.name)
+
+
+def _refuse_contradiction(greater_is_better: bool | None, metric: Metric) -> None:
+    if greater_is_better not in (None, metric.greater_is_better):
+        raise InputError(
+            argument="greater_is_better",
+            needed=f"must not contradict the metric {metric.name}",
+            given=got(greater_is_better),
+            remedy="Leave it out.",
+        )
 
 
 # -- predictions ----------------------------------------------------------------------------------------
@@ -143,7 +159,9 @@ def _artifacts(scores: ScoresLike, datasets: Sequence[str] | str | None) -> dict
     if not isinstance(values, (list, tuple)) or not any(isinstance(v, Predictions) for v in values):
         return None
     if not all(isinstance(v, Predictions) for v in values):
-        raise InputError("either all entries must be Predictions, one a data set, or none; these are mixed.")
+        raise InputError(
+            argument="scores", needed="must all be Predictions, one for each data set, or none", given="these are mixed"
+        )
     names = list(scores) if isinstance(scores, Mapping) and datasets is None else datasets
     found = _names(names, len(values), "data set")
     _refuse_twin_datasets(found)
@@ -156,24 +174,28 @@ def _from_artifacts(
     algorithms: Sequence[str] | None,
     metric: MetricLike | None,
     greater_is_better: bool | None,
-) -> Table:
+) -> ScoreTable:
     if metric is None:
-        raise InputError(f"{method} needs metric= to score Predictions, such as metric='accuracy'.")
+        raise InputError(
+            argument=method,
+            needed="needs a metric to score Predictions",
+            remedy=f"Call `{method}(scores, 'accuracy', ...)`.",
+        )
     first, *others = artifacts
     for name in others:
         differing = set(artifacts[first].configs) ^ set(artifacts[name].configs)
         if differing and algorithms is None:
             raise InputError(
-                f"all data sets need the same configurations; {min(differing)!r} stands in only one of {first!r} and {name!r}. "
-                "Collect it on both, or name the ones to compare: algorithms=."
+                needed="all data sets need the same configurations",
+                given=f"{min(differing)!r} is in only one of {first!r} and {name!r}",
+                remedy="Collect it on both, or name the ones to compare with `algorithms`.",
             )
     # A position is one of the first data set; the others may have another order.
     held = artifacts[first]
     wanted = held.configs if algorithms is None else tuple(held.configs[held.config_index(a)] for a in algorithms)
     scorings = {name: Scoring(oof.sel(config=list(wanted)), metric) for name, oof in artifacts.items()}
     found = scorings[first].metric
-    if greater_is_better not in (None, found.greater_is_better):
-        raise InputError(f"greater_is_better={greater_is_better} contradicts the metric {found.name}; leave it out.")
+    _refuse_contradiction(greater_is_better, found)
     rows = np.full((len(artifacts), len(wanted)), np.nan)
     for row, scoring in zip(rows, scorings.values(), strict=True):
         row[scoring.candidates] = scoring.scores()[0]
@@ -183,7 +205,7 @@ def _from_artifacts(
         if unfinished
         else []
     )
-    return Table(rows, wanted, tuple(artifacts), found.greater_is_better, found.name, tuple(notes))
+    return ScoreTable(rows, wanted, tuple(artifacts), found.greater_is_better, found.name, tuple(notes))
 
 
 # -- tables ---------------------------------------------------------------------------------------------
@@ -193,19 +215,25 @@ def _has_columns(scores: ScoresLike) -> bool:
     return isinstance(scores, Mapping) or hasattr(scores, "columns") or hasattr(scores, "__narwhals_dataframe__")
 
 
-def _from_columns(scores: ScoresLike, algorithms: Sequence[str] | None, datasets: Sequence[str] | str | None) -> Table:
+def _from_columns(
+    scores: ScoresLike, algorithms: Sequence[str] | None, datasets: Sequence[str] | str | None
+) -> ScoreTable:
     if isinstance(scores, Mapping):
         columns, index = {str(name): _cells(name, column) for name, column in scores.items()}, None
     else:
         columns, index = _frame_columns(scores)
     if not columns:
-        raise InputError("the table has no columns; one for every algorithm is needed, with a row a data set.")
+        needed = "must have a column for every algorithm, with a row for each data set"
+        raise InputError(argument="scores", needed=needed, given="there are no columns")
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
-        raise InputError(f"all columns need one score a data set; these have {min(lengths)} to {max(lengths)} values.")
+        raise InputError(
+            needed="all columns need one score for each data set",
+            given=f"these have {min(lengths)} to {max(lengths)} values",
+        )
     if isinstance(datasets, str):
         if datasets not in columns:
-            raise InputError(f"there is no column {datasets!r} (datasets=); the columns are {', '.join(columns)}.")
+            raise _no_column("datasets", datasets, columns)
         names: Sequence[Any] | None = columns.pop(datasets)
     else:
         named = _name_column(columns)
@@ -213,20 +241,31 @@ def _from_columns(scores: ScoresLike, algorithms: Sequence[str] | None, datasets
         names = found if datasets is None else datasets
     wanted = list(columns) if algorithms is None else [str(name) for name in algorithms]
     if missing := [name for name in wanted if name not in columns]:
-        raise InputError(f"there is no column {missing[0]!r} (algorithms=); the columns are {', '.join(columns)}.")
+        raise _no_column("algorithms", missing[0], columns)
     if algorithms is None and datasets is None and index is None:
         _refuse_numbered(columns)
     matrix = [_numbers(name, columns[name]) for name in wanted]
     n = lengths.pop()
     scores = np.array(matrix).reshape(len(wanted), n).T
     slack = max((_slack(columns[name]) for name in wanted), default=RELATIVE_TIE)
-    return Table(scores, tuple(wanted), _names(names, n, "data set"), slack=slack)
+    return ScoreTable(scores, tuple(wanted), _names(names, n, "data set"), slack=slack)
+
+
+def _no_column(argument: str, name: str, columns: Iterable[str]) -> InputError:
+    given = f"there is no {name!r} among {', '.join(columns)}"
+    return InputError(argument=argument, needed="must name columns of the table", given=given)
 
 
 def _cells(name: Any, column: Any) -> list[Any]:
     if isinstance(column, str) or not isinstance(column, Iterable):
-        raise InputError(f"the column {str(name)!r} must hold scores, one number a data set; got {column!r}.")
+        needed = f"the column {str(name)!r} must hold scores, one number for each data set"
+        raise InputError(needed=needed, given=got(column))
     return list(column)
+
+
+def _unknown_form(scores: Any) -> InputError:
+    needed = "must be a data frame, a dict of columns, a matrix or Predictions"
+    return InputError(argument="scores", needed=needed, given=f"got {type(scores).__name__}")
 
 
 def _frame_columns(frame: Any) -> tuple[dict[str, list[Any]], list[Any] | None]:
@@ -236,12 +275,15 @@ def _frame_columns(frame: Any) -> tuple[dict[str, list[Any]], list[Any] | None]:
     try:
         held = nw.from_native(frame, eager_only=True)
     except (TypeError, ValueError):
-        raise InputError(
-            f"scores must be a data frame, a dict of columns, a matrix or Predictions; got {type(frame).__name__}."
-        ) from None
+        raise _unknown_form(frame) from None
     except nw.exceptions.DuplicateError:
-        raise InputError("two columns of the table have the same name; rename or leave out one of them.") from None
-    # Single floats as they are: how close two of them must be to be tied hangs on it.
+        raise InputError(
+            argument="scores",
+            needed="must have a different name for every column",
+            given="two are the same",
+            remedy="Rename or leave out one of them.",
+        ) from None
+    # Single floats as they are: it decides how close two of them must be to be tied.
     columns = {
         str(column.name): list(column.to_numpy()) if column.dtype == nw.Float32 else column.to_list()
         for column in held.iter_columns()
@@ -265,8 +307,8 @@ def _refuse_numbered(columns: Mapping[str, Sequence[Any]]) -> None:
         and any(isinstance(v, (float, np.floating)) for name in others for v in columns[name])
     ):
         raise InputError(
-            f"the column {first!r} seems to number the data sets; say datasets={first!r}, or name the columns "
-            "to compare: algorithms=."
+            needed=f"the column {first!r} seems to number the data sets",
+            remedy=f"Say `datasets={first!r}`, or name the columns to compare with `algorithms`.",
         )
 
 
@@ -294,25 +336,27 @@ def _slack(values: Any) -> float:
     return max([RELATIVE_TIE, *(4 * float(np.finfo(t).eps) for t in coarse)])
 
 
-def _from_matrix(scores: ScoresLike, algorithms: Sequence[str] | None, datasets: Sequence[str] | str | None) -> Table:
+def _from_matrix(
+    scores: ScoresLike, algorithms: Sequence[str] | None, datasets: Sequence[str] | str | None
+) -> ScoreTable:
     try:
         # A masked score is missing; rows may be masked one by one.
         held = scores if isinstance(scores, np.ndarray) else _stacked(scores)
         if np.iscomplexobj(held):
-            raise InputError("scores must be real numbers; these are complex.")
+            raise InputError(argument="scores", needed="must be real numbers", given="these are complex")
         matrix = np.asarray(np.ma.filled(np.ma.asarray(held, dtype=np.float64), np.nan))
     except InputError:
         raise
     except (TypeError, ValueError):
-        raise InputError(
-            f"scores must be a data frame, a dict of columns, a matrix or Predictions; got {type(scores).__name__}."
-        ) from None
+        raise _unknown_form(scores) from None
     if matrix.ndim != 2:
-        raise InputError(f"scores must have shape (data sets, algorithms); got {matrix.shape}.")
+        needed = "must have shape (data sets, algorithms)"
+        raise InputError(argument="scores", needed=needed, given=got(matrix.shape))
     if isinstance(datasets, str):
-        raise InputError("datasets= names a column of a table; for a matrix give a list of names.")
+        needed = "must be a list of names for a matrix"
+        raise InputError(argument="datasets", needed=needed, given=got(datasets))
     n, k = matrix.shape
-    return Table(matrix, _names(algorithms, k, "algorithm"), _names(datasets, n, "data set"), slack=_slack(held))
+    return ScoreTable(matrix, _names(algorithms, k, "algorithm"), _names(datasets, n, "data set"), slack=_slack(held))
 
 
 def _stacked(rows: ScoresLike) -> NDArray[Any]:
@@ -326,34 +370,33 @@ def _names(given: Sequence[Any] | str | None, n: int, what: str) -> tuple[str, .
         return tuple(f"{what} {i}" for i in range(n))
     names = [given] if isinstance(given, str) else list(given)
     if len(names) != n:
-        raise InputError(f"{formatting.count(n, what)} need as many names; got {len(names)}.")
+        raise InputError(needed=f"{formatting.count(n, what)} need as many names", given=f"got {len(names)}")
     return tuple(map(str, names))
 
 
 # -- checks ---------------------------------------------------------------------------------------------
 
 
-def _refuse_twins(table: Table) -> None:
-    _refuse_twin_names(table.algorithms, "algorithm", "give every algorithm a name of its own")
+def _refuse_twins(table: ScoreTable) -> None:
+    _refuse_twin_names(table.algorithms, "algorithm", "Give every algorithm a different name")
     _refuse_twin_datasets(table.datasets)
 
 
 def _refuse_twin_datasets(names: tuple[str, ...]) -> None:
-    _refuse_twin_names(names, "data set", "average repeats on the same data set first: they are not independent")
+    _refuse_twin_names(names, "data set", "Average repeats on the same data set first: they are not independent")
 
 
 def _refuse_twin_names(names: tuple[str, ...], what: str, advice: str) -> None:
     if len(set(names)) < len(names):
         twin = next(name for i, name in enumerate(names) if name in names[:i])
-        raise InputError(f"the {what} {twin!r} stands in the scores {names.count(twin)} times; {advice}.")
+        raise InputError(needed=f"the {what} {twin!r} is in the scores {names.count(twin)} times", remedy=f"{advice}.")
 
 
-def _without_missing(table: Table, missing: Missing) -> Table:
+def _without_missing(table: ScoreTable, missing: Missing) -> ScoreTable:
     if np.isinf(table.scores).any():
         i, j = (int(v[0]) for v in np.nonzero(np.isinf(table.scores)))
-        raise InputError(
-            f"the score of {table.algorithms[j]!r} on {table.datasets[i]!r} is infinite; scores must be finite."
-        )
+        given = f"that of {table.algorithms[j]!r} on {table.datasets[i]!r} is infinite"
+        raise InputError(argument="scores", needed="must be finite", given=given)
     holes = np.isnan(table.scores)
     if not holes.any():
         return table
@@ -361,10 +404,10 @@ def _without_missing(table: Table, missing: Missing) -> Table:
     if missing == "refuse":
         i = int(gaps[0])
         j = int(np.argmax(holes[i]))
+        total = f" ({int(holes.sum())} scores are missing in all)" if holes.sum() > 1 else ""
         raise InputError(
-            f"{table.algorithms[j]!r} has no score on {table.datasets[i]!r}"
-            + (f" ({int(holes.sum())} scores are missing in all)" if holes.sum() > 1 else "")
-            + "; fill it in, or leave such data sets out: missing='drop'."
+            needed=f"{table.algorithms[j]!r} has no score on {table.datasets[i]!r}{total}",
+            remedy="Fill it in, or leave such data sets out with `missing='drop'`.",
         )
     kept = np.setdiff1d(np.arange(len(holes)), gaps)
     lost = [table.datasets[i] for i in gaps]
