@@ -191,7 +191,7 @@ def configurations(
         Axis(direction(found.metric, found.greater_is_better), grid=True),
         Axis(
             names=(*(row.name for row in rows), _NEW if has_own(found) else meaning(found)),
-            bold=(last,) if own is None else (own, last),
+            bold=bold,
         ),
         tuple(marks),
         {"rows": [row._asdict() for row in rows], "n_left_out": made.n_left_out},
