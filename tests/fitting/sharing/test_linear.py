@@ -8,7 +8,7 @@ from sklearn.linear_model import ElasticNet, Lasso, Ridge, RidgeClassifier
 from threadpoolctl import threadpool_limits
 
 from outfold.fitting.sharing import Unsuitable
-from outfold.fitting.sharing.families.affine import is_full_rank
+from outfold.fitting.sharing.families.common import is_full_rank
 from outfold.fitting.sharing.families.linear import ElasticNetFamily, LassoFamily, RidgeClassifierFamily, RidgeFamily
 from outfold.fitting.sharing.proof import check_company, check_family
 
