@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import warnings
 
@@ -438,6 +439,10 @@ def test_bootstrap_of_swapped_models_is_the_mirror_image():
     mirrored(*(compare.bootstrap(oof, m, 0, 1, n_resamples=999) for m in ("accuracy", "error")))
 
 
+# What SciPy before 1.15 called random_state.
+SCIPY_RNG = "rng" if "rng" in inspect.signature(stats.bootstrap).parameters else "random_state"
+
+
 @pytest.mark.parametrize("method", ["bca", "percentile"])
 def test_bootstrap_agrees_with_scipy_on_the_same_draws(method):
     """Our draws given to scipy's formula: the same interval but for the quantile's definition (i/(B+1) against (i-1)/(B-1))."""
@@ -446,7 +451,7 @@ def test_bootstrap_agrees_with_scipy_on_the_same_draws(method):
     oof = of.from_arrays(None, np.stack([d, np.zeros(40)], axis=1), response="pointwise")
     ours = compare.bootstrap(oof, None, 0, 1, method=method, n_resamples=9999)
     theirs = stats.bootstrap(
-        (d,), np.mean, method=method.upper() if method == "bca" else method, n_resamples=9999, rng=1
+        (d,), np.mean, method=method.upper() if method == "bca" else method, n_resamples=9999, **{SCIPY_RNG: 1}
     )
     se = theirs.standard_error
     assert ours.interval == pytest.approx(theirs.confidence_interval, abs=0.1 * se)
@@ -458,7 +463,7 @@ def test_bca_of_replayed_draws_is_scipys(monkeypatch):
 
     rng = np.random.default_rng(2)
     d = rng.exponential(size=25) - 0.8
-    theirs = stats.bootstrap((d,), np.mean, method="BCa", n_resamples=4000, rng=np.random.default_rng(9))
+    theirs = stats.bootstrap((d,), np.mean, method="BCa", n_resamples=4000, **{SCIPY_RNG: np.random.default_rng(9)})
     draws = theirs.bootstrap_distribution
     jackknife = (d.sum() - d) / 24
     z0, a = intervals.bias_of(draws[:, None], np.array([d.mean()])), intervals.acceleration_of(jackknife[:, None])
