@@ -380,17 +380,17 @@ def test_delong_without_variance():
 
 
 def test_delong_needs_two_classes_and_every_sample():
-    with pytest.raises(InputError, match=r"delong compares roc_auc of two classes; got roc_auc_ovr. Use bootstrap"):
+    with pytest.raises(InputError, match=r"delong needs roc_auc of two classes; got roc_auc_ovr. Use bootstrap"):
         compare.delong(make_predictions("roc_auc_ovr"), None, 0, 1)
     with pytest.raises(InputError, match="got accuracy"):
         compare.delong(make_predictions("accuracy"), "accuracy", 0, 1)
     rng = np.random.default_rng(0)
     folds = np.where(rng.random((40, 2)) < 0.4, 0, -1)
     oof = of.from_arrays(np.arange(40) % 2, rng.random((40, 2, 2)), folds=folds, response="proba")
-    with pytest.raises(NeedError, match="delong needs a prediction of the same samples in every repeat"):
+    with pytest.raises(NeedError, match="delong needs the same samples in every repeat"):
         compare.delong(oof, None, 0, 1)
     rare = of.from_arrays(np.arange(40) == 3, rng.random((40, 2)), response="score")
-    with pytest.raises(NeedError, match="delong needs two samples of each class at least"):
+    with pytest.raises(NeedError, match="delong needs two samples of each class or more"):
         compare.delong(rare, None, 0, 1)
     assert compare.auto(rare, "roc_auc").method == "permutation"
 
