@@ -60,10 +60,6 @@ document = fill_with(
             "    score of a round is the score of its model on all samples."
         ),
         "estimate": "Estimate\n    The value, its interval if there is one, the selected configuration and caveats.",
-        "raschka2018": (
-            ".. [1] Raschka, S. (2018). Model evaluation, model selection, and algorithm selection in machine learning.\n"
-            "   arXiv:1811.12808."
-        ),
         "tsamardinos2015": (
             ".. [1] Tsamardinos, I., Rakhshani, A. and Lagani, V. (2015). Performance-estimation properties of\n"
             "   cross-validation-based protocols with simultaneous hyper-parameter optimization. International Journal on\n"
