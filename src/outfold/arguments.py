@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .exceptions import InputError
+from .exceptions import InputError, got
 
 
 def is_number(value: Any) -> bool:
@@ -33,12 +33,12 @@ def check_takes(function: Callable[..., Any], arguments: tuple[str, ...], what: 
 def check_level(level: float, name: str = "confidence_level") -> float:
     """A confidence level strictly between 0 and 1."""
     if not is_number(level) or not 0 < level < 1:
-        raise InputError(f"{name} must lie between 0 and 1, such as 0.95; got {level!r}.")
+        raise InputError(argument=name, needed="must lie between 0 and 1, such as 0.95", given=got(level))
     return float(level)
 
 
 def check_count(value: Any, name: str, least: int = 1) -> int:
     """A whole number of at least `least`."""
     if not is_number(value) or int(value) != value or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}.")
+        raise InputError(argument=name, needed=f"must be a whole number of at least {least}", given=got(value))
     return int(value)

@@ -16,7 +16,7 @@ A = ParamSpec("A")
 T = TypeVar("T")
 
 _BLOCK_HINT = {
-    "inner": "Collect with inner=True.",
+    "inner": "Collect with `inner=True`.",
     "fresh": "Collect with fresh=<metric>, the metric that selects.",
     "inbag": "Collect with Plan.bootstrap(200).",
     "resub": "Collect with resub=True.",

@@ -13,7 +13,7 @@ from .. import metrics
 from ..arguments import check_level
 from ..data.notes import Note
 from ..data.predictions import Predictions
-from ..exceptions import InputError
+from ..exceptions import InputError, got
 from ..metrics import MetricLike
 from ..results import Alternative, Comparison, Comparisons, Outcome, Terms
 from ._contest import Contest, Source
@@ -45,7 +45,8 @@ class Question:
             raise InputError(f"alternative must be 'two-sided', 'better' or 'worse'; got {self.alternative!r}.")
         rope = self.rope
         if rope is not None and not (isinstance(rope, (int, float, np.number)) and np.isfinite(rope) and rope >= 0):
-            raise InputError(f"rope must be a number from 0 on, in units of the metric; got {rope!r}.")
+            needed = "must be a number from 0 on, in units of the metric"
+            raise InputError(argument="rope", needed=needed, given=got(rope))
         object.__setattr__(self, "rope", None if rope is None else float(rope))
 
 

@@ -146,8 +146,9 @@ def _put_last(
     found = [i for i, c in enumerate(classes) if c == positive or str(c) == str(positive)]
     if not found or len(classes) != 2:
         raise InputError(
-            f"positive={positive!r} must name one of two classes; {what} has {len(classes)}: "
-            f"{', '.join(map(str, classes[:10]))}."
+            argument=f"positive={positive!r}",
+            needed="must name one of two classes",
+            given=f"{what} has {len(classes)}: {', '.join(map(str, classes[:10]))}",
         )
     return (classes[::-1], 1 - codes) if found[0] == 0 else (classes, codes)
 

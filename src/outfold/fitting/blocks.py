@@ -26,18 +26,27 @@ def inner_splits(splits: Splits, target: Target) -> Splits:
     plan = splits.plan
     if splits.train is not None or plan.kind in ("holdout", "loo"):
         raise NeedError(
-            f"inner=True needs K folds that are trained on all other samples; this plan is {plan}. "
-            "Use Plan(folds=10), or estimate with bbc."
+            argument="inner=True",
+            needed="needs K folds that are trained on all other samples",
+            given=f"this plan is {plan}",
+            remedy="Use `Plan(folds=10)`, or estimate with bbc.",
         )
     if splits.n_folds < 3:
-        raise NeedError(f"inner=True needs at least 3 folds; this plan is {plan}. Use Plan(folds=3) or more.")
+        raise NeedError(
+            argument="inner=True",
+            needed="needs at least 3 folds",
+            given=f"this plan is {plan}",
+            remedy="Use `Plan(folds=3)` or more.",
+        )
     if plan.stratify and target.classes is not None:
         counts = np.bincount(target.y)
         if counts.min() < 3:
             name = target.classes[int(counts.argmin())]
             raise NeedError(
-                f"inner=True needs at least 3 members of every class; class {name!s} has {counts.min()}. "
-                "Join it with another class, or estimate with bbc."
+                argument="inner=True",
+                needed="needs at least 3 members of each class",
+                given=f"class {name!s} has {counts.min()}",
+                remedy="Join it with another class, or estimate with bbc.",
             )
     folds = inner_folds(splits.folds, splits.n_folds)
     return Splits(replace(plan, kind="given", repeats=folds.shape[1]), folds)

@@ -207,7 +207,7 @@ class Board:
         n = min(self.oof.n_repeats, splits.n_repeats)
         if not np.array_equal(self.oof.folds[:, :n], splits.folds[:, :n]):
             raise StoreMismatchError(
-                f"{self.store.path.name} was made with other splits of the same plan. Use another store, or delete it to "
+                f"{self.store.path.name} was made with other splits of the same plan. Use another `store`, or delete it to "
                 "start anew."
             )
         if splits.n_repeats > n:

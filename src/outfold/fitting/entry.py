@@ -16,7 +16,7 @@ from ..data.plan import Plan
 from ..data.predictions import AUTO, Predictions
 from ..data.target import encode
 from ..drop import Sequential, as_rule
-from ..exceptions import InputError
+from ..exceptions import InputError, got
 from ..stability import Stop, as_stop
 from . import blocks
 from .collection import Collection
@@ -330,7 +330,8 @@ def _check_store(store: Any, on_error: Any) -> None:
 
 def _check_arguments(timeout: Any, threads: Any, task: Any) -> None:
     if timeout is not None and not (_is_number(timeout, Real) and 0 < timeout < np.inf):
-        raise InputError(f"timeout must be a number of seconds above 0, or None for no limit; got {timeout!r}.")
+        needed = "must be a number of seconds above 0, or None for no limit"
+        raise InputError(argument="timeout", needed=needed, given=got(timeout))
     if not (_is_number(threads, Integral) and threads >= 1):
         raise InputError(f"threads must be a whole number from 1; got {threads!r}.")
     if task is not None and task not in get_args(Kind):

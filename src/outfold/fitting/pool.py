@@ -11,7 +11,7 @@ from numbers import Integral
 from types import TracebackType
 from typing import Any
 
-from ..exceptions import CollectError, InputError
+from ..exceptions import CollectError, InputError, got
 from ..stats.threads import limit_threads
 from .limits import hold_interrupts, quiet
 from .task import Outcome
@@ -52,7 +52,8 @@ class Pool:
         from joblib.parallel import BACKENDS, get_active_backend
 
         if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
-            raise InputError(f"n_jobs must be None or a whole number other than 0; got {n_jobs!r}.")
+            needed = "must be None or a whole number other than 0"
+            raise InputError(argument="n_jobs", needed=needed, given=got(n_jobs))
         n = int(effective_n_jobs(n_jobs))
         backend = get_active_backend()[0]
         if n > 1 and not getattr(backend, "supports_return_generator", True):

@@ -152,7 +152,8 @@ class LongTable:
             again = f", repeat {self._repeat[row]}" if self._n_repeats > 1 else ""
             raise InputError(
                 f"sample {self.samples[self._sample[row]]!s}{name}{again} stands in {count[self._slot[row]]} rows; one row "
-                "for each is needed. Name the column that tells them apart (config=, repeat=), or remove the copies."
+                "for each is needed.",
+                remedy="Name the column that tells them apart (`config=`, `repeat=`), or remove the copies.",
             )
         return (count > 0).reshape(self._shape)
 
@@ -163,7 +164,8 @@ class LongTable:
 
     def _column(self, name: str, what: str) -> nw.Series[Any]:
         if name not in self.frame.columns:
-            raise InputError(f"there is no column {name!r} ({what}=); the columns are {', '.join(self.frame.columns)}.")
+            columns = ", ".join(self.frame.columns)
+            raise InputError(f"there is no column {name!r} (`{what}=`); the columns are {columns}.")
         return self.frame[name]
 
     def _codes(self, name: str, what: str, in_order: bool = False) -> tuple[NDArray[np.intp], NDArray[Any]]:

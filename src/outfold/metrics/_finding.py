@@ -100,7 +100,7 @@ def _wrong_task(metric: Metric, task: Task) -> str:
     tasks = " or ".join(sorted(metric.tasks))
     fitting = ", ".join(m.name for m in builtin.REGISTRY.values() if task in m.tasks)
     given = (
-        "there are no labels (label=), so these are per-sample scores"
+        "there are no labels (`label=`), so these are per-sample scores"
         if task == "pointwise"
         else f"this task is {task}"
     )

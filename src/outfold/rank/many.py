@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import formatting
 from ..data.notes import Note
-from ..exceptions import InputError
+from ..exceptions import InputError, got
 from ..metrics import MetricLike
 from ..results import OmnibusTest, Ranking, RankPair
 from ..stats import multiple
@@ -267,7 +267,7 @@ _OMNIBUS = {
 
 def _check_alpha(alpha: float) -> None:
     if not isinstance(alpha, (int, float, np.number)) or not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1, such as 0.05; got {alpha!r}.")
+        raise InputError(argument="alpha", needed="must lie between 0 and 1, such as 0.05", given=got(alpha))
 
 
 def _omnibus(found: Ranks, method: str, ties: bool) -> OmnibusTest:

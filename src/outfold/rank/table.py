@@ -205,7 +205,7 @@ def _from_columns(scores: ScoresLike, algorithms: Sequence[str] | None, datasets
         raise InputError(f"all columns need one score a data set; these have {min(lengths)} to {max(lengths)} values.")
     if isinstance(datasets, str):
         if datasets not in columns:
-            raise InputError(f"there is no column {datasets!r} (datasets=); the columns are {', '.join(columns)}.")
+            raise InputError(f"there is no column {datasets!r} (`datasets=`); the columns are {', '.join(columns)}.")
         names: Sequence[Any] | None = columns.pop(datasets)
     else:
         named = _name_column(columns)
@@ -213,7 +213,7 @@ def _from_columns(scores: ScoresLike, algorithms: Sequence[str] | None, datasets
         names = found if datasets is None else datasets
     wanted = list(columns) if algorithms is None else [str(name) for name in algorithms]
     if missing := [name for name in wanted if name not in columns]:
-        raise InputError(f"there is no column {missing[0]!r} (algorithms=); the columns are {', '.join(columns)}.")
+        raise InputError(f"there is no column {missing[0]!r} (`algorithms=`); the columns are {', '.join(columns)}.")
     if algorithms is None and datasets is None and index is None:
         _refuse_numbered(columns)
     matrix = [_numbers(name, columns[name]) for name in wanted]
@@ -265,8 +265,8 @@ def _refuse_numbered(columns: Mapping[str, Sequence[Any]]) -> None:
         and any(isinstance(v, (float, np.floating)) for name in others for v in columns[name])
     ):
         raise InputError(
-            f"the column {first!r} seems to number the data sets; say datasets={first!r}, or name the columns "
-            "to compare: algorithms=."
+            f"the column {first!r} seems to number the data sets.",
+            remedy=f"Say `datasets={first!r}`, or name the columns to compare: `algorithms=`.",
         )
 
 
@@ -277,8 +277,8 @@ def _numbers(name: str, column: Sequence[Any]) -> NDArray[np.float64]:
         return np.array([np.nan if _is_missing(v) else v for v in column], dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"the column {name!r} must hold scores: a table is wide, a row a data set and a column an algorithm. "
-            "Leave the column out, or name the others: algorithms=."
+            f"the column {name!r} must hold scores: the table needs one row per data set and one column per algorithm.",
+            remedy="Leave the column out, or name the others: `algorithms=`.",
         ) from None
 
 
@@ -364,7 +364,8 @@ def _without_missing(table: Table, missing: Missing) -> Table:
         raise InputError(
             f"{table.algorithms[j]!r} has no score on {table.datasets[i]!r}"
             + (f" ({int(holes.sum())} scores are missing in all)" if holes.sum() > 1 else "")
-            + "; fill it in, or leave such data sets out: missing='drop'."
+            + ".",
+            remedy="Fill it in, or leave such data sets out: `missing='drop'`.",
         )
     kept = np.setdiff1d(np.arange(len(holes)), gaps)
     lost = [table.datasets[i] for i in gaps]
