@@ -217,7 +217,7 @@ def test_openmp_uses_one_thread_or_as_many_as_asked_for(data):
 def test_openmp_of_a_library_that_is_imported_later_is_limited_too():
     pytest.importorskip("lightgbm", reason="needs a library with an OpenMP of its own")
     script = (
-        "from outfold.stats.threads import limit_threads\n"
+        "from outfold.stats.compiling import limit_threads\n"
         "from threadpoolctl import threadpool_info\n"
         "with limit_threads('openmp'): pass\n"
         "import lightgbm\n"

@@ -176,7 +176,7 @@ Load models only from people you trust: first look at what get_untrusted_types l
     add_option(
         parser,
         "--share",
-        choices=["exact", "equivalent", "tolerant", "none"],
+        choices=["exact", "close", "none"],
         default="exact",
         help="how closely shared fits must match separate fits (default: %(default)s)",
     )

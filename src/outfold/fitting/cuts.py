@@ -68,7 +68,7 @@ _NEIGHBOURS = ("sklearn.neighbors", "KNeighborsClassifier")
 
 def _final(model: Any) -> Any:
     if isinstance(model, View):
-        model = model.stands_for
+        model = model.member
     while _name(model) == _PIPELINE:
         model = model.steps[-1][1]
     return model

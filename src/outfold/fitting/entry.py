@@ -145,9 +145,9 @@ def collect(
     task
         ``"classification"``, ``"regression"`` or ``"survival"`` where the estimators do not say what they are.
     share
-        What configurations have in common is computed once: steps of pipelines always, models by families of this level
-        or a stricter one. ``"exact"`` predicts what separate fits would, ``"equivalent"`` what they would with another
-        random seed, ``"tolerant"`` what they would within the tolerance of a solver. False fits everything by itself.
+        How closely shared fits must match separate fits. Outfold computes what configurations have in common once.
+        ``"exact"`` gives the predictions of separate fits. ``"close"`` also allows predictions that are equal up to a
+        solver's tolerance or a random seed. False fits each configuration by itself.
     share_check
         Now and then fit a member of every family alone too; a family that gives something else is not used any more.
     explain

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..data.predictions import Predictions
 from ..exceptions import InputError
-from ..stats.threads import limit_threads
+from ..stats.compiling import limit_threads
 from .configs import as_configs
 from .data import as_features, as_labels, digest
 from .limits import own_random_state

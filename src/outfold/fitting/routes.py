@@ -341,7 +341,7 @@ class _Tree:
             families[key] = family
         out = {}
         for kin, members in together.items():
-            if len(members) > 1 or families[kin].alone:
+            if len(members) > 1 or families[kin].serves_single:
                 number = len(groups)
                 ids, estimators = zip(*members, strict=True)
                 groups[number] = Group(families[kin], ids, _varied(estimators, families[kin]))

@@ -19,8 +19,9 @@ _GROUPS = 3
 # Rows of transformed data that are compared.
 _ROWS = 200
 _EXACT = 1e-8
-# The largest mean difference, in units of the spread of what is predicted, and the largest share of other labels.
-_ALLOWED = {"tolerant": (0.05, 0.05), "equivalent": (0.25, 0.2)}
+# At the level "close": the largest mean difference, in units of the spread of the predictions, and the largest share of
+# labels that differ.
+_CLOSE_MEAN, _CLOSE_LABELS = 0.25, 0.2
 
 
 def spot(place: Place, group: int, n: int) -> int | None:
@@ -109,12 +110,12 @@ def _numbers_differ(level: Level, one: NDArray[Any], other: NDArray[Any], scale:
     else:
         if scale is None:
             scale = float(np.sqrt(np.nanmean(np.square(other)))) if other.size else 0.0
-        held = float(gaps.mean() if gaps.size else 0.0) <= _ALLOWED[level][0] * scale + _EXACT
+        held = float(gaps.mean() if gaps.size else 0.0) <= _CLOSE_MEAN * scale + _EXACT
     return "" if held else f"the largest difference is {largest:.3g}"
 
 
 def _labels_differ(level: Level, one: NDArray[Any], other: NDArray[Any]) -> str:
     n = int(np.sum(one != other))
     # A row at the very cut may fall to either side.
-    allowed = max(1.0, (_ALLOWED[level][1] if level != "exact" else 0.01) * len(one))
+    allowed = max(1.0, (0.01 if level == "exact" else _CLOSE_LABELS) * len(one))
     return "" if n <= allowed else f"{n} of {len(one)} labels differ"

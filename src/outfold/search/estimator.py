@@ -115,8 +115,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     store
         A file that finished cells are written to at once; the same fit goes on where an earlier one stopped.
     share
-        What configurations have in common is computed once, as `collect` does it: ``"exact"``, ``"equivalent"``,
-        ``"tolerant"`` or False. The model that is refitted never shares.
+        How closely shared fits must match separate fits, as in `collect`: ``"exact"``, ``"close"`` or False. The final
+        model is always fitted by itself.
     random_state
         Seed of folds, draws and of fits whose own random_state is None; a whole number, or None to draw one.
     error_score
@@ -158,7 +158,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     >>> search = SelectCV(SVC(), {"C": [0.1, 1, 10], "kernel": ["linear", "rbf"]}).fit(X, y)
     >>> search.best_params_
     {'C': 0.1, 'kernel': 'linear'}
-    >>> search.best_score_ > search.estimate_.value
+    >>> bool(search.best_score_ > search.estimate_.value)
     True
     """
 

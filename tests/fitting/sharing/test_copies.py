@@ -88,9 +88,9 @@ def test_a_path_is_the_same_only_with_the_same_penalties(data):
     whole = {f"{a}": make_pipeline(Keep([0, 1], "a"), Lasso(a)) for a in penalties}
     part = {f"{a} too": make_pipeline(Keep([0, 1], "b"), Lasso(a)) for a in penalties[:2]}
     more = {f"{a} again": make_pipeline(Keep([0, 1], "c"), Lasso(a)) for a in penalties}
-    oof = collected(of.Configs(whole | part), X, y, share="tolerant")
+    oof = collected(of.Configs(whole | part), X, y, share="close")
     assert facts(oof)["copied"] == 0
-    oof = collected(of.Configs(whole | more), X, y, share="tolerant")
+    oof = collected(of.Configs(whole | more), X, y, share="close")
     assert facts(oof)["copied"] == 4 * 3
 
 

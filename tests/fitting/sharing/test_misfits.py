@@ -142,14 +142,14 @@ def test_wrong_labels_are_found_out(register, data):
 
 
 class LooseLabels(OtherLabels):
-    level = "tolerant"
+    level = "close"
 
 
 def test_what_was_thrown_away_is_not_told_of(register, data, monkeypatch):
     register(LooseLabels())
     late = lambda place, group, n: 0 if place.holdout.left_out == (2,) else None  # noqa: E731
     monkeypatch.setattr("outfold.fitting.together.spot", late)
-    oof = collect(scales(), *data, PLAN, share="tolerant")
+    oof = collect(scales(), *data, PLAN, share="close")
     same(oof, collect(scales(), *data, PLAN, share=False))
     assert codes(oof) == ["OF107"]
     assert oof.provenance["sharing"]["families"] == {}
