@@ -9,8 +9,8 @@ import pytest
 
 import outfold
 from outfold import estimate, metrics
+from outfold.checks.checking import CHECKS
 from outfold.checks.page import table
-from outfold.checks.registry import CHECKS
 from outfold.compare._registry import TESTS
 
 ROOT = Path(__file__).parents[1]

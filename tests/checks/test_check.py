@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import outfold as of
 from conftest import make_predictions
 from outfold import cli
-from outfold.checks.registry import CHECKS
+from outfold.checks.checking import CHECKS
 from outfold.exceptions import InputError, NeedError
 
 # What is said of nearly every search: comparisons need care, many configurations are alike, one partition is one partition.

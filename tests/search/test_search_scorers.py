@@ -38,7 +38,7 @@ from sklearn.svm import SVC, LinearSVC
 import outfold as of
 from outfold import metrics
 from outfold.exceptions import InputError
-from outfold.search.matching import fast_name
+from outfold.search.scorers import fast_name
 
 CV = StratifiedKFold(3, shuffle=True, random_state=3)
 C_GRID = {"C": [0.001, 0.1, 10.0]}

@@ -12,9 +12,17 @@ from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..requirements import Needs
 from ..results import SEVERITIES, Checks, Finding
-from .case import Case
-from .declaration import Check
-from .registry import CHECKS
+from . import comparison_checks, data_checks, estimate_checks, selection_checks
+from .case import Case, Check
+
+_ALL = (
+    *data_checks.CHECKS,
+    *estimate_checks.CHECKS,
+    *selection_checks.CHECKS,
+    *comparison_checks.CHECKS,
+)
+# All checks by code.
+CHECKS: dict[str, Check] = {check.code: check for check in sorted(_ALL, key=lambda check: check.code)}
 
 
 def check(oof: Predictions, metric: MetricLike | None = None, *, ignore: Iterable[str] = (), X: Any = None) -> Checks:

@@ -1,11 +1,10 @@
-"""Caveats of comparisons, and those which a comparison on these predictions would have."""
+"""Caveats of comparisons of two configurations, and of comparisons over many data sets."""
 
 from __future__ import annotations
 
 from ..compare._contest import selected_note
 from ..compare._many import unadjusted_notes
-from .case import Case
-from .declaration import Check
+from .case import Case, Check
 
 
 def selected_here(case: Case) -> str | None:
@@ -19,6 +18,9 @@ def many_pairs(case: Case) -> str | None:
     """How many pairs there are to compare."""
     notes = unadjusted_notes(case.n_candidates * (case.n_candidates - 1) // 2)
     return notes[0].text if notes else None
+
+
+_DEMSAR = "Raeder et al. 2010, sect. III; Demšar 2006"
 
 
 CHECKS = (
@@ -130,6 +132,70 @@ CHECKS = (
         "In some simulations of a power the test is undefined, because a class is missing there, say; they count as nothing "
         "found.",
         "Take more samples (`n=`), or a metric such as accuracy.",
+        "ours",
+    ),
+    Check(
+        "OF351",
+        "few data sets",
+        "caution",
+        "Few data sets (or, for chi2, few algorithms): p values of mean ranks are rough.",
+        "Read them as a hint, or compare two algorithms with `rank.wilcoxon`, which is exact.",
+        _DEMSAR,
+    ),
+    Check(
+        "OF352",
+        "tied scores",
+        "tip",
+        "Some data sets have tied scores.",
+        "Nothing with `ties=True`. More digits, where the ties come from rounding.",
+        _DEMSAR,
+    ),
+    Check(
+        "OF353",
+        "pairs after an omnibus test that found nothing",
+        "caution",
+        "Pairs were compared although the omnibus test found no difference.",
+        "Report the omnibus test; take the pairs as a hint.",
+        "Raschka 2018, sect. 4.5; Demšar 2006",
+    ),
+    Check(
+        "OF354",
+        "data sets left out",
+        "caution",
+        "Data sets with missing scores were left out.",
+        "Fill in the scores: what is missing is seldom missing by chance.",
+        "ours",
+    ),
+    Check(
+        "OF355",
+        "ranks of two",
+        "tip",
+        "Two algorithms were compared by ranks, which know only who won.",
+        "Use `rank.wilcoxon`.",
+        _DEMSAR,
+    ),
+    Check(
+        "OF356",
+        "data sets in full agreement",
+        "tip",
+        "All data sets rank the algorithms alike, so that F is infinite; p is the exact chance of such agreement.",
+        "Nothing.",
+        "ours",
+    ),
+    Check(
+        "OF357",
+        "data sets without a difference",
+        "tip",
+        "On some data sets two algorithms do not differ; left out, ranked or shared, they change p.",
+        "Say which you took: `zero_method=`, `ties=`.",
+        _DEMSAR,
+    ),
+    Check(
+        "OF358",
+        "too few data sets for an interval",
+        "caution",
+        "Too few data sets for an interval at this level.",
+        "More data sets, or a lower `confidence_level`.",
         "ours",
     ),
 )
