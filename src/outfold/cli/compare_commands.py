@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from .. import compare, rank
-from ..compare._many import ADJUSTMENTS
-from ..compare._registry import TESTS
+from ..compare._auto import ADJUSTMENTS
+from ..compare._pair_test import TESTS
 from ..data.predictions import Predictions
 from ..exceptions import FileError, InputError
 from ..results import Alternative, Comparison, Ranking

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..apps.run import SEMICOLONS
 from ..exceptions import InputError
 from ..formatting import json_ready
-from ..io.convert import read
+from ..io.store import read
 from .options import COLUMNS
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ..checks import check
 from ..data.predictions import Predictions, State
 from ..exceptions import InputError
 from ..reporting import Report, report
-from ..reporting.serve import serve
+from ..reporting.page import serve
 from ..results import Estimate, Leaderboard
 from .files import estimate_row, load, print_as, typed_again
 from .options import CommandParser, add_command, add_draws, add_file, add_format, add_metric, add_option, given, names
