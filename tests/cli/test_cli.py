@@ -373,7 +373,7 @@ def test_run_without_skops_says_so_and_goes_on(capsys, few, table, tmp_path, mon
         (["--target", "outcome", "--metric", "rmse"], 2, "rmse is for regression"),
         (["--target", "outcome", "--positive", "maybe"], 2, "must name one of two classes"),
         (["--target", "empty"], 2, "missing in every row"),
-        (["--target", "outcome", "--folds", "1"], 2, "at least 2 folds"),
+        (["--target", "outcome", "--folds", "1"], 2, "--folds must be a whole number of at least 2"),
     ],
 )
 def test_run_wrong_usage(capsys, few, table, tmp_path, more, code, says):

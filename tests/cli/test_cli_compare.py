@@ -217,9 +217,9 @@ def test_columns_are_called_as_the_options_are(capsys, tmp_path):
     path = tmp_path / "long.csv"
     path.write_text("id,model,p,y\n1,x,.1,0\n2,x,.2,1\n")
     for options, says in (
-        ([], "(--sample)"),
-        (["--sample", "id"], "(--config-column)"),
-        (["--sample", "id", "--config-column", "model", "--label", "y"], "(--prediction)"),
+        ([], "--sample must be one of the columns"),
+        (["--sample", "id"], "--config-column must be one of the columns"),
+        (["--sample", "id", "--config-column", "model", "--label", "y"], "--prediction must be one of the columns"),
     ):
         code, _, err = call(capsys, "estimate", path, "--metric", "accuracy", *options)
         assert code == 2

@@ -457,7 +457,7 @@ def test_dropping_goes_by_the_metric_that_selects(mixed):
 
 
 def early_task(search, X, y):
-    return search._task(X, y, None, {}, 0, of.Configs(search.estimator))
+    return search._request(X, y, None, {}, 0, of.Configs(search.estimator))
 
 
 @pytest.mark.parametrize(
