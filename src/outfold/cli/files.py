@@ -32,7 +32,7 @@ def load(args: argparse.Namespace) -> Predictions:
         return read(args.file, **named)
     except InputError as error:
         if error.argument in COLUMNS.values():
-            error.argument += "="  # the column, where another option has the same name
+            error.argument = f"{error.argument}="  # the column, where another option has the same name
         if _has_semicolons(args.file):
             error.remedy = f"{error.remedy} {SEMICOLONS}".strip()
         raise
