@@ -6,10 +6,12 @@ import argparse
 import sys
 from typing import Any, get_args
 
-from ..advice import Advice, Goal, Task, advise
+from ..advice import advise
 from ..apps import demo
 from ..apps.run import Result, run
 from ..data.plan import Plan
+from ..results import Advice
+from ..results._advice import Goal, Task
 from .files import estimate_row, print_as
 from .options import CommandParser, add_command, add_format, add_metric, add_option, add_work_options, given, names
 

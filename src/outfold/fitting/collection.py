@@ -59,7 +59,7 @@ class Collection:
     inbag: Splits | None = None
     resub: Splits | None = None
     timeout: float | None = None
-    drop: drop.Rule | None = None
+    drop: drop.DropRule | None = None
     stop: stability.Stop | None = None
     repeats: Repeats | None = None
     threads: int = 1

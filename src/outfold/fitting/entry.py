@@ -15,7 +15,7 @@ from ..arguments import check_count
 from ..data.plan import Plan
 from ..data.predictions import AUTO, Predictions
 from ..data.target import encode
-from ..drop import Sequential, as_rule
+from ..drop import Sequential, as_drop_rule
 from ..exceptions import InputError, got
 from ..stability import Stop, as_stop
 from . import blocks
@@ -34,8 +34,7 @@ from .share_options import ShareLike, Sharing
 _CAP = 50
 
 if TYPE_CHECKING:
-    from ..drop import Rule
-    from ..drop import RuleLike as DropLike
+    from ..drop import DropRule, DropRuleLike
     from ..metrics import MetricLike
     from ..select import RuleLike
 
@@ -57,7 +56,7 @@ def collect(
     fresh: MetricLike | None = None,
     rule: RuleLike = None,
     resub: bool | None = None,
-    drop: DropLike = None,
+    drop: DropRuleLike = None,
     repeats: int | Literal["auto"] | None = None,
     stop: Stop | None = None,
     max_repeats: int | None = None,
@@ -170,7 +169,7 @@ def collect(
     """
     named = as_named(configs)
     _check_store(store, on_error)
-    dropping = as_rule(drop)
+    dropping = as_drop_rule(drop)
     if dropping is not None and inner:
         raise InputError(
             "drop cannot be combined with inner=True: nested cross-validation selects among all configurations in every "
@@ -308,7 +307,7 @@ def _check_plan(plan: Plan, fresh: bool) -> None:
         )
 
 
-def _check_open_end(rule: Rule | None, inner: bool, fresh: bool) -> None:
+def _check_open_end(rule: DropRule | None, inner: bool, fresh: bool) -> None:
     """Refuse what must know the number of repeats beforehand."""
     if inner or fresh:
         raise InputError(

@@ -146,7 +146,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         None for 10 folds, a number of folds, a `Plan`, or any splitter of scikit-learn.
     repeats : int, "auto" or None
         How often the folds are drawn anew; ``"auto"`` adds repeats until the ranking is stable.
-    drop : bool or drop.Rule
+    drop : bool or drop.DropRule
         True stops fitting configurations that are very probably worse than the best so far (`drop.Bootstrap`). A rule of
         `outfold.drop` decides otherwise; False drops nothing. True drops nothing if a rule other than the best mean selects,
         or if the scorer is a Python function, which is slower than the fits it might save.
