@@ -44,8 +44,8 @@ def main() -> None:
         warnings.simplefilter("ignore")
         for title, options in (
             ("exact", {"drop": None}),
-            ("equivalent", {"drop": None, "share": "equivalent"}),
-            ("equivalent, dropping", {"share": "equivalent"}),
+            ("close", {"drop": None, "share": "close"}),
+            ("close, dropping", {"share": "close"}),
         ):
             show(title, lambda options=options: of.SelectCV(configs, scoring="roc_auc", cv=10, **options).fit(X, y))
 

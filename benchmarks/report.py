@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import outfold as of
-from outfold.stats.threads import limit_threads
+from outfold.stats.compiling import limit_threads
 
 N, C, R, K = 1000, 600, 10, 10
 TURNS = 9

@@ -109,9 +109,9 @@ def scaled(model: Any) -> Pipeline:
 EXACT: dict[str, Any] = {"share": "exact", "drop": None}
 LEVELS: dict[str, dict[str, Any]] = {
     "exact": EXACT,
-    "equivalent": EXACT | {"share": "equivalent"},
+    "close": EXACT | {"share": "close"},
     "exact, dropping": {"share": "exact", "drop": True},
-    "equivalent, dropping": {"share": "equivalent", "drop": True},
+    "close, dropping": {"share": "close", "drop": True},
 }
 
 
@@ -140,19 +140,19 @@ def families(bench: Bench) -> None:
     Xr, yr = load_diabetes(return_X_y=True)
     knn = of.grid("m", scaled(KNeighborsClassifier()), n_neighbors=range(1, 51), weights=["uniform", "distance"])
     row = bench.against_grid
-    exact, tolerant = {"exact": EXACT}, {"tolerant": EXACT | {"share": "tolerant"}}
+    exact, close = {"exact": EXACT}, {"close": EXACT | {"share": "close"}}
     row("k-NN 1..50 x 2 weights", knn, X, y, "roc_auc", exact)
     row("ridge, 50 alpha", of.grid("m", scaled(Ridge()), alpha=np.logspace(-3, 3, 50)), Xr, yr, "r2", exact)
-    row("lasso, 50 alpha", of.grid("m", scaled(Lasso()), alpha=np.logspace(-2, 1.5, 50)), Xr, yr, "r2", tolerant)
+    row("lasso, 50 alpha", of.grid("m", scaled(Lasso()), alpha=np.logspace(-2, 1.5, 50)), Xr, yr, "r2", close)
     logit = of.grid("m", scaled(LogisticRegression(max_iter=1000)), C=np.logspace(-3, 3, 20))
-    row("logistic L2, 20 C", logit, X, y, "roc_auc", tolerant)
+    row("logistic L2, 20 C", logit, X, y, "roc_auc", close)
     tree = of.grid(
         "m",
         scaled(DecisionTreeClassifier()),
         min_samples_leaf=SIZES,
         min_samples_split=[2, *range(3, 11), 15, 20, 30, 40, 50],
     )
-    row("tree 14 x 14", tree, X, y, "roc_auc", {"equivalent": EXACT | {"share": "equivalent"}})
+    row("tree 14 x 14", tree, X, y, "roc_auc", {"close": EXACT | {"share": "close"}})
     boost = of.grid("m", scaled(GradientBoostingClassifier()), n_estimators=range(10, 201, 10))
     row("boosting, 20 stages", boost, X, y, "roc_auc", exact, rounds=1)
     svm = of.grid("m", scaled(SVC()), C=[0.01, 0.1, 1, 10, 100], gamma=[0.001, 0.01, 0.1, 1, 10])

@@ -122,7 +122,7 @@ def pvalues(
 
 def political_ratio(errors: np.ndarray, m: int, weight: float) -> tuple[float, float, float]:
     """Var(mean) / E(variance estimate) of a balanced m x 2 plan, and the correlations rho_1 and rho_2 behind it."""
-    from outfold.stats.resampled import balanced_variance
+    from outfold.stats.paired import balanced_variance
 
     d = (errors[:, 0] - errors[:, 1]).reshape(-1, m, 2)
     ratio = d.mean(axis=(1, 2)).var(ddof=1) / balanced_variance(d, weight).mean()

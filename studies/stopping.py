@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
-from outfold.stats.paths import ks_distance, rank_correlations
+from outfold.stats.selection import ks_distance, rank_correlations
 
 # Mean stopping times printed in Table III (a) for J48 and (b) for NB: Rank 0.9999, KS 0.1, KS 0.2.
 PAPER = {

@@ -17,7 +17,7 @@ from outfold.data.predictions import State
 from outfold.exceptions import InputError
 from outfold.metrics._scoring import Scoring
 from outfold.stats import sequential
-from outfold.stats.resample import count_rows
+from outfold.stats.resampling import count_rows
 
 
 def until(oof, repeat, fold, out=()):

@@ -13,7 +13,7 @@ from conftest import make_predictions
 from outfold import State, stability
 from outfold.exceptions import InputError, NeedError
 from outfold.metrics._scoring import Scoring
-from outfold.stats import paths
+from outfold.stats import selection
 
 
 def noisy(r, spread, seed=0, n=60, c=2):
@@ -72,10 +72,10 @@ def test_rank_of_several_classes():
 
 def test_constant_predictions_are_stable():
     values = np.full((2, 3, 5), 0.5)
-    np.testing.assert_array_equal(paths.rank_correlations(values[:, :2], values), [1, 1])
+    np.testing.assert_array_equal(selection.rank_correlations(values[:, :2], values), [1, 1])
     moved = values.copy()
     moved[1, 2] = np.arange(5)
-    np.testing.assert_array_equal(paths.rank_correlations(moved[:, :2], moved), [1, 0])
+    np.testing.assert_array_equal(selection.rank_correlations(moved[:, :2], moved), [1, 0])
 
 
 def test_samples_that_were_not_held_out_before_are_left_out():
@@ -88,8 +88,8 @@ def test_samples_that_were_not_held_out_before_are_left_out():
     before = np.nanmean(values[0, :2][:, keep], axis=0)
     after = np.nanmean(values[0][:, keep], axis=0)
     expected = stats.spearmanr(before, after).statistic
-    assert paths.rank_correlations(values[:, :2], values)[0] == pytest.approx(expected)
-    assert paths.rank_correlations(np.full((1, 1, 4), np.nan), np.ones((1, 2, 4)))[0] == 0
+    assert selection.rank_correlations(values[:, :2], values)[0] == pytest.approx(expected)
+    assert selection.rank_correlations(np.full((1, 1, 4), np.nan), np.ones((1, 2, 4)))[0] == 0
 
 
 def test_rank_forecast_foresees_the_end():
@@ -110,7 +110,7 @@ def test_ks_equals_scipy():
     rng = np.random.default_rng(0)
     a, b = np.round(rng.random((5, 11)), 1), np.round(rng.random((5, 10)) + 0.1, 1)
     expected = [stats.ks_2samp(one, other).statistic for one, other in zip(a, b, strict=True)]
-    np.testing.assert_allclose(paths.ks_distance(a, b), expected, rtol=1e-12)
+    np.testing.assert_allclose(selection.ks_distance(a, b), expected, rtol=1e-12)
 
 
 def test_ks_compares_even_and_odd_repeats():

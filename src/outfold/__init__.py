@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ._version import __version__ as __version__
-from .data.methods import register_methods
+from .data import register_methods
 
 if TYPE_CHECKING:
     from . import (
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from .citations import cite
     from .data.plan import Plan, Splits
     from .data.predictions import Predictions, State
+    from .data.scores import FoldScores, from_scores
     from .fitting import collect, refit
     from .fitting.configs import Configs, grid
     from .io.convert import from_arrays, from_frame, read
     from .io.store import load
-    from .metrics._fold_scores import FoldScores, from_scores
     from .reporting import report
     from .search import SelectCV
 
@@ -83,7 +83,7 @@ __all__ = [
 # that `import outfold` costs next to nothing and a worker process loads the part that fits.
 _SOURCES = {
     "Configs": "fitting.configs",
-    "FoldScores": "metrics._fold_scores",
+    "FoldScores": "data.scores",
     "Plan": "data.plan",
     "Predictions": "data.predictions",
     "SelectCV": "search",
@@ -95,7 +95,7 @@ _SOURCES = {
     "collect": "fitting",
     "from_arrays": "io.convert",
     "from_frame": "io.convert",
-    "from_scores": "metrics._fold_scores",
+    "from_scores": "data.scores",
     "grid": "fitting.configs",
     "load": "io.store",
     "read": "io.convert",
@@ -104,6 +104,7 @@ _SOURCES = {
 }
 
 register_methods(
+    join="outfold.data.joining.join_predictions",
     scores="outfold.metrics._scoring.cell_scores",
     leaderboard="outfold.metrics._scoring.leaderboard",
     save="outfold.io.store.save",

@@ -27,8 +27,8 @@ from .exceptions import InputError
 from .metrics import Metric, MetricLike
 from .metrics._scoring import Scoring, bind, running
 from .requirements import Needs
-from .stats import resample, sequential
-from .stats.choose import argbest
+from .stats import resampling, sequential
+from .stats.selection import argbest
 
 __all__ = ["Bootstrap", "Drop", "Friedman", "Hoeffding", "Rule", "Sequential"]
 
@@ -140,7 +140,7 @@ class Bootstrap(Rule):
     def _draws(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[NDArray[Any]]:
         """Blocks of draws; a stream of its own for every fold, whatever was drawn before."""
         state = np.random.SeedSequence(seed, spawn_key=(_DROP_STREAM, *cell)).generate_state(1, np.uint64)
-        bootstrap = resample.Bootstrap(len(scoring.rows), int(state[0]), scoring.group_codes())
+        bootstrap = resampling.Bootstrap(len(scoring.rows), int(state[0]), scoring.group_codes())
         yield from bootstrap.blocks(self.n_resamples)
 
 

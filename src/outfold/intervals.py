@@ -25,10 +25,10 @@ from .arguments import check_count, check_level, is_number
 from .data.plan import group_codes
 from .exceptions import InputError
 from .results import Interval
-from .stats import delong as _areas
 from .stats import intervals as _kernels
-from .stats.resample import Bootstrap
-from .stats.resampled import mean_variance
+from .stats import roc_curves as _areas
+from .stats.paired import mean_variance
+from .stats.resampling import Bootstrap
 
 __all__ = [
     "bbc_f",

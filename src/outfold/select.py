@@ -21,7 +21,7 @@ from .metrics import MetricLike
 from .metrics._scoring import Aggregate, Scoring, sample_bootstrap
 from .requirements import Needs, needs
 from .results import Selection, TiedSet
-from .stats.choose import argbest, best_pvalues, tied_with_best
+from .stats.selection import argbest, best_pvalues, tied_with_best
 
 __all__ = ["Candidates", "Rule", "best", "one_standard_error", "tied_set", "within"]
 

@@ -28,8 +28,8 @@ from .metrics import MetricLike
 from .metrics._scoring import Scoring, bind, why_not
 from .requirements import Needs, needs
 from .results import PlanComparison, Stability
-from .stats import paths
-from .stats.choose import argbest
+from .stats import selection
+from .stats.selection import argbest
 
 __all__ = ["KS", "Fixed", "Rank", "Stop", "Width", "compare_plans", "replicability", "reproducibility", "trace"]
 
@@ -103,7 +103,7 @@ class Rank(Stop):
 
     def _correlations(self, oof: Predictions) -> NDArray[np.float64]:
         values = np.moveaxis(_per_sample(oof), 1, 0)
-        return paths.rank_correlations(values[:, :-1], values)
+        return selection.rank_correlations(values[:, :-1], values)
 
     def forecast(self, oof: Predictions, configs: Iterable[str] | None = None) -> int | None:
         """A mean over r repeats moves by 1/r at the next one, so 1 minus the correlation falls like 1/r^2."""
@@ -149,7 +149,7 @@ class KS(Stop):
         if oof.n_repeats < 2:
             return False
         scores = Scoring(oof, self._metric(oof)).repeat_scores()
-        return bool(np.all(paths.ks_distance(scores[::2].T, scores[1::2].T) <= self.threshold))
+        return bool(np.all(selection.ks_distance(scores[::2].T, scores[1::2].T) <= self.threshold))
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ def trace(oof: Predictions, metric: MetricLike) -> Stability:
         scores = Scoring(done, metric).repeat_scores()
     else:
         scores = scoring.repeat_scores()
-    moments = paths.running_moments(scores)
+    moments = selection.running_moments(scores)
     return Stability(
         metric=scoring.metric.name,
         configs=scoring.names,
@@ -255,7 +255,7 @@ def trace(oof: Predictions, metric: MetricLike) -> Stability:
         median=moments.median,
         sd=moments.sd,
         skew=moments.skew,
-        rank=paths.running_ranks(scoring.metric.sign * moments.mean),
+        rank=selection.running_ranks(scoring.metric.sign * moments.mean),
         leaders=tuple(scoring.names[j] for j in argbest(moments.mean, scoring.metric.greater_is_better)),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from outfold.stats import betting
+from outfold.stats import sequential
 
 pytestmark = pytest.mark.calibration
 
@@ -31,14 +31,14 @@ ABOVE = ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / SEQUENCES)
 
 def sequences(draw, seed=0):
     x = (draw(np.random.default_rng(seed), (SEQUENCES, N)) + 1) / 2
-    return x, betting.bets(x, ALPHA)[0]
+    return x, sequential.bets(x, ALPHA)[0]
 
 
 @pytest.mark.parametrize("name", NULLS)
 def test_ever_rejecting_and_ever_missing(name):
     x, bets = sequences(NULLS[name])
-    ever = np.mean(betting.log_evalues(x, bets, 0.5).max(axis=1) >= np.log(1 / ALPHA))
-    low, high = betting.limits(x, bets, ALPHA)
+    ever = np.mean(sequential.log_evalues(x, bets, 0.5).max(axis=1) >= np.log(1 / ALPHA))
+    low, high = sequential.limits(x, bets, ALPHA)
     missed = np.mean((low > 0.5) | (high < 0.5))
     z = np.cumsum(2 * x - 1, axis=1)[:, 19:] / np.sqrt(np.maximum(np.cumsum((2 * x - 1) ** 2, axis=1)[:, 19:], 1e-12))
     peeked = np.mean(np.abs(z).max(axis=1) > 1.96)
@@ -50,7 +50,7 @@ def test_ever_rejecting_and_ever_missing(name):
 @pytest.mark.parametrize("mean", [-0.6, 0.3, 0.9])
 def test_coverage_away_from_no_difference(mean):
     x, bets = sequences(lambda rng, size: np.where(rng.random(size) < (1 + mean) / 2, 1.0, -1.0))
-    low, high = betting.limits(x, bets, ALPHA)
+    low, high = sequential.limits(x, bets, ALPHA)
     missed = np.mean((low > (1 + mean) / 2) | (high < (1 + mean) / 2))
     print(f"mean {mean}: coverage at all times {1 - missed:.4f}, mean width {2 * np.mean(high - low):.3f}")
     assert missed <= ABOVE
@@ -59,7 +59,7 @@ def test_coverage_away_from_no_difference(mean):
 @pytest.mark.parametrize("difference", [0.02, 0.03, 0.05])
 def test_power_beside_a_fixed_number_of_samples(difference):
     x, bets = sequences(discordant(0.1, difference))
-    crossed = betting.log_evalues(x, bets, 0.5) >= np.log(1 / ALPHA)
+    crossed = sequential.log_evalues(x, bets, 0.5) >= np.log(1 / ALPHA)
     d = 2 * x - 1
     fixed = np.mean(np.abs(d.sum(axis=1)) / np.sqrt((d**2).sum(axis=1)) > 1.96)
     ever = crossed.any(axis=1)

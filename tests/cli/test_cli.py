@@ -566,9 +566,9 @@ def test_run_explains_and_shares(capsys, few, table, tmp_path):
     code, _, err = call(capsys, *run_args(table, tmp_path, "--share", "none", "--explain"))
     assert code == 0, err
     assert "nothing is shared" in err
-    code, _, err = call(capsys, *run_args(table, tmp_path, "--share", "tolerant"))
+    code, _, err = call(capsys, *run_args(table, tmp_path, "--share", "close"))
     assert code == 1
-    assert "share='exact' (now 'tolerant')" in err
+    assert "share='exact' (now 'close')" in err
 
 
 def test_errors_speak_of_options(capsys, few, table, tmp_path):

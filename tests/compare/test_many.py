@@ -11,7 +11,7 @@ import outfold as of
 from conftest import make_predictions
 from outfold import compare
 from outfold.exceptions import InputError
-from outfold.stats import multiple
+from outfold.stats import pvalues
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def test_pairs_are_the_single_tests_with_adjusted_p(answers):
     alone = [compare.mcnemar(answers, pair.a, pair.b) for pair in found]
     assert [p.pvalue for p in found] == [p.pvalue for p in alone]
     assert [p.interval for p in found] == [p.interval for p in alone]
-    assert [p.adjusted for p in found] == multiple.holm(np.array([p.pvalue for p in alone])).tolist()
+    assert [p.adjusted for p in found] == pvalues.holm(np.array([p.pvalue for p in alone])).tolist()
     assert {pair.better for pair in found} == {"good", None}
     assert found.omnibus.pvalue == compare.cochran_q(answers).pvalue
     assert "by Holm; intervals are of single pairs" in str(found)
@@ -39,7 +39,7 @@ def test_pairs_are_the_single_tests_with_adjusted_p(answers):
 def test_adjustments(answers, adjust):
     found = compare.pairs(answers, adjust=adjust)
     p = np.array([pair.pvalue for pair in found])
-    methods = {"holm": multiple.holm, "bonferroni": multiple.bonferroni, "bh": multiple.benjamini_hochberg}
+    methods = {"holm": pvalues.holm, "bonferroni": pvalues.bonferroni, "bh": pvalues.benjamini_hochberg}
     assert found.adjusted == pytest.approx(methods.get(adjust, lambda p: p)(p))
     assert ("OF307" in {n.code for n in found.notes}) == (adjust == "none")
     assert json.loads(json.dumps(found.to_dict()))["adjust"] == adjust

@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from outfold.stats import multiple
+from outfold.stats import pvalues
 
 P = np.array([0.01, 0.04, 0.03, 0.005, 0.55, 0.04])
-METHODS = [multiple.holm, multiple.bonferroni, multiple.benjamini_hochberg]
+METHODS = [pvalues.holm, pvalues.bonferroni, pvalues.benjamini_hochberg]
 
 
 @pytest.mark.parametrize(
     ("method", "expected"),
     [
-        (multiple.holm, [0.05, 0.12, 0.12, 0.03, 0.55, 0.12]),
-        (multiple.bonferroni, [0.06, 0.24, 0.18, 0.03, 1.0, 0.24]),
-        (multiple.benjamini_hochberg, [0.03, 0.048, 0.048, 0.03, 0.55, 0.048]),
+        (pvalues.holm, [0.05, 0.12, 0.12, 0.03, 0.55, 0.12]),
+        (pvalues.bonferroni, [0.06, 0.24, 0.18, 0.03, 1.0, 0.24]),
+        (pvalues.benjamini_hochberg, [0.03, 0.048, 0.048, 0.03, 0.55, 0.048]),
     ],
 )
 def test_by_hand(method, expected):
@@ -29,10 +29,10 @@ def test_by_hand(method, expected):
 @pytest.mark.parametrize(
     ("method", "expected"),
     [
-        (multiple.holm, [0.0147, 0.087, 0.1332, 0.0008, 0.61, 0.1332, 0.0588, 0.4]),
-        (multiple.bonferroni, [0.0168, 0.1392, 0.2664, 0.0008, 1.0, 0.3296, 0.0784, 1.0]),
+        (pvalues.holm, [0.0147, 0.087, 0.1332, 0.0008, 0.61, 0.1332, 0.0588, 0.4]),
+        (pvalues.bonferroni, [0.0168, 0.1392, 0.2664, 0.0008, 1.0, 0.3296, 0.0784, 1.0]),
         (
-            multiple.benjamini_hochberg,
+            pvalues.benjamini_hochberg,
             [0.0084, 0.0348, 0.05328, 0.0008, 0.61, 0.054933333333333334, 0.02613333333333333, 0.2285714285714286],
         ),
     ],
@@ -46,7 +46,7 @@ def test_values_of_statsmodels(method, expected):
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 def test_bh_is_scipys(values):
     p = np.array(values)
-    assert multiple.benjamini_hochberg(p) == pytest.approx(false_discovery_control(p, method="bh"), abs=1e-12)
+    assert pvalues.benjamini_hochberg(p) == pytest.approx(false_discovery_control(p, method="bh"), abs=1e-12)
 
 
 @given(st.lists(st.one_of(st.floats(0, 1), st.just(float("nan"))), max_size=30))
@@ -65,5 +65,5 @@ def test_order_range_and_nan(method, values):
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 def test_holm_lies_between_bh_and_bonferroni(values):
     p = np.array(values)
-    assert np.all(multiple.holm(p) <= multiple.bonferroni(p) + 1e-15)
-    assert np.all(multiple.benjamini_hochberg(p) <= multiple.holm(p) + 1e-15)
+    assert np.all(pvalues.holm(p) <= pvalues.bonferroni(p) + 1e-15)
+    assert np.all(pvalues.benjamini_hochberg(p) <= pvalues.holm(p) + 1e-15)

@@ -19,9 +19,9 @@ from outfold.compare._design import Question, all_pairs, compare_pairs
 from outfold.compare._proportions import MCNEMAR, Z_PROPORTIONS
 from outfold.compare._resampled_sets import BOOTSTRAP, PERMUTATION
 from outfold.exceptions import InputError, NeedError
-from outfold.stats import delong as delong_kernels
-from outfold.stats import flips, paired
-from outfold.stats.tails import Tails
+from outfold.stats import paired
+from outfold.stats import roc_curves as delong_kernels
+from outfold.stats.pvalues import Tails
 
 METHODS = ("plain", "edwards", "exact", "midp")
 LEVELS = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
@@ -454,17 +454,17 @@ def test_bootstrap_agrees_with_scipy_on_the_same_draws(method):
 
 
 def test_bca_of_replayed_draws_is_scipys(monkeypatch):
-    from outfold.stats import bca
+    from outfold.stats import intervals
 
     rng = np.random.default_rng(2)
     d = rng.exponential(size=25) - 0.8
     theirs = stats.bootstrap((d,), np.mean, method="BCa", n_resamples=4000, rng=np.random.default_rng(9))
     draws = theirs.bootstrap_distribution
     jackknife = (d.sum() - d) / 24
-    z0, a = bca.bias_of(draws[:, None], np.array([d.mean()])), bca.acceleration_of(jackknife[:, None])
-    shares = [float(bca.adjusted(q, z0, a)[0]) for q in (0.025, 0.975)]
+    z0, a = intervals.bias_of(draws[:, None], np.array([d.mean()])), intervals.acceleration_of(jackknife[:, None])
+    shares = [float(intervals.adjusted(q, z0, a)[0]) for q in (0.025, 0.975)]
     assert np.quantile(draws, shares) == pytest.approx(theirs.confidence_interval, rel=1e-12)
-    assert [bca.level_at(np.array([s]), z0, a)[0] for s in shares] == pytest.approx([0.025, 0.975], rel=1e-9)
+    assert [intervals.level_at(np.array([s]), z0, a)[0] for s in shares] == pytest.approx([0.025, 0.975], rel=1e-9)
 
 
 def test_bootstrap_draws_groups_whole():
@@ -612,16 +612,16 @@ def test_swaps_of_a_whole_set_score_what_was_swapped(metric):
 
 
 def test_masks_are_fair_and_complete():
-    masks = np.concatenate(list(flips.swaps(37, 3000, seed=1)))
+    masks = np.concatenate(list(paired.swaps(37, 3000, seed=1)))
     assert masks.shape == (3000, 37)
     assert abs(masks.mean() - 0.5) < 4 * 0.5 / np.sqrt(masks.size)
-    assert len(np.unique(flips.all_swaps(5), axis=0)) == 32
-    assert not flips.all_swaps(5)[0].any()
+    assert len(np.unique(paired.all_swaps(5), axis=0)) == 32
+    assert not paired.all_swaps(5)[0].any()
 
 
 def test_swapped_tails_never_give_zero():
     draws = np.zeros(99)
-    assert flips.swapped_tails(5.0, draws, 1.0, exact=False).greater[0] == 0.01
+    assert paired.swapped_tails(5.0, draws, 1.0, exact=False).greater[0] == 0.01
     assert Tails(np.array([0.7]), np.array([0.6])).two_sided[0] == 1
 
 

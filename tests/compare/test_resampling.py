@@ -24,9 +24,10 @@ import outfold as of
 from outfold.compare._contest import Contest
 from outfold.compare._design import Question, all_pairs, compare_pairs
 from outfold.compare._resampling import F_5X2CV, T_5X2CV, T_BLOCKED_3X2, T_CORRECTED, T_KFOLD
+from outfold.data.scores import _is_balanced
 from outfold.exceptions import InputError, NeedError
-from outfold.metrics._fold_scores import _is_balanced, fold_scores
-from outfold.stats.resampled import mean_variance
+from outfold.metrics._scoring import fold_scores
+from outfold.stats.paired import mean_variance
 
 compare = of.compare
 

@@ -13,7 +13,7 @@ import outfold as of
 from conftest import make_predictions
 from outfold.compare._sequential import EProcess, e_process
 from outfold.exceptions import InputError, NeedError
-from outfold.stats import betting
+from outfold.stats import sequential
 
 
 def plain_wealth(x, m, alpha):
@@ -36,8 +36,8 @@ values_in = st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0]), min_size=1, 
 @given(values_in, st.sampled_from([0.1, 0.5, 0.7]))
 def test_wealth_is_the_definition(values, m):
     x = (np.array(values) + 1) / 2
-    sizes, _ = betting.bets(x, 0.05)
-    assert np.exp(betting.log_evalues(x, sizes, m)) == pytest.approx(plain_wealth(x, m, 0.05), rel=1e-9)
+    sizes, _ = sequential.bets(x, 0.05)
+    assert np.exp(sequential.log_evalues(x, sizes, m)) == pytest.approx(plain_wealth(x, m, 0.05), rel=1e-9)
 
 
 @given(values_in, st.integers(0, 60))
@@ -83,9 +83,9 @@ def test_the_interval_only_shrinks():
 
 def test_the_path_of_intervals_ends_at_the_interval():
     x = np.random.default_rng(2).beta(2, 3, size=300)
-    sizes, _ = betting.bets(x, 0.05)
-    low, high = betting.limits(x, sizes, 0.05)
-    lows, highs = betting.limits_path(x, sizes, 0.05)
+    sizes, _ = sequential.bets(x, 0.05)
+    low, high = sequential.limits(x, sizes, 0.05)
+    lows, highs = sequential.limits_path(x, sizes, 0.05)
     assert low - 1e-3 <= lows[-1] <= low
     assert high <= highs[-1] <= high + 1e-3
     assert np.all(np.diff(lows) >= 0)

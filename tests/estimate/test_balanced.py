@@ -5,7 +5,7 @@ import pytest
 
 import outfold as of
 from outfold.exceptions import InputError
-from outfold.stats.bias import noise_share
+from outfold.stats.resampling import noise_share
 
 
 def _correct(n, truth, seed):

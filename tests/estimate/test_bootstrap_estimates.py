@@ -24,7 +24,7 @@ from outfold.data.predictions import State
 from outfold.data.target import encode
 from outfold.estimate._no_information import no_information
 from outfold.exceptions import InputError, NeedError
-from outfold.stats.point632 import point632plus, weighted632plus
+from outfold.stats.resampling import point632plus, weighted632plus
 
 ROUNDS = 30
 

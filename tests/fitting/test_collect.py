@@ -23,7 +23,7 @@ from outfold.exceptions import CollectError, InputError
 from outfold.fitting import collect, refit
 from outfold.fitting.configs import grid
 from outfold.fitting.data import digest
-from outfold.fitting.recipes import make_recipes, seed_of
+from outfold.fitting.estimators import make_recipes, seed_of
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from outfold import estimate
 from outfold.data.plan import NOT_HELD_OUT
 from outfold.data.predictions import State
 from outfold.data.target import encode
-from outfold.stats.point632 import weighted632plus
+from outfold.stats.resampling import weighted632plus
 
 CASES = ("iris_3nn", "noise_40x20_1nn")
 

@@ -22,7 +22,7 @@ from scipy import stats
 from conftest import make_predictions
 from outfold import rank
 from outfold.exceptions import FileError, InputError, NeedError
-from outfold.stats import multiple
+from outfold.stats import pvalues
 from outfold.stats import ranking as kernel
 
 NAMES = ["tree", "forest", "bayes"]
@@ -385,14 +385,14 @@ def test_friedman_equals_scipy(scores):
 
 def test_false_discovery_rate_equals_scipy():
     p = np.random.default_rng(0).random(20) ** 3
-    np.testing.assert_allclose(multiple.benjamini_hochberg(p), stats.false_discovery_control(p, method="bh"))
+    np.testing.assert_allclose(pvalues.benjamini_hochberg(p), stats.false_discovery_control(p, method="bh"))
 
 
 def test_step_up_and_step_down_by_hand():
     p = np.array([0.01, 0.04, 0.03, 0.005])
-    np.testing.assert_allclose(multiple.holm(p), [0.03, 0.06, 0.06, 0.02])
-    np.testing.assert_allclose(multiple.hochberg(p), [0.03, 0.04, 0.04, 0.02])
-    assert all(multiple.hochberg(p) <= multiple.holm(p))
+    np.testing.assert_allclose(pvalues.holm(p), [0.03, 0.06, 0.06, 0.02])
+    np.testing.assert_allclose(pvalues.hochberg(p), [0.03, 0.04, 0.04, 0.02])
+    assert all(pvalues.hochberg(p) <= pvalues.holm(p))
 
 
 def test_holm_against_a_control_finds_what_bonferroni_dunn_finds():

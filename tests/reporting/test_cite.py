@@ -10,7 +10,7 @@ import pytest
 from report_cases import two_classes
 
 import outfold as of
-from outfold.citations.citing import _PAPER, _entries, keys_of
+from outfold.citations import _PAPER, _entries, keys_of
 from outfold.compare._registry import TESTS
 from outfold.exceptions import InputError
 
@@ -26,7 +26,7 @@ FIELDS = {
 
 
 def test_entries_are_complete_and_in_order():
-    text = (SOURCE / "citations" / "references.bib").read_text()
+    text = (SOURCE / "references.bib").read_text()
     assert list(_entries()) == sorted(_entries())
     assert text.count("@") == len(_entries())
     for key, entry in _entries().items():

@@ -13,7 +13,7 @@ from report_cases import HOSTILE, two_classes
 
 import outfold as of
 from outfold import formatting
-from outfold.citations.citing import _entries
+from outfold.citations import _entries
 
 NAMES = [
     *HOSTILE,

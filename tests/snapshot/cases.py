@@ -254,15 +254,15 @@ CASES: dict[str, Case] = {
     # Families of shared fits, by level and without.
     "logistic": Case(lambda: collected(logistic(), two_classes(), of.Plan(3))),
     "logistic alone": Case(lambda: collected(logistic(), two_classes(), of.Plan(3), share=False), ()),
-    "logistic tolerant": Case(lambda: collected(logistic(), two_classes(), of.Plan(3), share="tolerant"), ()),
+    "logistic tolerant": Case(lambda: collected(logistic(), two_classes(), of.Plan(3), share="close"), ()),
     "forests": Case(lambda: collected(forests(), two_classes(), of.Plan(3)), steady=False),
     "forests alone": Case(lambda: collected(forests(), two_classes(), of.Plan(3), share=False), (), steady=False),
     "forests equivalent": Case(
-        lambda: collected(forests(), two_classes(), of.Plan(3), share="equivalent"), (), steady=False
+        lambda: collected(forests(), two_classes(), of.Plan(3), share="close"), (), steady=False
     ),
     "linear": Case(lambda: collected(linear(), values(), of.Plan(4, 2)), VALUES),
     "linear alone": Case(lambda: collected(linear(), values(), of.Plan(4, 2), share=False), ()),
-    "machines": Case(lambda: collected(machines(), two_classes(start=50), of.Plan(5), share="tolerant")),
+    "machines": Case(lambda: collected(machines(), two_classes(start=50), of.Plan(5), share="close")),
     "weights": Case(
         lambda: collected(
             of.grid("ridge", Ridge(), alpha=[0.01, 1]) | of.grid("tree", DecisionTreeRegressor(), max_depth=[1, 3]),

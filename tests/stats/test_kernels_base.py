@@ -8,12 +8,10 @@ import sys
 import numpy as np
 import pytest
 
-from outfold.stats import jit
-from outfold.stats.base import Counter, Negated, distinct, mean_ratio, merged, ratio
-from outfold.stats.loops import LoopKernel
-from outfold.stats.means import MeanKernel
-from outfold.stats.moments import variance
-from outfold.stats.resample import Bootstrap, count_rows
+from outfold.stats import compiling
+from outfold.stats.kernels import Counter, LoopKernel, MeanKernel, Negated, distinct, mean_ratio, merged, ratio
+from outfold.stats.losses import variance
+from outfold.stats.resampling import Bootstrap, count_rows
 
 
 @pytest.mark.filterwarnings("error")
@@ -138,20 +136,20 @@ def test_variance_where_one_pass_would_lose_it():
 
 
 def test_disabled_nests():
-    with jit.disabled():
-        with jit.disabled():
+    with compiling.disabled():
+        with compiling.disabled():
             pass
-        assert jit.lanes() is None
+        assert compiling.load("lanes") is None
 
 
 def test_missing_numba_falls_back(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.delitem(sys.modules, "outfold.stats.lanes", raising=False)
-    jit._load.cache_clear()
+    compiling._load.cache_clear()
     try:
-        assert jit.lanes() is None
+        assert compiling.load("lanes") is None
     finally:
-        jit._load.cache_clear()
+        compiling._load.cache_clear()
 
 
 def test_metrics_import_nothing_heavy():

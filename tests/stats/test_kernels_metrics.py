@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from outfold import metrics
 from outfold.data.target import Target
-from outfold.stats import jit, threads
+from outfold.stats import compiling, ranks
 
 SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 PATHS = pytest.mark.parametrize("path", ["compiled", "numpy"])
@@ -19,7 +19,7 @@ CASES = [(metric.name, task) for metric in map(metrics.get, metrics.names()) for
 
 
 def using(path):
-    return jit.disabled() if path == "numpy" else nullcontext()
+    return compiling.disabled() if path == "numpy" else nullcontext()
 
 
 def make_target(task, n, n_classes, rng):
@@ -214,16 +214,14 @@ def test_concordance_by_hand():
 
 
 def test_concordance_numpy_chunks(monkeypatch):
-    from outfold.stats import survival
-
     rng = np.random.default_rng(6)
     target = make_target("survival", 30, 0, rng)
     risk = rng.integers(0, 9, (2, 30)).astype(float)
     weights = make_weights(4, 30, rng)
     kernel = metrics.get("concordance").kernel(target, risk)
-    with jit.disabled():
+    with compiling.disabled():
         whole = kernel.scores(weights)
-        monkeypatch.setattr(survival, "_CHUNK", 64)
+        monkeypatch.setattr(ranks, "_CHUNK", 64)
         np.testing.assert_array_equal(kernel.scores(weights), whole)
 
 
@@ -245,7 +243,7 @@ def test_paths_agree_bit_for_bit(name):
     kernel = metric.kernel(target, predictions)
     scores, paired = kernel.scores(weights), kernel.paired(weights, chosen)
     np.testing.assert_array_equal(paired, scores[np.arange(70), chosen])
-    with jit.disabled():
+    with compiling.disabled():
         np.testing.assert_array_equal(kernel.scores(weights), scores)
         np.testing.assert_array_equal(kernel.paired(weights, chosen), paired)
 
@@ -328,7 +326,7 @@ def test_threads_change_no_bit(name, most, monkeypatch):
     target = make_target(min(metric.tasks), 90, 3, rng)
     kernel = metric.kernel(target, make_predictions(metric, target, 5, rng))
     weights = make_weights(40, 90, rng)
-    monkeypatch.setattr(threads, "_WORTH", 1)
+    monkeypatch.setattr(compiling, "_WORTH", 1)
     monkeypatch.setattr(lanes, "MAX_THREADS", 1)
     alone = kernel.scores(weights)
     monkeypatch.setattr(lanes, "MAX_THREADS", most)
@@ -336,10 +334,10 @@ def test_threads_change_no_bit(name, most, monkeypatch):
 
 
 def test_work_is_shared_out_once_and_errors_come_back(monkeypatch):
-    monkeypatch.setattr(threads, "_WORTH", 1)
+    monkeypatch.setattr(compiling, "_WORTH", 1)
     for n, most in [(1, 4), (5, 2), (7, 3), (3, 8)]:
         seen = []
-        threads.share_out(lambda part, seen=seen, n=n: seen.extend(range(n)[part]), n, 100, most)
+        compiling.share_out(lambda part, seen=seen, n=n: seen.extend(range(n)[part]), n, 100, most)
         assert sorted(seen) == list(range(n))
 
     def broken(part):
@@ -347,4 +345,4 @@ def test_work_is_shared_out_once_and_errors_come_back(monkeypatch):
             raise MemoryError("no room")
 
     with pytest.raises(MemoryError, match="no room"):
-        threads.share_out(broken, 4, 100, 2)
+        compiling.share_out(broken, 4, 100, 2)

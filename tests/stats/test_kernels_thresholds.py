@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from outfold.stats import jit
-from outfold.stats.thresholds import Ranked, precision, roc
+from outfold.stats import compiling
+from outfold.stats.roc_curves import Ranked, precision, roc
 
 GRID = np.linspace(0, 1, 101)
 
@@ -66,9 +66,9 @@ def _check(scores, positive, weights):
 @pytest.fixture(params=["compiled", "plain"], autouse=True)
 def _path(request):
     """With numba, where it is installed, and without."""
-    if request.param == "compiled" and jit.lanes() is None:
+    if request.param == "compiled" and compiling.load("lanes") is None:
         pytest.skip("needs numba")
-    with jit.disabled() if request.param == "plain" else nullcontext():
+    with compiling.disabled() if request.param == "plain" else nullcontext():
         yield
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting
-from ..stats import paths
-from ..stats.choose import argbest
+from ..stats import selection
+from ..stats.selection import argbest
 from .case import Case
 from .declaration import Check
 
@@ -43,7 +43,7 @@ def skewed(case: Case) -> str | None:
     if scores is None or len(scores) < _SKEW_REPEATS or case.selection is None:
         return None
     own = scores[:, [case.scoring.names.index(case.selection.name)]]
-    moments = paths.running_moments(own)
+    moments = selection.running_moments(own)
     n, skew = len(own), float(moments.skew[-1, 0])
     error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))
     if not abs(skew) > _SKEW_ERRORS * error:
@@ -79,7 +79,7 @@ def _halves(case: Case, scores: NDArray[np.float64]) -> str | None:
     if case.n_candidates < _FEW_REPEATS:
         return None
     even, odd = scores[::2].mean(axis=0), scores[1::2].mean(axis=0)
-    agreement = float(paths.rank_correlations(even[None, None], odd[None, None])[0])
+    agreement = float(selection.rank_correlations(even[None, None], odd[None, None])[0])
     if agreement >= _AGREE:
         return None
     return (

@@ -387,9 +387,9 @@ Load models of people you trust only: look at what get_untrusted_types lists fir
     parser.add_argument("--inner", action="store_true", help="estimate by nested cross-validation too (more fits)")
     parser.add_argument(
         "--share",
-        choices=["exact", "equivalent", "tolerant", "none"],
+        choices=["exact", "close", "none"],
         default="exact",
-        help="how equal to separate fits those have to be that serve several configurations (default: %(default)s)",
+        help="how closely shared fits must match separate fits (default: %(default)s)",
     )
     parser.add_argument("--explain", action="store_true", help="say first what the configurations share")
     add_work_options(parser)

@@ -9,9 +9,9 @@ from ..data.predictions import Predictions
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
 from ..results import Alternative, Comparison, Outcome
-from ..stats import delong as kernels
-from ..stats.resample import blocks
-from ..stats.tails import Tails, normal_quantile, normal_tails
+from ..stats import roc_curves as kernels
+from ..stats.pvalues import Tails, normal_quantile, normal_tails
+from ..stats.resampling import blocks
 from ._contest import Contest, Source
 from ._design import Answer, PairTest, Question, compare_pair
 from ._one_set import notes_on_pooling, notes_without_variance, pvalues, standardised

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data.predictions import Predictions
+from ..data.scores import Layout
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
-from ..metrics._fold_scores import Layout
 from ..results import Alternative, Comparison, Comparisons
 from ._areas import same_rows, two_of_each
 from ._contest import Contest, Source

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..metrics import MetricLike
 from ..results import Comparison, Outcome
-from ..stats.resampled import mean_variance, posterior, student
+from ..stats.paired import mean_variance, posterior, student
 from ._contest import Contest, Source
 from ._design import Answer, PairTest, Question, compare_pair
 from ._resampling import ANY_SPLITS, check_correlation

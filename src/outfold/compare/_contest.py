@@ -15,10 +15,10 @@ from .. import metrics
 from ..data.notes import Note
 from ..data.plan import Plan
 from ..data.predictions import Predictions, State
+from ..data.scores import FoldScores
 from ..exceptions import InputError, NeedError
 from ..metrics import Metric, MetricLike
-from ..metrics._fold_scores import FoldScores, fold_scores
-from ..metrics._scoring import Scoring
+from ..metrics._scoring import Scoring, fold_scores
 
 Source: TypeAlias = Predictions | FoldScores
 

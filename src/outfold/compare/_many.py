@@ -13,7 +13,7 @@ from ..data.notes import Note
 from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..results import Alternative, Comparisons, Omnibus
-from ..stats import multiple
+from ..stats import pvalues
 from ._auto import choose, situation_of
 from ._contest import Contest, Source
 from ._design import PairTest, Question, all_pairs, compare_pairs, pairs_against
@@ -23,9 +23,9 @@ from ._registry import TestLike, check_options, find
 Adjust = Literal["holm", "bonferroni", "bh", "none"]
 
 _ADJUST: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
-    "holm": multiple.holm,
-    "bonferroni": multiple.bonferroni,
-    "bh": multiple.benjamini_hochberg,
+    "holm": pvalues.holm,
+    "bonferroni": pvalues.bonferroni,
+    "bh": pvalues.benjamini_hochberg,
     "none": lambda p: p,
 }
 ADJUSTMENTS = tuple(_ADJUST)

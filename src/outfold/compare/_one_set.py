@@ -13,7 +13,7 @@ from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..exceptions import InputError, NeedError
 from ..metrics._scoring import bind
-from ..stats.tails import Tails
+from ..stats.pvalues import Tails
 from ._contest import Contest
 from ._design import Question
 

@@ -17,13 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from ..arguments import check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
+from ..data.scores import FoldScores
 from ..exceptions import InputError, NeedError
 from ..io.convert import from_arrays
 from ..metrics import MetricLike
-from ..metrics._fold_scores import FoldScores
 from ..metrics._scoring import bind
 from ..results import Alternative, Power
-from ..stats.resample import blocks
+from ..stats.resampling import blocks
 from ._contest import Contest, Source
 from ._design import PairTest, Question
 from ._many import find_contest

@@ -14,7 +14,7 @@ from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..results import Alternative, Comparison, Omnibus, Outcome
 from ..stats import paired
-from ..stats.tails import Tails, normal_tails
+from ..stats.pvalues import Tails, normal_tails
 from ._contest import Contest, Source
 from ._design import Answer, PairTest, Question, compare_pair, default_metric
 from ._one_set import Answers, answers, notes_on_pooling, pvalues, standardised

@@ -15,10 +15,10 @@ from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, bind, jackknife_scores, sample_bootstrap
 from ..results import Alternative, Comparison, Outcome
-from ..stats import bca, flips
-from ..stats.base import Kernel
-from ..stats.resample import block_size, blocks
-from ..stats.tails import Tails
+from ..stats import intervals, paired
+from ..stats.kernels import RELATIVE_TIE, Kernel
+from ..stats.pvalues import Tails
+from ..stats.resampling import block_size, blocks
 from ._contest import Contest, Source
 from ._design import Answer, PairTest, Question, compare_pair
 from ._one_set import notes_on_pooling, notes_without_variance, pvalues, standardised
@@ -96,14 +96,14 @@ def _inverted(
     for part in blocks(n, max(1, _AT_ONCE // len(draws))):
         z0 = a = np.zeros(part.stop - part.start)
         values = _differences(draws, pairs[part])
-        values[np.abs(values) <= bca.ROUNDING * scale] = 0.0
+        values[np.abs(values) <= RELATIVE_TIE * scale] = 0.0
         if jackknife is not None:
-            z0 = bca.bias_of(values, difference[part])
-            a = bca.acceleration_of(_differences(jackknife, pairs[part]))
+            z0 = intervals.bias_of(values, difference[part])
+            a = intervals.acceleration_of(_differences(jackknife, pairs[part]))
         values.sort(axis=0)
-        same = values[-1] - values[0] <= bca.ROUNDING * scale
+        same = values[-1] - values[0] <= RELATIVE_TIE * scale
         spread[part] = np.where(same, 0.0, values.std(axis=0, ddof=1))
-        interval[part], tails = bca.interval_and_tails(values, level, z0, a)
+        interval[part], tails = intervals.interval_and_tails(values, level, z0, a)
         up, down = tails if sign > 0 else tails[::-1]
         # Without any variance there is nothing to tell: 1, or undefined where the difference is not 0.
         greater[part], less[part] = np.where(same, 1.0, up), np.where(same, 1.0, down)
@@ -117,7 +117,7 @@ def _differences(scores: NDArray[np.float64], pairs: NDArray[np.intp]) -> NDArra
 def _observed(scores: NDArray[np.float64], pairs: NDArray[np.intp]) -> NDArray[np.float64]:
     """(P,) differences, 0 where only rounding is left."""
     out: NDArray[np.float64] = _differences(scores[None], pairs)[0]
-    out[np.abs(out) <= bca.ROUNDING * np.abs(scores).max()] = 0.0
+    out[np.abs(out) <= RELATIVE_TIE * np.abs(scores).max()] = 0.0
     return out
 
 
@@ -223,7 +223,7 @@ def _percentile_interval(
     if len(draws) < _LEAST:
         return np.full((len(pairs), 2), np.nan)
     ordered, zeros = np.sort(_differences(draws, pairs), axis=0), np.zeros(len(pairs))
-    return bca.interval_and_tails(ordered, level, zeros, zeros)[0]
+    return intervals.interval_and_tails(ordered, level, zeros, zeros)[0]
 
 
 def _flipped_means(
@@ -234,7 +234,7 @@ def _flipped_means(
     greater, less, interval, exact = np.empty(n), np.empty(n), np.empty((n, 2)), np.empty(n, dtype=bool)
     for part in blocks(n, max(1, _AT_ONCE // max(n_resamples, parts.shape[1]))):
         first, second = pairs[part].T
-        means = flips.SwappedMeans(parts[first] - parts[second], shares, n_resamples, rng)
+        means = paired.SwappedMeans(parts[first] - parts[second], shares, n_resamples, rng)
         (greater[part], less[part]), interval[part] = means.test(level)
         exact[part] = means.exact
     return Tails(greater, less), interval, exact
@@ -275,13 +275,13 @@ def _swapped(
     greater, less, exact = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs), dtype=bool)
     for i, (first, second) in enumerate(pairs):
         told = _told_apart(data, scoring, first, second, units)
-        exact[i] = flips.enumerable(len(told), n_resamples)
+        exact[i] = paired.enumerable(len(told), n_resamples)
         kernels = _side_by_side(scoring, data, first, second)
         found = []
         for masks in _masks(n_units, told, bool(exact[i]), n_resamples, rng):
             found.append(_score_of(kernels, masks[:, units]))
         scale = max(abs(float(difference[i])), 1.0)
-        tails = flips.swapped_tails(float(difference[i]), np.concatenate(found), scale, bool(exact[i]))
+        tails = paired.swapped_tails(float(difference[i]), np.concatenate(found), scale, bool(exact[i]))
         greater[i], less[i] = tails.greater[0], tails.less[0]
     return Tails(greater, less), exact
 
@@ -300,9 +300,9 @@ def _masks(
     n_units: int, told: NDArray[np.intp], exact: bool, n_resamples: int, rng: int
 ) -> Iterable[NDArray[np.uint8]]:
     if not exact:
-        yield from flips.swaps(n_units, n_resamples, rng)
+        yield from paired.swaps(n_units, n_resamples, rng)
         return
-    every = flips.all_swaps(len(told))
+    every = paired.all_swaps(len(told))
     for part in blocks(len(every), block_size(n_units)):
         masks = np.zeros((part.stop - part.start, n_units), dtype=np.uint8)
         masks[:, told] = every[part]

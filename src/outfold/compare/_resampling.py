@@ -12,7 +12,7 @@ from ..data.notes import Note
 from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..results import Alternative, Comparison
-from ..stats.resampled import balanced_variance, combined_f, mean_variance, student, within_halves
+from ..stats.paired import balanced_variance, combined_f, mean_variance, student, within_halves
 from ._contest import Contest, Source
 from ._design import Answer, PairTest, Question, compare_pair
 from ._splits import PARTITIONS, RANDOM, Differences, SplitsNeed

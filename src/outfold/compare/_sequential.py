@@ -14,7 +14,7 @@ from ..data.notes import Note
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
 from ..results import Interval, SequentialComparison
-from ..stats import betting
+from ..stats import sequential
 from ._contest import Contest, Source
 from ._one_set import notes_on_pooling, zero_one
 from ._units import group_means, sample_values
@@ -54,7 +54,7 @@ class EProcess:
         self.confidence_level = check_level(confidence_level)
         low, high = self.bounds
         self._null = -low / (high - low)
-        self._past = betting.NOTHING
+        self._past = sequential.NOTHING
         self._seen: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
         self._wealth = np.zeros(2)
         self._log_largest = 0.0
@@ -72,8 +72,8 @@ class EProcess:
         if not len(values):
             return self
         x = (values - low) / (high - low)
-        sizes, self._past = betting.bets(x, self._alpha, self._past)
-        up, down = betting.log_wealth(x, sizes, self._null)
+        sizes, self._past = sequential.bets(x, self._alpha, self._past)
+        up, down = sequential.log_wealth(x, sizes, self._null)
         up, down = up + self._wealth[0], down + self._wealth[1]
         self._wealth = np.array([up[-1], down[-1]])
         self._seen.append((x, sizes))
@@ -127,7 +127,7 @@ class EProcess:
         if not self._seen:
             return Interval(low, high)
         x, sizes = (np.concatenate(part) for part in zip(*self._seen, strict=True))
-        ends = [low + (high - low) * float(end) for end in betting.limits(x, sizes, self._alpha)]
+        ends = [low + (high - low) * float(end) for end in sequential.limits(x, sizes, self._alpha)]
         return Interval(*ends)
 
     def __repr__(self) -> str:

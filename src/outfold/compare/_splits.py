@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.notes import Note
+from ..data.scores import FoldScores, Layout
 from ..estimate._build import SMALL_FOLD
 from ..exceptions import NeedError
-from ..metrics._fold_scores import FoldScores, Layout
 from ..results import Outcome
-from ..stats.resampled import Tested, rounding
+from ..stats.paired import Tested, rounding
 from ._contest import Contest
 from ._design import Question, one_sided
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exceptions import InputError
-from ..stats.resample import Bootstrap
+from ..stats.resampling import Bootstrap
 from .notes import Note
 from .target import Target, encode
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .. import formatting
 from ..exceptions import InputError, NeedError
-from .methods import provider
+from . import provider
 from .notes import Note
 from .plan import NOT_HELD_OUT, Plan, Splits, fingerprint, group_codes
 from .target import Target
@@ -277,9 +277,8 @@ class Predictions:
         suffixes
             Two endings, for configurations whose name stands in both; an error where there are such and none is given.
         """
-        from .join import join
-
-        return join(self, other, suffixes)
+        joined: Predictions = provider("join")(self, other, suffixes)
+        return joined
 
     def __or__(self, other: Predictions) -> Predictions:
         return self.join(other)
@@ -326,12 +325,10 @@ class Predictions:
     @property
     def drop_log(self) -> Any:
         """Frame of the configurations dropped while collecting: when, how sure, compared with what, on how many samples."""
-        from ..formatting import make_frame
-
         drops = [drop for drop in self.provenance.get("drops", ()) if drop["config"] in self.configs]
         columns = {key: [drop[key] for drop in drops] for key in _DROP_COLUMNS}
         columns["probability"] = [np.nan if p is None else p for p in columns["probability"]]
-        return make_frame(columns)
+        return formatting.make_frame(columns)
 
     # -- out --------------------------------------------------------------------------------------------
 

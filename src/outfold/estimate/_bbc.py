@@ -17,8 +17,8 @@ from ..metrics._scoring import Scoring, sample_bootstrap
 from ..requirements import needs
 from ..results import Estimate, Selection
 from ..select import RuleLike, as_rule
-from ..stats import resample
-from ..stats.bias import Corrected, correct, correct_given, first_block, noise_share
+from ..stats import resampling
+from ..stats.resampling import Corrected, correct, correct_given, first_block, noise_share
 from ._build import build, calm, cannot_score, group_notes
 from ._evidence import Rivals
 from ._intervals import SelectedConfiguration
@@ -96,7 +96,7 @@ def bbc(
     again = f", {result.n_again:,} {'redrawn' if draws is None else 'left out'}" if result.n_again else ""
     balance = None
     if correction == "balanced":
-        some = first_block(bootstrap, b) if draws is None else counts[: resample.BLOCK]
+        some = first_block(bootstrap, b) if draws is None else counts[: resampling.BLOCK]
         balance = _balance(scoring, result, some)
     scores = result.scores if balance is None else result.scores + balance["added"]
     return build(
@@ -150,12 +150,12 @@ def _given_counts(draws: ArrayLike, n: int, kind: str) -> NDArray[Any]:
     if kind not in ("indices", "counts"):
         raise InputError(f"draws_are must be 'auto', 'indices' or 'counts'; got {kind!r}.")
     if kind == "counts":
-        return resample.compact(given)
+        return resampling.compact(given)
     if given.max() >= n:
         raise InputError(
             f"drawn indices must lie in 0..{n - 1}; the largest is {given.max()}. For counts say draws_are='counts'."
         )
-    return resample.count_rows(given, n)
+    return resampling.count_rows(given, n)
 
 
 def _kind_of_draws(given: NDArray[Any], n: int) -> str:

@@ -15,8 +15,8 @@ from ..data.notes import Note
 from ..exceptions import InputError
 from ..metrics._scoring import Scoring
 from ..results import Estimate, Interval, Intervals, Selection
+from ..stats.compiling import limit_threads
 from ..stats.intervals import percentile
-from ..stats.threads import limit_threads
 from ._evidence import Evidence, bootstrap_scores
 from ._intervals import OneConfiguration
 

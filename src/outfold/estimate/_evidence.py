@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.predictions import Predictions, State
+from ..data.scores import Layout, is_time_series, layout
 from ..exceptions import InputError
 from ..intervals import area_and_error
 from ..metrics import Metric
-from ..metrics._fold_scores import Layout, is_time_series, layout
 from ..metrics._scoring import Aggregate, Scoring, jackknife_scores, sample_bootstrap
 from ..stats.intervals import Nested, nested_cv
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..data.target import Target
 from ..exceptions import NeedError
 from ..metrics import Metric
-from ..stats.point632 import absolute_pairs, squared_pairs
+from ..stats.resampling import absolute_pairs, squared_pairs
 
 # Chance level of the metrics that rank.
 _RANKS = 0.5

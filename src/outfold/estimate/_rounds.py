@@ -17,9 +17,8 @@ from ..data.predictions import Predictions
 from ..exceptions import NeedError
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, bind, running
-from ..stats.means import MeanKernel
-from ..stats.point632 import Plus, point632, point632plus, weighted632plus
-from ..stats.resample import compact
+from ..stats.kernels import MeanKernel
+from ..stats.resampling import Plus, compact, point632, point632plus, weighted632plus
 from ._no_information import check_known, no_information
 
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ from ..exceptions import InputError
 from ..metrics._scoring import Scoring, sample_bootstrap
 from ..results import Estimate, Interval
 from ..select import RuleLike, as_rule
-from ..stats.bias import Corrected, correct
+from ..stats.resampling import Corrected, correct
 from ._build import build, calm, cannot_score, group_notes
 
 

@@ -24,7 +24,7 @@ from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, bind
 from ..select import RuleLike, as_rule, choose
 from ..stability import Stop
-from ..stats.threads import limit_threads
+from ..stats.compiling import limit_threads
 from .buffer import ResultBuffer
 from .configs import Configs, as_configs
 from .data import as_features, as_labels, digest

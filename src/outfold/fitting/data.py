@@ -210,7 +210,9 @@ def _feed(h: Any, values: Any) -> None:
         _feed_column(h, values)
     else:
         text = repr(values)
-        h.update((text if " at 0x" not in text else f"<{type(values).__module__}.{type(values).__qualname__}>").encode())
+        h.update(
+            (text if " at 0x" not in text else f"<{type(values).__module__}.{type(values).__qualname__}>").encode()
+        )
 
 
 def is_frame(values: Any) -> bool:

@@ -16,7 +16,7 @@ from .. import formatting
 from ..data.notes import Note
 from ..data.predictions import Predictions, State, cell_mask
 from ..metrics._scoring import running
-from ..stats.threads import limit_threads
+from ..stats.compiling import limit_threads
 from .dispatcher import Dispatcher
 from .job import Job
 from .schedule import Holdout

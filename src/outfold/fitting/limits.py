@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from ..stats.threads import limit_threads
+from ..stats.compiling import limit_threads
 
 # After the alarm a fit gets this long to stop by itself before its process is ended.
 _GRACE = 1.0

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from ..exceptions import CollectError, InputError, got
-from ..stats.threads import limit_threads
+from ..stats.compiling import limit_threads
 from .limits import hold_interrupts, silence_warnings
 from .worker import FitOutcome, run_batch
 

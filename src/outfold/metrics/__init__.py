@@ -6,10 +6,9 @@ a resample it may be undefined, and is then NaN; what hangs on the predictions a
 """
 
 from ._builtin import default, names
-from ._calls import make
 from ._definition import EVERY as EVERY
 from ._definition import Metric
 from ._definition import MetricLike as MetricLike
-from ._finding import get
+from ._lookup import get, make
 
 __all__ = ["Metric", "default", "get", "make", "names"]

@@ -3,24 +3,177 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import replace
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..data.target import Target, Task
 from ..exceptions import InputError
-from ..stats import confusion, losses, moments, orders, ranks
-from ..stats.base import Array, Floats, Kernel, Negated, merged
-from ..stats.means import MeanKernel
-from ..stats.survival import ConcordanceKernel
-from . import _reference as plain
+from ..stats import confusion, losses, ranks
+from ..stats.kernels import Array, Floats, Kernel, MeanKernel, Negated, merged
+from ..stats.ranks import ConcordanceKernel
 from ._definition import BINARY, CLASSES, MULTICLASS, POINTWISE, REGRESSION, SURVIVAL, Metric
 
 __all__ = ["BY_TASK", "MINUS", "REGISTRY", "SAME", "default", "f_metric", "minus", "named", "names", "of_class"]
 
-# -- parts ----------------------------------------------------------------------------------------------
+# -- the plain path ------------------------------------------------------------------------------------
+
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A function of (target, prediction, positive weights) on the rows that have weight; NaN where none has.
+
+    Attributes
+    ----------
+    score
+        The function.
+    defined
+        Whether the labels define the metric; it is NaN elsewhere.
+    """
+
+    score: Callable[[Target, Array, Floats], float]
+    defined: Callable[[Target], bool] | None = None
+
+    def __call__(self, target: Target, prediction: Array, weights: Array | None = None) -> float:
+        """The metric of one configuration."""
+        weights = np.ones(len(target)) if weights is None else np.asarray(weights, dtype=np.float64)
+        rows = np.flatnonzero(weights)
+        held = target.take(rows)
+        if len(rows) == 0 or not (self.defined is None or self.defined(held)):
+            return np.nan
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return float(self.score(held, prediction[rows], weights[rows]))
+
+
+@dataclass(frozen=True)
+class ScikitLearn(Plain):
+    """A function of ``sklearn.metrics``.
+
+    Attributes
+    ----------
+    function, options
+        Its name and options; a scorer of the same ones is this metric.
+    """
+
+    function: str = ""
+    options: Options = field(default_factory=dict)
+
+
+def scikit_learn(
+    function: str,
+    defined: Callable[[Target], bool] | None = None,
+    *,
+    labels: Callable[[Target, Array], Options] | None = None,
+    takes_weights: bool = True,
+    **options: Any,
+) -> ScikitLearn:
+    """The path through a function of ``sklearn.metrics``.
+
+    Parameters
+    ----------
+    function, options
+        Its name and options.
+    defined
+        Whether the labels define the metric.
+    labels
+        Options that say which classes there are.
+    takes_weights
+        Whether it takes weights; otherwise rows are repeated.
+    """
+
+    def score(target: Target, prediction: Array, weights: Floats) -> float:
+        import sklearn.metrics
+
+        known = {} if labels is None else labels(target, prediction)
+        call = getattr(sklearn.metrics, function)
+        if takes_weights:
+            return float(call(target.y, prediction, sample_weight=weights, **options, **known))
+        rows = np.repeat(np.arange(len(target)), weights.astype(np.intp))
+        return float(call(target.y[rows], prediction[rows], **options, **known))
+
+    return ScikitLearn(score, defined, function, options)
+
+
+# -- labels that define a metric ------------------------------------------------------------------------
+
+
+def two_labels(target: Target) -> bool:
+    """Not all labels are equal."""
+    return len(np.unique(target.y)) > 1
+
+
+def has_positive(target: Target) -> bool:
+    """Some sample is of the positive class."""
+    return bool((target.y == 1).any())
+
+
+def has_negative(target: Target) -> bool:
+    """Some sample is of the negative class."""
+    return bool((target.y == 0).any())
+
+
+def all_classes(target: Target) -> bool:
+    """Every class has a sample."""
+    return len(np.unique(target.y)) == n_classes(target)
+
+
+def n_classes(target: Target) -> int:
+    """Number of classes, with or without samples."""
+    assert target.classes is not None
+    return len(target.classes)
+
+
+# -- options that name the classes ----------------------------------------------------------------------
+
+
+def every_class(target: Target, prediction: Array) -> Options:
+    """All classes, also those without samples."""
+    return {"labels": np.arange(n_classes(target))}
+
+
+def positive_or_every_class(target: Target, prediction: Array) -> Options:
+    """The positive class for probabilities of that one alone."""
+    return {"pos_label": 1} if prediction.ndim == 1 else every_class(target, prediction)
+
+
+# -- plain paths of our own -----------------------------------------------------------------------------------
+
+
+def _plain_concordance(target: Target, prediction: Array, weights: Floats) -> float:
+    """Harrell's index over all pairs."""
+    time, event = target.y, target.event
+    assert event is not None
+    later = (time[:, None] < time) | ((time[:, None] == time) & ~event)
+    pairs = np.outer(weights, weights) * (event[:, None] & later)
+    if not pairs.any():
+        return np.nan
+    concordant = (prediction[:, None] > prediction) + 0.5 * (prediction[:, None] == prediction)
+    return float((pairs * concordant).sum() / pairs.sum())
+
+
+def _plain_mean(target: Target, prediction: Array, weights: Floats) -> float:
+    """The mean of scores as given."""
+    return float(np.average(prediction, weights=weights))
+
+
+def brier_skill(target: Target, prediction: Array, weights: Floats) -> float:
+    """One minus the Brier score over that of the shares of the classes."""
+    from sklearn.metrics import brier_score_loss
+
+    known = positive_or_every_class(target, prediction)
+    shares = np.bincount(target.y, weights, minlength=n_classes(target)) / weights.sum()
+    constant = np.broadcast_to(shares[1] if prediction.ndim == 1 else shares, prediction.shape)
+    own, base = (brier_score_loss(target.y, p, sample_weight=weights, **known) for p in (prediction, constant))
+    return float(1 - own / base)
+
+
+# -- fast kernels ----------------------------------------------------------------------------------------------
 
 Loss = Callable[[Array, Array], Array]
 
@@ -57,7 +210,7 @@ def _within(loss: Loss, name: str, y_above: float, above: float, y_may_equal: bo
     return checked
 
 
-def _one_class(name: str, share: confusion.Share, reference: plain.Plain, description: str, *, code: int = 1) -> Metric:
+def _one_class(name: str, share: confusion.Share, reference: Plain, description: str, *, code: int = 1) -> Metric:
     """A share of one of two classes."""
     return Metric(
         name, True, "label", BINARY,
@@ -78,8 +231,8 @@ def _averaged(name: str, share: confusion.Share, function: str, average: str, wh
     kernel, description = _AVERAGES[average]
     return Metric(
         f"{name}_{average}", True, "label", CLASSES,
-        kernel=_merged(lambda t, p: kernel(p, t.y, plain.n_classes(t), share)),
-        reference=plain.scikit_learn(function, average=average, **options), bounds=(0, 1),
+        kernel=_merged(lambda t, p: kernel(p, t.y, n_classes(t), share)),
+        reference=scikit_learn(function, average=average, **options), bounds=(0, 1),
         description=description.format(what),
     )  # fmt: skip
 
@@ -95,11 +248,11 @@ def f_metric(beta: float, average: str = "binary") -> Metric:
     mean = "harmonic mean" if beta == 1 else "weighted harmonic mean"
     favour = "" if beta == 1 else f", recall counting {name[1:]} times as much"
     description = f"{mean} of precision and recall of the positive class{favour}"
-    return _one_class(name, share, plain.scikit_learn(function, plain.has_positive, **options), description)
+    return _one_class(name, share, scikit_learn(function, has_positive, **options), description)
 
 
 def _share(metric: str, function: str, share: confusion.Share, description: str) -> Metric:
-    return _one_class(metric, share, plain.scikit_learn(function, plain.has_positive), description)
+    return _one_class(metric, share, scikit_learn(function, has_positive), description)
 
 
 def _concordance(target: Target, predictions: Array) -> Kernel:
@@ -116,18 +269,18 @@ _gamma = _within(losses.gamma_deviance, "the gamma deviance", 0, 0)
 # fmt: off
 _BUILT_IN = (
     Metric("accuracy", True, "label", CLASSES, **_mean_of(losses.correct),
-           reference=plain.scikit_learn("accuracy_score"), bounds=(0, 1),
+           reference=scikit_learn("accuracy_score"), bounds=(0, 1),
            description="share of samples whose class is predicted"),
     Metric("balanced_accuracy", True, "label", CLASSES,
-           kernel=_merged(lambda t, p: confusion.BalancedAccuracyKernel(p, t.y, plain.n_classes(t))),
-           reference=plain.scikit_learn("balanced_accuracy_score"), bounds=(0, 1),
+           kernel=_merged(lambda t, p: confusion.BalancedAccuracyKernel(p, t.y, n_classes(t))),
+           reference=scikit_learn("balanced_accuracy_score"), bounds=(0, 1),
            description="mean recall of the classes present"),
     Metric("error", False, "label", CLASSES, **_mean_of(losses.wrong),
-           reference=plain.scikit_learn("zero_one_loss"), bounds=(0, 1),
+           reference=scikit_learn("zero_one_loss"), bounds=(0, 1),
            description="share of samples whose class is not predicted (0-1 loss)"),
     _share("precision", "precision_score", confusion.precision, "share of predicted positives that are positive"),
     _share("recall", "recall_score", confusion.recall, "share of positives that are predicted (sensitivity)"),
-    _one_class("specificity", confusion.recall, plain.scikit_learn("recall_score", plain.has_negative, pos_label=0),
+    _one_class("specificity", confusion.recall, scikit_learn("recall_score", has_negative, pos_label=0),
                "share of negatives that are predicted", code=0),
     f_metric(1),
     f_metric(0.5),
@@ -143,105 +296,105 @@ _BUILT_IN = (
     _averaged("jaccard", confusion.jaccard, "jaccard_score", "weighted", "Jaccard index"),
     _averaged("jaccard", confusion.jaccard, "jaccard_score", "micro", "Jaccard index"),
     Metric("mcc", True, "label", CLASSES,
-           kernel=_merged(lambda t, p: confusion.MccKernel(p, t.y, plain.n_classes(t))),
-           reference=plain.scikit_learn("matthews_corrcoef", plain.two_labels), bounds=(-1, 1),
+           kernel=_merged(lambda t, p: confusion.MccKernel(p, t.y, n_classes(t))),
+           reference=scikit_learn("matthews_corrcoef", two_labels), bounds=(-1, 1),
            description="Matthews correlation of true and predicted classes"),
     Metric("cohen_kappa", True, "label", CLASSES,
-           kernel=_merged(lambda t, p: confusion.KappaKernel(p, t.y, plain.n_classes(t))),
-           reference=plain.scikit_learn("cohen_kappa_score", plain.two_labels), bounds=(-1, 1),
+           kernel=_merged(lambda t, p: confusion.KappaKernel(p, t.y, n_classes(t))),
+           reference=scikit_learn("cohen_kappa_score", two_labels), bounds=(-1, 1),
            description="agreement of true and predicted classes beyond chance"),
     Metric("roc_auc", True, "score", BINARY,
            kernel=_merged(lambda t, p: ranks.AucKernel(p, t.y == 1)),
-           reference=plain.scikit_learn("roc_auc_score", plain.two_labels), bounds=(0, 1),
+           reference=scikit_learn("roc_auc_score", two_labels), bounds=(0, 1),
            description="area under the ROC curve"),
     Metric("roc_auc_ovr", True, "score", MULTICLASS,
            kernel=_merged(lambda t, p: ranks.one_vs_rest(p, t.y)),
-           reference=plain.scikit_learn("roc_auc_score", plain.all_classes, multi_class="ovr"), bounds=(0, 1),
+           reference=scikit_learn("roc_auc_score", all_classes, multi_class="ovr"), bounds=(0, 1),
            description="mean over classes of the area under the ROC curve against the rest"),
     Metric("roc_auc_ovr_weighted", True, "score", MULTICLASS,
            kernel=_merged(lambda t, p: ranks.one_vs_rest(p, t.y, weighted=True)),
-           reference=plain.scikit_learn("roc_auc_score", plain.all_classes, multi_class="ovr", average="weighted"),
+           reference=scikit_learn("roc_auc_score", all_classes, multi_class="ovr", average="weighted"),
            bounds=(0, 1), description="mean over classes, weighted by size, of the area under the ROC curve against the rest"),
     Metric("roc_auc_ovo", True, "score", MULTICLASS,
            kernel=_merged(lambda t, p: ranks.one_vs_one(p, t.y)),
-           reference=plain.scikit_learn("roc_auc_score", plain.all_classes, takes_weights=False, multi_class="ovo"),
+           reference=scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo"),
            bounds=(0, 1), description="mean over pairs of classes of the area under the ROC curve"),
     Metric("roc_auc_ovo_weighted", True, "score", MULTICLASS,
            kernel=_merged(lambda t, p: ranks.one_vs_one(p, t.y, weighted=True)),
-           reference=plain.scikit_learn("roc_auc_score", plain.all_classes, takes_weights=False, multi_class="ovo",
+           reference=scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo",
                                         average="weighted"),
            bounds=(0, 1), description="mean over pairs of classes, weighted by size, of the area under the ROC curve"),
     Metric("average_precision", True, "score", BINARY,
            kernel=_merged(lambda t, p: ranks.AveragePrecisionKernel(p, t.y == 1)),
-           reference=plain.scikit_learn("average_precision_score", plain.has_positive), bounds=(0, 1),
+           reference=scikit_learn("average_precision_score", has_positive), bounds=(0, 1),
            description="precision averaged over the recall steps"),
     Metric("top_k_accuracy", True, "score", MULTICLASS, **_mean_of(losses.in_top(2)),
-           reference=plain.scikit_learn("top_k_accuracy_score", labels=plain.every_class), bounds=(0, 1),
+           reference=scikit_learn("top_k_accuracy_score", labels=every_class), bounds=(0, 1),
            description="share of samples whose class is one of the two of the highest score"),
     Metric("log_loss", False, "proba", CLASSES, **_mean_of(losses.log_loss),
-           reference=plain.scikit_learn("log_loss", labels=plain.every_class), bounds=(0, np.inf),
+           reference=scikit_learn("log_loss", labels=every_class), bounds=(0, np.inf),
            description="mean negative log probability of the true class"),
     Metric("brier", False, "proba", CLASSES, **_mean_of(losses.brier),
-           reference=plain.scikit_learn("brier_score_loss", labels=plain.positive_or_every_class), bounds=(0, 2),
+           reference=scikit_learn("brier_score_loss", labels=positive_or_every_class), bounds=(0, 2),
            description="mean squared error of the class probabilities"),
     Metric("d2_log_loss_score", True, "proba", CLASSES,
-           kernel=lambda t, p: moments.SkillKernel(losses.log_loss(t.y, p), moments.entropy(t.y, plain.n_classes(t))),
-           reference=plain.scikit_learn("d2_log_loss_score", plain.two_labels, labels=plain.every_class),
+           kernel=lambda t, p: losses.SkillKernel(losses.log_loss(t.y, p), losses.entropy(t.y, n_classes(t))),
+           reference=scikit_learn("d2_log_loss_score", two_labels, labels=every_class),
            bounds=(-np.inf, 1), description="share of the log loss of constant class shares that is saved"),
     Metric("d2_brier_score", True, "proba", CLASSES,
-           kernel=lambda t, p: moments.SkillKernel(losses.brier(t.y, p), moments.impurity(t.y, plain.n_classes(t))),
-           reference=plain.ScikitLearn(plain.brier_skill, plain.two_labels, "d2_brier_score"),
+           kernel=lambda t, p: losses.SkillKernel(losses.brier(t.y, p), losses.impurity(t.y, n_classes(t))),
+           reference=ScikitLearn(brier_skill, two_labels, "d2_brier_score"),
            bounds=(-np.inf, 1), description="share of the Brier score of constant class shares that is saved"),
     Metric("mse", False, "value", REGRESSION, **_mean_of(losses.squared),
-           reference=plain.scikit_learn("mean_squared_error"), bounds=(0, np.inf),
+           reference=scikit_learn("mean_squared_error"), bounds=(0, np.inf),
            description="mean squared error"),
     Metric("rmse", False, "value", REGRESSION,
-           kernel=lambda t, p: moments.RootMeanKernel(losses.squared(t.y, p)),
-           reference=plain.scikit_learn("root_mean_squared_error"), bounds=(0, np.inf),
+           kernel=lambda t, p: losses.RootMeanKernel(losses.squared(t.y, p)),
+           reference=scikit_learn("root_mean_squared_error"), bounds=(0, np.inf),
            description="root of the mean squared error"),
     Metric("mae", False, "value", REGRESSION, **_mean_of(losses.absolute),
-           reference=plain.scikit_learn("mean_absolute_error"), bounds=(0, np.inf),
+           reference=scikit_learn("mean_absolute_error"), bounds=(0, np.inf),
            description="mean absolute error"),
     Metric("mape", False, "value", REGRESSION, **_mean_of(losses.relative),
-           reference=plain.scikit_learn("mean_absolute_percentage_error"), bounds=(0, np.inf),
+           reference=scikit_learn("mean_absolute_percentage_error"), bounds=(0, np.inf),
            description="mean absolute error as a share of the true value"),
     Metric("median_absolute_error", False, "value", REGRESSION,
-           kernel=_merged(lambda t, p: orders.MedianKernel(losses.absolute(t.y, p))),
-           reference=plain.scikit_learn("median_absolute_error", takes_weights=False), bounds=(0, np.inf),
+           kernel=_merged(lambda t, p: losses.MedianKernel(losses.absolute(t.y, p))),
+           reference=scikit_learn("median_absolute_error", takes_weights=False), bounds=(0, np.inf),
            description="median of the absolute errors"),
     Metric("max_error", False, "value", REGRESSION,
-           kernel=_merged(lambda t, p: orders.LargestKernel(losses.absolute(t.y, p))),
-           reference=plain.scikit_learn("max_error", takes_weights=False), bounds=(0, np.inf),
+           kernel=_merged(lambda t, p: losses.LargestKernel(losses.absolute(t.y, p))),
+           reference=scikit_learn("max_error", takes_weights=False), bounds=(0, np.inf),
            description="largest absolute error"),
     Metric("msle", False, "value", REGRESSION, **_mean_of(_squared_log),
-           reference=plain.scikit_learn("mean_squared_log_error"), bounds=(0, np.inf),
+           reference=scikit_learn("mean_squared_log_error"), bounds=(0, np.inf),
            description="mean squared error of the logarithms of 1 + value"),
     Metric("rmsle", False, "value", REGRESSION,
-           kernel=lambda t, p: moments.RootMeanKernel(_squared_log(t.y, p)),
-           reference=plain.scikit_learn("root_mean_squared_log_error"), bounds=(0, np.inf),
+           kernel=lambda t, p: losses.RootMeanKernel(_squared_log(t.y, p)),
+           reference=scikit_learn("root_mean_squared_log_error"), bounds=(0, np.inf),
            description="root of the mean squared error of the logarithms of 1 + value"),
     Metric("poisson_deviance", False, "value", REGRESSION, **_mean_of(_poisson),
-           reference=plain.scikit_learn("mean_poisson_deviance"), bounds=(0, np.inf),
+           reference=scikit_learn("mean_poisson_deviance"), bounds=(0, np.inf),
            description="mean Poisson deviance, for counts"),
     Metric("gamma_deviance", False, "value", REGRESSION, **_mean_of(_gamma),
-           reference=plain.scikit_learn("mean_gamma_deviance"), bounds=(0, np.inf),
+           reference=scikit_learn("mean_gamma_deviance"), bounds=(0, np.inf),
            description="mean gamma deviance, for positive values"),
     Metric("r2", True, "value", REGRESSION,
-           kernel=lambda t, p: moments.SkillKernel(losses.squared(t.y, p), moments.variance(t.y)),
-           reference=plain.scikit_learn("r2_score", plain.two_labels), bounds=(-np.inf, 1),
+           kernel=lambda t, p: losses.SkillKernel(losses.squared(t.y, p), losses.variance(t.y)),
+           reference=scikit_learn("r2_score", two_labels), bounds=(-np.inf, 1),
            description="share of the variance explained"),
     Metric("explained_variance", True, "value", REGRESSION,
-           kernel=_merged(lambda t, p: moments.ExplainedVarianceKernel(p, t.y)),
-           reference=plain.scikit_learn("explained_variance_score", plain.two_labels), bounds=(-np.inf, 1),
+           kernel=_merged(lambda t, p: losses.ExplainedVarianceKernel(p, t.y)),
+           reference=scikit_learn("explained_variance_score", two_labels), bounds=(-np.inf, 1),
            description="share of the variance explained, a constant error not counted"),
     Metric("d2_absolute_error_score", True, "value", REGRESSION,
-           kernel=lambda t, p: moments.SkillKernel(losses.absolute(t.y, p), moments.deviation(t.y)),
-           reference=plain.scikit_learn("d2_absolute_error_score", plain.two_labels), bounds=(-np.inf, 1),
+           kernel=lambda t, p: losses.SkillKernel(losses.absolute(t.y, p), losses.deviation(t.y)),
+           reference=scikit_learn("d2_absolute_error_score", two_labels), bounds=(-np.inf, 1),
            description="share of the absolute error of the median that is saved"),
     Metric("concordance", True, "risk", SURVIVAL,
-           kernel=_merged(_concordance), reference=plain.Plain(plain.concordance), bounds=(0, 1),
+           kernel=_merged(_concordance), reference=Plain(_plain_concordance), bounds=(0, 1),
            description="share of comparable pairs whose earlier event has the higher risk (Harrell)"),
-    Metric("mean", True, "pointwise", POINTWISE, **_mean_of(losses.given), reference=plain.Plain(plain.mean),
+    Metric("mean", True, "pointwise", POINTWISE, **_mean_of(losses.given), reference=Plain(_plain_mean),
            description="mean of per-sample scores made elsewhere"),
 )
 # fmt: on

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from ..data.target import Target, Task
-from ..stats.base import Array, Kernel
+from ..stats.kernels import Array, Kernel
 
 Response = Literal["label", "score", "proba", "value", "risk", "pointwise", "any", "model"]
 

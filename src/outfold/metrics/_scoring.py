@@ -16,12 +16,12 @@ from .. import metrics
 from ..arguments import check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
+from ..data.scores import FoldScores, layout, split_sizes
 from ..data.target import Target
 from ..exceptions import InputError, NeedError
 from ..results import Leaderboard
-from ..stats.base import EXACT32, EXACT64, Kernel, OneForMany, OneOfMany
-from ..stats.means import MeanKernel
-from ..stats.resample import Bootstrap, block_size, blocks
+from ..stats.kernels import EXACT32, EXACT64, Kernel, MeanKernel, OneForMany, OneOfMany
+from ..stats.resampling import Bootstrap, block_size, blocks
 from . import Metric, MetricLike
 
 # A drop on fewer predictions than this is mostly noise (Tsamardinos 2018, sect. 5.2.2).
@@ -392,6 +392,25 @@ def cell_scores(oof: Predictions, metric: MetricLike) -> NDArray[np.float64]:
                     found, oof.target.take(rows), np.ascontiguousarray(data[r][done][:, rows])
                 )
     return out
+
+
+def fold_scores(oof: Predictions, metric: MetricLike) -> FoldScores:
+    """The metric of every cell that is done."""
+    found = metrics.get(metric, oof.target.task)
+    n_train, n_test = split_sizes(oof)
+    values = np.where(oof.state == State.DONE, cell_scores(oof, found), np.nan)
+    return FoldScores(
+        oof.configs,
+        values,
+        n_train,
+        n_test,
+        oof.plan,
+        layout(oof),
+        found.name,
+        found.greater_is_better,
+        oof.fingerprint,
+        oof.n_samples,
+    )
 
 
 def _score_cell(metric: Metric, target: Target, predictions: NDArray[Any]) -> NDArray[np.float64]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import formatting
 from ..data.predictions import Predictions
+from ..data.scores import FoldScores
 from ..metrics import MetricLike
-from ..metrics._fold_scores import FoldScores
 from ..results import Comparison, Comparisons, Power
 from . import _theme as theme
 from ._data import pairs as numbers

@@ -14,9 +14,9 @@ from ..data.notes import Note
 from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..results import OmnibusTest, Ranking, RankPair
-from ..stats import multiple
+from ..stats import pvalues
 from ..stats import ranking as kernel
-from ..stats.base import Floats
+from ..stats.kernels import Floats
 from ..stats.sequential import Ranks
 from .table import Missing, ScoresLike, Table, read
 
@@ -26,9 +26,9 @@ Adjust: TypeAlias = Literal["holm", "hochberg", "bh"]
 # Below these the distributions of the statistics are rough (Demsar 2006, sect. 3.2.2).
 _FEW_DATASETS, _FEW_ALGORITHMS = 10, 5
 _ADJUST = {
-    "holm": (multiple.holm, "Holm's step-down", "Holm 1979"),
-    "hochberg": (multiple.hochberg, "Hochberg's step-up", "Hochberg 1988"),
-    "bh": (multiple.benjamini_hochberg, "Benjamini and Hochberg's false discovery rate", "Benjamini & Hochberg 1995"),
+    "holm": (pvalues.holm, "Holm's step-down", "Holm 1979"),
+    "hochberg": (pvalues.hochberg, "Hochberg's step-up", "Hochberg 1988"),
+    "bh": (pvalues.benjamini_hochberg, "Benjamini and Hochberg's false discovery rate", "Benjamini & Hochberg 1995"),
 }
 
 

@@ -19,7 +19,7 @@ from ..exceptions import InputError, NeedError
 from ..io.tables import read_table
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring
-from ..stats.choose import RELATIVE_TIE
+from ..stats.kernels import RELATIVE_TIE
 
 Missing: TypeAlias = Literal["refuse", "drop"]
 ScoresLike: TypeAlias = Any

@@ -14,7 +14,7 @@ from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..results import Comparison, Interval, Probabilities, Wins
 from ..stats import ranking as kernel
-from ..stats.base import Floats
+from ..stats.kernels import Floats
 from ..stats.ranking import ZeroMethod
 from .table import Missing, ScoresLike, Table, read
 

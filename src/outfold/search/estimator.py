@@ -25,12 +25,11 @@ from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..data.target import encode
 from ..exceptions import CollectError, InputError
-from ..fitting import collect
+from ..fitting.api import collect, refit_one
 from ..fitting.configs import Configs
-from ..fitting.final import refit_one
-from ..fitting.parameters import one_of_each
-from ..fitting.respond import Kind, kind_of
-from ..fitting.respond import choose_response as response_of
+from ..fitting.estimators import one_of_each
+from ..fitting.predict import Kind, kind_of
+from ..fitting.predict import choose_response as response_of
 from ..metrics import Metric
 from ..metrics._scoring import Scoring, kernels_kept
 from ..reporting import Report, report
@@ -115,8 +114,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     store
         A file that finished cells are written to at once; the same fit goes on where an earlier one stopped.
     share
-        What configurations have in common is computed once, as `collect` does it: ``"exact"``, ``"equivalent"``,
-        ``"tolerant"`` or False. The model that is refitted never shares.
+        How closely shared fits must match separate fits, as in `collect`: ``"exact"``, ``"close"`` or False. The final
+        model is always fitted by itself.
     random_state
         Seed of folds, draws and of fits whose own random_state is None; a whole number, or None to draw one.
     error_score
@@ -158,7 +157,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     >>> search = SelectCV(SVC(), {"C": [0.1, 1, 10], "kernel": ["linear", "rbf"]}).fit(X, y)
     >>> search.best_params_
     {'C': 0.1, 'kernel': 'linear'}
-    >>> search.best_score_ > search.estimate_.value
+    >>> bool(search.best_score_ > search.estimate_.value)
     True
     """
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..data.predictions import Predictions, State
 from ..metrics import Metric
-from ..stats.choose import tied_with_best
+from ..stats.selection import tied_with_best
 from .standin import Replayed
 
 Columns = dict[str, Any]

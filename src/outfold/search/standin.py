@@ -15,7 +15,7 @@ from ..data.predictions import Predictions, State
 from ..data.target import Target, encode
 from ..exceptions import InputError
 from ..metrics import Metric
-from ..stats.loops import LoopKernel
+from ..stats.kernels import LoopKernel
 
 # Positions of a configuration, a repeat and a fold.
 Cell = tuple[Any, Any, Any]

@@ -1,17 +1,106 @@
-"""How loops are compiled; to be imported only where numba may be (see `jit`)."""
+"""Compiled loops and threads: numba is optional and imported only when needed; thread counts of the numerical libraries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import pairwise
+from types import ModuleType
+from typing import Any, Literal
 
-import numba
+# -- numba ----------------------------------------------------------------------------------------------
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function of arrays, into the cache where there is a directory for it. No operation is reordered or fused."""
+    """Compile a function of arrays; numba caches it where it can write. No operation is reordered or fused."""
+    import numba
+
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
     try:
         return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
     except RuntimeError:  # no directory to write the cache to
         return numba.njit(**options)(function)  # type: ignore[no-any-return]
+
+
+_disabled = 0
+
+
+@contextmanager
+def disabled() -> Iterator[None]:
+    """Within this context every kernel takes its numpy path."""
+    global _disabled
+    _disabled += 1
+    try:
+        yield
+    finally:
+        _disabled -= 1
+
+
+def has_numba() -> bool:
+    """Whether numba is installed and not disabled, without importing it."""
+    return not _disabled and find_spec("numba") is not None
+
+
+def load(name: Literal["lanes", "saga"]) -> ModuleType | None:
+    """The module of this package whose loops are compiled, or None where numba is missing, unusable or disabled."""
+    return None if _disabled else _load(name)
+
+
+@cache
+def _load(name: str) -> ModuleType | None:
+    try:
+        return import_module(f"outfold.stats.{name}")
+    except ImportError:
+        return None
+
+
+# -- threads --------------------------------------------------------------------------------------------
+
+
+# Rows times lanes times configurations a thread: below it, starting one costs more than it saves.
+_WORTH = 2**24
+
+
+def share_out(function: Callable[[slice], None], n_configs: int, work: int, most: int) -> None:
+    """Call the function on slices that together are all configurations, in at most so many threads.
+
+    For compiled kernels, which take each by itself and release the interpreter.
+    Every configuration is computed alone: the results do not depend on the number of threads.
+    """
+    n = max(min(most, n_configs, work // _WORTH), 1)
+    ends = [n_configs * i // n for i in range(n + 1)]
+    first, *others = (slice(start, stop) for start, stop in pairwise(ends))
+    if not others:
+        return function(first)
+    # Made anew each time: threads kept for later do not survive a fork.
+    with ThreadPoolExecutor(len(others)) as pool:
+        started = [pool.submit(function, part) for part in others]
+        function(first)
+        for future in started:
+            future.result()
+    return None
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> Any:
+    """The libraries that are loaded; looked for again when modules were imported, which may have brought their own."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def limit_threads(library: Literal["blas", "openmp"], n: int = 1) -> Any:
+    """Context: this library uses so many threads, by default one.
+
+    BLAS always one, so that sums are taken in the same order whatever the number of workers; OpenMP as many as the user
+    says, one by default, for the same reason.
+    """
+    import scipy.linalg  # noqa: F401  (its BLAS must be loaded to be found)
+    import threadpoolctl  # noqa: F401
+
+    return _thread_pools(len(sys.modules)).limit(limits=n, user_api=library)

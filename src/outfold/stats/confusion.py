@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Array, Counter, Floats, mean_ratio, ratio, total
+from .kernels import Array, Counter, Floats, mean_ratio, ratio, total
 
 # Draws times configurations worked on at once: the temporary arrays then stay in the processor's cache.
 _CELLS = 2**15

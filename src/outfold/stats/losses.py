@@ -1,13 +1,16 @@
-"""Per-sample losses and hits, (C, N), of which the pointwise metrics are the means."""
+"""Per-sample losses, and the metrics that are made of them: roots of means, skill scores, medians and largest losses."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Array, Floats
+from .kernels import Array, Floats, MeanKernel, ratio, total
+
+# -- losses and hits of each sample, (C, N) -------------------------------------------------------------
 
 
 def correct(y: Array, predictions: Array) -> NDArray[np.int32]:
@@ -86,3 +89,254 @@ def in_top(k: int) -> Callable[[Array, Floats], NDArray[np.int32]]:
 def given(y: Array, values: Floats) -> Floats:
     """The values as they are: scores made elsewhere."""
     return values
+
+
+# -- roots of means, and skill: how much better than a constant prediction ------------------------------
+
+
+# Below this share of the mean square a variance by one pass has lost digits, and is taken again by two.
+_CANCELLED = 1e-3
+
+Baseline = Callable[[Array], Floats]
+
+
+class RootMeanKernel:
+    """Root of the weighted mean of non-negative ``values`` (C, N)."""
+
+    def __init__(self, values: Array) -> None:
+        self.n_configs = len(values)
+        self._mean = MeanKernel(values)
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) root mean of every configuration under each weighting."""
+        return np.sqrt(self._mean.scores(weights))
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) root mean of configuration ``chosen[i]`` under ``weights[i]``."""
+        return np.sqrt(self._mean.paired(weights, chosen))
+
+
+class SkillKernel:
+    """One minus the mean loss over that of the best constant prediction: R2 and its kin; NaN where that has no loss.
+
+    Parameters
+    ----------
+    values
+        (C, N) losses.
+    baseline
+        (b,) mean loss of the constant under each weighting, exactly 0 where all labels are equal.
+    """
+
+    def __init__(self, values: Floats, baseline: Baseline) -> None:
+        self.n_configs = len(values)
+        self._loss, self._baseline = MeanKernel(values), baseline
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) skill of every configuration under each weighting."""
+        weights = weights.astype(np.float64, copy=False)  # once for both
+        totals = total(weights)
+        out = ratio(self._loss.sums(weights, totals), (self._baseline(weights) * totals)[:, None], reuse=True)
+        return np.subtract(1.0, out, out=out)
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) skill of configuration ``chosen[i]`` under ``weights[i]``."""
+        weights = weights.astype(np.float64, copy=False)
+        return 1.0 - ratio(self._loss.paired(weights, chosen), self._baseline(weights))
+
+
+class ExplainedVarianceKernel:
+    """One minus the variance of the errors over that of y; NaN unless two values of y differ.
+
+    Parameters
+    ----------
+    predictions
+        (C, N) predicted values.
+    y
+        (N,) true values.
+    """
+
+    def __init__(self, predictions: Floats, y: Floats) -> None:
+        self.n_configs = len(predictions)
+        errors = np.subtract(y, predictions, dtype=np.float64)
+        # A constant added to the errors changes nothing; about 0 one pass keeps the digits of the variance.
+        self._errors = errors - errors.mean(axis=1, keepdims=True)
+        self._mean, self._square = MeanKernel(self._errors), MeanKernel(self._errors**2)
+        self._spread = variance(y)
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) explained variance of every configuration under each weighting."""
+        square = self._square.scores(weights)
+        left = square - self._mean.scores(weights) ** 2
+        for i, c in zip(*np.nonzero(left < _CANCELLED * square), strict=True):
+            left[i, c] = _two_passes(self._errors[c], weights[i])
+        return 1.0 - ratio(left, self._spread(weights)[:, None])
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) explained variance of configuration ``chosen[i]`` under ``weights[i]``."""
+        square = self._square.paired(weights, chosen)
+        left = square - self._mean.paired(weights, chosen) ** 2
+        for i in np.flatnonzero(left < _CANCELLED * square):
+            left[i] = _two_passes(self._errors[chosen[i]], weights[i])
+        return 1.0 - ratio(left, self._spread(weights))
+
+
+def _two_passes(values: Floats, weights: Array) -> float:
+    mean = np.average(values, weights=weights)
+    return float(np.average((values - mean) ** 2, weights=weights))
+
+
+# -- what a constant prediction loses -------------------------------------------------------------------
+
+
+def variance(y: Floats) -> Baseline:
+    """(b,) variance of y, stable wherever y is centred; exactly 0 where y is constant."""
+    y = y - y.mean()  # one pass about 0 keeps the digits; where it does not, two are made
+    columns = np.stack([np.ones(len(y)), y, y**2], axis=1)
+
+    def spread(weights: Array) -> Floats:
+        counts = weights.astype(np.float64, copy=False)
+        size, first, second = (counts @ columns).T
+        square = ratio(second, size)
+        out: Floats = square - ratio(first, size) ** 2
+        lost = np.flatnonzero(out <= _CANCELLED * square)
+        if len(lost):
+            out[lost] = _variance(y, counts[lost])
+        return out
+
+    return spread
+
+
+def _variance(y: Floats, counts: Floats) -> Floats:
+    """(b,) variance of y by two passes."""
+    size = total(counts)
+    mean = ratio(counts @ y, size)
+    squares = ratio(np.einsum("bn,bn->b", counts, (y - mean[:, None]) ** 2), size)
+    drawn = counts > 0
+    lowest, highest = np.where(drawn, y, np.inf).min(axis=1), np.where(drawn, y, -np.inf).max(axis=1)
+    return np.where(lowest < highest, squares, 0.0)
+
+
+def deviation(y: Floats) -> Baseline:
+    """(b,) mean distance of y from its median."""
+    order = np.argsort(y)
+
+    def distance(weights: Array) -> Floats:
+        running = np.cumsum(weights[:, order], axis=1, dtype=np.int64)
+        middle = np.argmax(2 * running >= running[:, -1:], axis=1)
+        distances = np.abs(y - y[order[middle]][:, None])
+        return ratio(np.einsum("bn,bn->b", weights.astype(np.float64), distances), total(weights))
+
+    return distance
+
+
+def _shares(y: Array, n_classes: int, weights: Array) -> Floats:
+    """(b, K) share of every class."""
+    counts = weights.astype(np.float64) @ (y[:, None] == np.arange(n_classes)).astype(np.float64)
+    return ratio(counts, total(weights)[:, None])
+
+
+def entropy(y: Array, n_classes: int) -> Baseline:
+    """(b,) mean log loss of the shares of the classes."""
+
+    def surprise(weights: Array) -> Floats:
+        p = _shares(y, n_classes, weights)
+        out: Floats = -np.sum(p * np.log(np.where(p > 0, p, 1.0)), axis=1)
+        return out
+
+    return surprise
+
+
+def impurity(y: Array, n_classes: int) -> Baseline:
+    """(b,) mean squared error of the shares of the classes: of the second of two, else summed over classes."""
+
+    def squares(weights: Array) -> Floats:
+        p = _shares(y, n_classes, weights)
+        whole: Floats = np.sum(p * (1 - p), axis=1)
+        return whole / 2 if n_classes == 2 else whole
+
+    return squares
+
+
+# -- one value of the sorted losses: the median and the largest -----------------------------------------
+
+
+class _OrderKernel:
+    """Losses (C, N) and each configuration's rows in a fixed order of them."""
+
+    def __init__(self, values: Floats) -> None:
+        self.n_configs = len(values)
+        self._order = np.argsort(values, axis=1, kind="stable")
+        self._sorted = np.take_along_axis(values, self._order, axis=1)
+
+
+class MedianKernel(_OrderKernel):
+    """Median of the losses of the rows as often as they weigh; the mean of the two middle ones where there are two."""
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) median of every configuration under each weighting."""
+        b, n = weights.shape
+        sizes = weights.sum(axis=1, dtype=np.int64)
+        counts = np.zeros((n + 1, b), dtype=np.uint16 if sizes.max(initial=0) < 2**16 else np.int64)
+        counts[:n] = weights.T
+        # Groups of root N rows in the order of their losses, filled up with a row that is never drawn.
+        size = max(math.isqrt(n), 1)
+        groups = -(-n // size)
+        out = np.empty((b, self.n_configs))
+        for c, (order, values) in enumerate(zip(self._order, self._sorted, strict=True)):
+            rows = np.concatenate([order, np.full(groups * size - n, n)])
+            drawn = counts[rows].reshape(groups, size, b)
+            low, high = (values[_position(drawn, rank)] for rank in _middle(sizes))
+            out[:, c] = np.where(sizes > 0, (low + high) / 2, np.nan)
+        return out
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) median of configuration ``chosen[i]`` under ``weights[i]``."""
+        drawn = np.take_along_axis(weights, self._order[chosen], axis=1)
+        running = np.cumsum(drawn, axis=1, dtype=np.int64)
+        sizes = running[:, -1]
+        low, high = (self._sorted[chosen, np.argmax(running >= rank[:, None], axis=1)] for rank in _middle(sizes))
+        return np.where(sizes > 0, (low + high) / 2, np.nan)
+
+
+def _middle(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Ranks of the two middle ones of so many, from 1; the same one of an odd number."""
+    return (sizes + 1) // 2, sizes // 2 + 1
+
+
+def _position(drawn: Array, ranks: NDArray[np.int64]) -> NDArray[np.intp]:
+    """(b,) the first row at which the counts (groups, rows, b) reach the rank: first its group, then its place there."""
+    ends = drawn.sum(axis=1, dtype=np.int64).cumsum(axis=0)
+    group = np.minimum((ends < ranks).sum(axis=0), len(ends) - 1)
+    lanes = np.arange(drawn.shape[2])
+    before = np.where(group > 0, ends[group - 1, lanes], 0)
+    running = before[:, None] + drawn[group, :, lanes].cumsum(axis=1, dtype=np.int64)
+    place = np.minimum((running < ranks[:, None]).sum(axis=1), drawn.shape[1] - 1)
+    # No weight at all reaches no rank; the caller gives NaN there, and any row will do.
+    return np.where(ends[-1] >= ranks, group * drawn.shape[1] + place, 0)
+
+
+class LargestKernel(_OrderKernel):
+    """The largest loss of the rows that weigh anything."""
+
+    def __init__(self, values: Floats) -> None:
+        super().__init__(values)
+        self._order, self._sorted = self._order[:, ::-1].copy(), self._sorted[:, ::-1].copy()
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) largest loss of every configuration under each weighting."""
+        drawn = weights > 0
+        out = np.full((len(weights), self.n_configs), np.nan)
+        # A row is drawn with probability 0.63: few steps down from the largest settle all draws.
+        for step in range(weights.shape[1]):
+            open_ = np.isnan(out)
+            if not open_.any():
+                break
+            np.copyto(out, self._sorted[:, step], where=open_ & drawn[:, self._order[:, step]])
+        return out
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) largest loss of configuration ``chosen[i]`` under ``weights[i]``."""
+        drawn = np.take_along_axis(weights, self._order[chosen], axis=1) > 0
+        first = drawn.argmax(axis=1)
+        rows = np.arange(len(weights))
+        return np.where(drawn[rows, first], self._sorted[chosen, first], np.nan)

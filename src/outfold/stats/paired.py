@@ -1,15 +1,19 @@
-"""Right and wrong answers of several models on the same samples: McNemar, two proportions, Cochran, Looney."""
+"""Tests of the difference between two models: on one test set, by sign flips, and over splits of the same samples."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Array, Floats, ratio
-from .resample import blocks
-from .tails import Tails, lowest_not_rejected, normal_quantile, normal_tails
+from .kernels import RELATIVE_TIE, Array, Floats, ratio
+from .pvalues import Tails, lowest_not_rejected, normal_quantile, normal_tails
+from .resampling import block_size, blocks
+
+# -- one test set ---------------------------------------------------------------------------------------
+
 
 McNemar = Literal["plain", "edwards", "exact", "midp"]
 
@@ -198,3 +202,199 @@ def looney_f(hits: Array) -> Test:
 def _sums(hits: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Right answers of every model, and how many models are right on every sample."""
     return hits.sum(axis=1, dtype=np.int64), hits.sum(axis=0, dtype=np.int64)
+
+
+# -- sign flips: the difference if the two models were swapped at random, unit by unit ------------------
+
+
+_FLIP_STREAM = 0xF11B
+
+
+def swaps(n_units: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.uint8]]:
+    """(b, U) blocks of 0-1 masks, 1 where the two models of a unit are swapped, each block with its own stream."""
+    for i, part in enumerate(blocks(n_resamples, block_size(n_units))):
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_FLIP_STREAM, i)))
+        b = part.stop - part.start
+        bits = np.frombuffer(rng.bytes(b * -(-n_units // 8)), dtype=np.uint8).reshape(b, -1)
+        yield np.unpackbits(bits, axis=1, count=n_units)
+
+
+def all_swaps(n_units: int) -> NDArray[np.uint8]:
+    """(2^U, U) every mask once, the one that swaps nothing first."""
+    codes = np.arange(2**n_units)
+    return ((codes[:, None] >> np.arange(n_units)) & 1).astype(np.uint8)
+
+
+def enumerable(n_units: int, n_resamples: int) -> bool:
+    """Whether there are no more masks than draws."""
+    return n_units < 63 and 2**n_units <= n_resamples
+
+
+class SwappedMeans:
+    """Mean difference over the swapped units, draw by draw: all that a test by sign flips and its interval need.
+
+    Flipping the signs of the units in a set S leaves a sum of differences at least as large as the observed one exactly if the
+    mean over S is not positive; and, for differences less d, exactly if that mean is at most d. So the ordered means over random
+    sets hold the p value of every shift (Hartigan 1969), and the interval is the set of shifts that are not rejected.
+
+    Parameters
+    ----------
+    parts
+        (P, U) what every unit adds to the difference of a pair.
+    shares
+        (U,) the share of the samples a unit has.
+    """
+
+    def __init__(self, parts: Floats, shares: Floats, n_resamples: int, seed: int) -> None:
+        self._parts, self._shares = parts, shares
+        told = parts != 0
+        self.exact = np.array([enumerable(int(k), n_resamples) for k in told.sum(axis=1)], dtype=bool)
+        silent = np.where(told[self.exact], 0.0, shares)
+        sums, sizes, rest = [], [], []
+        for masks in swaps(parts.shape[1], n_resamples, seed):
+            drawn = masks.astype(np.float64)
+            sums.append(drawn @ parts.T)
+            sizes.append(drawn @ shares)
+            rest.append(drawn @ silent.T)
+        self._sums, self._sizes, self._rest = np.concatenate(sums), np.concatenate(sizes), np.concatenate(rest)
+
+    def test(self, level: float) -> tuple[Tails, Floats]:
+        """Tails and (P, 2) interval of every pair."""
+        n = len(self._parts)
+        greater, less, interval = np.empty(n), np.empty(n), np.empty((n, 2))
+        order = np.cumsum(self.exact) - 1
+        for p in range(n):
+            low, high = self._means(p, int(order[p]))
+            greater[p], less[p] = np.mean(low <= 0), np.mean(high >= 0)
+            # The k smallest of M are those of p values k / M at most (1 - level) / 2; the next one is not rejected.
+            k = int(round(1 - level, 12) / 2 * len(low) + 1e-9)
+            interval[p] = np.partition(low, k)[k], -np.partition(-high, k)[k]
+        return Tails(greater, less), interval
+
+    def _means(self, p: int, position: int) -> tuple[Floats, Floats]:
+        """Means over swapped sets, as the lower and as the upper tail count them: an empty set counts in both."""
+        if self.exact[p]:
+            sums, sizes = self._enumerated(p, self._rest[:, position])
+        else:
+            # What was observed is one more of the possible flips, the one of the empty set.
+            sums, sizes = np.append(self._sums[:, p], 0.0), np.append(self._sizes, 0.0)
+        sums = np.where(np.abs(sums) <= RELATIVE_TIE * np.abs(self._parts[p]).sum(), 0.0, sums)
+        empty = sizes <= 0
+        means = sums / np.where(empty, 1.0, sizes)
+        return np.where(empty, -np.inf, means), np.where(empty, np.inf, means)
+
+    def _enumerated(self, p: int, rest: Floats) -> tuple[Floats, Floats]:
+        """Every set of the units that differ, as often each; those that do not differ are in it by chance."""
+        told = np.flatnonzero(self._parts[p])
+        masks = all_swaps(len(told)).astype(np.float64)
+        times = len(rest) // len(masks)
+        sums, sizes = masks @ self._parts[p, told], masks @ self._shares[told]
+        return np.tile(sums, times), np.tile(sizes, times) + rest[: times * len(masks)]
+
+
+def swapped_tails(observed: float, draws: Floats, scale: float, exact: bool) -> Tails:
+    """Tails of an observed difference among the (B,) differences under swaps; `exact` if these are all there are."""
+    slack = RELATIVE_TIE * scale
+    extra = 0 if exact else 1
+    n = len(draws) + extra
+    greater = (np.sum(draws >= observed - slack) + extra) / n
+    less = (np.sum(draws <= observed + slack) + extra) / n
+    return Tails(np.array([greater]), np.array([less]))
+
+
+# -- splits of the same samples, whose differences are not independent ----------------------------------
+
+
+# Differences are d (P, J), one row for each pair and one column for each split, or (P, m, 2) for m repeats of two halves.
+
+
+class Tested(NamedTuple):
+    """(P,) statistics, (P,) p values and (P, 2) intervals; NaN where there is no variance to test by."""
+
+    statistic: Floats
+    pvalue: Floats
+    interval: Floats
+
+
+def rounding(first: Floats, second: Floats) -> Floats:
+    """(P,) the size below which a difference of these (P, J) scores is rounding."""
+    return np.asarray(RELATIVE_TIE * np.maximum(np.abs(first), np.abs(second)).max(axis=1, initial=0.0))
+
+
+def mean_variance(d: Floats, rho: float) -> Floats:
+    """(P,) variance of the mean of J values of which any two have the correlation rho: S^2 (1/J + rho / (1 - rho)).
+
+    Nadeau and Bengio (2003, lemma 1). rho = 0 is the plain paired t test, n_test / n the corrected resampled one, and
+    (1 + (K-1) rho) / (K (1-rho)) of Grandvalet and Bengio (2006) is the same factor.
+    """
+    J = d.shape[1]
+    return np.asarray(d.var(axis=1, ddof=1) * (1 / J + rho / (1 - rho)))
+
+
+def within_halves(d: Floats) -> Floats:
+    """(P,) sum over repeats of s_i^2, the squares of the two halves about their mean: Dietterich (1998)."""
+    return np.asarray(((d - d.mean(axis=2, keepdims=True)) ** 2).sum(axis=(1, 2)))
+
+
+def between_repeats(d: Floats) -> Floats:
+    """(P,) sample variance of the means of the repeats."""
+    return np.asarray(d.mean(axis=2).var(axis=1, ddof=1))
+
+
+def balanced_variance(d: Floats, weight: float) -> Floats:
+    """(P,) variance of the mean over a balanced m x 2 plan: sum_i s_i^2 / (2m) + weight S_between^2.
+
+    Wang et al. (2014, eq. 4.1-4.3) for m = 3; weight (m-1)/m makes it sum (d - dbar)^2 / (2m).
+    """
+    return np.asarray(within_halves(d) / (2 * d.shape[1]) + weight * between_repeats(d))
+
+
+def student(estimate: Floats, variance: Floats, df: float, level: float, floor: Floats) -> Tested:
+    """Estimates against their standard errors, two-sided; what lies below the floor is zero."""
+    from scipy.special import stdtr, stdtrit  # here, so that importing the package does not wait for scipy
+
+    flat, none = np.sqrt(variance) <= floor, np.abs(estimate) <= floor
+    se = np.where(flat, np.nan, np.sqrt(variance))
+    statistic = np.where(none, 0.0, estimate) / se
+    pvalue = np.where(flat & none, 1.0, 2 * stdtr(df, -np.abs(statistic)))
+    reach = stdtrit(df, (1 + level) / 2) * se
+    return Tested(statistic, pvalue, np.stack([estimate - reach, estimate + reach], axis=1))
+
+
+def combined_f(d: Floats, level: float, floor: Floats) -> Tested:
+    """Alpaydin's F over m repeats of two halves: sum d^2 / (2 sum_i s_i^2), with 2m and m degrees of freedom.
+
+    The interval holds the values mu with sum (d - mu)^2 / (2 sum_i s_i^2) below the critical value; it is centred at the
+    mean, and empty (NaN) where the repeats disagree so much that every mu is refused.
+    """
+    from scipy.special import fdtrc, fdtri
+
+    m = d.shape[1]
+    within, squares = within_halves(d), (d**2).sum(axis=(1, 2))
+    flat, none = np.sqrt(within / m) <= floor, np.abs(d).max(axis=(1, 2)) <= floor
+    within = np.where(flat, np.nan, within)
+    statistic = squares / (2 * within)
+    pvalue = np.where(flat & none, 1.0, fdtrc(2 * m, m, statistic))
+    mean = d.mean(axis=(1, 2))
+    room = (2 * fdtri(2 * m, m, level) * within - (squares - 2 * m * mean**2)) / (2 * m)
+    reach = np.sqrt(np.where(room >= 0, room, np.nan))
+    return Tested(statistic, pvalue, np.stack([mean - reach, mean + reach], axis=1))
+
+
+def posterior(mean: Floats, variance: Floats, df: float, rope: float, floor: Floats) -> Floats:
+    """(P, 3) mass of a t distribution above the rope, inside and below it.
+
+    Without variance all mass lies at the mean; at 0 with no rope, one half on either side (Benavoli et al. 2017).
+    """
+    from scipy.special import stdtr
+
+    flat = np.sqrt(variance) <= floor
+    se = np.where(flat, 1.0, np.sqrt(variance))
+    above, below = stdtr(df, (mean - rope) / se), stdtr(df, (-rope - mean) / se)
+    mass = np.stack([above, np.clip(1 - above - below, 0.0, 1.0), below], axis=1)
+    if rope == 0:
+        mass[:, 1] = 0.0
+    half = np.where((rope == 0) & (np.abs(mean) <= floor), 0.5, 0.0)
+    over, under = (mean > rope + floor) + half, (mean < -rope - floor) + half
+    at_mean = np.stack([over, 1 - over - under, under], axis=1)
+    return np.where(flat[:, None], at_mean, mass)

@@ -9,8 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Floats
-from .choose import RELATIVE_TIE
+from .kernels import RELATIVE_TIE, Floats
 from .sequential import Ranks, ranks
 
 ZeroMethod = Literal["wilcox", "pratt", "zsplit"]

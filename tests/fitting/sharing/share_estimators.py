@@ -157,17 +157,17 @@ class TallyView(View):
         super().__init__(model, model.classes_)
 
     def predict_proba(self, X):
-        return self.stands_for.predict_proba(X)
+        return self.member.predict_proba(X)
 
     def predict(self, X):
-        return self.stands_for.predict(X)
+        return self.member.predict(X)
 
 
 class WholeScales(Scales):
     """What a member predicts depends on how many there are, a little."""
 
     whole = True
-    level = "tolerant"
+    level = "close"
 
     def fit(self, members, X, y, **fit_params):
         models = super().fit(members, X, y, **fit_params)

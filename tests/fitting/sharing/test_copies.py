@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 import outfold as of
-from outfold.fitting import trunk
+from outfold.fitting.sharing import transform_cache
 
 
 @pytest.fixture
@@ -88,9 +88,9 @@ def test_a_path_is_the_same_only_with_the_same_penalties(data):
     whole = {f"{a}": make_pipeline(Keep([0, 1], "a"), Lasso(a)) for a in penalties}
     part = {f"{a} too": make_pipeline(Keep([0, 1], "b"), Lasso(a)) for a in penalties[:2]}
     more = {f"{a} again": make_pipeline(Keep([0, 1], "c"), Lasso(a)) for a in penalties}
-    oof = collected(of.Configs(whole | part), X, y, share="tolerant")
+    oof = collected(of.Configs(whole | part), X, y, share="close")
     assert facts(oof)["copied"] == 0
-    oof = collected(of.Configs(whole | more), X, y, share="tolerant")
+    oof = collected(of.Configs(whole | more), X, y, share="close")
     assert facts(oof)["copied"] == 4 * 3
 
 
@@ -103,7 +103,7 @@ def test_a_failed_fit_is_not_copied(data):
 
 
 def test_predictions_beyond_the_budget_are_not_kept(data, monkeypatch):
-    monkeypatch.setattr(trunk, "_COMPARED", 100)
+    monkeypatch.setattr(transform_cache, "_COMPARED", 100)
     grid = configs(Keep([0, 2], "a"), Keep([0, 2], "b"))
     assert facts(collected(grid, *data))["copied"] == 0
 

@@ -197,7 +197,7 @@ def test_what_is_not_solved_is_fitted_plainly(monkeypatch: pytest.MonkeyPatch) -
     assert strong is not None
     # In a collection the one that is left gets the fit it would have had alone.
     configs = {"weak": members[0], "strong": members[1]}
-    shared, alone = (of.collect(configs, X, y, of.Plan(folds=2), share=share) for share in ("tolerant", False))
+    shared, alone = (of.collect(configs, X, y, of.Plan(folds=2), share=share) for share in ("close", False))
     np.testing.assert_array_equal(shared.sel("weak").data, alone.sel("weak").data)
 
 
@@ -226,8 +226,8 @@ def test_does_not_cover(params: dict[str, Any]) -> None:
 
 
 def test_is_used_only_where_tolerance_is_allowed() -> None:
-    assert family_of(LogisticRegression(), ("exact", "equivalent")) is None
-    assert isinstance(family_of(LogisticRegression(), ("exact", "equivalent", "tolerant")), LogisticFamily)
+    assert family_of(LogisticRegression(), ("exact",)) is None
+    assert isinstance(family_of(LogisticRegression(), ("exact", "close")), LogisticFamily)
 
 
 @pytest.mark.filterwarnings("ignore:'penalty' was deprecated", "ignore:Inconsistent values")

@@ -15,8 +15,8 @@ y = np.arange(10.0)
 
 
 class Fixed(View):
-    def __init__(self, stands_for, value):
-        super().__init__(stands_for)
+    def __init__(self, member, value):
+        super().__init__(member)
         self.value = value
 
     def predict(self, X):
@@ -68,28 +68,28 @@ def test_a_member_that_is_not_covered_is_told():
         check_family(Constant(), [DummyRegressor()], X, y)
 
 
-def test_a_tolerant_family_must_say_its_tolerance():
+def test_a_close_family_needs_a_tolerance():
     class Loose(Constant):
-        level = "tolerant"
+        level = "close"
 
-    with pytest.raises(AssertionError, match="say which tolerance"):
+    with pytest.raises(AssertionError, match="give the tolerance"):
         check_family(Loose(), members(), X, y)
 
 
-def test_an_equivalent_family_may_differ_in_a_share():
+def test_a_close_family_may_differ_in_a_share():
     class OneRow(Fixed):
         def predict(self, X):
             return np.where(np.arange(len(X)) == 0, -1.0, self.value)
 
-    class Equivalent(Constant):
-        level = "equivalent"
+    class Close(Constant):
+        level = "close"
 
         def fit(self, members, X, y, **fit_params):
             return [OneRow(m, float(m.constant)) for m in members]
 
-    check_family(Equivalent(), members(), X, y, tolerance=0.1)
+    check_family(Close(), members(), X, y, differing=0.1)
     with pytest.raises(AssertionError, match=r"differs in 10\.00%"):
-        check_family(Equivalent(), members(), X, y)
+        check_family(Close(), members(), X, y, differing=0.05)
 
 
 def test_methods_and_classes_must_be_there():

@@ -20,7 +20,7 @@ from outfold.fitting.sharing.families import saga
 from outfold.fitting.sharing.families.logistic import LogisticFamily
 from outfold.fitting.sharing.families.saga import SagaFamily
 from outfold.fitting.sharing.proof import check_company, check_family
-from outfold.stats import jit
+from outfold.stats import compiling
 
 pytest.importorskip("numba", reason="the solver is compiled")
 
@@ -138,7 +138,7 @@ def test_more_members_than_walk_together(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_seconds_between_calls_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, X_test = problem(3, 40, 12, "normal")
-    monkeypatch.setattr(jit.saga(), "_STEPS", 1)
+    monkeypatch.setattr(compiling.load("saga"), "_STEPS", 1)
     expect_equal([net(C, 0.5) for C in (0.1, 1.0)], X, y, X_test)
 
 
@@ -242,7 +242,7 @@ def test_data_that_are_refused() -> None:
 
 
 def test_other_bits_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = jit.saga()
+    kernel = compiling.load("saga")
     assert kernel is not None
     solve = kernel.solve
 
@@ -261,9 +261,9 @@ def test_other_bits_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_compiled_loops_there_is_no_family(monkeypatch: pytest.MonkeyPatch) -> None:
-    with jit.disabled():
+    with compiling.disabled():
         assert not SAGA.covers(net(1.0, 0.5))
-    monkeypatch.setattr(jit, "saga", lambda: None)  # installed, but unusable
+    monkeypatch.setattr(compiling, "load", lambda name: None)  # installed, but unusable
     X, y, _ = problem(10, 30, 3, "normal")
     with pytest.raises(Unsuitable, match="bits"):
         SAGA.fit([net(1.0, 0.5)], X, y)
@@ -273,13 +273,13 @@ def test_without_compiled_loops_there_is_no_family(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("ratio", "tolerant"), [(0.0, SagaFamily), (0.5, SagaFamily), (1.0, LogisticFamily)], ids=["l2", "mixed", "l1"]
+    ("ratio", "close"), [(0.0, SagaFamily), (0.5, SagaFamily), (1.0, LogisticFamily)], ids=["l2", "mixed", "l1"]
 )
-def test_which_family_is_asked(ratio: float, tolerant: type) -> None:
+def test_which_family_is_asked(ratio: float, close: type) -> None:
     named = {"penalty": {0.0: "l2", 1.0: "l1"}.get(ratio, "elasticnet")} if NAMED else {}
     model = net(1.0, ratio, **named)
     assert isinstance(family_of(model, ("exact",)), SagaFamily)
-    assert isinstance(family_of(model, ("exact", "equivalent", "tolerant")), tolerant)
+    assert isinstance(family_of(model, ("exact", "close")), close)
 
 
 def test_a_collection_is_that_of_separate_fits() -> None:
@@ -297,7 +297,7 @@ def test_a_collection_is_that_of_separate_fits() -> None:
 
 
 def test_loops_are_compiled_once_for_all_arrays() -> None:
-    kernel = jit.saga()
+    kernel = compiling.load("saga")
     assert kernel is not None
     X, y, _ = problem(12, 40, 4, "normal")
     for rows in (X, X.copy(), np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2]):

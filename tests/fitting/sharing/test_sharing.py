@@ -200,8 +200,8 @@ def test_a_memory_budget_changes_nothing(data, monkeypatch):
     configs = grid(
         "t", make_pipeline(StandardScaler(), PCA(), MinMaxScaler(), Tally()), scale=[1.0, 2.0], n_components=[2, 3]
     )
-    monkeypatch.setattr("outfold.fitting.trunk._BUDGET", 0)
-    monkeypatch.setattr("outfold.fitting.trunk.n_bytes", lambda values: 0 if values is None else 1000)
+    monkeypatch.setattr("outfold.fitting.sharing.transform_cache._BUDGET", 0)
+    monkeypatch.setattr("outfold.fitting.sharing.transform_cache.n_bytes", lambda values: 0 if values is None else 1000)
     made = both(configs, *data).provenance["sharing"]
     assert made["steps_done"] > 6 * 5
 
@@ -344,9 +344,9 @@ def test_a_wrong_family_is_used_where_nobody_looks(register, data):
 def test_a_family_found_out_late(register, data, n_jobs, monkeypatch):
     """What it gave before is fitted again, and what was dropped for it is decided again."""
     register(BadScales("values"))
-    late = lambda place, group, n: 0 if place.holdout.left_out == (1,) and place.holdout.repeat == 1 else None  # noqa: E731
+    late = lambda batch, groups, group, n: 0 if batch.holdout.left_out == (1,) and batch.holdout.repeat == 1 else None  # noqa: E731
     if n_jobs == 1:
-        monkeypatch.setattr("outfold.fitting.together.spot", late)
+        monkeypatch.setattr("outfold.fitting.sharing.transform_cache.member_to_verify", late)
     for rule in (None, True):
         oof = collect(scales(), *data, PLAN, drop=rule, n_jobs=n_jobs)
         same(oof, collect(scales(), *data, PLAN, share=False, drop=rule))
@@ -362,10 +362,10 @@ def test_wrong_transformers_are_found_out(register, data):
 
 def test_whole_families_do_not_depend_on_what_is_left(register, data, tmp_path):
     register(WholeScales())
-    options = {"share": "tolerant", "share_check": False}
+    options = {"share": "close", "share_check": False}
     whole = collect(scales(), *data, PLAN, **options)
     (note,) = whole.notes
-    assert str(note) == "OF106  30 of 30 fits served several configurations below the level exact: Tally 30 (tolerant)."
+    assert str(note) == "OF106  30 of 30 fits served several configurations below the level exact: Tally 30 (close)."
     assert whole.data.tobytes() != collect(scales(), *data, PLAN).data.tobytes()
 
     def out(oof):
@@ -396,8 +396,8 @@ def test_dropping(register, data):
 def test_levels_and_stores(register, data, tmp_path):
     register(WholeScales())
     store = tmp_path / "run.oof"
-    collect(scales(), *data, PLAN, store=store, share="tolerant", share_check=False)
-    with pytest.raises(StoreMismatchError, match=r"share='tolerant' \(now 'exact'\)"):
+    collect(scales(), *data, PLAN, store=store, share="close", share_check=False)
+    with pytest.raises(StoreMismatchError, match=r"share='close' \(now 'exact'\)"):
         collect(scales(), *data, PLAN, store=store)
     other = tmp_path / "other.oof"
     collect(scales(), *data, PLAN, store=other)
@@ -448,12 +448,12 @@ def test_explain(register, data, capsys):
 
 def test_families_and_levels_in_the_search(register, data):
     register(WholeScales())
-    search = {share: SelectCV(scales(n=3), cv=3, drop=False, share=share).fit(*data) for share in ("exact", "tolerant")}
+    search = {share: SelectCV(scales(n=3), cv=3, drop=False, share=share).fit(*data) for share in ("exact", "close")}
     assert search["exact"].oof_.provenance["sharing"]["families"] == {}
-    assert search["tolerant"].oof_.provenance["sharing"]["families"] == {"Tally": 9}
+    assert search["close"].oof_.provenance["sharing"]["families"] == {"Tally": 9}
     # The model is fitted alone: no family has moved its means.
-    model = search["tolerant"].best_estimator_
-    expected = clone(search["tolerant"].best_estimator_).fit(*data)
+    model = search["close"].best_estimator_
+    expected = clone(search["close"].best_estimator_).fit(*data)
     np.testing.assert_array_equal(model[-1].means_, expected[-1].means_)
 
 

@@ -535,8 +535,11 @@ class _FamilyFit:
                 known = before.result
                 result = ModelResult((*known.predicted, predicted), (*known.warnings, *names))
                 results[i] = _TimedResult(result, before.seconds + perf_counter() - start)
-        cut = [one and ModelResult(rows.cut(one.result.predicted), one.result.warnings) for one in results]
-        return [one and result and _TimedResult(result, one.seconds) for one, result in zip(results, cut, strict=True)]
+        return [one and self._cut(one) for one in results]
+
+    def _cut(self, one: _TimedResult) -> _TimedResult:
+        predicted = self.end.rows.cut(one.result.predicted)
+        return _TimedResult(ModelResult(predicted, one.result.warnings), one.seconds)
 
     def _outcome(self, i: int, fitted: _FamilyModel, timed: _TimedResult | None) -> FitOutcome:
         recipe = self.unit[i]
@@ -553,7 +556,7 @@ class _FamilyFit:
         picked = self.batch.picked(self.group, len(mine)) if mine else None
         if picked is None:
             return outcomes
-        i, failed = mine[picked], ()
+        i, failed = mine[picked], tuple[FailedVerification, ...]()
         alone = self.executor.fit_alone(self.batch, self.unit[i])
         text = outcomes_differ(self.family.level, self.batch, outcomes[i], alone)
         if text:

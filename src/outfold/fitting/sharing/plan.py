@@ -57,7 +57,9 @@ class PathStep(NamedTuple):
         """Whether what is fitted for this step is of use for the other, if both are fitted on the same rows."""
         if self.node == other.node or (self.group is not None and self.group == other.group):
             return True
-        return bool(self.union_parts) and not {n for _, n in self.union_parts}.isdisjoint(n for _, n in other.union_parts)
+        return bool(self.union_parts) and not {n for _, n in self.union_parts}.isdisjoint(
+            n for _, n in other.union_parts
+        )
 
 
 class PipelinePath(NamedTuple):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .family import Family, Level
+from .family import Family
 from .registry import public_names
 
-# What a level allows where the caller does not say; a tolerant family has to say it.
-_ALLOWED: dict[Level, float] = {"exact": 1e-8, "equivalent": 0.05}
+# The largest difference at the level "exact", relative to the largest value where that is above 1.
+_EXACT = 1e-8
 _METHODS = ("decision_function", "predict_proba", "predict", "transform")
 
 
@@ -25,31 +25,62 @@ def check_family(
     X_test: Any = None,
     sample_weight: Any = None,
     tolerance: float | None = None,
+    differing: float = 0.0,
 ) -> None:
-    """Fit the members separately and by the family; AssertionError where their answers differ beyond the level.
+    """Fit the members separately and by the family, and compare what they predict or transform.
 
     Parameters
     ----------
-    family, members
-        The family and estimators it covers, not fitted. Where their random_state is None they get the same one.
-    X, y, sample_weight
-        Training rows.
-    X_test
-        Rows to predict; the training rows if None.
-    tolerance
-        The largest difference allowed, relative to the largest expected value where that is above 1; 0 asks for equality
-        bit for bit, and is what labels are always held to, except on the cut. Default 1e-8 for an exact family. For an
-        equivalent one, the largest share of predictions that may differ (default 0.05). A tolerant one must say.
+    family : Family
+        The family.
+    members : sequence of estimators
+        Estimators that the family covers, not fitted. Where `random_state` is None, all get the same seed.
+    X, y : array-like
+        Training rows and labels.
+    X_test : array-like, optional
+        Rows to predict; by default the training rows.
+    sample_weight : array-like, optional
+        Weights of the training rows.
+    tolerance : float, optional
+        The largest difference allowed, relative to the largest expected value where that is above 1. 0 asks for equality
+        bit for bit. Labels must be equal, except where a difference of this size in the scores can change them. Default
+        1e-8; a family of level ``"close"`` needs `tolerance` or `differing`.
+    differing : float
+        The largest share of rows that may differ by more than `tolerance`, for families that depend on a random seed.
+
+    Raises
+    ------
+    AssertionError
+        Where the two differ by more than that.
+
+    Examples
+    --------
+    >>> from outfold.fitting.sharing import check_family, families
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> [neighbours] = [family for family in families() if family.name == "KNeighborsClassifier"]
+    >>> check_family(neighbours, [KNeighborsClassifier(k) for k in (1, 3, 5)], X, y, tolerance=0)
     """
-    allowed = _ALLOWED.get(family.level) if tolerance is None else tolerance
-    if allowed is None:
-        raise AssertionError(f"{family.name} is tolerant: say which tolerance its predictions are held to.")
+    if tolerance is None and family.level == "close" and not differing:
+        raise AssertionError(f"{family.name} is a close family: give the tolerance or the share of differing rows.")
+    allowed = _Allowed(_EXACT if tolerance is None else tolerance, differing)
     X_test = X if X_test is None else X_test
     separate = [_fit_alone(_ready(m), X, y, _fit_params(sample_weight)) for m in members]
     shared = _fit_family(family, members, X, y, sample_weight)
     for member, (expected, made), (model, got) in zip(members, separate, shared, strict=True):
         _compare_arrays(family, member, "fit_transform", made, got, allowed)
         _compare_models(family, member, expected, model, X_test, allowed)
+
+
+class _Allowed(NamedTuple):
+    """The largest difference, and the share of rows that may exceed it."""
+
+    difference: float
+    rows: float = 0.0
+
+
+_EQUAL = _Allowed(0.0)
 
 
 def check_company(
@@ -76,7 +107,7 @@ def check_company(
         some = _fit_family(family, [members[i] for i in pick], X, y, sample_weight)
         for i, (model, _) in zip(pick, some, strict=True):
             for method, got in _answers(model, X_test).items():
-                _compare_arrays(family, members[i], method, together[i][method], got, 0.0, "among fewer members")
+                _compare_arrays(family, members[i], method, together[i][method], got, _EQUAL, "among fewer members")
 
 
 def _fit_alone(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> tuple[Any, Any]:
@@ -124,22 +155,30 @@ def _answers(model: Any, X: Any) -> dict[str, NDArray[Any]]:
     return {method: _dense(getattr(model, method)(X)) for method in _METHODS if hasattr(model, method)}
 
 
-def _compare_models(family: Family, member: Any, expected: Any, model: Any, X: Any, allowed: float) -> None:
+def _compare_models(family: Family, member: Any, expected: Any, model: Any, X: Any, allowed: _Allowed) -> None:
     lacks = [m for m in (*_METHODS, "classes_") if hasattr(expected, m) and not hasattr(model, m)]
     if lacks:
         raise AssertionError(f"{family.name}: the model for {member!r} lacks {', '.join(lacks)}.")
     if hasattr(expected, "classes_"):
-        _compare_arrays(family, member, "classes_", expected.classes_, model.classes_, 0.0)
+        _compare_arrays(family, member, "classes_", expected.classes_, model.classes_, _EQUAL)
     unclear = np.zeros(0, dtype=bool)
     for method, want in _answers(expected, X).items():
         got = _dense(getattr(model, method)(X))
-        if method == "predict" and hasattr(expected, "classes_") and family.level != "equivalent":
+        if method == "predict" and hasattr(expected, "classes_"):
             clear = ~unclear if len(unclear) else slice(None)
-            _compare_arrays(family, member, method, want[clear], got[clear], 0.0, same_shape=(want, got))
+            _compare_arrays(
+                family,
+                member,
+                method,
+                want[clear],
+                got[clear],
+                allowed._replace(difference=0.0),
+                same_shape=(want, got),
+            )
             continue
         _compare_arrays(family, member, method, want, got, allowed)
-        if method in ("decision_function", "predict_proba") and allowed > 0:
-            unclear = _on_the_cut(want, method, 2 * allowed)
+        if method in ("decision_function", "predict_proba") and allowed.difference > 0:
+            unclear = _on_the_cut(want, method, 2 * allowed.difference)
 
 
 def _on_the_cut(scores: NDArray[Any], method: str, within: float) -> NDArray[np.bool_]:
@@ -159,7 +198,7 @@ def _compare_arrays(
     method: str,
     want: Any,
     got: Any,
-    allowed: float,
+    allowed: _Allowed,
     whose: str = "by a fit of its own",
     same_shape: tuple[Any, Any] | None = None,
 ) -> None:
@@ -171,9 +210,9 @@ def _compare_arrays(
         raise AssertionError(
             f"{family.name}: {method} of {member!r} is {b.dtype}{list(b.shape)}, but {a.dtype}{list(a.shape)} {whose}."
         )
-    differs = _differs(want, got, 0.0 if family.level == "equivalent" else allowed)
+    differs = _differs(want, got, allowed.difference)
     share = differs.reshape(len(differs), -1).any(axis=1).mean() if differs.size else 0.0
-    if not differs.any() or (family.level == "equivalent" and share <= allowed):
+    if share <= allowed.rows:
         return
     row = int(np.argwhere(differs)[0][0])
     raise AssertionError(

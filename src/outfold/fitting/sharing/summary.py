@@ -90,7 +90,7 @@ class SharingCounts:
         self.copied += shared.copied
         self.models_done += shared.leads and not shared.copied
         self.node_seconds.update(shared.nodes)
-        if shared.group in groups:
+        if shared.group is not None and shared.group in groups:
             family = groups[shared.group].family
             self.by_family[family.name] += 1
             self.by_group[shared.group] += 1

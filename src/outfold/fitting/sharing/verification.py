@@ -32,9 +32,7 @@ def member_to_verify(batch: Batch, groups: Mapping[int, FamilyGroup], group: int
     A group with a single member is never verified: it has nothing in common with others.
     """
     # A family is to be verified, not each of sixty groups of it.
-    alike = [
-        number for number, one in groups.items() if one.family is groups[group].family and len(one.members) > 1
-    ]
+    alike = [number for number, one in groups.items() if one.family is groups[group].family and len(one.members) > 1]
     if group not in alike:
         return None
     rng = np.random.default_rng(np.random.SeedSequence(batch.seed, spawn_key=(group,)))

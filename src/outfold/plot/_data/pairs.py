@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from ... import compare
 from ...arguments import check_count
 from ...data.predictions import Predictions
+from ...data.scores import FoldScores
 from ...exceptions import InputError
 from ...metrics import MetricLike
-from ...metrics._fold_scores import FoldScores, fold_scores
+from ...metrics._scoring import fold_scores
 from ...results import Comparison, Comparisons, Power
 from .naming import by_name
 

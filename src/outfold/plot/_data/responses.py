@@ -21,8 +21,8 @@ from ...exceptions import InputError, NeedError
 from ...metrics._scoring import Scoring, alone, bind, kept, sample_bootstrap
 from ...requirements import Needs
 from ...results import Estimate
-from ...stats import thresholds
-from ...stats.thresholds import Ranked
+from ...stats import roc_curves
+from ...stats.roc_curves import Ranked
 
 Floats = NDArray[np.float64]
 
@@ -201,8 +201,8 @@ def _pr_step(recall: Floats, precision: Floats, x: Floats) -> Floats:
 
 
 KINDS = {
-    "roc": _Kind("roc_auc", _roc_points, _roc_path, thresholds.roc),
-    "precision_recall": _Kind("average_precision", _pr_points, _pr_path, thresholds.precision),
+    "roc": _Kind("roc_auc", _roc_points, _roc_path, roc_curves.roc),
+    "precision_recall": _Kind("average_precision", _pr_points, _pr_path, roc_curves.precision),
 }
 
 

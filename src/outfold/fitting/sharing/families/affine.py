@@ -102,8 +102,8 @@ class Affine(View):
     One product for all members would be faster still, but its last bits would depend on how many there are.
     """
 
-    def __init__(self, stands_for: Any, rows: Rows, coef: Floats, intercept: Any, classes: Any = None) -> None:
-        super().__init__(stands_for, classes)
+    def __init__(self, member: Any, rows: Rows, coef: Floats, intercept: Any, classes: Any = None) -> None:
+        super().__init__(member, classes)
         self._rows = rows
         self.coef = coef
         self.intercept = intercept

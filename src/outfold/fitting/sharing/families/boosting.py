@@ -101,8 +101,8 @@ class _Stages:
 
 
 class _RegressorView(View):
-    def __init__(self, stands_for: Any, size: int, stages: _Stages) -> None:
-        super().__init__(stands_for, getattr(stages.model, "classes_", None))
+    def __init__(self, member: Any, size: int, stages: _Stages) -> None:
+        super().__init__(member, getattr(stages.model, "classes_", None))
         self.stages = stages
         self._size = size
 
@@ -178,8 +178,8 @@ class _Said:
 
 
 class _AdaRegressorView(View):
-    def __init__(self, stands_for: Any, size: int, recall: _Recall) -> None:
-        super().__init__(stands_for, getattr(recall.model, "classes_", None))
+    def __init__(self, member: Any, size: int, recall: _Recall) -> None:
+        super().__init__(member, getattr(recall.model, "classes_", None))
         self._size = size
         self._recall = recall
 

@@ -16,7 +16,7 @@ from .stages import check_plain, is_count, is_seed
 
 class _Forest(Family):
     varies = frozenset({"n_estimators"})
-    alone = True  # see `growing`
+    serves_single = True  # see `growing`
     asks = "predict"
 
     def covers(self, estimator: Any) -> bool:
@@ -84,8 +84,8 @@ class _Trees:
 
 
 class _RegressorView(View):
-    def __init__(self, stands_for: Any, size: int, trees: _Trees) -> None:
-        super().__init__(stands_for, getattr(trees.forest, "classes_", None))
+    def __init__(self, member: Any, size: int, trees: _Trees) -> None:
+        super().__init__(member, getattr(trees.forest, "classes_", None))
         self._size = size
         self._trees = trees
 

@@ -120,7 +120,7 @@ class RidgeFamily(Family):
 
     estimator = "sklearn.linear_model.Ridge"
     varies = frozenset({"alpha"})
-    alone = True
+    serves_single = True
 
     def covers(self, estimator: Any) -> bool:
         """One positive penalty, and a solver that solves the equations directly."""
@@ -190,12 +190,10 @@ class _Plain(NamedTuple):
 
 
 class _RidgeClassifier(AffineClassifier):
-    def __init__(
-        self, stands_for: Any, rows: Rows, coef: Floats, intercept: Floats, classes: Any, plain: _Plain
-    ) -> None:
+    def __init__(self, member: Any, rows: Rows, coef: Floats, intercept: Floats, classes: Any, plain: _Plain) -> None:
         if coef.shape[1] == 1:
             coef, intercept = coef[:, 0], intercept[0]
-        super().__init__(stands_for, rows, coef, intercept, classes)
+        super().__init__(member, rows, coef, intercept, classes)
         self._plain = plain
         self._fitted: Any = None
 
@@ -205,7 +203,7 @@ class _RidgeClassifier(AffineClassifier):
         near = _gap(scores) < _NEAR * max(1.0, np.abs(scores).max(initial=0.0))
         if near.any():
             if self._fitted is None:
-                self._fitted = self._plain.fit(self.stands_for)
+                self._fitted = self._plain.fit(self.member)
             labels[near] = self._fitted.predict(X)[near]
         return np.asarray(labels)
 
@@ -241,7 +239,7 @@ class ElasticNetFamily(Family):
 
     estimator = "sklearn.linear_model.ElasticNet"
     varies = frozenset({"alpha", "l1_ratio"})
-    level = "tolerant"
+    level = "close"
     whole = True
 
     def covers(self, estimator: Any) -> bool:

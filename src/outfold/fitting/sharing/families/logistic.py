@@ -41,8 +41,8 @@ class LogisticFamily(Family):
 
     estimator = "sklearn.linear_model.LogisticRegression"
     varies = frozenset({"C"})
-    level = "tolerant"
-    alone = True
+    level = "close"
+    serves_single = True
 
     def covers(self, estimator: Any) -> bool:
         """A finite penalty of one kind, and rounds enough to be meant as a solution."""

@@ -279,14 +279,14 @@ class _NeighboursView(View):
     # Whether the order in which neighbours are added matters.
     _ordered: ClassVar[bool]
 
-    def __init__(self, stands_for: Any, shared: _Shared) -> None:
-        super().__init__(stands_for, getattr(shared.model, "classes_", None))
+    def __init__(self, member: Any, shared: _Shared) -> None:
+        super().__init__(member, getattr(shared.model, "classes_", None))
         self._shared = shared
-        self._k = int(stands_for.n_neighbors)
-        self._by_distance = stands_for.weights == "distance"
+        self._k = int(member.n_neighbors)
+        self._by_distance = member.weights == "distance"
 
     def _plain(self, method: str, X: Any) -> NDArray[Any]:
-        return np.asarray(getattr(self._shared.plain(self.stands_for), method)(X))
+        return np.asarray(getattr(self._shared.plain(self.member), method)(X))
 
     def _doubtful(self, query: _Query) -> NDArray[np.bool_] | None:
         doubt = query.doubt(self._by_distance, self._ordered)
@@ -305,8 +305,8 @@ def _as_column(rows: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[np.bool
 class _ClassifierView(_NeighboursView):
     _ordered = False
 
-    def __init__(self, stands_for: Any, shared: _Shared) -> None:
-        super().__init__(stands_for, shared)
+    def __init__(self, member: Any, shared: _Shared) -> None:
+        super().__init__(member, shared)
         self._votes = LastX(self._count)
 
     def _count(self, query: _Query) -> _Votes:
@@ -362,7 +362,7 @@ class _RegressorView(_NeighboursView):
 
     def predict(self, X: Any) -> NDArray[Any]:
         query, k = self._shared.query(X), self._k
-        plain = self._shared.plain(self.stands_for)
+        plain = self._shared.plain(self.member)
         if query is None:
             return np.asarray(plain.predict(X))
         distances, indices = query.distances[:, :k].copy(), query.indices[:, :k].copy()

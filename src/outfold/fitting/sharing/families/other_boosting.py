@@ -92,8 +92,8 @@ class _XGBoostRegressor(_XGBoost):
 
 
 class _RegressorView(View):
-    def __init__(self, stands_for: Any, model: Any, first: dict[str, Any]) -> None:
-        super().__init__(stands_for, getattr(model, "classes_", None))
+    def __init__(self, member: Any, model: Any, first: dict[str, Any]) -> None:
+        super().__init__(member, getattr(model, "classes_", None))
         self._model = model
         self._first = first
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....stats import jit
+from ....stats import compiling
 from ..family import Family, Unsuitable
 from .affine import Floats, Rows, asked_rows, class_target, is_positive, training_matrix, weights_in
 from .logistic import LogisticView, balanced, penalty_of
@@ -48,13 +48,13 @@ class SagaFamily(Family):
             and estimator.warm_start is False
             and not estimator.verbose
             and getattr(estimator, "multi_class", "deprecated") in ("deprecated", "auto")
-            and jit.is_there()
+            and compiling.has_numba()
         )
 
     def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
         """Models of all members; None for those whose numbers become too large."""
         members[0]._validate_params()
-        if jit.saga() is None or not _agrees():
+        if compiling.load("saga") is None or not _agrees():
             raise Unsuitable("coefficients computed here do not have the bits of scikit-learn's own")
         return _fit(members, X, y, **fit_params)
 
@@ -63,11 +63,11 @@ class SagaView(LogisticView):
     """A logistic regression, and the rounds it took."""
 
     def __init__(
-        self, stands_for: Any, rows: Rows, coef: Floats, intercept: float, classes: NDArray[Any], rounds: int
+        self, member: Any, rows: Rows, coef: Floats, intercept: float, classes: NDArray[Any], rounds: int
     ) -> None:
-        super().__init__(stands_for, rows, coef, intercept, classes)
+        super().__init__(member, rows, coef, intercept, classes)
         self.n_iter_ = rounds
-        if rounds == stands_for.max_iter:
+        if rounds == member.max_iter:
             self.warned = ("ConvergenceWarning",)
 
 
@@ -122,7 +122,7 @@ class _Task:
         """Coefficients, intercept, rounds, and whether all is finite, for every member."""
         from sklearn.linear_model._sag import get_auto_step_size
 
-        kernel = jit.saga()
+        kernel = compiling.load("saga")
         assert kernel is not None
         n = len(self.X)
         strengths = np.array([[float(part) / n for part in _strengths(member)] for member in members])

@@ -213,8 +213,8 @@ class _RegressionView(View):
 
     _svm_type = _EPSILON_SVR
 
-    def __init__(self, stands_for: Any, machine: _Machine, kernels: _Kernels, spec: _Spec, task: _Task) -> None:
-        super().__init__(stands_for, task.classes)
+    def __init__(self, member: Any, machine: _Machine, kernels: _Kernels, spec: _Spec, task: _Task) -> None:
+        super().__init__(member, task.classes)
         self._machine, self._kernels, self._spec = machine, kernels, spec
 
     def _ask(self, function: str, X: Any) -> NDArray[Any]:
@@ -237,12 +237,12 @@ class _ClassView(_RegressionView):
         pairs = self._ask("decision_function", X)
         if len(self.classes_) == 2:
             return -pairs.ravel()
-        if self.stands_for.decision_function_shape == "ovr":
+        if self.member.decision_function_shape == "ovr":
             return _ovr_decision_function(pairs < 0, -pairs, len(self.classes_))  # type: ignore[no-any-return]
         return pairs
 
     def predict(self, X: Any) -> NDArray[Any]:
-        if self.stands_for.break_ties and len(self.classes_) > 2:
+        if self.member.break_ties and len(self.classes_) > 2:
             code = self.decision_function(X).argmax(axis=1)
         else:
             code = self._ask("predict", X)

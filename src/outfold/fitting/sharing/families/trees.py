@@ -3,7 +3,7 @@
 Stopping earlier would be cutting, were it not for the random numbers: scikit-learn draws the order in which features are
 looked at anew for every node it tries to split, and the first of several equally good features wins. A tree that stops
 earlier draws fewer numbers, so its later ties fall otherwise. Hence two families: trees that tried the same nodes are
-the same tree (exact), and trees cut out of the one that stops latest (equivalent).
+the same tree (exact), and trees cut out of the one that stops latest (close).
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ class _Leaves:
 class _TreeView(View):
     """The value of the node where a member's walk ends."""
 
-    def __init__(self, stands_for: Any, grown: Any, leaves: _Leaves, ends: NDArray[np.intp] | None = None) -> None:
-        super().__init__(stands_for, getattr(grown, "classes_", None))
+    def __init__(self, member: Any, grown: Any, leaves: _Leaves, ends: NDArray[np.intp] | None = None) -> None:
+        super().__init__(member, getattr(grown, "classes_", None))
         self._leaves = leaves
         # Where a walk that would reach a leaf of the grown tree ends; None for the leaf itself.
         self._ends = ends
@@ -292,8 +292,8 @@ class _CutTree(Family):
     """Members cut out of one tree for each size of leaf, the one that nothing else stops."""
 
     varies = _VARIES
-    level = "equivalent"
-    alone = True
+    level = "close"
+    serves_single = True
 
     def covers(self, estimator: Any) -> bool:
         """Trees whose splits depend on chance where two features are equally good, and nowhere else."""

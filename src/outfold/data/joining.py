@@ -17,7 +17,7 @@ from .predictions import Predictions, Response, State, cell_mask
 Suffixes = tuple[str, str]
 
 
-def join(first: Predictions, second: Predictions, suffixes: Suffixes | None = None) -> Predictions:
+def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes | None = None) -> Predictions:
     """The configurations of both, in one artifact; an error says what differs where the splits are not the same."""
     if not isinstance(second, Predictions):
         raise InputError(f"join needs other Predictions, as collect or load give; got {type(second).__name__}.")
@@ -215,7 +215,7 @@ def _blocks(first: Predictions, second: Predictions) -> dict[str, Predictions]:
     """The blocks that both have, on the same splits."""
     both = {name: (block, second.blocks[name]) for name, block in first.blocks.items() if name in second.blocks}
     return {
-        name: join(one, other)
+        name: join_predictions(one, other)
         for name, (one, other) in both.items()
         if next(_differences(one, other), None) is None and one.response == other.response
     }

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..exceptions import InputError
+from .exceptions import InputError
 
 # A name with a capital letter, then anything but another paper, then the year.
 _PAPER = re.compile(r"([A-Z][\w'-]+)[^;\d]*?\b((?:18|19|20)\d\d)\b")

@@ -9,13 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import metrics
 from ..arguments import check_count
-from ..data.plan import Plan, Splits
-from ..data.predictions import Predictions, State
 from ..exceptions import InputError
-from . import MetricLike
-from ._scoring import cell_scores
+from .plan import Plan, Splits
+from .predictions import Predictions
 
 Design = Literal["kfold", "holdout", "5x2cv", "blocked"]
 Layout = Literal["kfold", "balanced", "holdout", "loo", "one test set", "other"]
@@ -72,31 +69,12 @@ class FoldScores:
         raise InputError(f"no configuration {config!r}; there are {', '.join(map(repr, self.configs))}.")
 
 
-def fold_scores(oof: Predictions, metric: MetricLike) -> FoldScores:
-    """The metric of every cell that is done."""
-    found = metrics.get(metric, oof.target.task)
-    n_train, n_test = _sizes(oof)
-    values = np.where(oof.state == State.DONE, cell_scores(oof, found), np.nan)
-    return FoldScores(
-        oof.configs,
-        values,
-        n_train,
-        n_test,
-        oof.plan,
-        _layout(oof.splits, n_train, n_test),
-        found.name,
-        found.greater_is_better,
-        oof.fingerprint,
-        oof.n_samples,
-    )
-
-
 def layout(oof: Predictions) -> Layout:
     """What the splits of these predictions are; see `FoldScores`."""
-    return _layout(oof.splits, *_sizes(oof))
+    return _layout(oof.splits, *split_sizes(oof))
 
 
-def _sizes(oof: Predictions) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def split_sizes(oof: Predictions) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """(R, K) samples trained on and held out in every cell."""
     splits = oof.splits
     shape = (oof.n_repeats, oof.state.shape[2])

@@ -1,4 +1,4 @@
-"""What a metric kernel is, and the arithmetic that all of them share."""
+"""Metric kernels: the metric of many configurations under many weightings at once, and the arithmetic they share."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 # Integers of smaller magnitude are exact in the float type.
 EXACT32 = 2**24
 EXACT64 = 2**53
+# Sums of floats differ in their last digits with the order of adding; values this near are one value.
+RELATIVE_TIE = 1e-12
 
 
 class Kernel(Protocol):
@@ -172,3 +174,91 @@ class OneOfMany:
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
         """(b,) metric of the configuration, whichever of one was chosen."""
         return self._shared.kernel.paired(weights, np.full(len(chosen), self._config))
+
+
+# -- means of per-sample values -------------------------------------------------------------------------
+
+
+def _integral(values: Array) -> bool:
+    """Whether all values are integers small enough for an exact matrix product."""
+    if values.dtype.kind not in "bui" and not np.array_equal(values, np.rint(values)):
+        return False
+    return bool(np.abs(values, dtype=np.float64).max(initial=0) < EXACT32)
+
+
+class MeanKernel:
+    """Weighted mean of ``values / divisor`` for every configuration.
+
+    Parameters
+    ----------
+    values
+        (C, N) value of each sample. Integers are summed exactly and divided once, so equal means are equal
+        floats.
+    divisor
+        What the values are multiples of, such as the number of repeats they were summed over.
+    """
+
+    def __init__(self, values: Array, divisor: float = 1.0) -> None:
+        self.n_configs = len(values)
+        self._divisor = divisor
+        first, self._inverse = distinct(values)
+        self._merged = len(first) < len(values)
+        self._values = values[first] if self._merged else values
+        self._count = Counter(self._values) if _integral(values) else None
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) mean of every configuration under each weighting."""
+        if self._count is None:
+            weights = weights.astype(np.float64, copy=False)
+        totals = total(weights)
+        return ratio(self.sums(weights, totals), totals[:, None] * self._divisor, reuse=True)
+
+    def sums(self, weights: Array, totals: Floats) -> Array:
+        """(b, C) sum of the values of every configuration under each weighting, whose totals are given."""
+        sums = weights @ self._values.T if self._count is None else self._count(weights, totals)
+        return sums[:, self._inverse] if self._merged else sums
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) mean of configuration ``chosen[i]`` under ``weights[i]``."""
+        weights = weights.astype(np.float64, copy=False)
+        values = self._values[self._inverse[chosen]].astype(np.float64, copy=False)
+        return ratio(np.einsum("bn,bn->b", weights, values), total(weights) * self._divisor)
+
+
+# -- any function, one call per configuration and weighting ---------------------------------------------
+
+
+class LoopKernel:
+    """A function of (labels, prediction, counts) of the rows with weight; NaN where no row has any.
+
+    Parameters
+    ----------
+    function
+        Called with the labels, one configuration's predictions and the counts of the rows that have weight.
+    labels
+        (N,) labels as the function knows them.
+    predictions
+        (C, N, ...) predictions as the function knows them.
+    """
+
+    def __init__(self, function: Callable[[Array, Array, Array], float], labels: Array, predictions: Array) -> None:
+        self.n_configs = len(predictions)
+        self._function, self._labels, self._predictions = function, labels, predictions
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) value of every configuration under each weighting."""
+        out = np.empty((len(weights), self.n_configs))
+        for i, counts in enumerate(weights):
+            out[i] = [self._value(counts, config) for config in range(self.n_configs)]
+        return out
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) value of configuration ``chosen[i]`` under ``weights[i]``."""
+        pairs = zip(weights, chosen, strict=True)
+        return np.array([self._value(counts, config) for counts, config in pairs], dtype=np.float64)
+
+    def _value(self, counts: Array, config: int) -> float:
+        rows = np.flatnonzero(counts)
+        if len(rows) == 0:
+            return np.nan
+        return self._function(self._labels[rows], self._predictions[config, rows], counts[rows])

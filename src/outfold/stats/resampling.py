@@ -1,0 +1,291 @@
+"""Bootstrap draws as counts, the bias correction of a selection (BBC), and the .632 estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .kernels import Array, Floats
+
+# -- draws ----------------------------------------------------------------------------------------------
+
+
+# Fixed, because a block is also the unit of the random stream: results may not depend on memory or threads.
+BLOCK = 256
+_LARGE = 1 << 24
+_KEPT = 1 << 21
+_DRAW_STREAM = 0xD4A3
+# Counts are made a few rows at a time, so that they and the indices stay in the cache.
+_CACHED = 1 << 16
+_BYTE = 255
+
+
+def block_size(n: int) -> int:
+    """Draws a block: 256, fewer when a block would hold more than 16 million counts."""
+    return BLOCK if n * BLOCK <= _LARGE else max(8, _LARGE // n)
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """Draws with replacement of N samples, of whole groups, or within strata.
+
+    Attributes
+    ----------
+    n
+        Number of samples.
+    seed
+        Every block of draws has its own stream under this seed.
+    groups
+        (N,) codes; a group is drawn or left out whole.
+    strata
+        (N,) codes; every stratum keeps its size. With groups, the stratum of a group's first sample.
+    kept
+        Where blocks of draws of single samples are kept, for others that draw as many under the same seed.
+    """
+
+    n: int
+    seed: int
+    groups: NDArray[np.intp] | None = None
+    strata: NDArray[np.intp] | None = None
+    kept: MutableMapping[tuple[int, ...], NDArray[Any]] | None = None
+
+    def generator(self, block: int) -> np.random.Generator:
+        """The random stream of a block."""
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(_DRAW_STREAM, block)))
+
+    def blocks(self, n_resamples: int) -> Iterator[NDArray[Any]]:
+        """The counts of `n_resamples` draws, a block at a time."""
+        for i, part in enumerate(blocks(n_resamples, block_size(self.n))):
+            yield self.block(i, part.stop - part.start)
+
+    def block(self, i: int, b: int) -> NDArray[Any]:
+        """(b, N) the first draws of a block."""
+        if self.kept is None or self.groups is not None or self.strata is not None or b * self.n > _KEPT:
+            return self.counts(self.generator(i), b)
+        key = (self.n, self.seed, i, b)
+        if key not in self.kept:
+            self.kept[key] = self.counts(self.generator(i), b)
+        return self.kept[key]
+
+    def counts(self, rng: np.random.Generator, b: int) -> NDArray[Any]:
+        """(b, N) how often every sample was drawn."""
+        if self.groups is None:
+            return self._draw(rng, b, self.n, self.strata)
+        n_groups = int(self.groups.max()) + 1
+        strata = None
+        if self.strata is not None:
+            strata = np.empty(n_groups, dtype=np.intp)
+            strata[self.groups] = self.strata
+        return self._draw(rng, b, n_groups, strata)[:, self.groups]
+
+    @staticmethod
+    def _draw(rng: np.random.Generator, b: int, n: int, strata: NDArray[np.intp] | None) -> NDArray[Any]:
+        if strata is None:
+            return count_rows(rng.integers(0, n, size=(b, n), dtype=np.int32), n)
+        out = np.empty((b, n), dtype=np.int64)
+        for stratum in np.unique(strata):
+            members = np.flatnonzero(strata == stratum)
+            out[:, members] = count_rows(rng.integers(0, len(members), size=(b, len(members))), len(members))
+        return compact(out)
+
+
+def count_rows(indices: NDArray[np.integer], n: int) -> NDArray[Any]:
+    """(b, N) counts of every row of drawn indices, as bytes unless a sample was drawn more than 255 times."""
+    b, drawn = indices.shape
+    counts = np.zeros((b, n), dtype=np.uint8)
+    size = max(_CACHED // max(drawn, n, 1), 1)
+    offsets = np.arange(0, min(size, b) * n, n or 1, dtype=np.intp)[:, None]
+    one = np.uint8(1)
+    for part in blocks(b, size):
+        rows = indices[part]
+        np.add.at(counts[part].reshape(-1), (rows + offsets[: len(rows)]).reshape(-1), one)
+    if drawn > _BYTE and counts.sum(dtype=np.int64) < indices.size:  # a byte ran over
+        return np.stack([np.bincount(row, minlength=n) for row in indices])
+    return counts
+
+
+def compact(counts: NDArray[np.integer]) -> NDArray[Any]:
+    """Counts as bytes, unless one is above 255."""
+    return counts.astype(np.uint8 if counts.max(initial=0) <= _BYTE else np.int64)
+
+
+def blocks(n_rows: int, size: int) -> Iterator[slice]:
+    """Slices of at most `size` rows."""
+    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+
+
+# -- bias correction: select on the drawn samples, score on the others (Tsamardinos 2018, Algorithm 5) --
+
+
+# A draw that cannot be scored is drawn again this often before the data are called unfit.
+_ATTEMPTS = 100
+
+
+# Rivals of a draw's winner: those at most this many standard errors of a difference behind it.
+_NEAR = 3.0
+
+
+class Scores(Protocol):
+    """Scores configurations under weightings."""
+
+    def scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
+        """(b, C) score of every configuration under every weighting."""
+        ...
+
+    def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp], /) -> NDArray[np.float64]:
+        """(b,) score of chosen[i] under weights[i]."""
+        ...
+
+
+class Picks(Protocol):
+    """Selects a configuration under weightings."""
+
+    def pick(self, scoring: Any, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
+        """(b,) the selected configuration, -1 where none can be."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected:
+    """Out-of-bag scores of the configuration selected in every draw, and how many draws could not be scored."""
+
+    scores: NDArray[np.float64]
+    chosen: NDArray[np.intp]
+    n_again: int
+
+
+def correct(scoring: Scores, rule: Picks, bootstrap: Bootstrap, n_resamples: int) -> Corrected:
+    """Draw, select, score; a draw that cannot be scored is drawn again from the stream of its block."""
+    scores, chosen, n_again = np.empty(n_resamples), np.empty(n_resamples, dtype=np.intp), 0
+    for i, part in enumerate(blocks(n_resamples, block_size(bootstrap.n))):
+        open_draws = np.arange(part.start, part.stop)
+        counts, rng = bootstrap.block(i, len(open_draws)), None
+        for _ in range(_ATTEMPTS):
+            picks, values = _score(scoring, rule, counts)
+            scores[open_draws], chosen[open_draws] = values, picks
+            open_draws = open_draws[np.isnan(values)]
+            n_again += len(open_draws)
+            if not len(open_draws):
+                break
+            if rng is None:
+                rng = bootstrap.generator(i)
+                bootstrap.counts(rng, part.stop - part.start)  # those above
+            counts = bootstrap.counts(rng, len(open_draws))
+        else:
+            return Corrected(np.empty(0), np.empty(0, dtype=np.intp), n_again)
+    return Corrected(scores, chosen, n_again)
+
+
+def correct_given(scoring: Scores, rule: Picks, counts: NDArray[Any]) -> Corrected:
+    """The same for given draws; those that cannot be scored are left out."""
+    parts = [_score(scoring, rule, counts[part]) for part in blocks(len(counts), block_size(counts.shape[1]))]
+    chosen, scores = (np.concatenate(side) for side in zip(*parts, strict=True))
+    defined = ~np.isnan(scores)
+    return Corrected(scores[defined], chosen[defined], int(np.sum(~defined)))
+
+
+def _score(scoring: Scores, rule: Picks, counts: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    picks = rule.pick(scoring, counts)
+    values = scoring.paired((counts == 0).view(np.uint8), np.maximum(picks, 0))
+    values[picks < 0] = np.nan
+    return picks, values
+
+
+def noise_share(scoring: Scores, counts: NDArray[Any], sign: int) -> float:
+    """Share of the differences between rival configurations that is noise, from 0 to 1.
+
+    Out-of-bag scores are regressed on in-bag scores within every draw, among the rivals of the draw's winner; which these
+    are is known from the in-bag scores alone, so the slope s is that of the truth on the score. In-bag scores carry the noise
+    of the sample and that of the draw, twice the variance of the noise v in the scores themselves: s = t / (t + 2 v), and the
+    share v / (t + v) is (1 - s) / (1 + s).
+    """
+    drawn = sign * scoring.scores(counts)
+    left_out = sign * scoring.scores((counts == 0).view(np.uint8))
+    usable = np.isfinite(drawn).all(axis=1) & np.isfinite(left_out).all(axis=1)
+    drawn, left_out = drawn[usable], left_out[usable]
+    if len(drawn) < 2 or drawn.shape[1] < 2:
+        return 1.0
+    centred = drawn - drawn.mean(axis=1, keepdims=True)
+    difference = np.sqrt(2 * np.mean(np.var(centred, axis=0)))
+    rivals = drawn >= drawn.max(axis=1, keepdims=True) - _NEAR * difference
+    x, y = _centred_among(drawn, rivals), _centred_among(left_out, rivals)
+    spread = np.sum(x * x)
+    slope = np.clip(np.sum(x * y) / spread, 0.0, 1.0) if spread > 0 else 0.0
+    return float((1 - slope) / (1 + slope))
+
+
+def _centred_among(values: NDArray[np.float64], members: NDArray[np.bool_]) -> NDArray[np.float64]:
+    mean = np.sum(values * members, axis=1, keepdims=True) / np.sum(members, axis=1, keepdims=True)
+    return np.asarray((values - mean) * members)
+
+
+def first_block(bootstrap: Bootstrap, n_resamples: int) -> NDArray[Any]:
+    """The counts of the first draws, enough to tell noise from differences."""
+    return bootstrap.block(0, min(n_resamples, BLOCK, block_size(bootstrap.n)))
+
+
+# -- .632 and .632+ (Efron 1983; Efron and Tibshirani 1997) ---------------------------------------------
+
+
+# The share of the samples that a bootstrap round holds, 1 - 1/e, as published.
+SHARE = 0.632
+
+
+class Plus(NamedTuple):
+    """The .632+ estimate and the relative overfitting rate R it is made with."""
+
+    loss: Floats
+    overfitting: Floats
+
+
+def point632(err0: Array, err1: Array) -> Floats:
+    """0.368 resubstitution + 0.632 out-of-bag loss."""
+    return np.asarray((1 - SHARE) * err0 + SHARE * err1, dtype=np.float64)
+
+
+def overfitting_rate(err0: Array, err1: Array, gamma: Array) -> Floats:
+    """R, from 0 (no overfitting) to 1 (out of the bag no better than no information): eq. 31."""
+    bounded = np.minimum(err1, gamma)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = np.where(bounded > err0, (bounded - err0) / (gamma - err0), 0.0)
+    return np.where(np.isnan(err0) | np.isnan(err1), np.nan, rate)
+
+
+def point632plus(err0: Array, err1: Array, gamma: Array) -> Plus:
+    """The .632+ estimate as published, eq. 32; `gamma` is the loss without information."""
+    rate = overfitting_rate(err0, err1, gamma)
+    correction = (1 - SHARE) * SHARE * rate / (1 - (1 - SHARE) * rate)
+    return Plus(np.asarray(point632(err0, err1) + (np.minimum(err1, gamma) - err0) * correction), rate)
+
+
+def weighted632plus(err0: Array, err1: Array, gamma: Array) -> Plus:
+    """The .632+ as a weighted mean with w = 0.632 / (1 - 0.368 R) (Raschka 2018, eq. 35-37); out-of-bag loss at most gamma.
+
+    The same as the published form unless the out-of-bag loss is above gamma.
+    """
+    rate = overfitting_rate(err0, err1, gamma)
+    weight = SHARE / (1 - (1 - SHARE) * rate)
+    return Plus(np.asarray((1 - weight) * err0 + weight * np.minimum(err1, gamma)), rate)
+
+
+# -- the mean loss over all pairs of a label and a prediction ----------------------------------------------
+
+
+def squared_pairs(y: Array, values: Array) -> Floats:
+    """(C,) mean of (y_i - f_j)^2 over all i, j: the two variances and the squared distance of the means."""
+    return np.asarray(np.var(y) + np.var(values, axis=1) + (np.mean(values, axis=1) - np.mean(y)) ** 2)
+
+
+def absolute_pairs(y: Array, values: Array) -> Floats:
+    """(C,) mean of |y_i - f_j| over all i, j: sums of the sorted labels below and above every prediction."""
+    ordered = np.sort(y - np.mean(y))
+    below = np.concatenate([[0.0], np.cumsum(ordered)])
+    n, out = len(y), np.empty(len(values))
+    for c, row in enumerate(values - np.mean(y)):
+        at = np.searchsorted(ordered, row)
+        out[c] = np.mean((2 * at - n) * row + below[-1] - 2 * below[at]) / n
+    return out
