@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 
-.PHONY: help demo test check browser format bench calibrate clean
+.PHONY: help demo test check browser format bench calibrate matrix release hooks clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -18,8 +18,8 @@ test: check browser  ## set up, lint, type-check, run all tests
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 check: $(VENV)/.dev  ## lint, types, direction of imports
-	$(BIN)/ruff check src tests benchmarks studies
-	$(BIN)/ruff format --check src tests benchmarks studies
+	$(BIN)/ruff check src tests benchmarks studies tools
+	$(BIN)/ruff format --check src tests benchmarks studies tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -32,8 +32,8 @@ browser:  ## install Chromium and its driver for the tests of the report, where 
 	else echo "No browser: install Chromium and chromedriver (Debian: sudo apt-get install chromium chromium-driver)."; fi
 
 format: $(VENV)/.dev  ## put the code into the house format
-	$(BIN)/ruff check --fix src tests benchmarks studies
-	$(BIN)/ruff format src tests benchmarks studies
+	$(BIN)/ruff check --fix src tests benchmarks studies tools
+	$(BIN)/ruff format src tests benchmarks studies tools
 
 bench: $(VENV)/.bench  ## speed side by side with the plain way, as ratios
 	$(BIN)/python benchmarks/bbc.py
@@ -46,6 +46,17 @@ bench: $(VENV)/.bench  ## speed side by side with the plain way, as ratios
 	$(BIN)/python benchmarks/layers.py
 	-$(BIN)/python benchmarks/dropping.py
 	-$(BIN)/python benchmarks/search.py paper2018
+
+# One environment: `make matrix ENVIRONMENTS=oldest`; fewer tests: `make matrix MATRIX=--quick`.
+matrix: $(VENV)/bin/python  ## run the tests on the oldest and newest dependencies, without extras, on every Python
+	$(BIN)/python tools/matrix.py $(MATRIX) --workers $(WORKERS) $(ENVIRONMENTS)
+
+release: $(VENV)/.dev  ## build a release, check it and try it in clean environments; uploads nothing
+	$(BIN)/python tools/release.py $(RELEASE)
+
+hooks: $(VENV)/.dev  ## check every commit before it is made
+	$(PIP) install pre-commit
+	$(BIN)/pre-commit install
 
 calibrate: $(VENV)/.dev  ## slow statistical checks
 	$(BIN)/python -m pytest -m calibration tests/calibration
@@ -70,4 +81,4 @@ $(VENV)/.bench: pyproject.toml $(VENV)/.dev
 	@touch $@
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .matrix dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 import outfold as of
-from outfold.compare._design import Question, all_pairs, compare_pairs
+from outfold.compare._pair_test import Hypothesis, all_pairs, compare_pairs
 from outfold.compare._proportions import MCNEMAR
 from outfold.results import Comparison, Comparisons
 
@@ -50,13 +50,13 @@ def mcnemar(n: int, c: int) -> None:
         return [theirs(mcnemar_table(y, labels[i], labels[j]), corrected=False)[1] for i, j in pairs]
 
     def many() -> Comparisons:
-        return compare_pairs(MCNEMAR, MCNEMAR.contest(oof, None), pairs, Question(), method="plain")
+        return compare_pairs(MCNEMAR, MCNEMAR.compared(oof, None), pairs, Hypothesis(), method="plain")
 
     def each() -> list[Comparison]:
         return list(many())
 
     def single() -> list[float]:
-        return [of.compare.mcnemar(oof, int(i), int(j), method="plain").pvalue for i, j in pairs]
+        return [of.compare.mcnemar(oof, None, int(i), int(j), method="plain").pvalue for i, j in pairs]
 
     assert np.allclose(peer(), [result.pvalue for result in many()], rtol=1e-9, atol=0)
     sides = {"mlxtend": peer, "all pairs in one call": many, "and a result a pair": each, "one call a pair": single}

@@ -116,7 +116,7 @@ def pvalues(
 ) -> np.ndarray:
     """(data sets,) p values of "the difference is mu"; NaN where all splits differ by the same other number."""
     shift = np.array([[mu], [0.0]])
-    found = [test(as_scores(e - shift, plan, n), 0, 1) for e in errors]
+    found = [test(as_scores(e - shift, plan, n), None, 0, 1) for e in errors]
     return np.array([np.nan if f.pvalue is None else f.pvalue for f in found])
 
 

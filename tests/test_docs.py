@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ import outfold
 from outfold import estimate, metrics
 from outfold.checks.page import table
 from outfold.checks.registry import CHECKS
-from outfold.compare._registry import TESTS
+from outfold.compare._pair_test import TESTS
+from outfold.requirements import in_words
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -79,7 +81,7 @@ def test_needs_stand_on_the_api_page():
     text = (DOCS / "api.md").read_text()
     for name in estimate.__all__:
         line = next(line for line in text.splitlines() if line.startswith(f"| `{name}` |"))
-        assert line.endswith(f"| {getattr(estimate, name).needs} |"), name
+        assert line.endswith(f"| {in_words(getattr(estimate, name).requirements)} |"), name
 
 
 def test_needs_of_tests_stand_on_the_api_page():
@@ -177,3 +179,25 @@ def test_sessions_of_the_sharing_page_print_what_stands_below_them(capsys, monke
         assert capsys.readouterr().out == printed
         assert scope["oof"].completeness == 1.0
         assert scope["oof"].provenance["sharing"]["families"]
+
+
+PAGES_AT_THE_ROOT = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
+
+
+@pytest.mark.parametrize("page", PAGES_AT_THE_ROOT)
+def test_links_of_the_pages_at_the_root_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!http)([^)#]+)", (ROOT / page).read_text()):
+        assert (ROOT / target).exists(), target
+
+
+def test_layers_of_the_architecture_page_are_those_of_the_contract():
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
+    layers = [set(re.findall(r"outfold\.(\w+)", layer)) for layer in contract["layers"]]
+    rows = re.findall(r"^\| \d\. [^|]+\| ([^|]+) \|", (ROOT / "ARCHITECTURE.md").read_text(), re.M)
+    assert [{name for name in re.findall(r"`([\w.]+)`", row) if "." not in name} for row in rows] == layers
+
+
+def test_every_file_states_the_same_version():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert outfold.__version__ == version
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()

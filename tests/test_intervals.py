@@ -300,7 +300,7 @@ def test_levels_lie_between_0_and_1(level):
         (lambda: intervals.percentile([1.0]), "draws must be a list of 2"),
         (lambda: intervals.bca([1.0]), "two samples at least"),
         (lambda: intervals.bca([1.0, 2.0], n_resamples=30), "n_resamples must be a whole number of at least 39"),
-        (lambda: intervals.cluster_robust([1, 2, 3], [0, 1]), "one group a sample"),
+        (lambda: intervals.cluster_robust([1, 2, 3], [0, 1]), "one group for each sample"),
         (lambda: intervals.cluster_robust([1, 2, 3], [0, 0, 0]), "groups must be two at least"),
         (lambda: intervals.corrected_t([0.5], 9, 1), "fold_scores must be a list of 2"),
         (lambda: intervals.corrected_t([0.5, 0.6], 0, 1), "n_train and n_test must be numbers of samples"),

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from .data.scores import FoldScores, from_scores
     from .fitting import collect, refit
     from .fitting.configs import Configs, grid
-    from .io.convert import from_arrays, from_frame, read
-    from .io.store import load
+    from .io.convert import from_arrays, from_frame
+    from .io.store import load, read
     from .reporting import report
     from .search import SelectCV
 
@@ -98,7 +98,7 @@ _SOURCES = {
     "from_scores": "data.scores",
     "grid": "fitting.configs",
     "load": "io.store",
-    "read": "io.convert",
+    "read": "io.store",
     "refit": "fitting",
     "report": "reporting",
 }

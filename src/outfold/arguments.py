@@ -1,14 +1,18 @@
-"""Checks of single arguments, the same words everywhere."""
+"""Checks of single arguments: the same words in every function."""
 
 from __future__ import annotations
 
+import difflib
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from .exceptions import InputError
+from .exceptions import InputError, got
+
+# What an argument `rng` may be where only numbers are drawn.
+RngLike: TypeAlias = int | np.integer | np.random.Generator | np.random.SeedSequence | None
 
 
 def is_number(value: Any) -> bool:
@@ -17,7 +21,51 @@ def is_number(value: Any) -> bool:
     return bool(number and np.isfinite(value))
 
 
-def check_takes(function: Callable[..., Any], arguments: tuple[str, ...], what: str) -> None:
+def check_count(value: Any, name: str, least: int = 1) -> int:
+    """A whole number of at least `least`."""
+    if not is_number(value) or int(value) != value or value < least:
+        raise InputError(argument=name, needed=f"must be a whole number of at least {least}", given=got(value))
+    return int(value)
+
+
+def check_between(value: Any, name: str, example: float, low: float = 0.0, high: float = 1.0) -> float:
+    """A number strictly between two others."""
+    if not is_number(value) or not low < value < high:
+        needed = f"must lie between {low:g} and {high:g}, such as {example:g}"
+        raise InputError(argument=name, needed=needed, given=got(value))
+    return float(value)
+
+
+def check_confidence_level(value: Any, name: str = "confidence_level") -> float:
+    """The level of an interval, strictly between 0 and 1."""
+    return check_between(value, name, 0.95)
+
+
+def check_alpha(value: Any, name: str = "alpha") -> float:
+    """The level of a test, strictly between 0 and 1."""
+    return check_between(value, name, 0.05)
+
+
+def check_choice(value: Any, choices: Sequence[str], name: str) -> str:
+    """One of several names.
+
+    >>> check_choice("percentil", ["t", "percentile"], "interval")
+    Traceback (most recent call last):
+    outfold.exceptions.InputError: interval must be 't' or 'percentile'; got 'percentil'. Did you mean 'percentile'?
+    """
+    if isinstance(value, str) and value in choices:
+        return value
+    *first, last = map(repr, choices)
+    near = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
+    raise InputError(
+        argument=name,
+        needed=f"must be {', '.join(first)} or {last}" if first else f"must be {last}",
+        given=got(value),
+        remedy=f"Did you mean {near[0]!r}?" if near else "",
+    )
+
+
+def check_takes(function: Callable[..., Any], arguments: tuple[str, ...], name: str) -> None:
     """Refuse a function that cannot be called with these arguments, as far as its signature tells."""
     try:
         signature = inspect.signature(function)
@@ -26,19 +74,34 @@ def check_takes(function: Callable[..., Any], arguments: tuple[str, ...], what: 
     try:
         signature.bind(*arguments)
     except TypeError:
-        name = getattr(function, "__name__", type(function).__name__)
-        raise InputError(f"{what} is called with ({', '.join(arguments)}); {name} takes {signature}.") from None
+        given = getattr(function, "__name__", type(function).__name__)
+        needed = f"is called with ({', '.join(arguments)})"
+        raise InputError(argument=name, needed=needed, given=f"{given} takes {signature}") from None
+
+
+def as_seed(rng: RngLike, name: str = "rng") -> int:
+    """The seed that an argument `rng` stands for, with the contract of `numpy.random.default_rng`.
+
+    An int is the seed itself, and so is the entropy of a fresh SeedSequence. A spawned SeedSequence gives a seed of its own.
+    A Generator is advanced, so that the next call gives another seed. None gives a new seed each time.
+
+    >>> as_seed(7), as_seed(np.random.SeedSequence(7))
+    (7, 7)
+    """
+    if rng is None:
+        rng = np.random.SeedSequence()
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    if isinstance(rng, np.random.SeedSequence):
+        if isinstance(rng.entropy, (int, np.integer)) and not rng.spawn_key:
+            return int(rng.entropy)
+        return int.from_bytes(rng.generate_state(4).tobytes(), "little")
+    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
+        needed = "must be None, a whole number from 0, a `numpy.random.Generator` or a `numpy.random.SeedSequence`"
+        raise InputError(argument=name, needed=needed, given=got(rng))
+    return int(rng)
 
 
 def check_level(level: float, name: str = "confidence_level") -> float:
-    """A confidence level strictly between 0 and 1."""
-    if not is_number(level) or not 0 < level < 1:
-        raise InputError(f"{name} must lie between 0 and 1, such as 0.95; got {level!r}.")
-    return float(level)
-
-
-def check_count(value: Any, name: str, least: int = 1) -> int:
-    """A whole number of at least `least`."""
-    if not is_number(value) or int(value) != value or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}.")
-    return int(value)
+    """The former name of `check_confidence_level`."""
+    return check_confidence_level(level, name)

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from .exceptions import InputError
+from .exceptions import InputError, got
 
 # A name with a capital letter, then anything but another paper, then the year.
 _PAPER = re.compile(r"([A-Z][\w'-]+)[^;\d]*?\b((?:18|19|20)\d\d)\b")
@@ -37,10 +37,14 @@ def keys_of(result: Any) -> tuple[str, ...]:
     """Keys of the papers, each once."""
     keys = dict.fromkeys(key for text in references_of(result) for key in _keys_in(text))
     if isinstance(result, str) and not keys:
-        raise InputError(f"a reference is a name and a year as printed, such as 'Holm 1979'; got {result!r}.")
+        raise InputError(
+            argument="result", needed="must be a name and a year as printed, such as 'Holm 1979'", given=got(result)
+        )
     unknown = [key for key in keys if key not in _entries()]
     if unknown:
-        raise InputError(f"there is no BibTeX entry for {', '.join(unknown)}; cite it by its reference as printed.")
+        raise InputError(
+            f"there is no BibTeX entry for {', '.join(unknown)}", remedy="Cite it by its reference as printed."
+        )
     return tuple(keys)
 
 
@@ -66,7 +70,9 @@ def references_of(result: Any) -> Iterable[str]:
     if isinstance(result, Sequence):
         return [text for one in result for text in references_of(one)]
     raise InputError(
-        f"cite needs a result with a reference, such as an Estimate or a Comparison; got {type(result).__name__}."
+        argument="result",
+        needed="must have a reference, as an Estimate or a Comparison has",
+        given=f"got {type(result).__name__}",
     )
 
 

@@ -26,7 +26,7 @@ from .data.predictions import Predictions, State
 from .exceptions import InputError
 from .metrics import Metric, MetricLike
 from .metrics._scoring import Scoring, bind, running
-from .requirements import Needs
+from .requirements import check_predictions
 from .stats import resampling, sequential
 from .stats.selection import argbest
 
@@ -71,7 +71,7 @@ class Rule:
         seed
             The seed of the collection; the same predictions and seed give the same drops.
         """
-        Needs().check(oof, f"drop.{type(self).__name__}")
+        check_predictions(oof, f"drop.{type(self).__name__}")
         if len(running(oof)) < 2:
             return []
         return list(self._losers(Scoring(oof, self._metric(oof)), (repeat, fold), seed))

@@ -224,10 +224,12 @@ def make_frame(columns: dict[str, Any], backend: str | None = None) -> Any:
     if backend is None:
         backend = next((name for name in ("pandas", "polars") if importlib.util.find_spec(name)), None)
         if backend is None:
-            raise InputError("a frame needs pandas or polars; install one of them: pip install 'outfold[frames]'.")
+            raise InputError(
+                "a frame needs pandas or polars", remedy="Install one of them: pip install 'outfold[frames]'."
+            )
     import narwhals as nw
 
     try:
         return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]  # any name the user gives
     except (ImportError, ModuleNotFoundError):
-        raise InputError(f"{backend} is not installed; pip install {backend}.") from None
+        raise InputError(f"{backend} is not installed", remedy=f"Run: pip install {backend}.") from None

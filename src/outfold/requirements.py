@@ -1,28 +1,138 @@
-"""What a method needs, declared once: the declaration checks, words the error, and fills the docs."""
+"""What a method needs, declared once: the declaration checks, words the error, fills the docs and tells `auto`.
+
+A requirement has words, a test and a remedy. A method declares a tuple of requirements, which are tested in their order:
+
+>>> import numpy as np, outfold as of
+>>> oof = of.from_arrays(None, np.eye(4), response="pointwise")
+>>> requirements = (least_folds(2), block("inner"))
+>>> in_words(requirements)
+'2 folds or more, the block `inner`'
+>>> met(requirements, oof)
+False
+>>> check_requirements("nested", requirements, oof)
+Traceback (most recent call last):
+outfold.exceptions.NeedError: nested needs 2 folds or more; these predictions are one test set. Collect with ... or use bbc.
+
+An estimate declares with the decorator `requires`; a test of a pair or an interval holds its tuple and calls
+`check_requirements` before it computes. Words and remedies put code of the library between backticks.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
 from .data.predictions import Predictions
+from .data.scores import FoldScores, Layout
 from .exceptions import InputError, NeedError
+from .metrics import Metric
 
 A = ParamSpec("A")
 T = TypeVar("T")
+S = TypeVar("S", contravariant=True)
 
-_BLOCK_HINT = {
-    "inner": "Collect with inner=True.",
-    "fresh": "Collect with fresh=<metric>, the metric that selects.",
-    "inbag": "Collect with Plan.bootstrap(200).",
-    "resub": "Collect with resub=True.",
-}
 
-# What the designs are called, and the plan that gives each.
+def source_in_words(source: Any) -> str:
+    """The clause on what was given instead: the plan of predictions, of fold scores or of what is made of either."""
+    scores_only = isinstance(source, FoldScores) or getattr(source, "oof", source) is None
+    return f"{'these scores are of' if scores_only else 'these predictions are'} {source.plan}"
+
+
+@dataclass(frozen=True)
+class Requirement(Generic[S]):
+    """One precondition of a method on what it is given.
+
+    Attributes
+    ----------
+    words : str
+        What is needed, as the object of "needs": ``"5 repeats of 2 folds"``.
+    is_met : callable
+        Whether a source has it.
+    remedy : str or callable
+        What to do where it is not met, as sentences, or a function of the source that gives them.
+    given : callable
+        The clause that says what the source is instead, as a function of the source; by default its plan.
+    """
+
+    words: str
+    is_met: Callable[[S], bool]
+    remedy: str | Callable[[S], str] = ""
+    given: Callable[[S], str] = source_in_words
+
+    def error(self, method: str, source: S, remedy: str = "") -> NeedError:
+        """The error for a source that does not meet it; `remedy` replaces that of the declaration."""
+        own = self.remedy if isinstance(self.remedy, str) else self.remedy(source)
+        return NeedError(argument=method, needed=f"needs {self.words}", given=self.given(source), remedy=remedy or own)
+
+
+Requirements = tuple[Requirement[S], ...]
+
+
+def met(requirements: Requirements[S], source: S) -> bool:
+    """Whether the source meets all of them; those after the first unmet one are not tested."""
+    return all(requirement.is_met(source) for requirement in requirements)
+
+
+def check_requirements(method: str, requirements: Requirements[S], source: S) -> None:
+    """Raise the error of the first requirement that the source does not meet."""
+    for requirement in requirements:
+        if not requirement.is_met(source):
+            raise requirement.error(method, source)
+
+
+def in_words(requirements: Requirements[Any], without: str = "any predictions") -> str:
+    """What is needed, for a table; `without` where nothing is."""
+    return ", ".join(requirement.words for requirement in requirements) or without
+
+
+def check_predictions(oof: Any, method: str) -> None:
+    """Refuse what is not Predictions."""
+    if not isinstance(oof, Predictions):
+        raise InputError(
+            argument=method,
+            needed="needs Predictions, as `collect`, `from_arrays` or `load` give",
+            given=f"got {type(oof).__name__}",
+        )
+
+
+def requires(
+    *requirements: Requirement[Predictions],
+) -> Callable[[Callable[Concatenate[Predictions, A], T]], Callable[Concatenate[Predictions, A], T]]:
+    """Declare the requirements of a public method whose first argument is the predictions, and check them at each call.
+
+    The method then has them as its attribute ``requirements``.
+    """
+
+    def decorate(method: Callable[Concatenate[Predictions, A], T]) -> Callable[Concatenate[Predictions, A], T]:
+        @wraps(method)
+        def checked(oof: Predictions, *args: A.args, **kwargs: A.kwargs) -> T:
+            check_predictions(oof, method.__name__)
+            check_requirements(method.__name__, requirements, oof)
+            return method(oof, *args, **kwargs)
+
+        checked.requirements = requirements  # type: ignore[attr-defined]
+        return checked  # type: ignore[return-value]  # the first argument may also go by name
+
+    return decorate
+
+
+# -- requirements on predictions ----------------------------------------------------------------------------
+
+
+def least_folds(least: int, instead: str = "bbc") -> Requirement[Predictions]:
+    """A number of folds in each repeat; `instead` is the method for fewer."""
+    return Requirement(
+        f"{least} folds or more",
+        lambda oof: oof.n_folds >= least,
+        f"Collect with `Plan(folds=10)`, give `folds`, or use `{instead}`.",
+    )
+
+
+# How samples can be held out: in words, and the plan that does it.
 _DESIGNS = {
     "bootstrap": ("bootstrap rounds", "Plan.bootstrap(200)"),
     "holdout": ("one hold-out", "Plan.holdout()"),
@@ -32,54 +142,10 @@ _DESIGNS = {
 }
 
 
-@dataclass(frozen=True)
-class Needs:
-    """Preconditions of a method on the predictions it is given.
-
-    Attributes
-    ----------
-    min_folds
-        Folds a repeat must have.
-    design
-        How samples must have been held out, where only one way will do.
-    blocks
-        Blocks that must have been collected.
-    instead
-        The method to use where the need is not met.
-    """
-
-    min_folds: int = 1
-    blocks: tuple[str, ...] = ()
-    instead: str = ""
-    design: str | None = None
-
-    def check(self, oof: Any, method: str) -> None:
-        """Raise an error that says what is needed, what was given and what to do."""
-        if not isinstance(oof, Predictions):
-            raise InputError(
-                f"{method} needs Predictions, as collect, from_arrays or load give; got {type(oof).__name__}."
-            )
-        if oof.n_folds < self.min_folds:
-            raise NeedError(
-                f"{method} needs at least {self.min_folds} folds; these predictions are {oof.plan}. "
-                f"Collect with Plan(folds=10), give folds=, or use {self.instead}."
-            )
-        if self.design is not None and self.design != _design_of(oof):
-            what, plan = _DESIGNS[self.design]
-            raise NeedError(
-                f"{method} needs {what}; these predictions are {oof.plan}. Collect with {plan}, or use {self.instead}."
-            )
-        for block in self.blocks:
-            if block not in oof.blocks:
-                raise NeedError(
-                    f"{method} needs the block {block!r}; these predictions have none. {_BLOCK_HINT[block]}"
-                )
-
-    def __str__(self) -> str:
-        words = [f"{self.min_folds} folds or more"] if self.min_folds > 1 else []
-        words += [] if self.design is None else [_DESIGNS[self.design][0]]
-        words += [f"the block `{b}`" for b in self.blocks]
-        return ", ".join(words) or "any predictions"
+def design(kind: str, instead: str = "bbc") -> Requirement[Predictions]:
+    """One way to hold samples out; `instead` is the method for the others."""
+    words, plan = _DESIGNS[kind]
+    return Requirement(words, lambda oof: _design_of(oof) == kind, f"Collect with `{plan}`, or use `{instead}`.")
 
 
 def _design_of(oof: Predictions) -> str:
@@ -92,19 +158,87 @@ def _design_of(oof: Predictions) -> str:
     return "loo" if oof.plan.kind == "loo" or one_by_one else oof.plan.kind
 
 
-def needs(
-    *, min_folds: int = 1, blocks: tuple[str, ...] = (), instead: str = "bbc", design: str | None = None
-) -> Callable[[Callable[Concatenate[Predictions, A], T]], Callable[Concatenate[Predictions, A], T]]:
-    """Declare the preconditions of a public method whose first argument is the predictions."""
-    need = Needs(min_folds, blocks, instead, design)
+_BLOCKS = {
+    "inner": "Collect with `inner=True`.",
+    "fresh": "Collect with `fresh=<metric>`, the metric that selects.",
+    "inbag": "Collect with `Plan.bootstrap(200)`.",
+    "resub": "Collect with `resub=True`.",
+}
 
-    def decorate(method: Callable[Concatenate[Predictions, A], T]) -> Callable[Concatenate[Predictions, A], T]:
-        @wraps(method)
-        def checked(oof: Predictions, *args: A.args, **kwargs: A.kwargs) -> T:
-            need.check(oof, method.__name__)
-            return method(oof, *args, **kwargs)
 
-        checked.needs = need  # type: ignore[attr-defined]
-        return checked  # type: ignore[return-value]  # the first argument may also go by name
+def block(name: str) -> Requirement[Predictions]:
+    """A block that was collected with the predictions."""
+    return Requirement(
+        f"the block `{name}`", lambda oof: name in oof.blocks, _BLOCKS[name], lambda oof: "these predictions have none"
+    )
 
-    return decorate
+
+# -- requirements on configurations that are compared -------------------------------------------------------
+
+
+class Compared(Protocol):
+    """Configurations that are compared, on predictions or on fold scores only."""
+
+    @property
+    def oof(self) -> Predictions | None:
+        """The predictions; None where there are scores of folds only."""
+
+    @property
+    def metric(self) -> Metric | None:
+        """The metric; None where there are scores of folds only."""
+
+    @property
+    def folds(self) -> FoldScores:
+        """The scores of each fold."""
+
+
+PREDICTIONS: Requirement[Compared] = Requirement(
+    "predictions",
+    lambda source: source.oof is not None,
+    "Use a test by resampling, such as `t_corrected`.",
+    lambda source: "these are scores of folds",
+)
+
+INDEPENDENT_SAMPLES: Requirement[Compared] = Requirement(
+    "independent samples",
+    lambda source: source.oof is None or _n_groups(source.oof) in (0, source.oof.n_samples),
+    "Use `permutation` or `bootstrap`, which take groups whole.",
+    lambda source: f"these come in {_n_groups(source.oof)} groups",
+)
+
+MEAN_OVER_SAMPLES: Requirement[Compared] = Requirement(
+    "a metric that is a mean over samples, such as accuracy, brier or mae",
+    lambda source: source.metric is not None and source.metric.pointwise,
+    given=lambda source: f"{source.folds.metric} is defined on sets of samples only",
+)
+
+
+def _n_groups(oof: Predictions | None) -> int:
+    codes = None if oof is None else oof.group_codes
+    return 0 if codes is None else int(codes.max()) + 1
+
+
+def splits(
+    words: str, remedy: str, layouts: tuple[Layout, ...], n_repeats: int | None = None, n_folds: int | None = None
+) -> Requirement[Compared]:
+    """Two or more splits of one of these layouts; None allows any number of repeats or folds."""
+
+    def fits(source: Compared) -> bool:
+        scores = source.folds
+        repeats, folds = scores.n_test.shape
+        return (
+            scores.layout in layouts
+            and n_repeats in (None, repeats)
+            and n_folds in (None, folds)
+            and int(np.sum(scores.n_test > 0)) > 1
+        )
+
+    return Requirement(words, fits, remedy)
+
+
+class Needs:
+    """The former way to call `check_predictions`."""
+
+    def check(self, oof: Any, method: str) -> None:
+        """Refuse what is not Predictions."""
+        check_predictions(oof, method)

@@ -19,7 +19,7 @@ from .data.predictions import Predictions
 from .exceptions import InputError
 from .metrics import MetricLike
 from .metrics._scoring import Aggregate, Scoring, sample_bootstrap
-from .requirements import Needs, needs
+from .requirements import check_predictions, requires
 from .results import Selection, TiedSet
 from .stats.selection import argbest, best_pvalues, tied_with_best
 
@@ -66,7 +66,7 @@ class Rule:
 
     def __call__(self, oof: Predictions, metric: MetricLike, aggregate: Aggregate = "pooled") -> Selection:
         """The configuration this rule picks on all predictions."""
-        Needs().check(oof, "a rule")
+        check_predictions(oof, "a rule")
         return choose(Scoring(oof, metric, aggregate), self)
 
     def __repr__(self) -> str:
@@ -232,7 +232,7 @@ def within(loss_percent: float, complexity: Complexity) -> Rule:
     return _Within(loss_percent, complexity)
 
 
-@needs()
+@requires()
 def tied_set(
     oof: Predictions, metric: MetricLike, level: float = 0.95, n_resamples: int = 1000, rng: int = 0
 ) -> TiedSet:

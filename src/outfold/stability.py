@@ -26,7 +26,7 @@ from .data.predictions import Predictions, State
 from .exceptions import InputError, NeedError
 from .metrics import MetricLike
 from .metrics._scoring import Scoring, bind, why_not
-from .requirements import Needs, needs
+from .requirements import check_predictions, requires
 from .results import PlanComparison, Stability
 from .stats import selection
 from .stats.selection import argbest
@@ -45,7 +45,7 @@ class Stop:
 
         Repeats that are not complete for them do not count.
         """
-        Needs().check(oof, f"stability.{type(self).__name__}")
+        check_predictions(oof, f"stability.{type(self).__name__}")
         done = self._done(oof, configs)
         return done is not None and self._holds(done)
 
@@ -218,7 +218,7 @@ def as_stop(stop: Any) -> Stop:
 # -- after the fact -------------------------------------------------------------------------------------
 
 
-@needs()
+@requires()
 def trace(oof: Predictions, metric: MetricLike) -> Stability:
     """How scores and ranks of the configurations settle from repeat to repeat.
 
@@ -280,7 +280,7 @@ def compare_plans(plans: Iterable[Predictions], metric: MetricLike, fits: int = 
         raise InputError(f"compare_plans needs a list of predictions, one for each plan; got {type(plans).__name__}.")
     plans = list(plans)
     for oof in plans:
-        Needs().check(oof, "compare_plans")
+        check_predictions(oof, "compare_plans")
     traces = [(oof.n_folds, trace(oof, metric)) for oof in plans]
     if not traces:
         raise InputError("compare_plans needs at least one artifact; got none.")

@@ -9,7 +9,7 @@ def test_fires_with_the_winner_and_how_many_it_beat(says, classes):
         "config 2 is the best of 5 on these predictions; the p value of a comparison with it does not account for that choice."
     )
     # A comparison itself says the same.
-    note = next(n for n in of.compare.bootstrap(oof, 0, 2, metric="roc_auc").notes if n.code == "OF301")
+    note = next(n for n in of.compare.bootstrap(oof, "roc_auc", 0, 2).notes if n.code == "OF301")
     assert note.text.startswith("config 2 is the best of 5 on these predictions; the")
 
 

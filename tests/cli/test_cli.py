@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import outfold as of
 from collect_estimators import fits
+from extras import pd
 from outfold import cli
 from outfold.apps import run
 from outfold.exceptions import InputError

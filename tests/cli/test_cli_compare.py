@@ -7,12 +7,12 @@ import io
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import outfold as of
+from extras import pd
 from outfold import cli, compare, rank
-from outfold.compare._registry import TESTS
+from outfold.compare._pair_test import TESTS
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_one_pair_is_the_library_call(capsys, file, artifact):
     assert out == f"{compare.auto(artifact, 'accuracy', 'good', 'x')}\n"
     options = ["--test", "t_kfold", "--level", "0.9", "--alternative", "better", "--rope", "0.01"]
     _, out, _ = call(capsys, "compare", file, "good", "x", "--metric", "accuracy", *options, "--format", "json")
-    expected = compare.t_kfold(artifact, "good", "x", "accuracy", confidence_level=0.9, alternative="better", rope=0.01)
+    expected = compare.t_kfold(artifact, "accuracy", "good", "x", confidence_level=0.9, alternative="better", rope=0.01)
     facts = json.loads(out)
     assert facts["pvalue"] == expected.pvalue
     assert facts["interval"] == list(expected.interval)
@@ -51,7 +51,7 @@ def test_one_pair_is_the_library_call(capsys, file, artifact):
 def test_resampling_options_go_to_tests_that_have_them(capsys, file, artifact):
     pair = ["compare", file, "good", "x", "--metric", "f1"]
     _, out, _ = call(capsys, *pair, "--test", "bootstrap", "--resamples", 500, "--seed", 3, "--format", "json")
-    expected = compare.bootstrap(artifact, "good", "x", "f1", n_resamples=500, rng=3)
+    expected = compare.bootstrap(artifact, "f1", "good", "x", n_resamples=500, rng=3)
     assert json.loads(out)["interval"] == list(expected.interval)
     code, _, err = call(capsys, *pair, "--test", "t_kfold", "--resamples", 500)
     assert code == 2
@@ -132,7 +132,7 @@ def test_rank_is_the_library_call(capsys, scores):
     assert (code, err) == (0, "")
     assert out == f"{rank.nemenyi(frame, greater_is_better=True)}\n"
     _, out, _ = call(capsys, "rank", scores, "--control", "b", "--format", "json")
-    assert json.loads(out)["pairs"] == rank.holm(frame, "b", greater_is_better=True).to_dict()["pairs"]
+    assert json.loads(out)["pairs"] == rank.holm(frame, control="b", greater_is_better=True).to_dict()["pairs"]
     _, out, _ = call(capsys, "rank", scores, "--test", "friedman", "--lower-is-better", "--format", "json")
     assert json.loads(out)["greater_is_better"] is False
     _, out, _ = call(capsys, "rank", scores, "--format", "latex")
@@ -192,7 +192,7 @@ def test_rank_drops_data_sets_with_missing_scores(capsys, scores):
     ("table", "says"),
     [
         ("data,algorithm,score\na,x,.1\na,y,.2\n", "a table is wide, a row a data set and a column an algorithm"),
-        ("id,a,b\n1,.1,.2\n2,.3,.4\n", "'id' seems to number the data sets; leave it out, or make it text"),
+        ("id,a,b\n1,.1,.2\n2,.3,.4\n", "'id' seems to number the data sets. Leave it out, or make it text"),
     ],
 )
 def test_rank_speaks_of_the_table_only(capsys, tmp_path, table, says):

@@ -14,7 +14,7 @@ import outfold as of
 from conftest import make_predictions
 from outfold import compare
 from outfold.compare._auto import DECISIONS, Situation, decide
-from outfold.compare._registry import BY_FOLDS, TESTS
+from outfold.compare._pair_test import TESTS
 from outfold.exceptions import InputError, NeedError
 
 N = 64
@@ -68,7 +68,7 @@ def test_the_design_chooses(source, metric, test):
     assert found.method == test
     assert found.reason.startswith(f"{test} was chosen for ")
     assert found.reason.endswith(".")
-    same = getattr(compare, test)(source(), "config 0", "config 1", metric)
+    same = getattr(compare, test)(source(), metric, "config 0", "config 1")
     assert (found.pvalue, found.interval) == (same.pvalue, same.interval)
     many = compare.auto(source(), metric)
     assert many.terms.method == test
@@ -117,17 +117,53 @@ def test_right_or_wrong_of_part_of_the_samples_is_right_or_wrong():
     folds = np.where(np.arange(30) < 20, 0, -1)
     part = of.from_arrays(None, values, folds=folds, response="pointwise")
     assert compare.auto(part).method == "mcnemar"
-    assert compare.e_process(part, 0, 1).bounds == (-1, 1)
+    assert compare.e_process(part, None, 0, 1).bounds == (-1, 1)
 
 
 def test_arguments_that_do_not_go_together():
     oof = predictions(of.Plan(folds=4))
-    with pytest.raises(InputError, match="give a and b, or configs, or neither"):
+    with pytest.raises(InputError, match="Give a and b, or configs, or neither"):
         compare.auto(oof, "accuracy", "config 0")
-    with pytest.raises(InputError, match="the second argument is the metric"):
+    with pytest.raises(InputError, match=r"second argument; .* Call auto\(source, 'roc_auc', 'config 0', 'config 1'\)"):
         compare.auto(oof, "config 0", "config 1")
-    with pytest.raises(InputError, match="'n_resamples' is no option of t_corrected; it has none"):
+    with pytest.raises(InputError, match="n_resamples is no option of t_corrected; it has none"):
         compare.auto(oof, "accuracy", 0, 1, n_resamples=100)
+
+
+def test_a_metric_in_the_wrong_place_is_said_with_the_right_call():
+    oof = predictions(of.Plan(folds=4))
+    right = r"Call t_corrected\(source, 'accuracy', 'config 0', 'config 1'\)"
+    with pytest.raises(
+        InputError, match=rf"metric is the second argument; got the configuration 'config 0' .* {right}"
+    ):
+        compare.t_corrected(oof, "config 0", "config 1", "accuracy")
+    with pytest.raises(InputError, match=right):
+        compare.t_corrected(oof, "config 0", "config 1", metric="accuracy")
+    with pytest.raises(InputError, match=r"Call mcnemar\(source, 'roc_auc', 'config 0', 'config 1'\)"):
+        compare.mcnemar(oof, "config 0", "config 1")
+    with pytest.raises(InputError, match=r"Call permutation\(source, 'roc_auc', 0, 1\)"):
+        compare.permutation(oof, 0, 1)
+    with pytest.raises(InputError, match="a must be a configuration; got the metric 'accuracy'"):
+        compare.t_corrected(oof, None, "accuracy", "config 0")
+    with pytest.raises(
+        InputError, match=r"got a list there. Call cochran_q\(source, 'roc_auc', 'config 0', 'config 1'\)"
+    ):
+        compare.cochran_q(oof, ["config 0", "config 1"])
+
+
+@pytest.mark.parametrize(("metric", "better"), [("accuracy", "greater"), ("error", "less")])
+def test_greater_and_less_are_about_the_metric(metric, better):
+    oof = predictions(of.Plan(folds=4))
+    found = compare.t_corrected(oof, metric, 0, 1, alternative=better)
+    expected = compare.t_corrected(oof, metric, 0, 1, alternative="better")
+    assert (found.pvalue, found.alternative) == (expected.pvalue, "better")
+
+
+@pytest.mark.parametrize("rng", [5, np.random.SeedSequence(5)])
+def test_a_seed_sequence_is_as_good_as_its_number(rng):
+    oof = one_set()
+    found = compare.permutation(oof, "brier", 0, 1, n_resamples=200, rng=rng)
+    assert found.pvalue == compare.permutation(oof, "brier", 0, 1, n_resamples=200, rng=5).pvalue
 
 
 def test_the_choice_never_looks_at_the_scores():
@@ -138,7 +174,7 @@ def test_the_choice_never_looks_at_the_scores():
 def test_every_row_of_the_table_names_a_test_and_the_last_holds_always():
     assert all(row.test in TESTS or not row.test for row in DECISIONS)
     assert decide(Situation("other", 1, 4, False, "set")) is DECISIONS[-1]
-    assert {row.test for row in DECISIONS} & BY_FOLDS
+    assert {row.test for row in DECISIONS} & {test.name for test in TESTS.values() if test.by_folds}
 
 
 def test_the_docs_hold_the_table():

@@ -26,7 +26,7 @@ def answers():
 def test_pairs_are_the_single_tests_with_adjusted_p(answers):
     found = compare.pairs(answers, test="mcnemar")
     assert len(found) == 6
-    alone = [compare.mcnemar(answers, pair.a, pair.b) for pair in found]
+    alone = [compare.mcnemar(answers, None, pair.a, pair.b) for pair in found]
     assert [p.pvalue for p in found] == [p.pvalue for p in alone]
     assert [p.interval for p in found] == [p.interval for p in alone]
     assert [p.adjusted for p in found] == pvalues.holm(np.array([p.pvalue for p in alone])).tolist()
@@ -55,7 +55,7 @@ def test_against_a_control(answers):
 def test_folds_have_no_omnibus_and_say_so():
     found = compare.pairs(make_predictions("accuracy", n=100), "accuracy", configs=[0, 1, 2])
     assert found.omnibus is None
-    assert "No test of all at once comes first" in found.reason
+    assert "We skip an overall test" in found.reason
     assert compare.pairs(make_predictions("accuracy"), "accuracy", configs=[0, 1], omnibus=False).reason
 
 
@@ -82,13 +82,13 @@ def test_equal_columns_do_not_disturb():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"test": "mcnemer"}, "did you mean 'mcnemar'?"),
-        ({"test": "anova"}, "the tests of a pair are"),
+        ({"test": "mcnemer"}, "got 'mcnemer'. Did you mean 'mcnemar'?"),
+        ({"test": "anova"}, "The tests of a pair are"),
         ({"adjust": "tukey"}, "adjust must be 'holm', 'bonferroni', 'bh' or 'none'"),
-        ({"test": "mcnemar", "rho": 1}, "'rho' is no option of mcnemar; it has method, repeat"),
+        ({"test": "mcnemar", "rho": 1}, "rho is no option of mcnemar; it has method, repeat"),
         ({"configs": ["x"]}, "two different configurations"),
         ({"control": "w"}, "no configuration 'w'"),
-        ({"alternative": "greater"}, "alternative must be"),
+        ({"alternative": "larger"}, "alternative must be"),
     ],
 )
 def test_what_is_refused(answers, options, says):
@@ -98,7 +98,7 @@ def test_what_is_refused(answers, options, says):
 
 def test_latex_rows_cannot_be_taken_for_arguments():
     table = {"[a]": [0.8, 0.7, 0.9], "*b\nc": [0.7, 0.6, 0.9]}
-    text = of.compare.t_corrected(of.from_scores(table, n_train=60, n_test=30), 0, 1).to_latex()
+    text = of.compare.t_corrected(of.from_scores(table, n_train=60, n_test=30), None, 0, 1).to_latex()
     assert "\n{[}a] & *b c & " in text
-    turned = of.compare.t_corrected(of.from_scores(table, n_train=60, n_test=30), 1, 0).to_latex()
+    turned = of.compare.t_corrected(of.from_scores(table, n_train=60, n_test=30), None, 1, 0).to_latex()
     assert "\n{*}b c & [a] & " in turned

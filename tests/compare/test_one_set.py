@@ -15,7 +15,7 @@ import outfold as of
 from conftest import make_predictions
 from outfold import compare
 from outfold.compare._areas import DELONG
-from outfold.compare._design import Question, all_pairs, compare_pairs
+from outfold.compare._pair_test import Hypothesis, all_pairs, compare_pairs
 from outfold.compare._proportions import MCNEMAR, Z_PROPORTIONS
 from outfold.compare._resampled_sets import BOOTSTRAP, PERMUTATION
 from outfold.exceptions import InputError, NeedError
@@ -61,7 +61,7 @@ def mirrored(first, second) -> None:
 
 @given(COUNTS, st.sampled_from(METHODS), LEVELS)
 def test_mcnemar_interval_leaves_out_zero_exactly_where_the_test_rejects(counts, method, level):
-    result = compare.mcnemar(prompts(*counts), "new", "old", method=method, confidence_level=level)
+    result = compare.mcnemar(prompts(*counts), None, "new", "old", method=method, confidence_level=level)
     assert 0 <= result.pvalue <= 1
     assert excludes_zero(result) == result.significant
     assert -1 <= result.interval.low <= result.difference <= result.interval.high <= 1
@@ -70,17 +70,17 @@ def test_mcnemar_interval_leaves_out_zero_exactly_where_the_test_rejects(counts,
 @given(COUNTS, st.sampled_from(METHODS))
 def test_mcnemar_of_swapped_models_is_the_mirror_image(counts, method):
     oof = prompts(*counts)
-    mirrored(compare.mcnemar(oof, 0, 1, method=method), compare.mcnemar(oof, 1, 0, method=method))
+    mirrored(compare.mcnemar(oof, None, 0, 1, method=method), compare.mcnemar(oof, None, 1, 0, method=method))
 
 
 @given(COUNTS)
 def test_exact_mcnemar_is_the_binomial_test(counts):
     b, c, _ = counts
-    result = compare.mcnemar(prompts(*counts), 0, 1, method="exact")
+    result = compare.mcnemar(prompts(*counts), None, 0, 1, method="exact")
     expected = stats.binomtest(b, b + c).pvalue if b + c else 1.0
     assert result.pvalue == pytest.approx(expected, rel=1e-9)
     for alternative, side in (("better", "greater"), ("worse", "less")):
-        one = compare.mcnemar(prompts(*counts), 0, 1, method="exact", alternative=alternative).pvalue
+        one = compare.mcnemar(prompts(*counts), None, 0, 1, method="exact", alternative=alternative).pvalue
         assert one == pytest.approx(stats.binomtest(b, b + c, alternative=side).pvalue if b + c else 1.0, rel=1e-9)
 
 
@@ -96,7 +96,7 @@ def test_tango_interval_solves_the_score_equation():
 
 
 def test_auto_is_exact_below_fifty_discordant_samples():
-    few, many = compare.mcnemar(prompts(30, 19, 5), 0, 1), compare.mcnemar(prompts(30, 20, 5), 0, 1)
+    few, many = compare.mcnemar(prompts(30, 19, 5), None, 0, 1), compare.mcnemar(prompts(30, 20, 5), None, 0, 1)
     assert (few.details["by"], many.details["by"]) == ("exact", "plain")
     assert few.statistic is None
     assert few.df == ()
@@ -107,7 +107,7 @@ def test_auto_is_exact_below_fifty_discordant_samples():
 
 def test_mcnemar_without_discordant_samples_says_one():
     for method in ("auto", *METHODS):
-        result = compare.mcnemar(prompts(0, 0, 20), 0, 1, method=method)
+        result = compare.mcnemar(prompts(0, 0, 20), None, 0, 1, method=method)
         assert result.pvalue == 1
         assert result.difference == 0
         assert result.odds_ratio is None
@@ -118,12 +118,12 @@ def test_mcnemar_without_discordant_samples_says_one():
 def test_interval_of_models_that_never_differ_is_tangos():
     z2 = stats.norm.isf(0.025) ** 2
     for n in (10, 200):
-        result = compare.mcnemar(prompts(0, 0, n), 0, 1, method="plain")
+        result = compare.mcnemar(prompts(0, 0, n), None, 0, 1, method="plain")
         assert result.interval == pytest.approx((-z2 / (n + z2), z2 / (n + z2)), rel=1e-9)
 
 
 def test_one_sided_counts_do_not_blow_up_the_exact_interval():
-    exact, edwards = (compare.mcnemar(prompts(6, 0, 94), 0, 1, method=method) for method in ("exact", "edwards"))
+    exact, edwards = (compare.mcnemar(prompts(6, 0, 94), None, 0, 1, method=method) for method in ("exact", "edwards"))
     assert exact.interval.high == pytest.approx(edwards.interval.high)
     assert exact.interval.high < 0.15
 
@@ -139,66 +139,66 @@ def test_discordant_samples_are_counted(c, n, seed):
 
 def test_mcnemar_far_in_the_tails_is_finite():
     for method in METHODS:
-        result = compare.mcnemar(prompts(4000, 0, 10), 0, 1, method=method)
+        result = compare.mcnemar(prompts(4000, 0, 10), None, 0, 1, method=method)
         assert result.significant
         assert 0.99 < result.interval.low <= result.interval.high <= 1
 
 
 def test_losses_turn_the_sign_and_nothing_else():
     oof = make_predictions("accuracy", n=60, c=3)
-    right, wrong = (compare.mcnemar(oof, 0, 2, metric) for metric in ("accuracy", "error"))
+    right, wrong = (compare.mcnemar(oof, metric, 0, 2) for metric in ("accuracy", "error"))
     mirrored(right, wrong)
     assert right.wins == wrong.wins
     assert right.better == wrong.better
     for alternative in ("better", "worse"):
-        p = [compare.mcnemar(oof, 0, 2, metric, alternative=alternative).pvalue for metric in ("accuracy", "error")]
+        p = [compare.mcnemar(oof, metric, 0, 2, alternative=alternative).pvalue for metric in ("accuracy", "error")]
         assert p[0] == p[1]
 
 
 def test_effects_of_discordant_samples():
-    result = compare.mcnemar(prompts(11, 1, 28), "new", "old")
+    result = compare.mcnemar(prompts(11, 1, 28), None, "new", "old")
     assert result.wins == (11, 28, 1, "sample")
     assert result.odds_ratio == 11
     d = np.repeat([1, -1, 0], [11, 1, 28])
     assert result.standardised == pytest.approx(d.mean() / d.std(ddof=1))
     assert (result.details["only_a"], result.details["only_b"]) == (11, 1)
-    assert compare.mcnemar(prompts(4, 0, 28), 0, 1).odds_ratio == np.inf
+    assert compare.mcnemar(prompts(4, 0, 28), None, 0, 1).odds_ratio == np.inf
 
 
 def test_few_discordant_samples_are_said():
-    assert "cannot find a difference" in compare.mcnemar(prompts(5, 0, 30), 0, 1).notes[0].text
-    six = compare.mcnemar(prompts(6, 0, 30), 0, 1)
+    assert "cannot find a difference" in compare.mcnemar(prompts(5, 0, 30), None, 0, 1).notes[0].text
+    six = compare.mcnemar(prompts(6, 0, 30), None, 0, 1)
     assert codes(six) == ["OF303"]
     assert "cannot" not in six.notes[0].text
     assert six.significant
-    assert codes(compare.mcnemar(prompts(8, 2, 30), 0, 1)) == []
+    assert codes(compare.mcnemar(prompts(8, 2, 30), None, 0, 1)) == []
 
 
 def test_answers_must_be_right_or_wrong():
     with pytest.raises(InputError, match=r"roc_auc is another kind of metric here. Use bootstrap or permutation"):
-        compare.mcnemar(make_predictions("roc_auc"), 0, 1, "roc_auc")
+        compare.mcnemar(make_predictions("roc_auc"), "roc_auc", 0, 1)
     with pytest.raises(InputError, match="mean is another kind"):
-        compare.mcnemar(make_predictions("mean"), 0, 1)
+        compare.mcnemar(make_predictions("mean"), None, 0, 1)
     with pytest.raises(InputError, match="r2 is another kind"):
-        compare.z_proportions(make_predictions("r2"), 0, 1)
-    with pytest.raises(InputError, match="method must be one of auto, plain"):
-        compare.mcnemar(prompts(3, 1, 4), 0, 1, method="chi2")
+        compare.z_proportions(make_predictions("r2"), None, 0, 1)
+    with pytest.raises(InputError, match="method must be 'auto', 'plain'"):
+        compare.mcnemar(prompts(3, 1, 4), None, 0, 1, method="chi2")
 
 
 def test_one_prediction_a_sample_is_needed():
     oof = make_predictions("accuracy", r=3)
     for test in (compare.mcnemar, compare.z_proportions):
         with pytest.raises(
-            NeedError, match=r"needs one prediction a sample; .* Say which repeat with repeat=0, or use"
+            NeedError, match=r"needs one prediction for each sample; .* Say which repeat with repeat=0, or use"
         ):
-            test(oof, 0, 1)
+            test(oof, None, 0, 1)
     with pytest.raises(InputError, match=r"repeat must be in 0\.\.2; got 3"):
-        compare.mcnemar(oof, 0, 1, repeat=3)
+        compare.mcnemar(oof, None, 0, 1, repeat=3)
     with pytest.raises(InputError, match="repeat must be a whole number"):
         compare.cochran_q(oof, repeat=-1)
-    of_second = compare.mcnemar(oof, 0, 1, repeat=1)
-    assert of_second.difference == compare.mcnemar(oof.sel(repeat=1), 0, 1).difference
-    assert of_second.pvalue == compare.mcnemar(oof.sel(repeat=1), 0, 1).pvalue
+    of_second = compare.mcnemar(oof, None, 0, 1, repeat=1)
+    assert of_second.difference == compare.mcnemar(oof.sel(repeat=1), None, 0, 1).difference
+    assert of_second.pvalue == compare.mcnemar(oof.sel(repeat=1), None, 0, 1).pvalue
 
 
 def test_groups_are_not_samples():
@@ -206,7 +206,7 @@ def test_groups_are_not_samples():
     oof = of.from_arrays(y, np.stack([y, 1 - y], axis=1) * 0.5 + 0.2, groups=np.arange(40) // 4, response="proba")
     for test in (compare.mcnemar, compare.z_proportions):
         with pytest.raises(NeedError, match=r"needs independent samples; these come in 10 groups. Use permutation"):
-            test(oof, 0, 1)
+            test(oof, None, 0, 1)
     for test in (compare.cochran_q, compare.f_looney):
         with pytest.raises(NeedError, match="10 groups"):
             test(oof)
@@ -216,18 +216,18 @@ def test_fold_scores_are_not_predictions():
     scores = of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
     for test in (compare.mcnemar, compare.z_proportions, compare.bootstrap, compare.permutation):
         with pytest.raises(NeedError, match=f"{test.__name__} needs predictions; these are scores of folds"):
-            test(scores, "a", "b")
+            test(scores, None, "a", "b")
 
 
 def test_folds_pooled_to_one_test_set_are_said():
-    assert "OF308" not in codes(compare.mcnemar(prompts(12, 9, 4), 0, 1))
+    assert "OF308" not in codes(compare.mcnemar(prompts(12, 9, 4), None, 0, 1))
     oof = make_predictions("accuracy")
-    for result in (compare.mcnemar(oof, 0, 1), compare.delong(oof, 0, 1), compare.cochran_q(oof)):
+    for result in (compare.mcnemar(oof, None, 0, 1), compare.delong(oof, None, 0, 1), compare.cochran_q(oof)):
         assert "OF308" in codes(result)
         assert "OF306" not in codes(result)
     scores = of.from_arrays(oof.y, oof.P[:, :, 0] * 4 - 2, folds=oof.folds[:, 0], response="score")
     for test in (compare.delong, compare.bootstrap, compare.permutation):
-        assert "OF306" in codes(test(scores, 0, 1, "roc_auc"))
+        assert "OF306" in codes(test(scores, "roc_auc", 0, 1))
 
 
 # ---------------------------------------------------------------------------------- proportions, Q and F
@@ -235,23 +235,23 @@ def test_folds_pooled_to_one_test_set_are_said():
 
 @given(COUNTS, LEVELS)
 def test_proportions_interval_is_the_dual_of_z(counts, level):
-    result = compare.z_proportions(prompts(*counts), "new", "old", confidence_level=level)
+    result = compare.z_proportions(prompts(*counts), None, "new", "old", confidence_level=level)
     assert excludes_zero(result) == result.significant
     assert -1 <= result.interval.low <= result.difference <= result.interval.high <= 1
-    mirrored(result, compare.z_proportions(prompts(*counts), "old", "new", confidence_level=level))
+    mirrored(result, compare.z_proportions(prompts(*counts), None, "old", "new", confidence_level=level))
     assert "OF309" in codes(result)
 
 
 def test_proportions_of_the_same_answers():
     for same in (0, 30):
         oof = of.from_arrays(None, np.full((30, 2), float(same > 0)), response="pointwise")
-        result = compare.z_proportions(oof, 0, 1)
+        result = compare.z_proportions(oof, None, 0, 1)
         assert (result.statistic, result.pvalue, result.difference) == (0, 1, 0)
 
 
 def test_cochran_of_two_models_is_plain_mcnemar():
     oof = prompts(17, 6, 40)
-    q, chi2 = compare.cochran_q(oof), compare.mcnemar(oof, 0, 1, method="plain")
+    q, chi2 = compare.cochran_q(oof), compare.mcnemar(oof, None, 0, 1, method="plain")
     assert q.statistic == pytest.approx(chi2.statistic)
     assert q.pvalue == pytest.approx(chi2.pvalue)
 
@@ -285,12 +285,12 @@ def test_looney_without_any_rest_is_an_error():
 
 def test_omnibus_names_the_best_first_in_either_direction():
     oof = make_predictions("accuracy", n=80, c=4)
-    right, wrong = compare.cochran_q(oof), compare.cochran_q(oof, metric="error")
+    right, wrong = compare.cochran_q(oof), compare.cochran_q(oof, "error")
     assert right.statistic == wrong.statistic
     lines = [next(line for line in str(r).splitlines() if "scores" in line) for r in (right, wrong)]
     best = oof.configs[int(np.argmax(right.scores))]
     assert all(line.split("scores")[1].strip().startswith(best) for line in lines)
-    assert compare.cochran_q(oof, configs=[0, 2]).configs == (oof.configs[0], oof.configs[2])
+    assert compare.cochran_q(oof, None, [0, 2]).configs == (oof.configs[0], oof.configs[2])
 
 
 # ---------------------------------------------------------------------------------- areas
@@ -312,7 +312,7 @@ def test_delong_equals_the_definition(seed, n, digits):
     areas, covariance = brute_force_covariance(scores, positive)
     oof = of.from_arrays(positive.astype(int), scores.T, response="score")
     for result, (i, j) in zip(
-        compare_pairs(DELONG, DELONG.contest(oof, None), all_pairs(3), Question()), all_pairs(3), strict=True
+        compare_pairs(DELONG, DELONG.compared(oof, None), all_pairs(3), Hypothesis()), all_pairs(3), strict=True
     ):
         variance = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
         assert result.difference == pytest.approx(areas[i] - areas[j], abs=1e-12)
@@ -325,30 +325,30 @@ def test_delong_equals_the_definition(seed, n, digits):
 @given(st.integers(0, 1000), LEVELS)
 def test_delong_interval_is_the_dual_of_z(seed, level):
     oof = make_predictions("roc_auc", n=50, c=3, seed=seed)
-    result = compare.delong(oof, 0, 1, confidence_level=level)
+    result = compare.delong(oof, None, 0, 1, confidence_level=level)
     assert excludes_zero(result) == result.significant
-    mirrored(result, compare.delong(oof, 1, 0, confidence_level=level))
+    mirrored(result, compare.delong(oof, None, 1, 0, confidence_level=level))
 
 
 def test_delong_averages_placements_over_repeats():
     oof = make_predictions("roc_auc", n=60, c=3, r=2)
-    result = compare.delong(oof, 0, 1)
-    each = [compare.delong(oof.sel(repeat=r), 0, 1) for r in range(2)]
+    result = compare.delong(oof, None, 0, 1)
+    each = [compare.delong(oof.sel(repeat=r), None, 0, 1) for r in range(2)]
     assert result.difference == pytest.approx(np.mean([one.difference for one in each]))
     assert "averaged over 2 repeats" in result.description
     doubled = of.from_arrays(oof.y, np.repeat(oof.P[:, :, :1], 2, axis=2), folds=np.repeat(oof.folds[:, :1], 2, axis=1))
-    assert compare.delong(doubled, 0, 1).pvalue == pytest.approx(each[0].pvalue)
+    assert compare.delong(doubled, None, 0, 1).pvalue == pytest.approx(each[0].pvalue)
 
 
 def test_delong_of_groups_of_one_is_the_plain_one_and_copies_add_nothing():
     oof = make_predictions("roc_auc", n=60, c=3)
-    plain = compare.delong(oof, 0, 1)
+    plain = compare.delong(oof, None, 0, 1)
     P = oof.P[:, :, 0]
     single = of.from_arrays(oof.y, P, groups=np.arange(60), response="proba")
-    assert compare.delong(single, 0, 1).statistic == pytest.approx(plain.statistic)
+    assert compare.delong(single, None, 0, 1).statistic == pytest.approx(plain.statistic)
     copies = of.from_arrays(np.repeat(oof.y, 3), np.repeat(P, 3, axis=0), groups=np.repeat(np.arange(60), 3))
-    assert compare.delong(copies, 0, 1).statistic == pytest.approx(plain.statistic, rel=1e-9)
-    assert "Obuchowski" in compare.delong(copies, 0, 1).description
+    assert compare.delong(copies, None, 0, 1).statistic == pytest.approx(plain.statistic, rel=1e-9)
+    assert "Obuchowski" in compare.delong(copies, None, 0, 1).description
 
 
 def test_clustered_variance_counts_groups_with_both_classes():
@@ -368,9 +368,9 @@ def test_delong_without_variance():
     y = np.array([0, 0, 0, 1, 1, 1])
     P = np.stack([y, y, 1 - y], axis=1) * 0.8 + 0.1
     oof = of.from_arrays(y, P, response="proba")
-    same = compare.delong(oof, 0, 1)
+    same = compare.delong(oof, None, 0, 1)
     assert (same.difference, same.pvalue, same.statistic) == (0, 1, 0)
-    opposite = compare.delong(oof, 0, 2)
+    opposite = compare.delong(oof, None, 0, 2)
     assert opposite.difference == 1
     assert opposite.pvalue is None
     assert opposite.interval is None
@@ -380,17 +380,17 @@ def test_delong_without_variance():
 
 def test_delong_needs_two_classes_and_every_sample():
     with pytest.raises(InputError, match=r"delong compares roc_auc of two classes; got roc_auc_ovr. Use bootstrap"):
-        compare.delong(make_predictions("roc_auc_ovr"), 0, 1)
+        compare.delong(make_predictions("roc_auc_ovr"), None, 0, 1)
     with pytest.raises(InputError, match="got accuracy"):
-        compare.delong(make_predictions("accuracy"), 0, 1, "accuracy")
+        compare.delong(make_predictions("accuracy"), "accuracy", 0, 1)
     rng = np.random.default_rng(0)
     folds = np.where(rng.random((40, 2)) < 0.4, 0, -1)
     oof = of.from_arrays(np.arange(40) % 2, rng.random((40, 2, 2)), folds=folds, response="proba")
     with pytest.raises(NeedError, match="delong needs a prediction of the same samples in every repeat"):
-        compare.delong(oof, 0, 1)
+        compare.delong(oof, None, 0, 1)
     rare = of.from_arrays(np.arange(40) == 3, rng.random((40, 2)), response="score")
     with pytest.raises(NeedError, match="delong needs two samples of each class at least"):
-        compare.delong(rare, 0, 1)
+        compare.delong(rare, None, 0, 1)
     assert compare.auto(rare, "roc_auc").method == "permutation"
 
 
@@ -402,7 +402,7 @@ def test_delong_counts_the_samples_held_out_only(grouped):
     P[~held] = np.nan
     part = of.from_arrays(y, np.ma.masked_invalid(P), folds=np.where(held, 0, -1), groups=groups, response="score")
     alone = of.from_arrays(y[held], P[held], groups=None if groups is None else groups[held], response="score")
-    found, wanted = compare.delong(part, 0, 1), compare.delong(alone, 0, 1)
+    found, wanted = compare.delong(part, None, 0, 1), compare.delong(alone, None, 0, 1)
     assert found.statistic == pytest.approx(wanted.statistic)
     assert found.standardised == pytest.approx(wanted.standardised)
     assert found.wins == wanted.wins
@@ -416,12 +416,12 @@ def test_delong_counts_the_samples_held_out_only(grouped):
 @pytest.mark.parametrize("method", ["bca", "percentile"])
 def test_bootstrap_interval_leaves_out_zero_exactly_where_p_is_small(metric, method):
     oof = make_predictions(metric, n=50, c=5, r=2)
-    contest = BOOTSTRAP.contest(oof, metric)
+    contest = BOOTSTRAP.compared(oof, metric)
     options = {"n_resamples": 2000, "method": method, "stratify": metric in ("roc_auc", "f1")}
     levels = {}
     for level in (0.5, 0.8, 0.9, 0.95, 0.99):
         for i, result in enumerate(
-            compare_pairs(BOOTSTRAP, contest, all_pairs(5), Question("two-sided", level), **options)
+            compare_pairs(BOOTSTRAP, contest, all_pairs(5), Hypothesis("two-sided", level), **options)
         ):
             assert 0 < result.pvalue <= 1
             assert excludes_zero(result) == result.significant, (i, level)
@@ -432,10 +432,10 @@ def test_bootstrap_interval_leaves_out_zero_exactly_where_p_is_small(metric, met
 def test_bootstrap_of_swapped_models_is_the_mirror_image():
     for metric in ("accuracy", "log_loss", "roc_auc"):
         oof = make_predictions(metric, n=60, c=3)
-        results = [compare.bootstrap(oof, a, b, metric, n_resamples=999, stratify=True) for a, b in ((0, 1), (1, 0))]
+        results = [compare.bootstrap(oof, metric, a, b, n_resamples=999, stratify=True) for a, b in ((0, 1), (1, 0))]
         mirrored(*results)
     oof = make_predictions("accuracy", n=60, c=3)
-    mirrored(*(compare.bootstrap(oof, 0, 1, m, n_resamples=999) for m in ("accuracy", "error")))
+    mirrored(*(compare.bootstrap(oof, m, 0, 1, n_resamples=999) for m in ("accuracy", "error")))
 
 
 @pytest.mark.parametrize("method", ["bca", "percentile"])
@@ -444,7 +444,7 @@ def test_bootstrap_agrees_with_scipy_on_the_same_draws(method):
     rng = np.random.default_rng(5)
     d = rng.exponential(size=40) - 0.6
     oof = of.from_arrays(None, np.stack([d, np.zeros(40)], axis=1), response="pointwise")
-    ours = compare.bootstrap(oof, 0, 1, method=method, n_resamples=9999)
+    ours = compare.bootstrap(oof, None, 0, 1, method=method, n_resamples=9999)
     theirs = stats.bootstrap(
         (d,), np.mean, method=method.upper() if method == "bca" else method, n_resamples=9999, rng=1
     )
@@ -476,7 +476,7 @@ def test_bootstrap_draws_groups_whole():
         groups=np.repeat(np.arange(30), 4),
         response="pointwise",
     )
-    a, b = (compare.bootstrap(oof, 0, 1, n_resamples=999) for oof in (single, copies))
+    a, b = (compare.bootstrap(oof, None, 0, 1, n_resamples=999) for oof in (single, copies))
     assert a.interval == pytest.approx(b.interval, rel=1e-9)
     assert a.pvalue == pytest.approx(b.pvalue)
     assert "groups" in b.description
@@ -485,7 +485,7 @@ def test_bootstrap_draws_groups_whole():
 def test_bootstrap_without_variance():
     y = np.array([0.0, 1, 2, 3.5])
     oof = of.from_arrays(y, np.stack([y + 1, y - 1, y + 2], axis=1), response="value")
-    same, apart = (compare.bootstrap(oof, 0, j, "mae", n_resamples=200) for j in (1, 2))
+    same, apart = (compare.bootstrap(oof, "mae", 0, j, n_resamples=200) for j in (1, 2))
     assert (same.difference, same.pvalue, same.interval) == (0, 1, (0, 0))
     assert (apart.difference, apart.pvalue, apart.interval) == (-1, None, None)
     assert "OF304" in codes(apart)
@@ -494,21 +494,21 @@ def test_bootstrap_without_variance():
 def test_bootstrap_leaves_out_draws_without_a_class():
     y = np.array([1, 1] + [0] * 10)
     P = np.random.default_rng(0).random((12, 2))
-    result = compare.bootstrap(of.from_arrays(y, P, response="proba"), 0, 1, n_resamples=500)
+    result = compare.bootstrap(of.from_arrays(y, P, response="proba"), None, 0, 1, n_resamples=500)
     assert "OF201" in codes(result)
     assert "OF201" not in codes(
-        compare.bootstrap(of.from_arrays(y, P, response="proba"), 0, 1, n_resamples=500, stratify=True)
+        compare.bootstrap(of.from_arrays(y, P, response="proba"), None, 0, 1, n_resamples=500, stratify=True)
     )
 
 
 def test_bootstrap_wants_draws_enough_for_its_level():
     oof = make_predictions("accuracy")
-    with pytest.raises(InputError, match=r"n_resamples=100 draws have no 0\.99 interval; at least 200"):
-        compare.bootstrap(oof, 0, 1, n_resamples=100, confidence_level=0.99)
+    with pytest.raises(InputError, match=r"n_resamples must be at least 200 for an interval at 0\.99; got 100"):
+        compare.bootstrap(oof, None, 0, 1, n_resamples=100, confidence_level=0.99)
     with pytest.raises(InputError, match="n_resamples must be a whole number of at least 100"):
-        compare.permutation(oof, 0, 1, n_resamples=10)
+        compare.permutation(oof, None, 0, 1, n_resamples=10)
     with pytest.raises(InputError, match="method must be 'bca' or 'percentile'"):
-        compare.bootstrap(oof, 0, 1, method="basic")
+        compare.bootstrap(oof, None, 0, 1, method="basic")
 
 
 def test_large_sets_leave_out_parts_instead_of_samples(monkeypatch):
@@ -516,9 +516,9 @@ def test_large_sets_leave_out_parts_instead_of_samples(monkeypatch):
 
     d = np.random.default_rng(0).exponential(size=400) - 0.9
     oof = of.from_arrays(None, np.stack([d, 0 * d], axis=1), response="pointwise")
-    whole = compare.bootstrap(oof, 0, 1, n_resamples=999)
+    whole = compare.bootstrap(oof, None, 0, 1, n_resamples=999)
     monkeypatch.setattr(_scoring, "_JACKKNIFE", 100)
-    parts = compare.bootstrap(oof, 0, 1, n_resamples=999)
+    parts = compare.bootstrap(oof, None, 0, 1, n_resamples=999)
     width = whole.interval.high - whole.interval.low
     assert parts.interval == pytest.approx(whole.interval, abs=0.05 * width)
 
@@ -530,16 +530,16 @@ def test_large_sets_leave_out_parts_instead_of_samples(monkeypatch):
 def test_permutation_interval_holds_the_shifts_that_are_not_rejected(seed, n, level):
     d = np.round(np.random.default_rng(seed).normal(0.3, 1, n), 1)
     oof = of.from_arrays(None, np.stack([d, 0 * d], axis=1), response="pointwise")
-    result = compare.permutation(oof, 0, 1, n_resamples=500, confidence_level=level)
+    result = compare.permutation(oof, None, 0, 1, n_resamples=500, confidence_level=level)
     assert 0 < result.pvalue <= 1
     assert excludes_zero(result) == result.significant
-    mirrored(result, compare.permutation(oof, 1, 0, n_resamples=500, confidence_level=level))
+    mirrored(result, compare.permutation(oof, None, 1, 0, n_resamples=500, confidence_level=level))
 
 
 @pytest.mark.parametrize("test", [compare.bootstrap, compare.permutation])
 def test_a_constant_added_to_both_changes_nothing(test):
     scores = np.random.default_rng(7).normal(size=(40, 2)) + np.array([0.3, 0.0])
-    plain, moved = (test(of.from_arrays(None, scores + k, response="pointwise"), 0, 1) for k in (0, 5))
+    plain, moved = (test(of.from_arrays(None, scores + k, response="pointwise"), None, 0, 1) for k in (0, 5))
     assert moved.pvalue == pytest.approx(plain.pvalue, rel=1e-9)
     assert moved.interval == pytest.approx(plain.interval, abs=1e-12)
     assert moved.wins == plain.wins
@@ -549,7 +549,7 @@ def test_a_constant_added_to_both_changes_nothing(test):
 @pytest.mark.parametrize("metric", ["mean", "roc_auc", "f1", "mae"])
 def test_all_swaps_give_scipys_exact_p(metric, alternative):
     oof = make_predictions(metric, n=10, c=2, seed=4, folds=2)
-    result = compare.permutation(oof, 0, 1, metric, n_resamples=1024, alternative=alternative)
+    result = compare.permutation(oof, metric, 0, 1, n_resamples=1024, alternative=alternative)
     found = of.metrics.get(metric)
     data = oof.respond(found.needs)[0].astype(float)
 
@@ -568,14 +568,14 @@ def test_all_swaps_give_scipys_exact_p(metric, alternative):
 def test_random_swaps_come_near_all_swaps():
     for metric in ("mean", "roc_auc"):
         oof = make_predictions(metric, n=12, c=2, seed=1, folds=2)
-        exact = compare.permutation(oof, 0, 1, metric, n_resamples=4096)
-        random = compare.permutation(oof, 0, 1, metric, n_resamples=4000)
+        exact = compare.permutation(oof, metric, 0, 1, n_resamples=4096)
+        random = compare.permutation(oof, metric, 0, 1, n_resamples=4000)
         assert random.pvalue == pytest.approx(exact.pvalue, abs=4 * np.sqrt(0.25 / 4000) + 1e-3)
 
 
 def test_permutation_is_mcnemars_exact_test_for_answers():
     oof = prompts(9, 2, 200)
-    swapped, exact = compare.permutation(oof, 0, 1), compare.mcnemar(oof, 0, 1, method="exact")
+    swapped, exact = compare.permutation(oof, None, 0, 1), compare.mcnemar(oof, None, 0, 1, method="exact")
     assert swapped.details["exact"]
     assert swapped.pvalue == pytest.approx(exact.pvalue, rel=1e-12)
     assert swapped.wins == exact.wins
@@ -591,8 +591,10 @@ def test_permutation_swaps_groups_whole():
         groups=np.repeat(np.arange(9), 4),
         response="pointwise",
     )
-    assert compare.permutation(copies, 0, 1).pvalue == pytest.approx(compare.permutation(single, 0, 1).pvalue)
-    assert "OF212" in codes(compare.permutation(copies, 0, 1))
+    assert compare.permutation(copies, None, 0, 1).pvalue == pytest.approx(
+        compare.permutation(single, None, 0, 1).pvalue
+    )
+    assert "OF212" in codes(compare.permutation(copies, None, 0, 1))
 
 
 @pytest.mark.parametrize("metric", ["log_loss", "roc_auc", "f1_macro", "mcc"])
@@ -600,7 +602,7 @@ def test_swaps_of_a_whole_set_score_what_was_swapped(metric):
     oof = make_predictions(metric, n=30, c=3, r=2)
     from outfold.compare._resampled_sets import _score_of, _side_by_side
 
-    scoring = PERMUTATION.contest(oof, metric).scoring
+    scoring = PERMUTATION.compared(oof, metric).scoring
     found = of.metrics.get(metric)
     data = oof.respond(found.needs)
     masks = np.random.default_rng(0).integers(0, 2, (5, 30)).astype(np.uint8)
@@ -631,13 +633,13 @@ def test_swapped_tails_never_give_zero():
 @pytest.mark.parametrize("test", [MCNEMAR, Z_PROPORTIONS, DELONG, BOOTSTRAP, PERMUTATION], ids=lambda t: t.name)
 def test_many_pairs_say_what_single_ones_say(test):
     oof = make_predictions("accuracy", n=60, c=4)
-    contest = test.contest(oof, None)
+    compared = test.compared(oof, None)
     options = {"n_resamples": 300} if test in (BOOTSTRAP, PERMUTATION) else {}
-    many = compare_pairs(test, contest, all_pairs(4), Question(), **options)
+    many = compare_pairs(test, compared, all_pairs(4), Hypothesis(), **options)
     assert len(many) == 6
     function = getattr(compare, test.name)
     for result in many:
-        single = function(oof, result.a, result.b, **options)
+        single = function(oof, None, result.a, result.b, **options)
         assert single.difference == result.difference
         assert single.pvalue == pytest.approx(result.pvalue, rel=1e-12)
         assert single.interval == pytest.approx(result.interval, rel=1e-9)

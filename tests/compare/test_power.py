@@ -37,7 +37,7 @@ def exact_power(n, discordant, difference, alpha=0.05):
 @pytest.mark.parametrize("n", [None, 80])
 def test_mcnemar_has_its_exact_power(answers, n):
     differences = [0.0, 0.05, 0.1, -0.1]
-    found = compare.power("mcnemar", differences, n, source=answers, a="a", b="b", n_simulations=2000, method="exact")
+    found = compare.power(answers, None, "a", "b", differences, test="mcnemar", n=n, n_simulations=2000, method="exact")
     for d, power in zip(differences, found.power, strict=True):
         exact = exact_power(n or 200, (ONLY_A + ONLY_B) / 200, d)
         assert abs(power - exact) < 4 * np.sqrt(exact * (1 - exact) / 2000), d
@@ -45,10 +45,10 @@ def test_mcnemar_has_its_exact_power(answers, n):
 
 
 def test_power_grows_with_the_difference_and_with_samples(answers):
-    curve = compare.power("mcnemar", np.linspace(0, 0.2, 6), source=answers, a=0, b=1, n_simulations=300)
+    curve = compare.power(answers, None, 0, 1, np.linspace(0, 0.2, 6), test="mcnemar", n_simulations=300)
     assert np.all(np.diff(curve.power) >= 0)
     by_n = [
-        compare.power("mcnemar", 0.08, n, source=answers, a=0, b=1, n_simulations=300).power for n in (50, 200, 800)
+        compare.power(answers, None, 0, 1, 0.08, test="mcnemar", n=n, n_simulations=300).power for n in (50, 200, 800)
     ]
     assert by_n == sorted(by_n)
 
@@ -56,11 +56,13 @@ def test_power_grows_with_the_difference_and_with_samples(answers):
 def test_direction_counts(answers):
     losses = make_predictions("accuracy", n=200, c=2)
     one = of.from_arrays(losses.y, losses.P, response="proba")
-    options = {"source": one, "a": 0, "b": 1, "n_simulations": 200, "alternative": "better"}
-    gain = compare.power("mcnemar", 0.1, metric="accuracy", **options)
-    loss = compare.power("mcnemar", -0.1, metric="error", **options)
+    options = {"test": "mcnemar", "n_simulations": 200, "alternative": "better"}
+    gain = compare.power(one, "accuracy", 0, 1, 0.1, **options)
+    loss = compare.power(one, "error", 0, 1, -0.1, **options)
     assert gain.power == loss.power > 0.3
-    assert compare.power("mcnemar", 0.1, metric="error", **options).power < 0.05
+    assert compare.power(one, "error", 0, 1, 0.1, **options).power < 0.05
+    lesser = compare.power(one, "error", 0, 1, -0.1, **{**options, "alternative": "less"})
+    assert (lesser.power, lesser.alternative) == (loss.power, "better")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +76,7 @@ def test_direction_counts(answers):
 )
 def test_no_difference_is_found_about_as_often_as_alpha(test, metric, options):
     oof = make_predictions("roc_auc", n=150, c=2)
-    found = compare.power(test, [0.0, 0.15], source=oof, a=0, b=1, metric=metric, n_simulations=200, **options)
+    found = compare.power(oof, metric, 0, 1, [0.0, 0.15], test=test, n_simulations=200, **options)
     assert found.power[0] < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 200)
     assert found.power[1] > found.power[0]
 
@@ -84,33 +86,33 @@ def test_groups_are_drawn_and_swapped_whole():
     groups = np.repeat(np.arange(40), 5)
     shared = rng.choice([0.0, 1.0], size=(40, 2))[groups]
     oof = of.from_arrays(None, shared, response="pointwise", groups=groups)
-    found = compare.power("permutation", [0.0, 0.3], source=oof, a=0, b=1, n_simulations=100, n_resamples=199)
+    found = compare.power(oof, None, 0, 1, [0.0, 0.3], test="permutation", n_simulations=100, n_resamples=199)
     assert found.power[0] < 0.15
     assert found.power[1] > found.power[0]
 
 
 def test_detectable_is_the_difference_with_that_power(answers):
-    found = compare.detectable("mcnemar", 0.8, source=answers, a="a", b="b", n_simulations=400)
+    found = compare.detectable(answers, None, "a", "b", test="mcnemar", power=0.8, n_simulations=400)
     assert found.power >= 0.8
-    again = compare.power("mcnemar", found.difference, source=answers, a="a", b="b", n_simulations=400)
+    again = compare.power(answers, None, "a", "b", found.difference, test="mcnemar", n_simulations=400)
     assert again.power == found.power
-    below = compare.power("mcnemar", 0.9 * found.difference, source=answers, a="a", b="b", n_simulations=400)
+    below = compare.power(answers, None, "a", "b", 0.9 * found.difference, test="mcnemar", n_simulations=400)
     assert below.power < 0.8
 
 
 def test_the_seed_decides(answers):
     one, same, other = (
-        compare.power("mcnemar", 0.07, source=answers, a=0, b=1, n_simulations=200, rng=rng) for rng in (1, 1, 2)
+        compare.power(answers, None, 0, 1, 0.07, test="mcnemar", n_simulations=200, rng=rng) for rng in (1, 1, 2)
     )
     assert one.power == same.power != other.power
 
 
 def test_results_can_be_read(answers):
-    one = compare.power("auto", 0.1, source=answers, a=0, b=1, n_simulations=50)
+    one = compare.power(answers, None, 0, 1, 0.1, test="auto", n_simulations=50)
     assert one.test == "mcnemar"
     assert isinstance(one.power, float)
     assert "power of mcnemar at alpha 0.05, 200 samples: a against b" in str(one)
-    curve = compare.power("mcnemar", [0.0, 0.1], source=answers, a=0, b=1, n_simulations=50)
+    curve = compare.power(answers, None, 0, 1, [0.0, 0.1], test="mcnemar", n_simulations=50)
     assert json.loads(json.dumps(curve.to_dict()))["power"] == curve.power.tolist()
     assert curve.to_frame("pandas").shape == (2, 3)
     assert "at 2 differences" in repr(curve)
@@ -122,27 +124,27 @@ def test_results_can_be_read(answers):
     [
         (("mcnemar", 0.5), r"differences up to 0\.225 can be simulated"),
         (("t_bayes", 0.1), "t_bayes has none"),
-        (("nonsense", 0.1), "no test of a pair is called"),
+        (("nonsense", 0.1), "test must be 'auto' or a test of a pair; got 'nonsense'"),
         (("mcnemar", np.nan), "difference must be a number"),
         (("t_corrected", 0.1), "needs K-fold cross-validation"),
     ],
 )
 def test_what_is_refused(answers, arguments, says):
     with pytest.raises(InputError, match=says):
-        compare.power(*arguments, source=answers, a=0, b=1, n_simulations=20)
+        compare.power(answers, None, 0, 1, arguments[1], test=arguments[0], n_simulations=20)
 
 
 def test_too_few_samples_for_the_power(answers):
     with pytest.raises(NeedError, match="Ask for more samples"):
-        compare.detectable("mcnemar", 0.9, 12, source=answers, a=0, b=1, n_simulations=50)
+        compare.detectable(answers, None, 0, 1, test="mcnemar", power=0.9, n=12, n_simulations=50)
     with pytest.raises(InputError, match="between alpha and 1"):
-        compare.detectable("mcnemar", 1.5, source=answers, a=0, b=1)
+        compare.detectable(answers, None, 0, 1, test="mcnemar", power=1.5)
 
 
 def test_a_group_drawn_twice_is_two_groups():
     values = np.repeat([[1.0, 0.0]], 40, axis=0)
     source = of.from_arrays(None, values, response="pointwise", groups=np.repeat(np.arange(8), 5))
-    found = compare.power("permutation", 0.95, source=source, a=0, b=1, n_simulations=400).power
+    found = compare.power(source, None, 0, 1, 0.95, test="permutation", n_simulations=400).power
     # Of 8 groups all must agree (p = 2/256; with one against them it is 18/256): each does with probability 0.975.
     exact = 0.975**8
     assert abs(found - exact) < 4 * np.sqrt(exact * (1 - exact) / 400)
@@ -153,7 +155,7 @@ def test_draws_without_a_class_count_as_nothing_found(test):
     rng = np.random.default_rng(0)
     y = np.arange(60) < 3
     source = of.from_arrays(y, rng.random((60, 2)) + y[:, None], response="score")
-    found = compare.power(test, 0.0, source=source, a=0, b=1, metric="roc_auc", n_simulations=60, n_resamples=300)
+    found = compare.power(source, "roc_auc", 0, 1, 0.0, test=test, n_simulations=60, n_resamples=300)
     assert 0 <= found.power <= 0.2
     assert [n.code for n in found.notes] == ["OF316"]
     assert "of 60 simulations" in found.notes[0].text
@@ -161,7 +163,7 @@ def test_draws_without_a_class_count_as_nothing_found(test):
 
 def test_what_power_cannot_simulate_is_said(answers):
     with pytest.raises(InputError, match="difference must be a number, or several in a row; got 'x'"):
-        compare.power("mcnemar", "x", source=answers, a=0, b=1)
+        compare.power(answers, None, 0, 1, "x", test="mcnemar")
     scores = of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
     with pytest.raises(NeedError, match="power simulates from predictions; from_scores has none"):
-        compare.power("t_corrected", 0.1, source=scores, a="a", b="b")
+        compare.power(scores, None, "a", "b", 0.1, test="t_corrected")

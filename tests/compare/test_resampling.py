@@ -21,8 +21,8 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 
 import outfold as of
-from outfold.compare._contest import Contest
-from outfold.compare._design import Question, all_pairs, compare_pairs
+from outfold.compare._compared import ComparedConfigs
+from outfold.compare._pair_test import Hypothesis, all_pairs, compare_pairs
 from outfold.compare._resampling import F_5X2CV, T_5X2CV, T_BLOCKED_3X2, T_CORRECTED, T_KFOLD
 from outfold.data.scores import _is_balanced
 from outfold.exceptions import InputError, NeedError
@@ -59,7 +59,7 @@ def drawn(name, seed, effect=0.0):
 
 def run(name, a, b, flip=False, **options):
     more = {"greater_is_better": False} if flip else {}
-    return getattr(compare, name)(scores_for(name, a, b, **more), "a", "b", **options)
+    return getattr(compare, name)(scores_for(name, a, b, **more), None, "a", "b", **options)
 
 
 seeds, effects = st.integers(0, 10_000), st.sampled_from([0.0, 0.02, -0.05, 0.15])
@@ -154,9 +154,9 @@ def test_many_pairs_at_once_are_the_pairs_one_by_one():
     for test, name in ((T_CORRECTED, "t_corrected"), (T_5X2CV, "t_5x2cv"), (F_5X2CV, "f_5x2cv"), (T_KFOLD, "t_kfold")):
         splits, design = DESIGNS[name]
         source = of.from_scores(rng.normal(0.8, 0.1, (4, splits)), **design)
-        contest = Contest(source, None)
-        for found in compare_pairs(test, contest, all_pairs(4), Question()):
-            alone = getattr(compare, name)(source, found.a, found.b)
+        contest = ComparedConfigs(source, None)
+        for found in compare_pairs(test, contest, all_pairs(4), Hypothesis()):
+            alone = getattr(compare, name)(source, None, found.a, found.b)
             assert (alone.statistic, alone.pvalue, alone.interval) == (found.statistic, found.pvalue, found.interval)
 
 
@@ -236,7 +236,7 @@ def test_posterior_probabilities_add_up(seed, effect, rope):
     loss = run("t_bayes", a, b, rope=rope, flip=True)
     assert loss.probabilities.better == pytest.approx(found.probabilities.worse)
     if rope == 0:
-        one_sided = compare.t_corrected(scores_for("t_bayes", a, b), "a", "b", alternative="worse").pvalue
+        one_sided = compare.t_corrected(scores_for("t_bayes", a, b), None, "a", "b", alternative="worse").pvalue
         assert found.probabilities.better == pytest.approx(one_sided)
 
 
@@ -293,14 +293,14 @@ def test_layout_comes_from_the_splits(plan, layout):
     scores = fold_scores(oof, "accuracy")
     assert scores.layout == layout
     if layout in ("kfold", "balanced", "holdout"):
-        found = compare.t_corrected(oof, "bayes", "dummy", "accuracy")
+        found = compare.t_corrected(oof, "accuracy", "bayes", "dummy")
         planned = scores.n_test > 0
         ratio = np.mean(scores.n_test[planned] / scores.n_train[planned])
         d = scores.values[0][planned] - scores.values[2][planned]
         assert found.statistic == pytest.approx(d.mean() / np.sqrt(d.var(ddof=1) * (1 / len(d) + ratio)))
     else:
         with pytest.raises(NeedError, match="t_corrected needs K-fold"):
-            compare.t_corrected(oof, "bayes", "dummy")
+            compare.t_corrected(oof, None, "bayes", "dummy")
 
 
 @pytest.mark.parametrize("n", [12, 40, 100])
@@ -334,14 +334,14 @@ def test_halves_that_share_a_quarter_are_balanced_whoever_made_them():
 
 def test_splitters_and_given_folds_serve_the_tests_of_their_structure():
     five = collected(of.Plan.from_cv(RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=1)))
-    assert compare.f_5x2cv(five, "bayes", "dummy").pvalue > 0
+    assert compare.f_5x2cv(five, None, "bayes", "dummy").pvalue > 0
     blocked = collected(of.Plan.blocked(3))
     again = of.from_arrays(blocked.y, blocked.P, folds=blocked.folds, configs=blocked.configs, response="proba")
     assert again.plan.kind == "given"
-    expected = compare.t_blocked_3x2(blocked, "bayes", "dummy")
-    assert compare.t_blocked_3x2(again, "bayes", "dummy").statistic == pytest.approx(expected.statistic)
+    expected = compare.t_blocked_3x2(blocked, None, "bayes", "dummy")
+    assert compare.t_blocked_3x2(again, None, "bayes", "dummy").statistic == pytest.approx(expected.statistic)
     seven = collected(of.Plan.blocked(7))
-    assert compare.t_blocked_3x2(seven.sel(repeat=[0, 2, 5]), "bayes", "dummy").df == (5,)
+    assert compare.t_blocked_3x2(seven.sel(repeat=[0, 2, 5]), None, "bayes", "dummy").df == (5,)
 
 
 def test_predictions_give_what_their_fold_scores_give():
@@ -349,13 +349,15 @@ def test_predictions_give_what_their_fold_scores_give():
     values = oof.scores("accuracy")[:, 0]
     scores = of.from_scores(dict(zip(oof.configs, values, strict=True)), n_train=40, n_test=10, metric="accuracy")
     for name in ("t_kfold", "t_corrected", "t_corrected_kfold"):
-        one, other = (getattr(compare, name)(s, "bayes", "broad", "accuracy") for s in (oof, scores))
+        one, other = (getattr(compare, name)(s, "accuracy", "bayes", "broad") for s in (oof, scores))
         assert (one.statistic, one.pvalue) == (other.statistic, other.pvalue)
 
 
 def test_unequal_splits_are_said():
-    assert "the mean of unequal splits" in compare.t_corrected(collected(of.Plan(5)), "bayes", "dummy").description
-    assert "unequal" not in compare.t_corrected(collected(of.Plan(4)), "bayes", "dummy").description
+    assert (
+        "the mean of unequal splits" in compare.t_corrected(collected(of.Plan(5)), None, "bayes", "dummy").description
+    )
+    assert "unequal" not in compare.t_corrected(collected(of.Plan(4)), None, "bayes", "dummy").description
 
 
 @pytest.mark.parametrize(
@@ -378,7 +380,7 @@ def test_unequal_splits_are_said():
 )
 def test_a_wrong_plan_is_refused_with_the_right_one(name, plan, text):
     with pytest.raises(NeedError, match=f"{name} .*{text}|{text}"):
-        getattr(compare, name)(collected(plan), "bayes", "dummy")
+        getattr(compare, name)(collected(plan), None, "bayes", "dummy")
 
 
 def one_class_folds(n_bad, folds=5, n=60):
@@ -392,7 +394,7 @@ def one_class_folds(n_bad, folds=5, n=60):
 
 def test_undefined_scores_are_left_out_for_both():
     oof = one_class_folds(2)
-    found = compare.t_corrected(oof, 0, 1, "roc_auc")
+    found = compare.t_corrected(oof, "roc_auc", 0, 1)
     d = np.diff(oof.scores("roc_auc")[::-1, 0, 2:], axis=0)[0]
     assert found.df == (2,)
     assert found.difference == pytest.approx(d.mean())
@@ -400,37 +402,40 @@ def test_undefined_scores_are_left_out_for_both():
         "roc_auc is undefined in 2 of 5 folds, left out for both."
     ]
     with pytest.raises(NeedError, match="two or more splits; roc_auc is undefined in 4 of 5"):
-        compare.t_corrected(one_class_folds(4), 0, 1, "roc_auc")
+        compare.t_corrected(one_class_folds(4), "roc_auc", 0, 1)
     with pytest.raises(NeedError, match="t_5x2cv needs the scores of all splits; score is undefined in 1 of 10"):
         run("t_5x2cv", [np.nan, *[0.8] * 9], [0.7] * 10)
 
 
 def test_small_folds_of_a_set_valued_metric_are_noted():
-    assert "OF204" in {n.code for n in compare.t_corrected(one_class_folds(0, folds=6, n=48), 0, 1, "roc_auc").notes}
-    assert "OF204" not in {n.code for n in compare.t_corrected(one_class_folds(0), 0, 1, "roc_auc").notes}
-    assert "OF204" not in {n.code for n in compare.t_corrected(one_class_folds(0, 6, 48), 0, 1, "accuracy").notes}
+    assert "OF204" in {n.code for n in compare.t_corrected(one_class_folds(0, folds=6, n=48), "roc_auc", 0, 1).notes}
+    assert "OF204" not in {n.code for n in compare.t_corrected(one_class_folds(0), "roc_auc", 0, 1).notes}
+    assert "OF204" not in {n.code for n in compare.t_corrected(one_class_folds(0, 6, 48), "accuracy", 0, 1).notes}
 
 
 def test_the_winner_is_said_to_be_selected():
     oof = collected(of.Plan(5))
     winner = oof.leaderboard("accuracy").configs[0]
     other = next(c for c in oof.configs if c != winner)
-    assert "OF301" in {n.code for n in compare.t_corrected(oof, winner, other, "accuracy").notes}
+    assert "OF301" in {n.code for n in compare.t_corrected(oof, "accuracy", winner, other).notes}
 
 
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda s: compare.t_kfold(s, "a", "b", alternative="greater"), "alternative must be"),
-        (lambda s: compare.t_kfold(s, "a", "b", confidence_level=95), "between 0 and 1"),
-        (lambda s: compare.t_kfold(s, "a", "b", rope=-1), "rope must be"),
-        (lambda s: compare.t_kfold(s, "a", "a"), "two different configurations"),
-        (lambda s: compare.t_kfold(s, "a", "c"), "no configuration 'c'"),
-        (lambda s: compare.t_kfold(s, "a", "b", "accuracy"), "these are scores by score"),
-        (lambda s: compare.t_kfold([1, 2], "a", "b"), "needs Predictions"),
-        (lambda s: compare.t_corrected_kfold(s, "a", "b", rho=1.0), "rho is a correlation"),
-        (lambda s: compare.t_bayes(s, "a", "b", rho="half"), "rho is a correlation"),
-        (lambda s: compare.t_bayes(s, "a", "b", rope=-0.1), "rope must be"),
+        (lambda s: compare.t_kfold(s, None, "a", "b", alternative="larger"), "alternative must be"),
+        (lambda s: compare.t_kfold(s, None, "a", "b", confidence_level=95), "between 0 and 1"),
+        (lambda s: compare.t_kfold(s, None, "a", "b", rope=-1), "rope must be"),
+        (lambda s: compare.t_kfold(s, None, "a", "a"), "two different configurations"),
+        (lambda s: compare.t_kfold(s, None, "a", "c"), "no configuration 'c'"),
+        (
+            lambda s: compare.t_kfold(s, "accuracy", "a", "b"),
+            "metric must be None or 'score', by which these folds were scored",
+        ),
+        (lambda s: compare.t_kfold([1, 2], None, "a", "b"), "source must be Predictions"),
+        (lambda s: compare.t_corrected_kfold(s, None, "a", "b", rho=1.0), "rho must be a correlation"),
+        (lambda s: compare.t_bayes(s, None, "a", "b", rho="half"), "rho must be a correlation"),
+        (lambda s: compare.t_bayes(s, None, "a", "b", rope=-0.1), "rope must be"),
     ],
 )
 def test_arguments_that_make_no_sense(call, text):
@@ -441,10 +446,10 @@ def test_arguments_that_make_no_sense(call, text):
 def test_a_direction_for_f_and_a_negative_weight_are_refused():
     source = scores_for("f_5x2cv", *drawn("f_5x2cv", 0))
     with pytest.raises(InputError, match="f_5x2cv has no direction"):
-        compare_pairs(F_5X2CV, Contest(source, None), all_pairs(2), Question("better"))
+        compare_pairs(F_5X2CV, ComparedConfigs(source, None), all_pairs(2), Hypothesis("better"))
     blocked = scores_for("t_blocked_3x2", *drawn("t_blocked_3x2", 0))
     with pytest.raises(InputError, match="variance_weight must be a number from 0 on"):
-        compare_pairs(T_BLOCKED_3X2, Contest(blocked, None), all_pairs(2), Question(), variance_weight=-1.0)
+        compare_pairs(T_BLOCKED_3X2, ComparedConfigs(blocked, None), all_pairs(2), Hypothesis(), variance_weight=-1.0)
 
 
 # -- from_scores ------------------------------------------------------------------------------------------------
@@ -453,12 +458,12 @@ def test_a_direction_for_f_and_a_negative_weight_are_refused():
 def test_from_scores_takes_dicts_arrays_and_frames():
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     table = {"a": [0.8, 0.7, 0.9, 0.8], "b": [0.7, 0.6, 0.9, 0.7]}
-    expected = compare.t_corrected(of.from_scores(table, n_train=30, n_test=10), "a", "b").pvalue
+    expected = compare.t_corrected(of.from_scores(table, n_train=30, n_test=10), None, "a", "b").pvalue
     for frame in (pd.DataFrame(table), pl.DataFrame(table)):
-        assert compare.t_corrected(of.from_scores(frame, n_train=30, n_test=10), "a", "b").pvalue == expected
+        assert compare.t_corrected(of.from_scores(frame, n_train=30, n_test=10), None, "a", "b").pvalue == expected
     array = of.from_scores(np.array(list(table.values())), n_train=30, n_test=10)
     assert array.configs == ("config 0", "config 1")
-    assert compare.t_corrected(array, 0, 1).pvalue == expected
+    assert compare.t_corrected(array, None, 0, 1).pvalue == expected
     named = of.from_scores(list(table.values()), configs=["x", "y"], n_train=30, n_test=10)
     assert named.configs == ("x", "y")
     assert repr(named) == "<FoldScores of 2 configurations by score, 4-fold>"
@@ -485,13 +490,17 @@ def test_from_scores_knows_designs():
         ({"a": [1, 2]}, {}, "two configurations and two scores"),
         ({"a": [1], "b": [2]}, {}, "two configurations and two scores"),
         ({"a": [1, np.inf], "b": [2, 3]}, {}, "some are infinite"),
-        ([[1, 2], [2, 3]], {"configs": ["a"]}, "one name a configuration"),
-        ([[1, 2], [2, 3]], {"configs": ["a", "a"]}, "one name a configuration"),
+        ([[1, 2], [2, 3]], {"configs": ["a"]}, "must name each configuration"),
+        ([[1, 2], [2, 3]], {"configs": ["a", "a"]}, "must name each configuration"),
         ({"a": [1, 2], "b": [2, 3]}, {"design": "bootstrap"}, "design must be"),
         ({"a": [1, 2], "b": [2, 3]}, {"design": "5x2cv"}, "has 10 splits; got 2 scores"),
-        ({"a": [1, 2], "b": [2, 3]}, {"design": "blocked"}, "m = 3, 7, 15"),
-        ({"a": [1, 2], "b": [2, 3]}, {"design": of.Plan(2), "repeats": 3}, "has 1 repeats; got repeats=3"),
-        ({"a": range(100), "b": range(100)}, {"n_train": 90, "n_test": 10}, "Give repeats="),
+        ({"a": [1, 2], "b": [2, 3]}, {"design": "blocked"}, "m must be 3, 7, 15"),
+        (
+            {"a": [1, 2], "b": [2, 3]},
+            {"design": of.Plan(2), "repeats": 3},
+            "repeats must be 1 for 2-fold, as the design says; got 3",
+        ),
+        ({"a": range(100), "b": range(100)}, {"n_train": 90, "n_test": 10}, "Give repeats, or"),
         ({"a": [1, 2], "b": [2, 3]}, {"n_test": 0}, "n_test must be a whole number"),
     ],
 )
@@ -516,7 +525,7 @@ def test_a_configuration_without_scores_does_not_disturb_the_others():
     table = {"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.8], "c": [np.nan] * 3}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = compare.t_bayes(of.from_scores(table, n_train=20, n_test=10), "a", "b", rope=np.float32(0.1))
+        found = compare.t_bayes(of.from_scores(table, n_train=20, n_test=10), None, "a", "b", rope=np.float32(0.1))
     assert f"a is better with P(better) {found.probabilities.better:.4f}" in str(found)
     assert isinstance(found.rope, float)
     note = next(n for n in found.notes if n.code == "OF301")

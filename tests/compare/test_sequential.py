@@ -101,7 +101,7 @@ def scores(n=300, better=0.15, seed=0):
 
 def test_two_prompts_on_one_eval_set():
     oof = of.from_arrays(None, scores(), response="pointwise", configs=["new", "old"])
-    found = e_process(oof, "new", "old")
+    found = e_process(oof, None, "new", "old")
     direct = EProcess().update(scores() @ [1, -1])
     assert found.bounds == (-1, 1)
     assert found.pvalue == direct.pvalue
@@ -117,28 +117,28 @@ def test_two_prompts_on_one_eval_set():
 
 def test_direction_of_losses():
     oof = make_predictions("accuracy", n=200)
-    gain, loss = e_process(oof, 0, 1, "accuracy"), e_process(oof, 0, 1, "error")
+    gain, loss = e_process(oof, "accuracy", 0, 1), e_process(oof, "error", 0, 1)
     assert gain.difference == pytest.approx(-loss.difference)
     assert gain.evalue == pytest.approx(loss.evalue)
     y = np.arange(200) % 2
     clear = of.from_arrays(y, np.stack([y, 1 - y], axis=1), response="label", configs=["right", "wrong"])
-    assert e_process(clear, 0, 1, "error").better == "right"
-    assert e_process(clear, 1, 0, "error").better == "right"
+    assert e_process(clear, "error", 0, 1).better == "right"
+    assert e_process(clear, "error", 1, 0).better == "right"
 
 
 def test_order_is_the_order_things_came():
     oof = of.from_arrays(None, scores(), response="pointwise")
-    back = e_process(oof, 0, 1, order=np.arange(300)[::-1])
+    back = e_process(oof, None, 0, 1, order=np.arange(300)[::-1])
     direct = EProcess().update((scores() @ [1, -1])[::-1])
     assert back.pvalue == direct.pvalue
     with pytest.raises(InputError, match=r"every position 0\.\.299 of the samples once"):
-        e_process(oof, 0, 1, order=[0, 1])
+        e_process(oof, None, 0, 1, order=[0, 1])
 
 
 def test_groups_are_the_units():
     groups = np.repeat(["g3", "g1", "g2"], 100)
     oof = of.from_arrays(None, scores(), response="pointwise", groups=groups)
-    found = e_process(oof, 0, 1)
+    found = e_process(oof, None, 0, 1)
     assert (found.over, found.n) == ("groups", 3)
     direct = EProcess().update((scores() @ [1, -1]).reshape(3, 100).mean(axis=1))
     assert found.evalues == pytest.approx(direct.evalues)
@@ -146,18 +146,18 @@ def test_groups_are_the_units():
 
 def test_repeats_speak_of_this_data_set_only():
     oof = make_predictions("roc_auc", n=60, r=8)
-    found = e_process(oof, 0, 1, "roc_auc", over="repeats")
+    found = e_process(oof, "roc_auc", 0, 1, over="repeats")
     assert found.n == 8
     assert "OF315" in {n.code for n in found.notes}
     board = oof.leaderboard("roc_auc")
     own = dict(zip(board.configs, board.scores, strict=True))
     assert found.difference == pytest.approx(own["config 0"] - own["config 1"])
     with pytest.raises(NeedError, match="needs two repeats at least"):
-        e_process(make_predictions("roc_auc"), 0, 1, "roc_auc", over="repeats")
+        e_process(make_predictions("roc_auc"), "roc_auc", 0, 1, over="repeats")
 
 
 def test_pooled_folds_are_said():
-    found = e_process(make_predictions("accuracy"), 0, 1, "accuracy")
+    found = e_process(make_predictions("accuracy"), "accuracy", 0, 1)
     assert "OF308" in {n.code for n in found.notes}
 
 
@@ -165,7 +165,7 @@ def test_pooled_folds_are_said():
     ("metric", "options", "says"),
     [
         ("roc_auc", {}, "roc_auc is defined on sets of samples only"),
-        ("log_loss", {}, r"give bounds=\(lowest, highest\)"),
+        ("log_loss", {}, r"log_loss has no range. Give bounds=\(lowest, highest\)"),
         ("log_loss", {"bounds": (-1e-9, 1e-9)}, "within the bounds"),
         ("accuracy", {"bounds": (0, 1)}, "on either side of 0"),
         ("accuracy", {"bounds": 3}, "on either side of 0"),
@@ -175,12 +175,12 @@ def test_pooled_folds_are_said():
 )
 def test_what_is_refused(metric, options, says):
     with pytest.raises(InputError, match=says):
-        e_process(make_predictions(metric), 0, 1, metric, **options)
+        e_process(make_predictions(metric), metric, 0, 1, **options)
 
 
 def test_unbounded_losses_with_bounds():
     oof = make_predictions("log_loss", n=100)
-    found = e_process(oof, 0, 1, "log_loss", bounds=(-40, 40))
+    found = e_process(oof, "log_loss", 0, 1, bounds=(-40, 40))
     assert found.bounds == (-40, 40)
     assert found.difference == pytest.approx(
         np.subtract(*[oof.sel(config=j).scores("log_loss").mean() for j in (0, 1)])

@@ -1,14 +1,13 @@
 """Equal rows, whatever the features are kept in, and who was held out while a twin was trained on."""
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
+from extras import pd, pl
 from outfold.data.duplicates import held_out_with_twin, row_codes
 
 

@@ -77,7 +77,7 @@ def test_what_differs_is_said(change, says):
 def test_samples_in_another_order_are_refused():
     oof = make_predictions("roc_auc")
     names = np.array([f"s{i}" for i in range(40)])
-    with pytest.raises(NeedError, match="stand in another order"):
+    with pytest.raises(NeedError, match="are in another order"):
         replace(oof, samples=names).join(replace(oof, samples=names[::-1]))
     with pytest.raises(NeedError, match="have other names"):
         replace(oof, samples=names).join(replace(oof, samples=np.arange(40) + 1))
@@ -100,7 +100,7 @@ def test_more_repeats_of_the_same_seed_can_be_cut(data):
 
 def test_same_names_need_suffixes():
     one, _, _ = parts()
-    with pytest.raises(InputError, match=r"both hold a configuration 'config 0' \(3 names stand in both\)"):
+    with pytest.raises(InputError, match=r"both hold a configuration 'config 0' \(3 names are in both\)"):
         one | one
     joined = one.join(one.sel(config=[1]), suffixes=("", " new"))
     assert joined.configs == ("config 0", "config 1", "config 2", "config 1 new")
@@ -147,7 +147,7 @@ def test_missing_cells_stay_missing_when_probabilities_become_labels():
 
 
 def test_only_predictions_can_be_joined():
-    with pytest.raises(InputError, match="other Predictions"):
+    with pytest.raises(InputError, match="other must be Predictions"):
         make_predictions("roc_auc").join([1, 2])
 
 

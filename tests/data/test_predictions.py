@@ -99,7 +99,7 @@ def test_sel_keeps_order_and_blocks():
         oof.sel(repeat=3)
     with pytest.raises(InputError, match="no configuration 'config'"):
         oof.sel(config="config")
-    with pytest.raises(InputError, match="empty list"):
+    with pytest.raises(InputError, match="at least one configuration"):
         oof.sel(config=[])
 
 
@@ -144,10 +144,10 @@ def test_html_escapes_what_the_user_typed():
         ({"y": [0, 1, 1], "P": [0.1, 0.2]}, "3 labels"),
         ({"y": [0, 1], "P": [0.1, np.inf], "response": "proba"}, "NaN or infinite"),
         ({"y": [1, 1], "P": [0.1, 0.2]}, "one class only"),
-        ({"y": [0, 1], "P": [[0.1, 0.2], [0.1, 0.2]], "configs": ["a", "a"]}, "'a' stands more than once"),
+        ({"y": [0, 1], "P": [[0.1, 0.2], [0.1, 0.2]], "configs": ["a", "a"]}, "'a' occurs more than once"),
         ({"y": [0, 1], "P": [0.1, 1.2], "response": "proba"}, r"must lie in \[0, 1\]"),
         ({"y": [0, 1], "P": [0.1, 0.2], "response": "odds"}, "response must be one of"),
-        ({"y": [0, 1], "P": [0.1, 0.2], "response": "proba", "samples": ["x", "x"]}, "sample names must differ"),
+        ({"y": [0, 1], "P": [0.1, 0.2], "response": "proba", "samples": ["x", "x"]}, "samples must all differ"),
         ({"y": [0, 1], "P": [0.1, 0.2], "response": "proba", "groups": [1]}, "groups must"),
     ],
 )

@@ -367,9 +367,9 @@ def test_each_design_has_its_estimate():
 
 @pytest.mark.parametrize("name", ["point632", "point632plus", "optimism"])
 def test_what_the_bootstrap_estimates_need(classes, name):
-    with pytest.raises(NeedError, match=rf"{name} needs the block 'resub'.*resub=True"):
+    with pytest.raises(NeedError, match=rf"{name} needs the block resub.*resub=True"):
         getattr(estimate, name)(replace(classes, blocks={"inbag": classes.blocks["inbag"]}), "accuracy")
-    with pytest.raises(NeedError, match="resubstitution needs the block 'resub'"):
+    with pytest.raises(NeedError, match="resubstitution needs the block resub"):
         estimate.resubstitution(replace(classes, blocks={}), "accuracy")
 
 
@@ -580,7 +580,7 @@ def test_tests_of_random_splits_refuse_bootstrap_rounds(classes):
         with pytest.raises(
             NeedError, match=f"{test.__name__} needs .*; these predictions are {ROUNDS} bootstrap rounds"
         ):
-            test(classes, "logit", "tree", metric="accuracy")
+            test(classes, "accuracy", "logit", "tree")
     with pytest.raises(NeedError, match=r"corrected_t needs .* Valid here: percentile"):
         estimate.cv(classes, "accuracy", "logit").confidence_interval(method="corrected_t")
 

@@ -431,7 +431,7 @@ def test_bad_input_says_what_to_do(call, error, message):
 
 def test_tt_needs_folds():
     oof = of.from_arrays([0, 1] * 10, np.random.default_rng(0).random((20, 3)), response="proba")
-    with pytest.raises(NeedError, match="tt needs at least 2 folds; these predictions are one test set"):
+    with pytest.raises(NeedError, match="tt needs 2 folds or more; these predictions are one test set"):
         estimate.tt(oof, "accuracy")
 
 

@@ -100,8 +100,8 @@ def test_the_expected_share_is_held_out():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: of.Plan.bootstrap(1), "at least 2 rounds; got rounds=1"),
-        (lambda: of.Plan.bootstrap(2.5), "at least 2 rounds"),
+        (lambda: of.Plan.bootstrap(1), "rounds must be a whole number of at least 2; got 1"),
+        (lambda: of.Plan.bootstrap(2.5), "rounds must be a whole number of at least 2"),
         (lambda: of.Plan.bootstrap(5).split([0.5]), r"left no sample out in 100 draws.*there is 1 sample\."),
         (lambda: of.Plan.bootstrap(5).split([0, 1]), r"left no sample out.*there are 2 samples"),
         (lambda: of.Plan.bootstrap(5).split([0, 1] * 4, groups=[1] * 8), r"left no sample out.*there is 1 group\."),

@@ -479,7 +479,7 @@ def test_provenance(binary):
         ({"timeout": 0}, "timeout must be a number of seconds above 0"),
         ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0; got 0"),
         ({"fit_params": [1]}, "fit_params must be a dict"),
-        ({"samples": ["a"] * 60}, "sample names must differ"),
+        ({"samples": ["a"] * 60}, "samples must all differ"),
         ({"samples": ["a"]}, "samples must have one entry for each of the 60 samples; it has 1"),
     ],
 )

@@ -269,7 +269,7 @@ def test_read_only_folder(data, tmp_path):
 
 
 def test_folder_that_is_not_there(data, tmp_path):
-    with pytest.raises(FileError, match="does not exist; make it"):
+    with pytest.raises(FileError, match=r"does not exist\. Make it"):
         collect(Tally(), *data, PLAN, store=tmp_path / "nowhere" / "run.oof")
 
 

@@ -28,7 +28,7 @@ def scores(a, b, n_train, n_test, **design):
 def test_five_by_two(golden):
     for case in golden["five_by_two_cv"]:
         given = scores(case["score1"], case["score2"], 50, 50, design="5x2cv")
-        t, f = compare.t_5x2cv(given, "a", "b"), compare.f_5x2cv(given, "a", "b")
+        t, f = compare.t_5x2cv(given, None, "a", "b"), compare.f_5x2cv(given, None, "a", "b")
         assert (t.statistic, t.pvalue) == pytest.approx(case["t5x2"], **CLOSE)
         assert (f.statistic, f.pvalue) == pytest.approx(case["F5x2"], **CLOSE)
         assert t.df == (5,)
@@ -44,12 +44,12 @@ def test_paired_t(golden):
         holdout = scores(case["score1"], case["score2"], 70, 30, design="holdout")
         ninth = scores(case["score1"], case["score2"], 90, 10, design="holdout")
         for found, expected in (
-            (compare.t_kfold(kfold, "a", "b"), case["kfold_mlxtend"]),
-            (compare.t_kfold(kfold, "a", "b"), case["scipy_ttest_rel"]),
-            (compare.t_resampled(holdout, "a", "b"), case["resampled_mlxtend"]),
-            (compare.t_corrected(kfold, "a", "b"), case["corrected_nb_kfold"]["t_p"]),
-            (compare.t_corrected(holdout, "a", "b"), case["corrected_nb_holdout_30_70"]["t_p"]),
-            (compare.t_corrected(ninth, "a", "b"), case["corrected_nb_holdout_1_9"]["t_p"]),
+            (compare.t_kfold(kfold, None, "a", "b"), case["kfold_mlxtend"]),
+            (compare.t_kfold(kfold, None, "a", "b"), case["scipy_ttest_rel"]),
+            (compare.t_resampled(holdout, None, "a", "b"), case["resampled_mlxtend"]),
+            (compare.t_corrected(kfold, None, "a", "b"), case["corrected_nb_kfold"]["t_p"]),
+            (compare.t_corrected(holdout, None, "a", "b"), case["corrected_nb_holdout_30_70"]["t_p"]),
+            (compare.t_corrected(ninth, None, "a", "b"), case["corrected_nb_holdout_1_9"]["t_p"]),
         ):
             assert (found.statistic, found.pvalue) == pytest.approx(expected, **CLOSE)
             assert found.df == (k - 1,)
@@ -59,13 +59,13 @@ def test_blocked_three_by_two(golden):
     for case in golden["blocked_3x2"]:
         d = np.array(case["mu_ik"])
         given = scores(d.ravel(), np.zeros(6), 50, 50, design="blocked")
-        found = compare.t_blocked_3x2(given, "a", "b")
+        found = compare.t_blocked_3x2(given, None, "a", "b")
         assert (found.difference, found.statistic, found.pvalue) == pytest.approx(
             (case["mu"], case["t"], case["p_df5"]), **CLOSE
         )
-        careful = compare.t_blocked_3x2(given, "a", "b", variance_weight=4 / 3)
+        careful = compare.t_blocked_3x2(given, None, "a", "b", variance_weight=4 / 3)
         assert careful.statistic == pytest.approx(case["t_lambda_4_3"], **CLOSE)
-        assert compare.t_blocked_mx2(given, "a", "b").statistic == pytest.approx(case["t"], **CLOSE)
+        assert compare.t_blocked_mx2(given, None, "a", "b").statistic == pytest.approx(case["t"], **CLOSE)
         variances = [balanced_variance(d[None], w)[0] for w in (0, 2 / 3, 4 / 3)]
         assert variances == pytest.approx([case["var_L"], case["var_AL_2_3"], case["var_AL_4_3"]], **CLOSE)
         assert between_repeats(d[None])[0] == pytest.approx(case["S2"], **CLOSE)
@@ -77,7 +77,7 @@ def test_bayes_correlated_t(golden):
         folds = n // runs
         # Their order is y - x: the probabilities are of x better, (equivalent,) y better.
         given = scores(case["y"], case["x"], 60 * (folds - 1), 60, repeats=runs)
-        found = compare.t_bayes(given, "a", "b", rope=case["rope"])
+        found = compare.t_bayes(given, None, "a", "b", rope=case["rope"])
         p = found.probabilities
         own = (p.worse, p.equivalent, p.better) if len(case["probs"]) == 3 else (p.worse, p.better)
         assert own == pytest.approx(case["probs"], **CLOSE)

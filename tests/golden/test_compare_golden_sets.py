@@ -38,11 +38,11 @@ AIRWAY = [[1, 1], [7, 12]]
 
 @pytest.mark.parametrize(("method", "p"), [("plain", 0.034), ("edwards", 0.077), ("exact", 0.070), ("midp", 0.039)])
 def test_airway_p_values(method, p):
-    assert compare.mcnemar(from_table(AIRWAY), 0, 1, method=method).pvalue == pytest.approx(p, abs=5e-4)
+    assert compare.mcnemar(from_table(AIRWAY), None, 0, 1, method=method).pvalue == pytest.approx(p, abs=5e-4)
 
 
 def test_airway_interval_of_tango():
-    result = compare.mcnemar(from_table(AIRWAY), 0, 1, method="plain")
+    result = compare.mcnemar(from_table(AIRWAY), None, 0, 1, method="plain")
     assert result.interval == pytest.approx((-0.517, -0.026), abs=5e-4)
     assert result.difference == pytest.approx(-6 / 21)
 
@@ -52,7 +52,7 @@ def test_airway_interval_of_tango():
     [([[9959, 11], [1, 29]], 8.33, 0.0039, 5e-5), ([[9945, 25], [15, 15]], 2.5, 0.1138, 1e-4)],
 )
 def test_worked_examples_of_raschka(table, chi2, p, digits):
-    result = compare.mcnemar(from_table(table), 0, 1, method="plain")
+    result = compare.mcnemar(from_table(table), None, 0, 1, method="plain")
     assert result.statistic == pytest.approx(chi2, abs=5e-3)
     assert result.pvalue == pytest.approx(p, abs=digits)
 
@@ -61,7 +61,7 @@ def test_mcnemar_equals_mlxtend_and_statsmodels(cases):
     for case in cases["mcnemar"]:
         oof = from_table(case["table"])
         plain, edwards, exact, midp = (
-            compare.mcnemar(oof, 0, 1, method=method) for method in ("plain", "edwards", "exact", "midp")
+            compare.mcnemar(oof, None, 0, 1, method=method) for method in ("plain", "edwards", "exact", "midp")
         )
         assert [plain.statistic, plain.pvalue] == pytest.approx(case["plain"], rel=1e-9, abs=1e-15)
         assert exact.pvalue == pytest.approx(case["exact_p"], rel=1e-9)
@@ -83,9 +83,9 @@ def test_mcnemar_equals_r(cases, cases_of_r):
             continue  # its table is not stored
         oof = from_table(tables[name])
         for method, key in (("plain", "plain"), ("edwards", "corrected")):
-            result = compare.mcnemar(oof, 0, 1, method=method)
+            result = compare.mcnemar(oof, None, 0, 1, method=method)
             assert [result.statistic, result.pvalue] == pytest.approx(expected[key], rel=1e-9, abs=1e-15)
-        assert compare.mcnemar(oof, 0, 1, method="exact").pvalue == pytest.approx(expected["exact_p"], rel=1e-9)
+        assert compare.mcnemar(oof, None, 0, 1, method="exact").pvalue == pytest.approx(expected["exact_p"], rel=1e-9)
         compared += 1
     assert compared == 4
 
@@ -102,7 +102,7 @@ def test_pooled_z_equals_statsmodels_and_r(cases, cases_of_r):
         assert 2 * stats.norm.sf(abs(z[0])) == pytest.approx(case["statsmodels_pooled_z_p"][1], rel=1e-9)
         # mlxtend's z has the other variance, and its p is the lower tail whichever the sign.
         assert case["mlxtend_p_lower_tail"] == pytest.approx(stats.norm.cdf(case["mlxtend_z_unpooled"]), rel=1e-9)
-    result = compare.z_proportions(from_table([[80, 4], [12, 4]]), 0, 1)
+    result = compare.z_proportions(from_table([[80, 4], [12, 4]]), None, 0, 1)
     assert result.statistic**2 == pytest.approx(cases_of_r["prop_test_84_92"]["chi2"], rel=1e-9)
     assert result.pvalue == pytest.approx(cases_of_r["prop_test_84_92"]["p"], rel=1e-9)
 

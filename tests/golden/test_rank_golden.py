@@ -76,7 +76,7 @@ def test_demsar_table_5():
 
 
 def test_demsar_against_the_control():
-    found = of.rank.bonferroni_dunn(DEMSAR, "C4.5", alpha=0.1)
+    found = of.rank.bonferroni_dunn(DEMSAR, control="C4.5", alpha=0.1)
     z = {pair.b: pair.z for pair in found.pairs}
     assert z == pytest.approx({"C4.5+m": 2.342, "C4.5+cf": 0.512, "C4.5+m+cf": 2.415}, abs=5e-4)
     assert {pair.b for pair in found.pairs if pair.better == pair.b} == {"C4.5+m", "C4.5+m+cf"}
@@ -85,13 +85,13 @@ def test_demsar_against_the_control():
 
 def test_raeder_critical_distance():
     scores = np.random.default_rng(0).random((20, 3))
-    assert of.rank.bonferroni_dunn(scores, 0).cd == pytest.approx(0.709, abs=5e-4)
+    assert of.rank.bonferroni_dunn(scores, control=0).cd == pytest.approx(0.709, abs=5e-4)
 
 
 def test_raeder_table_2_first_partition_is_significant():
     scores = {"C45": C45_216, "HDDT": HDDT_216}
     assert of.rank.friedman(scores).mean_ranks == pytest.approx([1.11, 1.89], abs=5e-3)
-    found = of.rank.wilcoxon(scores, "C45", "HDDT")
+    found = of.rank.wilcoxon(scores, None, "C45", "HDDT")
     assert found.pvalue == pytest.approx(0.00129, abs=5e-6)
     assert found.better == "C45"
 
@@ -100,10 +100,10 @@ def test_raeder_table_2_second_partition_is_not_significant_whatever_the_paper_s
     """The ranks are as printed, but the 18 printed rows give p = 0.229: no form of the test makes it "significant"."""
     scores = {"C45": C45_459, "HDDT": HDDT_459}
     assert of.rank.friedman(scores).mean_ranks == pytest.approx([1.72, 1.28], abs=5e-3)
-    assert of.rank.wilcoxon(scores, "C45", "HDDT").pvalue == pytest.approx(0.229, abs=5e-4)
+    assert of.rank.wilcoxon(scores, None, "C45", "HDDT").pvalue == pytest.approx(0.229, abs=5e-4)
     for zero_method in ("wilcox", "pratt", "zsplit"):
         for method in ("exact", "asymptotic"):
-            found = of.rank.wilcoxon(scores, "C45", "HDDT", zero_method=zero_method, method=method)
+            found = of.rank.wilcoxon(scores, None, "C45", "HDDT", zero_method=zero_method, method=method)
             assert found.pvalue > 0.2
             assert found.better is None
 
@@ -142,7 +142,7 @@ def test_nemenyi_equals_scikit_posthocs(golden, case):
         assert found.cd == pytest.approx(ref["nemenyi_CD"][alpha], rel=1e-9)
         k = len(found.algorithms)
         assert kernel.nemenyi_quantile(float(alpha), k) == pytest.approx(ref["nemenyi_q"][alpha], rel=1e-9)
-        found = of.rank.bonferroni_dunn(ref["scores"], 0, alpha=float(alpha))
+        found = of.rank.bonferroni_dunn(ref["scores"], control=0, alpha=float(alpha))
         assert found.cd == pytest.approx(ref["bonferroni_dunn_CD"][alpha], rel=1e-9)
         assert kernel.bonferroni_dunn_quantile(float(alpha), k) == pytest.approx(
             ref["bonferroni_dunn_q"][alpha], rel=1e-9
@@ -174,7 +174,7 @@ def test_critical_difference_of_r_is_less_exact(golden_r):
 @pytest.mark.parametrize("case", FRIEDMAN)
 def test_bonferroni_dunn_values(golden, case):
     ref = golden["friedman"][case]["bonferroni_dunn_vs_first"]
-    pairs = of.rank.bonferroni_dunn(golden["friedman"][case]["scores"], 0).pairs
+    pairs = of.rank.bonferroni_dunn(golden["friedman"][case]["scores"], control=0).pairs
     for name, field in (("z", "z"), ("p_raw", "pvalue"), ("p_bonferroni", "adjusted")):
         np.testing.assert_allclose([getattr(pair, field) for pair in pairs], ref[name], **EXACT)
 
@@ -183,7 +183,7 @@ def test_bonferroni_dunn_of_the_paper(golden):
     ref = golden["bonferroni_dunn_raeder2010"]
     assert kernel.bonferroni_dunn_quantile(ref["alpha"], ref["k"]) == pytest.approx(ref["q"], rel=1e-12)
     scores = np.random.default_rng(1).random((ref["N"], ref["k"]))
-    assert of.rank.bonferroni_dunn(scores, 0, alpha=ref["alpha"]).cd == pytest.approx(ref["CD"], rel=1e-12)
+    assert of.rank.bonferroni_dunn(scores, control=0, alpha=ref["alpha"]).cd == pytest.approx(ref["CD"], rel=1e-12)
 
 
 @pytest.mark.parametrize("case", FRIEDMAN)
@@ -217,7 +217,7 @@ def test_wilcoxon_equals_scipy_where_nothing_is_zero(golden, case, zero_method):
         ("asymptotic", False, "asymptotic/nocc"),
         ("asymptotic", True, "asymptotic/cc"),
     ):
-        found = of.rank.wilcoxon(scores, "x", "y", zero_method=zero_method, method=method, correction=correction)
+        found = of.rank.wilcoxon(scores, None, "x", "y", zero_method=zero_method, method=method, correction=correction)
         np.testing.assert_allclose([found.statistic, found.pvalue], ref[f"{zero_method}/{name}"], **EXACT)
 
 
@@ -251,7 +251,7 @@ def test_wilcoxon_ties_are_those_of_the_decimals(golden):
     """0.90 - 0.95 and 0.75 - 0.70 are the same size; floats rank the first below the second, and scipy has W = 1."""
     ref = golden["wilcoxon"][2]
     assert ref["wilcox/exact/nocc"][0] == 1
-    found = of.rank.wilcoxon({"x": ref["x"], "y": ref["y"]}, "x", "y")
+    found = of.rank.wilcoxon({"x": ref["x"], "y": ref["y"]}, None, "x", "y")
     assert found.statistic == 1.5
     whole = np.rint(1000 * np.array([ref["x"], ref["y"]]))
     assert kernel.signed_ranks(whole[0] - whole[1], "wilcox").statistic == 1.5
@@ -261,7 +261,7 @@ def test_wilcoxon_ties_are_those_of_the_decimals(golden):
 def test_table_2_recheck(golden, case):
     ref = golden["raeder2010_table2_recheck"][case]
     x, y = ((C45_216, HDDT_216), (C45_459, HDDT_459))[case]
-    signs = of.rank.sign({"x": x, "y": y}, "x", "y")
+    signs = of.rank.sign({"x": x, "y": y}, None, "x", "y")
     assert signs.wins[:3] == (ref["c45_wins"], 0, ref["hddt_wins"])
     assert signs.pvalue == pytest.approx(ref["sign_test_two_sided"], rel=1e-9)
     omnibus = of.rank.friedman({"x": x, "y": y}, method="chi2")
@@ -273,6 +273,6 @@ def test_bayesian_signed_rank_equals_baycomp(golden):
     ref = golden["bayes_multiple"][1]
     assert ref["test"] == "SignedRankTest"
     scores = {"x": ref["x"], "y": ref["y"]}
-    found = of.rank.signed_rank_bayes(scores, "x", "y", rope=ref["rope"], prior=ref["prior"])
+    found = of.rank.signed_rank_bayes(scores, None, "x", "y", rope=ref["rope"], prior=ref["prior"])
     np.testing.assert_allclose(found.probabilities, ref["probs_winner_share"], atol=0.01)
     np.testing.assert_allclose(found.details["expected"], ref["mean"], atol=0.01)

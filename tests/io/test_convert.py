@@ -8,19 +8,20 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from test_store import assert_same
 
 from conftest import make_predictions
+from extras import pd, pl
 from outfold import Plan, Predictions, State, compare
 from outfold.exceptions import FileError, InputError
 from outfold.io import convert as convert_module
+from outfold.io import store as store_module
 from outfold.io import tables as tables_module
-from outfold.io.convert import from_arrays, from_frame, read, to_frame
+from outfold.io.convert import from_arrays, from_frame, to_frame
+from outfold.io.store import read
 
 RNG = np.random.default_rng(0)
 BINARY = np.array([0, 1, 1, 0, 1, 0])
@@ -91,21 +92,21 @@ def test_folds_of_several_repeats():
         ({"folds": FOLDS}, r"folds must have shape \(6, 2\)"),
         (
             {"folds": np.stack([FOLDS, np.full(6, -1)], 1)},
-            r"folds hold out no sample in repeat 1; leave that repeat out\.",
+            r"none is held out in repeat 1\. Leave that repeat out\.",
         ),
-        ({"configs": ["a"]}, r"P has predictions of 3 configurations, but configs has 1 names\."),
-        ({"configs": "a"}, r"but configs has 1 names\."),
-        ({"configs": ["a", "b", "a"]}, r"configuration names must differ; 'a' stands more than once"),
-        ({"params": [{}]}, r"P has predictions of 3 configurations, but params has 1 dicts\."),
+        ({"configs": ["a"]}, r"configs must name the 3 configurations of P; it has 1 names\."),
+        ({"configs": "a"}, r"configurations of P; it has 1 names\."),
+        ({"configs": ["a", "b", "a"]}, r"configuration names must differ; 'a' occurs more than once"),
+        ({"params": [{}]}, r"params must have a dict for each of the 3 configurations of P; it has 1\."),
         (
             {"samples": [1, 2]},
             r"samples must have one entry for each of the 6 samples, shape \(6,\); its shape is \(2,\)\.",
         ),
-        ({"samples": [1, 1, 2, 3, 4, 5]}, r"sample names must differ"),
+        ({"samples": [1, 1, 2, 3, 4, 5]}, r"samples must all differ"),
         ({"groups": [1, 2]}, r"groups must have one entry for each of the 6 samples"),
-        ({"groups": [1, 2, 3, np.nan, 5, 6]}, r"the group of sample 3 is missing; every sample needs one\."),
+        ({"groups": [1, 2, 3, np.nan, 5, 6]}, r"the group of sample 3 is missing\."),
         ({"groups": ["a", "b", None, "a", "a", "a"]}, r"the group of sample 2 is missing"),
-        ({"y": [0, 1]}, r"y has 2 labels, but P has predictions for 6 samples; they must agree\."),
+        ({"y": [0, 1]}, r"y must have a label for each of the 6 samples of P; it has 2 labels\."),
         ({"y": None, "response": "proba"}, r"response='proba' needs labels; y is None\."),
         ({"response": "probability"}, r"response must be one of label, score, proba, value, risk, pointwise"),
     ],
@@ -148,7 +149,7 @@ def test_the_users_arrays_stay_their_own():
 
 @pytest.mark.parametrize("shape", [(0,), (6, 0), (6, 1, 0)])
 def test_empty_predictions_are_refused(shape):
-    with pytest.raises(InputError, match=r"P is empty, its shape is \(.*\); at least one prediction is needed\."):
+    with pytest.raises(InputError, match=r"P must hold at least one prediction; it is empty, its shape is \(.*\)\."):
         from_arrays(BINARY, np.zeros(shape))
 
 
@@ -184,7 +185,7 @@ def test_partly_masked_cells_are_refused():
         from_arrays(BINARY, np.ma.array(RNG.random((6, 2)), mask=mask), folds=FOLDS, configs=["a", "b"])
     mask = np.zeros((6, 1, 1, 3), dtype=bool)
     mask[..., 0] = True
-    with pytest.raises(InputError, match=r"masks some of a sample's class columns but not all; mask whole cells"):
+    with pytest.raises(InputError, match=r"masks some of a sample's class columns but not all\. Mask whole cells"):
         from_arrays(list("abcabc"), np.ma.array(np.ones((6, 1, 1, 3)), mask=mask))
 
 
@@ -236,11 +237,11 @@ def test_pointwise_goes_without_labels():
 def test_labels_are_codes_and_unknown_ones_are_named():
     oof = from_arrays([10.0, 20.0, 10.0], [20, 10, 10], response="label")
     assert (oof.data.tolist(), oof.data.dtype) == ([[[1, 0, 0]]], np.intp)
-    with pytest.raises(InputError, match=r"hold the label 'z', which y does not have; its labels are 'a', 'b'\."):
+    with pytest.raises(InputError, match=r"P must hold labels of y, which are 'a', 'b'; got 'z'\."):
         from_arrays(["a", "b", "a"], ["a", "z", "b"])
-    with pytest.raises(InputError, match=r"hold the label 3\.0, which y does not have; its labels are 1, 2\."):
+    with pytest.raises(InputError, match=r"P must hold labels of y, which are 1, 2; got 3\.0\."):
         from_arrays([1, 2, 1], [1, 2, 3], response="label")
-    with pytest.raises(InputError, match=r"hold the label 0\.5, which y does not have"):
+    with pytest.raises(InputError, match=r"P must hold labels of y, which are 'a', 'b'; got 0\.5"):
         from_arrays(["a", "b", "a"], [0.5, 1, 2], response="label")
 
 
@@ -262,7 +263,7 @@ def test_two_probability_columns_become_one():
     assert from_arrays(y, columns, positive="no").data.tolist() == [[[0.9, 0.3, 0.4]]]
     with pytest.raises(InputError, match=r"the two probabilities of a sample must sum to 1"):
         from_arrays(y, columns * 0.5, response="proba")
-    with pytest.raises(InputError, match=r"binary scores are one number a sample"):
+    with pytest.raises(InputError, match=r"must have one score for each sample"):
         from_arrays(y, columns * 3)
 
 
@@ -273,12 +274,27 @@ def test_two_probability_columns_become_one():
             list("abc"),
             np.eye(3),
             "proba",
-            r"one column for each of the 3 classes, and they sum to 1: .* shape \(N, 1, 1, 3\)",
+            r"one column for each of the 3 classes, and they sum to 1. .* shape \(N, 1, 1, 3\)",
         ),
         (list("abc"), np.eye(3)[:, 0], "score", r"'score' with 3 classes needs one column for each"),
-        (list("abc"), np.full((3, 1, 1, 2), 0.5), "proba", r"y has 3 classes, but the predictions have 2 columns"),
-        (list("abc"), np.full((3, 1, 1, 3), 0.5), "label", r"response='label' has one label a sample; P has 3"),
-        ([1.5, 2, 3], np.full((3, 1, 1, 3), 0.5), "value", r"response='value' has one number a sample; P has 3"),
+        (
+            list("abc"),
+            np.full((3, 1, 1, 2), 0.5),
+            "proba",
+            r"a column for each of the 3 classes of y; it has 2 columns",
+        ),
+        (
+            list("abc"),
+            np.full((3, 1, 1, 3), 0.5),
+            "label",
+            r"response='label' needs one label for each sample; P has 3",
+        ),
+        (
+            [1.5, 2, 3],
+            np.full((3, 1, 1, 3), 0.5),
+            "value",
+            r"response='value' needs one number for each sample; P has 3",
+        ),
         (list("aba"), list("aba"), "proba", r"response='proba' needs numbers; P holds text such as 'a'"),
         ([1.5, 2, 3], list("aba"), None, r"response='value' needs numbers; P holds text such as 'a'"),
         (list("aba"), [0.1, 0.2, 1.3], "proba", r"probabilities must lie in \[0, 1\]"),
@@ -350,7 +366,7 @@ def test_rows_in_any_order_are_the_same_samples_in_the_order_they_come(metric, r
 
 
 def columns_of(frame):
-    return convert_module._default_columns(list(frame.columns), {})
+    return store_module._default_columns(list(frame.columns), {})
 
 
 @given(KINDS, st.sampled_from(["pandas", "polars"]), st.integers(0, 99))
@@ -408,11 +424,11 @@ def test_class_columns_by_name(backend):
     expected = P[:, [0, 2, 1]]  # the classes in sorted order: 1, 2, 11
     assert np.array_equal(from_frame(frame, prediction=["p11", "p1", "p2"], **arguments).data[0, 0], expected)
     frame.columns = ["sample", "label", "first", "second", "third"]
-    with pytest.raises(InputError, match=r"first, second, third must end with the names of the classes, 1, 2, 11"):
+    with pytest.raises(InputError, match=r"names of the classes, 1, 2, 11; the columns are first, second, third"):
         from_frame(frame, prediction=["first", "second", "third"], **arguments)
-    with pytest.raises(InputError, match=r"y has 3 classes, but the predictions have 2 columns; one a class is needed"):
+    with pytest.raises(InputError, match=r"a column for each of the 3 classes of y; it has 2 columns"):
         from_frame(frame, prediction=["first", "second"], response="proba", **arguments)
-    with pytest.raises(InputError, match=r"at least one column; got an empty list"):
+    with pytest.raises(InputError, match=r"at least one column; got \[\]"):
         from_frame(frame, prediction=[], **arguments)
 
 
@@ -430,9 +446,7 @@ def test_survival_pair(backend):
     oof = from_frame(frame, **COLUMNS | {"label": ("time", "dead")})
     assert (oof.response, oof.target.event.tolist()) == ("risk", [True, False, True, False])
     words = frame_of(backend, time=[1.0, 2, 3, 4] * 2, dead=["y", "n", "y", "n"] * 2)
-    with pytest.raises(
-        InputError, match=r"the columns 'time' and 'dead' must be numbers: a time, and an event of 0 or 1"
-    ):
+    with pytest.raises(InputError, match=r"a time, and an event of 0 or 1; got \('time', 'dead'\)"):
         from_frame(words, **COLUMNS | {"label": ("time", "dead")})
     with pytest.raises(InputError, match=r"label must be a column or a pair of columns"):
         from_frame(frame, **COLUMNS | {"label": ("time", "dead", "x")})
@@ -445,15 +459,15 @@ def test_survival_pair(backend):
         (
             {},
             {"prediction": "p"},
-            r"there is no column 'p' \(prediction=\); the columns are sample, config, fold, label, pred",
+            r"prediction must be one of the columns sample, config, fold, label, prediction; got 'p'",
         ),
-        ({}, {"group": "ward"}, r"there is no column 'ward' \(group=\)"),
+        ({}, {"group": "ward"}, r"group must be one of the columns .*; got 'ward'"),
         (
             {"sample": [0, 1, 2, 2] * 2},
             {},
-            r"sample 2, configuration 'a' stands in 2 rows; one row for each is needed\.",
+            r"sample 2, configuration 'a' has 2 rows; one row for each is needed\.",
         ),
-        ({}, {"config": None}, r"sample 0 stands in 2 rows"),
+        ({}, {"config": None}, r"sample 0 has 2 rows"),
         (
             {"label": [0, 1, 1, 0, 0, 1, 0, 0]},
             {},
@@ -480,7 +494,7 @@ def test_survival_pair(backend):
         (
             {"prediction": ["x", "y"] * 4},
             {"prediction": ["prediction", "fold"]},
-            r"several prediction columns must hold numbers",
+            r"needs numbers in all of them; one of them holds text",
         ),
     ],
 )
@@ -490,7 +504,7 @@ def test_tables_that_cannot_be_used(backend, changed, arguments, text):
 
 
 def test_what_is_no_table():
-    with pytest.raises(InputError, match=r"a pandas or polars data frame is needed; got dict\."):
+    with pytest.raises(InputError, match=r"frame must be a pandas or polars data frame; got dict\."):
         from_frame({"sample": [1]}, **COLUMNS)
     with pytest.raises(InputError, match=r"the table has no rows"):
         from_frame(frame_of("pandas")[:0], **COLUMNS)
@@ -535,7 +549,7 @@ def test_an_e_process_goes_through_the_rows_of_a_table_in_their_order(backend):
     oof = from_frame(frame, sample="sample", config="config", label=None, prediction="prediction")
     arrays = from_arrays(None, np.stack([better, 1 - better], axis=1).astype(float), configs=["a", "b"])
     assert oof.samples.tolist() == names
-    found, expected = (compare.e_process(p, "a", "b", "mean", bounds=(-1, 1)) for p in (oof, arrays))
+    found, expected = (compare.e_process(p, "mean", "a", "b", bounds=(-1, 1)) for p in (oof, arrays))
     assert found.evalues.tolist() == expected.evalues.tolist()
 
 
@@ -580,20 +594,18 @@ def test_columns_are_named_by_arguments(tmp_path):
     frame = to_frame(make_predictions("roc_auc")).rename(columns={"label": "y", "config": "model"})
     frame.to_csv(tmp_path / "x.csv", index=False)
     assert_same(read(tmp_path / "x.csv", label="y", config="model"), make_predictions("roc_auc"))
-    with pytest.raises(
-        InputError, match=r"there is no column 'config' \(config=\); the columns are sample, model, repeat"
-    ):
+    with pytest.raises(InputError, match=r"config must be one of the columns sample, model, repeat"):
         read(tmp_path / "x.csv")
     # Without labels these can only be per-sample scores; a metric of labels says what is lacking.
     scores = read(tmp_path / "x.csv", config="model")
-    with pytest.raises(InputError, match=r"roc_auc is for binary; there are no labels \(label=\)"):
+    with pytest.raises(InputError, match=r"roc_auc is for binary; there are no labels \(label\)"):
         scores.scores("roc_auc")
     assert read(tmp_path / "x.csv", config="model", response="pointwise").target.task == "pointwise"
 
 
 def test_a_column_of_missing_predictions(tmp_path):
     (tmp_path / "x.csv").write_text("sample,config,label,prediction\n1,a,0,0.5\n2,a,1,NA\n")
-    with pytest.raises(InputError, match=r"hold the label '0.5', which y does not have"):
+    with pytest.raises(InputError, match=r"P must hold labels of y, which are 0, 1; got '0.5'"):
         read(tmp_path / "x.csv")
     with pytest.raises(InputError, match=r"response='proba' needs numbers; P holds text such as"):
         read(tmp_path / "x.csv", response="proba")
@@ -613,7 +625,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         with pytest.raises(FileError, match=rf"^{re.escape(name)} could not be read as a table \(.+\)\.$"):
             read(tmp_path / name)
     monkeypatch.setattr(tables_module.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(FileError, match=r"needs pandas and pyarrow, or polars; pip install 'outfold\[frames\]'"):
+    with pytest.raises(FileError, match=r"needs pandas and pyarrow, or polars\. Run: pip install 'outfold\[frames\]'"):
         read(tmp_path / "e.csv")
 
 
@@ -663,12 +675,12 @@ def test_threshold_cuts_probabilities_too():
 
 def test_masked_labels_folds_and_groups_are_refused():
     y, P = np.ma.array([0, 1, 1, 0], mask=[0, 0, 0, 1]), [0.1, 0.2, 0.3, 0.4]
-    with pytest.raises(InputError, match="y masks 1 labels"):
+    with pytest.raises(InputError, match="1 labels are masked"):
         from_arrays(y, P)
     masked = np.ma.array([0, 0, 1, 1], mask=[1, 0, 0, 0])
-    with pytest.raises(InputError, match="folds masks"):
+    with pytest.raises(InputError, match="folds must not be masked"):
         from_arrays([0, 1, 1, 0], P, folds=masked)
-    with pytest.raises(InputError, match="groups masks"):
+    with pytest.raises(InputError, match="groups must have an entry for each sample; some are masked"):
         from_arrays([0, 1, 1, 0], P, groups=masked)
 
 

@@ -318,7 +318,10 @@ def test_an_error_of_the_disk_comes_with_advice(tmp_path, monkeypatch):
         raise error
 
     monkeypatch.setattr(store_module, "_connect", fails)
-    with pytest.raises(FileError, match=r"the disk or network drive gave an error. Check that it is connected"):
+    with pytest.raises(
+        FileError,
+        match=r"the disk or network drive gave an error; what was written before is kept. Check that it is connected",
+    ):
         save(make_predictions("roc_auc"), tmp_path / "x.oof")
 
 
@@ -354,9 +357,9 @@ def test_missing_file_and_folder(tmp_path):
         load(tmp_path / "none.oof")
     with pytest.raises(FileError, match=r"is a folder; an .oof file is needed\.$"):
         load(tmp_path)
-    with pytest.raises(FileError, match=r"is a folder; give the name of a file in it"):
+    with pytest.raises(FileError, match=r"is a folder\. Give the name of a file in it"):
         save(make_predictions("roc_auc"), tmp_path)
-    with pytest.raises(FileError, match=r"the folder .*nowhere does not exist; make it"):
+    with pytest.raises(FileError, match=r"the folder .*nowhere does not exist\. Make it"):
         save(make_predictions("roc_auc"), tmp_path / "nowhere" / "x.oof")
 
 
@@ -396,7 +399,7 @@ def test_cut_short_at_any_place(tmp_path):
     for size in [*range(100, len(whole), len(whole) // 50), 4096, len(whole) - 1, len(whole) - 4096]:
         path = tmp_path / "x.oof"
         path.write_bytes(whole[:size])
-        with pytest.raises(FileError, match=r"^x.oof is (damaged or cut short; restore|not an .oof file)"):
+        with pytest.raises(FileError, match=r"^x.oof is (damaged or cut short\. Restore|not an .oof file)"):
             load(path)
 
 
@@ -446,7 +449,7 @@ def test_contents_that_make_no_sense(tmp_path, change):
     db.execute(change)
     db.commit()
     db.close()
-    with pytest.raises(FileError, match=r"^x.oof is damaged.*restore it from a copy, or collect again\.$"):
+    with pytest.raises(FileError, match=r"^x.oof is damaged.*Restore it from a copy, or collect again\.$"):
         load(path)
 
 
@@ -485,7 +488,7 @@ def test_unreadable_file(closed_folder):
     os.seteuid(os.getuid())
     (closed_folder / "old.oof").chmod(0o000)
     os.seteuid(mine)
-    with pytest.raises(FileError, match=r"old.oof cannot be read; check that you may read the file and its folder\.$"):
+    with pytest.raises(FileError, match=r"old.oof cannot be read\. Check that you may read the file and its folder\.$"):
         load(closed_folder / "old.oof")
 
 
@@ -608,7 +611,7 @@ def test_a_closed_store_says_so(tmp_path):
     store = Store.open(tmp_path / "x.oof", *collection())
     store.close()
     store.close()
-    with pytest.raises(FileError, match=r"x.oof has been closed; open the store again\.$"):
+    with pytest.raises(FileError, match=r"x.oof has been closed\. Open the store again\.$"):
         store.done()
 
 

@@ -1,9 +1,8 @@
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 
 import outfold as of
+from extras import pd, pl
 from outfold.exceptions import InputError
 from outfold.learners import spaces
 

@@ -173,7 +173,7 @@ def test_wrong_task():
 
 @pytest.mark.parametrize("metric", [3, None])
 def test_not_a_metric(metric):
-    with pytest.raises(InputError, match="a metric is a name, a function"):
+    with pytest.raises(InputError, match="metric must be a name, a function"):
         metrics.get(metric)
 
 
@@ -401,7 +401,7 @@ def test_scorer_names_its_positive_class(function, options, label):
 
 def test_positive_class_of_a_scorer_must_be_one():
     metric = metrics.get(skm.make_scorer(skm.f1_score, pos_label="maybe"), "binary")
-    with pytest.raises(InputError, match=r"f1 with pos_label='maybe' needs that class; the classes are 'no' and 'yes'"):
+    with pytest.raises(InputError, match=r"pos_label of f1 must be one of the classes 'no' and 'yes'; got 'maybe'"):
         scores(metric, YES_NO, CODES)
 
 
@@ -523,7 +523,7 @@ def test_function_must_return_a_number(value):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(("roc_auc",), "must be callable; got str"), ((len,), "needs must be one of label, score")],
+    [(("roc_auc",), "must be callable; got 'roc_auc'"), ((len,), "needs must be one of label, score")],
 )
 def test_make_refuses(arguments, message):
     with pytest.raises(InputError, match=message):

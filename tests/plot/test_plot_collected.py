@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import outfold as of
+from extras import mpl, plt
+from outfold.charts import collected as numbers
 from outfold.exceptions import InputError
-from outfold.plot._data import collected as numbers
 
 mpl.use("Agg")
 
@@ -55,7 +54,7 @@ def words(ax):
 
 
 def test_cells_are_the_states_in_the_order_of_leaving(raced):
-    made = numbers.cells(raced)
+    made = numbers.cell_states(raced)
     assert made.configs == ("config 0", "config 2", "config 4", "config 3", "config 1")
     assert made.left.tolist() == [-1, -1, -1, 23, 8]
     assert made.cells == tuple((r, k) for r in range(6) for k in range(4))
@@ -65,7 +64,7 @@ def test_cells_are_the_states_in_the_order_of_leaving(raced):
 
 def test_cells_picture(raced):
     ax = of.plot.cells(raced)
-    assert np.array_equal(ax.images[0].get_array(), numbers.cells(raced).states)
+    assert np.array_equal(ax.images[0].get_array(), numbers.cell_states(raced).states)
     assert ax.get_title("left") == "5 configurations: 1 dropped and 1 failed"
     assert f"{raced.completeness:.0%} of all cells done" in words(ax)
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["done", "dropped", "failed", "pending"]
@@ -80,7 +79,7 @@ def test_cells_agree_with_the_drop_log():
     # A tree that may not split says one class for all.
     configs = of.grid("tree", DecisionTreeClassifier(), min_samples_leaf=[1, 5, 150])
     raced = of.collect(configs, X, y, of.Plan(folds=8), drop=of.drop.Bootstrap(), rng=0, progress=False)
-    made, log = numbers.cells(raced), raced.drop_log
+    made, log = numbers.cell_states(raced), raced.drop_log
     assert len(log)
     for config, repeat, fold in zip(log["config"], log["repeat"], log["fold"], strict=True):
         left = int(made.left[made.configs.index(config)])

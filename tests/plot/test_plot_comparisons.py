@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import outfold as of
+from extras import mpl, plt
+from outfold.charts import comparisons as numbers
 from outfold.exceptions import InputError
-from outfold.plot._data import pairs as numbers
 
 mpl.use("Agg")
 
@@ -43,7 +42,7 @@ def test_folds_and_their_mean(oof):
     made = find(oof, "good", "poor", "accuracy", "t_corrected")
     scores = oof.scores("accuracy")
     assert np.array_equal(made.folds, (scores[0] - scores[2]).ravel())
-    expected = of.compare.t_corrected(oof, "good", "poor", metric="accuracy")
+    expected = of.compare.t_corrected(oof, "accuracy", "good", "poor")
     pair = made.pairs[0]
     assert (pair.difference, pair.interval, pair.pvalue) == (expected.difference, expected.interval, expected.pvalue)
     assert made.folds.mean() == pytest.approx(pair.difference)
@@ -52,7 +51,7 @@ def test_folds_and_their_mean(oof):
 
 
 def test_difference_picture(oof):
-    ax = of.plot.difference(oof, "good", "$worst$", "accuracy", rope=0.05)
+    ax = of.plot.difference(oof, "accuracy", "good", "$worst$", rope=0.05)
     ax.figure.canvas.draw()
     pair = of.compare.auto(oof, "accuracy", "good", "$worst$", rope=0.05)
     drawn = [tuple(line.get_xdata()) for line in ax.lines]
@@ -66,12 +65,12 @@ def test_difference_picture(oof):
 
 
 def test_less_is_better_points_the_other_way(oof):
-    ax = of.plot.difference(oof, "good", "poor", "error")
+    ax = of.plot.difference(oof, "error", "good", "poor")
     assert "← good better" in words(ax)
 
 
 def test_a_comparison_alone_and_on_one_test_set(oof):
-    pair = of.compare.t_corrected(oof, "good", "fair", metric="accuracy")
+    pair = of.compare.t_corrected(oof, "accuracy", "good", "fair")
     assert find(pair, None, None).folds is None
     assert len(of.plot.difference(pair).get_yticks()) == 1
     flat = of.from_arrays(oof.target.y, oof.data[0].T, response="proba")
@@ -82,13 +81,13 @@ def test_fold_scores_made_elsewhere():
     scores = of.from_scores({"a": [0.8, 0.7, 0.9, 0.8], "b": [0.7, 0.6, 0.9, 0.7]}, n_train=60, n_test=20)
     made = find(scores, "a", "b")
     assert made.folds == pytest.approx([0.1, 0.1, 0.0, 0.1])
-    assert "score: a minus b" in of.plot.difference(scores, "a", "b").get_title("left")
+    assert "score: a minus b" in of.plot.difference(scores, a="a", b="b").get_title("left")
 
 
 def test_many_pairs_the_clearest_first(oof):
     found = of.compare.pairs(oof, "accuracy")
     made = find(found, None, None, top=4)
-    p = np.sort(found.outcome.pvalue)[:4]
+    p = np.sort(found.arrays.pvalue)[:4]
     assert [pair.pvalue for pair in made.pairs] == p.tolist()
     ax = of.plot.difference(found, top=4)
     assert ax.get_title("left") == "accuracy: 4 of 6 pairs"
@@ -99,11 +98,11 @@ def test_many_pairs_the_clearest_first(oof):
 
 def test_difference_refuses(oof):
     with pytest.raises(InputError, match="needs two configurations"):
-        of.plot.difference(oof, "good")
+        of.plot.difference(oof, a="good")
     with pytest.raises(InputError, match="needs a Comparison"):
         of.plot.difference([0.1])
     with pytest.raises(InputError, match="is made already"):
-        of.plot.difference(of.compare.t_corrected(oof, 0, 1), 0, 1)
+        of.plot.difference(of.compare.t_corrected(oof, None, 0, 1), a=0, b=1)
 
 
 def test_matrix_of_probabilities(oof):
@@ -145,7 +144,7 @@ def test_matrix_against_a_control_and_the_best_only(oof):
     top = of.plot.pairwise(of.compare.pairs(oof, "accuracy"), top=2)
     assert top.get_title("left") == "accuracy: row against column, 2 of 4"
     with pytest.raises(InputError, match="needs Comparisons"):
-        of.plot.pairwise(of.compare.t_corrected(oof, 0, 1))
+        of.plot.pairwise(of.compare.t_corrected(oof, None, 0, 1))
     with pytest.raises(InputError, match="top must be"):
         of.plot.pairwise(of.compare.pairs(oof, "accuracy"), top=1)
 
@@ -153,8 +152,8 @@ def test_matrix_against_a_control_and_the_best_only(oof):
 @pytest.fixture(scope="module")
 def powers(oof):
     one = oof.sel(repeat=0)
-    how = {"source": one, "a": "good", "b": "fair", "metric": "accuracy", "n_simulations": 40}
-    return [of.compare.power("t_corrected", [0.1, 0.0, 0.05], n=n, **how) for n in (60, 100)]
+    how = {"test": "t_corrected", "n_simulations": 40}
+    return [of.compare.power(one, "accuracy", "good", "fair", [0.1, 0.0, 0.05], n=n, **how) for n in (60, 100)]
 
 
 def test_power_points_in_rising_order(powers):
@@ -176,13 +175,13 @@ def test_power_picture(powers):
 
 
 def test_power_of_one_difference_and_names(oof, powers):
-    one = of.compare.power("mcnemar", 0.1, source=oof.sel(repeat=0), a=0, b=1, n_simulations=20)
+    one = of.compare.power(oof.sel(repeat=0), None, 0, 1, 0.1, test="mcnemar", n_simulations=20)
     assert [len(column) for column in numbers.power_points(one)] == [1, 1, 1]
     assert list(numbers.named_powers([powers[0], powers[0]])) == ["t_corrected (1)", "t_corrected (2)"]
     assert list(numbers.named_powers({"few": powers[0]})) == ["few"]
     for wrong in (0.8, [], [powers[0], 1], "auto"):
         with pytest.raises(InputError, match="needs a Power"):
             of.plot.power(wrong)
-    other = of.compare.power("mcnemar", 0.1, source=oof.sel(repeat=0), a=0, b=1, n_simulations=20, metric="error")
-    with pytest.raises(InputError, match="one picture is of one metric"):
+    other = of.compare.power(oof.sel(repeat=0), "error", 0, 1, 0.1, test="mcnemar", n_simulations=20)
+    with pytest.raises(InputError, match="needs results of one metric"):
         of.plot.power([powers[0], other])

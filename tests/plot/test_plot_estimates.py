@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import outfold as of
+from extras import mpl, plt
+from outfold.charts import estimates as numbers
 from outfold.exceptions import InputError
-from outfold.plot._data import estimates as numbers
 from outfold.results import Interval
 
 mpl.use("Agg")
@@ -38,7 +37,7 @@ def texts(ax):
 
 @pytest.mark.parametrize("metric", ["roc_auc", "accuracy", "log_loss"])
 def test_rows_are_scores_and_intervals_of_single_configurations(oof, metric):
-    made = numbers.configurations(oof, metric, 4, None, 0.9, 200, 3)
+    made = numbers.best_configurations(oof, metric, 4, None, 0.9, 200, 3)
     board = oof.leaderboard(metric)
     assert [row.name for row in made.rows] == list(board.configs[:4])
     for row in made.rows:
@@ -52,7 +51,7 @@ def test_rows_are_scores_and_intervals_of_single_configurations(oof, metric):
 
 def test_forest_shows_the_numbers(oof):
     ax = of.plot.configurations(oof, "accuracy", top=5, n_resamples=100)
-    made = numbers.configurations(oof, "accuracy", 5, None, 0.95, 100, 0)
+    made = numbers.best_configurations(oof, "accuracy", 5, None, 0.95, 100, 0)
     drawn = [line.get_xdata() for line in ax.lines]
     for row in made.rows:
         assert any(len(x) == 1 and x[0] == row.score for x in drawn)
@@ -72,7 +71,7 @@ def test_forest_of_all_and_of_one(oof):
 
 def test_an_estimate_that_is_there_is_taken(oof):
     found = of.estimate.bbc(oof, "accuracy", n_resamples=150, rng=7)
-    made = numbers.configurations(oof, "accuracy", 3, found, 0.95, 20, 0)
+    made = numbers.best_configurations(oof, "accuracy", 3, found, 0.95, 20, 0)
     assert made.estimate is found
     with pytest.raises(InputError, match="same predictions and metric"):
         of.plot.configurations(oof, "roc_auc", estimate=found, n_resamples=20)
@@ -98,7 +97,7 @@ def test_optimism_names(oof):
     assert list(numbers.named_estimates({"mine": found})) == ["mine"]
     own = of.plot.optimism(of.estimate.cv(oof, "accuracy", 0))
     assert not any("optimism" in text for text in texts(own))
-    with pytest.raises(InputError, match="one picture is of one metric"):
+    with pytest.raises(InputError, match="needs results of one metric"):
         of.plot.optimism([found, of.estimate.cvt(oof, "roc_auc")])
     for wrong in (1.0, [], "bbc", oof, [found, 3]):
         with pytest.raises(InputError, match="needs an Estimate"):
@@ -107,11 +106,11 @@ def test_optimism_names(oof):
 
 def test_draws_are_counted(oof):
     found = of.estimate.bbc(oof, "accuracy", n_resamples=300)
-    made = numbers.draws(found, None)
+    made = numbers.histogram(found, None)
     assert made.counts.sum() == 300
     assert (made.edges[0], made.edges[-1]) == (found.draws.min(), found.draws.max())
     assert 10 <= len(made.counts) <= 60
-    assert len(numbers.draws(found, 7).counts) == 7
+    assert len(numbers.histogram(found, 7).counts) == 7
     ax = of.plot.draws(found)
     legend = [t.get_text() for t in ax.get_legend().get_texts()]
     low, high = found.interval
@@ -136,7 +135,7 @@ def test_draws_without_spread_and_without_draws(oof):
 
 def test_selection_counts_the_choices(oof):
     found = of.estimate.bbc(oof, "accuracy", n_resamples=250)
-    made = numbers.selection(found, 3)
+    made = numbers.selection_shares(found, 3)
     counted = Counter(found.chosen)
     assert {row.name: row.times for row in made.rows} == dict(sorted(counted.items(), key=lambda i: (-i[1], i[0]))[:3])
     assert made.rest.times == 250 - sum(row.times for row in made.rows)
@@ -144,7 +143,7 @@ def test_selection_counts_the_choices(oof):
     ax = of.plot.selection(found, top=3)
     assert [bar.get_width() for bar in ax.patches] == [row.share for row in [*made.rows, made.rest]]
     assert f"{len(counted)} of 12 configurations" in " ".join(" ".join(texts(ax)).split())
-    assert numbers.selection(found, 50).rest is None
+    assert numbers.selection_shares(found, 50).rest is None
 
 
 def test_selection_needs_choices(oof):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,8 +10,9 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
 
 import outfold as of
+from extras import mpl, plt
+from outfold.charts import responses as numbers
 from outfold.exceptions import InputError, NeedError
-from outfold.plot._data import responses as numbers
 
 mpl.use("Agg")
 
@@ -44,7 +43,7 @@ def many():
 
 
 def curves(kind, oof, configs=None, positive=None, n=20):
-    return numbers.curves(kind, oof, configs, positive, 0.95, n, 0)
+    return numbers.threshold_curves(kind, oof, configs, positive, 0.95, n, 0)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([None, 1]))
@@ -75,7 +74,7 @@ def test_points_of_one_repeat_are_those_of_scikit_learn(digits):
 def test_the_metric_beside_a_curve_is_that_of_cv():
     oof = make(r=2)
     for kind, metric in (("roc", "roc_auc"), ("precision_recall", "average_precision")):
-        for line in numbers.curves(kind, oof, ["config 2", 0], None, 0.9, 50, 4).lines:
+        for line in numbers.threshold_curves(kind, oof, ["config 2", 0], None, 0.9, 50, 4).lines:
             alone = of.estimate.cv(oof, metric, line.name, "pooled", 50, 0.9, 4)
             assert (line.estimate.value, line.estimate.interval) == (alone.value, alone.interval)
 
@@ -138,7 +137,7 @@ def test_many_classes_one_line_each_or_one_class(many):
 
 def test_calibration_bins():
     oof = make(n=200, c=2)
-    made = numbers.calibration(oof, 1, None, 8, 0.95, 20, 0)
+    made = numbers.calibration_bins(oof, 1, None, 8, 0.95, 20, 0)
     line = made.lines[0]
     y, p = oof.target.y, oof.data[0, 1]
     observed, predicted = calibration_curve(y, p, n_bins=8, strategy="quantile")
@@ -155,31 +154,31 @@ def test_calibration_bins():
 
 def test_equal_probabilities_share_a_bin():
     oof = make(n=60, digits=1)
-    line = numbers.calibration(oof, 0, None, 30, 0.95, 5, 0).lines[0]
+    line = numbers.calibration_bins(oof, 0, None, 30, 0.95, 5, 0).lines[0]
     assert len(line.n) == len(np.unique(oof.data[0, 0]))
     assert line.predicted == pytest.approx(np.unique(oof.data[0, 0]))
     constant = of.from_arrays([0, 1] * 10, np.full((20, 1), 0.5), response="proba")
-    flat = numbers.calibration(constant, 0, None, 10, 0.95, 5, 0).lines[0]
+    flat = numbers.calibration_bins(constant, 0, None, 10, 0.95, 5, 0).lines[0]
     assert (flat.predicted.tolist(), flat.observed.tolist()) == ([0.5], [0.5])
 
 
 def test_calibration_picture():
     oof = make(n=100)
     ax = of.plot.calibration(oof, [0, 2], bins=5, n_resamples=20)
-    made = numbers.calibration(oof, [0, 2], None, 5, 0.95, 20, 0)
+    made = numbers.calibration_bins(oof, [0, 2], None, 5, 0.95, 20, 0)
     for line in made.lines:
         assert any(np.array_equal(drawn.get_ydata(), line.observed) for drawn in ax.lines)
     assert "about 20 predictions a point" in " ".join(ax.texts[-1].get_text().split())
 
 
 def test_confusion_is_the_mean_over_repeats(many):
-    made = numbers.confusion(many, "config 0")
+    made = numbers.confusion_counts(many, "config 0")
     labels = many.respond("label")[:, 0]
     expected = np.mean([confusion_matrix(many.target.y, labels[r]) for r in range(3)], axis=0)
     assert np.array_equal(made.counts, expected)
     assert made.accuracy == pytest.approx(np.trace(expected) / 120)
     assert made.shares.sum(axis=1) == pytest.approx(1)
-    assert numbers.confusion(many, None).config == many.leaderboard("accuracy").configs[0]
+    assert numbers.confusion_counts(many, None).config == many.leaderboard("accuracy").configs[0]
     ax = of.plot.confusion(many, "config 0")
     ax.figure.canvas.draw()
     assert np.array_equal(ax.images[0].get_array(), made.shares)
@@ -193,7 +192,7 @@ def test_confusion_of_many_classes_has_no_numbers():
     oof = of.from_arrays(y, np.roll(y, 3)[:, None], response="label")
     ax = of.plot.confusion(oof)
     assert len(ax.texts) == 1
-    assert numbers.confusion(oof, 0).counts.sum() == 90
+    assert numbers.confusion_counts(oof, 0).counts.sum() == 90
 
 
 def test_refused_without_classes_or_probabilities():

@@ -11,17 +11,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import outfold as of
+from extras import mpl, plt
+from outfold.charts import collected, comparisons
+from outfold.charts import mpl as drawing
+from outfold.charts.description import STYLES, TONES, shorten
 from outfold.exceptions import InputError
-from outfold.plot import _collected, _comparisons, _letters
-from outfold.plot import _theme as theme
 
 mpl.use("Agg")
 DOCS = Path(__file__).parents[2] / "docs"
@@ -34,66 +34,66 @@ def closed():
 
 
 def contrast(a: str, b: str) -> float:
-    low, high = sorted((theme.luminance(a), theme.luminance(b)))
+    low, high = sorted((drawing.luminance(a), drawing.luminance(b)))
     return (high + 0.05) / (low + 0.05)
 
 
 def test_luminance_of_known_colours():
-    assert theme.luminance("#000000") == 0
-    assert theme.luminance("#FFFFFF") == pytest.approx(1)
+    assert drawing.luminance("#000000") == 0
+    assert drawing.luminance("#FFFFFF") == pytest.approx(1)
     assert contrast("#767676", "#FFFFFF") == pytest.approx(4.54, abs=0.005)  # the darkest grey that just fails no test
 
 
 def test_lines_differ_in_colour_dashes_and_marker():
-    for what in ("colour", "dashes", "marker"):
-        assert len({str(getattr(style, what)) for style in theme.STYLES}) == len(theme.STYLES), what
+    for what in ("tone", "dashes", "marker"):
+        assert len({str(getattr(style, what)) for style in STYLES}) == len(STYLES), what
 
 
 def test_colours_are_those_of_okabe_and_ito():
     palette = {"#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7"}
-    assert {style.colour for style in theme.STYLES} == palette - {"#F0E442"}
+    assert {TONES[style.tone] for style in STYLES} == palette - {"#F0E442"}
 
 
 def test_lines_are_seen_on_white_and_text_is_read():
-    for style in theme.STYLES:
-        assert contrast(style.colour, "#FFFFFF") >= 2
-    for style in theme.STYLES[:4]:
-        assert contrast(style.colour, "#FFFFFF") >= 3  # what WCAG asks of graphics
-    for colour in (theme.GREY, theme.INK):
-        assert contrast(colour, "#FFFFFF") >= 4.5
+    for style in STYLES:
+        assert contrast(TONES[style.tone], "#FFFFFF") >= 2
+    for style in STYLES[:4]:
+        assert contrast(TONES[style.tone], "#FFFFFF") >= 3  # what WCAG asks of graphics
+    for tone in ("grey", "ink"):
+        assert contrast(TONES[tone], "#FFFFFF") >= 4.5
 
 
 def test_fills_are_told_apart_in_grey():
-    for fills in (list(_collected.STATES.values()), [_comparisons._ABOVE, _comparisons._BELOW, _comparisons._NEITHER]):
+    for fills in (list(collected.STATES.values()), [one.tone for one in comparisons.VERDICTS]):
         for a, b in itertools.combinations(fills, 2):
-            assert contrast(a, b) >= 1.35, (a, b)
+            assert contrast(TONES[a], TONES[b]) >= 1.35, (a, b)
 
 
-def test_scale_rises_evenly_in_grey():
-    shades = plt.get_cmap(theme.SCALE)(np.linspace(0, 1, 50))
-    light = [theme.luminance("#" + "".join(f"{round(255 * c):02x}" for c in shade[:3])) for shade in shades]
-    assert np.all(np.diff(light) > 0)
+def test_scale_gets_darker_in_grey():
+    shades = plt.get_cmap(drawing.SCALE)(np.linspace(0, 1, 50))
+    light = [drawing.luminance("#" + "".join(f"{round(255 * c):02x}" for c in shade[:3])) for shade in shades]
+    assert np.all(np.diff(light) < 0)
 
 
 @given(st.from_regex(r"\A#[0-9a-f]{6}\Z"))
 def test_text_on_a_colour_can_be_read(colour):
-    assert contrast(theme.on(colour), colour) >= 4.5
+    assert contrast(drawing.on(colour), colour) >= 4.5
     shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    assert theme.on(shares) == theme.on(colour)
+    assert drawing.on(shares) == drawing.on(colour)
 
 
 @given(
     st.lists(st.text(min_size=1, max_size=90), unique_by=lambda s: " ".join(s.split()) or s, min_size=1, max_size=12)
 )
 def test_short_names_stay_different(names):
-    short = theme.shorten(names, 30)
+    short = shorten(names, 30)
     assert len(set(short)) == len(names)
     assert max(map(len, short)) <= 30
 
 
 def test_long_names_keep_what_differs():
     names = [f"pipeline(scaler=StandardScaler(), model=SVC(C={c}, kernel='rbf'), degree=3)" for c in (1, 10)]
-    assert theme.shorten([*names, "knn"]) == [
+    assert shorten([*names, "knn"]) == [
         "pipeline(s…C=1, kernel='rbf'), degree=3)",
         "pipeline(s…C=10, ker…l='rbf'), degree=3)",
         "knn",
@@ -163,7 +163,7 @@ def test_a_picture_without_matplotlib_says_what_to_do(awkward, monkeypatch):
 def test_the_numbers_need_no_matplotlib():
     code = (
         "import sys, outfold.plot\n"
-        "from outfold.plot._data import collected, estimates, pairs, responses, training\n"
+        "from outfold.charts import collected, comparisons, estimates, mpl, responses, svg, training\n"
         "print('matplotlib' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
@@ -226,12 +226,14 @@ def test_names_of_any_script_are_drawn_without_warnings(tmp_path, recwarn):
 
 
 def test_a_letter_that_no_font_has_is_a_box():
-    assert _letters.drawable("C=0.1, Größe αβ") == "C=0.1, Größe αβ"
-    assert _letters.drawable("a\U0010fffdb") == "a\N{WHITE SQUARE}b"
+    assert drawing.drawable("C=0.1, Größe αβ") == "C=0.1, Größe αβ"
+    assert drawing.drawable("a\U0010fffdb") == "a\N{WHITE SQUARE}b"
 
 
 def test_fonts_of_the_user_come_first():
     with mpl.rc_context({"font.family": ["serif"]}):
-        ax = theme.axes(None)
-        theme.name_rows(ax, ["plain", "größer"])
+        correct = np.random.default_rng(0).random((60, 2, 4)) < 0.7
+        ax = of.plot.repeats(
+            of.from_arrays(None, correct, configs=["plain", "größer"], response="pointwise"), "mean", [0, 1]
+        )
         assert ax.get_yticklabels()[1].get_fontfamily()[0] == "serif"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -11,8 +9,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
+from extras import mpl, plt
+from outfold.charts import training as numbers
 from outfold.exceptions import InputError
-from outfold.plot._data import training as numbers
 
 mpl.use("Agg")
 X, Y = load_iris(return_X_y=True)
@@ -68,13 +67,13 @@ def test_learning_of_some(learning):
     ax = of.plot.learning_curve(learning, "tree")
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["tree"]
     assert not has(ax, learning.sizes, learning.test.mean[0])
-    assert numbers.lines(learning, [1, "bayes"], 7) == [1, 0]
+    assert numbers.shown_lines(learning, [1, "bayes"], 7) == [1, 0]
     with pytest.raises(InputError, match="no configuration 'knn'"):
         of.plot.learning_curve(learning, ["knn"])
     with pytest.raises(InputError, match="one configuration at least"):
         of.plot.learning_curve(learning, [])
     with pytest.raises(InputError, match="1 configurations at most"):
-        numbers.lines(learning, None, 1)
+        numbers.shown_lines(learning, None, 1)
 
 
 def test_validation_numbers_stand_in_rising_order(depths):

@@ -11,8 +11,6 @@ from math import comb
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +18,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from conftest import make_predictions
+from extras import pd, pl
 from outfold import rank
 from outfold.exceptions import FileError, InputError, NeedError
 from outfold.stats import pvalues
@@ -32,7 +31,7 @@ SETS = ["iris", "wine", "heart", "sonar", "glass"]
 whole = st.integers(0, 8).map(float)
 tables = st.tuples(st.integers(2, 12), st.integers(2, 6)).flatmap(lambda shape: arrays(float, shape, elements=whole))
 pairs = st.integers(2, 14).flatmap(lambda n: arrays(float, (n, 2), elements=whole))
-many_tests = [rank.friedman, rank.nemenyi, rank.holm, lambda s, **k: rank.bonferroni_dunn(s, 0, **k)]
+many_tests = [rank.friedman, rank.nemenyi, rank.holm, lambda s, **k: rank.bonferroni_dunn(s, control=0, **k)]
 
 
 def codes(result):
@@ -74,12 +73,12 @@ def test_columns_can_be_chosen():
 def test_losses_turn_the_ranks_round():
     assert rank.friedman(SCORES).mean_ranks.tolist() == [2.4, 1.2, 2.4]
     assert rank.friedman(-SCORES, greater_is_better=False).mean_ranks.tolist() == [2.4, 1.2, 2.4]
-    found = rank.wilcoxon(-SCORES, 1, 0, greater_is_better=False)
+    found = rank.wilcoxon(-SCORES, None, 1, 0, greater_is_better=False)
     assert found.difference < 0
     assert found.wins[:3] == (5, 0, 0)
-    gains = rank.signed_rank_bayes(SCORES, 1, 0, n_draws=500).probabilities
+    gains = rank.signed_rank_bayes(SCORES, None, 1, 0, n_resamples=500).probabilities
     assert gains.better > gains.worse
-    assert rank.signed_rank_bayes(-SCORES, 1, 0, greater_is_better=False, n_draws=500).probabilities == gains
+    assert rank.signed_rank_bayes(-SCORES, None, 1, 0, greater_is_better=False, n_resamples=500).probabilities == gains
 
 
 @pytest.mark.parametrize("false", [False, np.False_, 0, np.int64(0)])
@@ -98,52 +97,52 @@ def test_predictions_are_chosen_by_position_in_the_first():
     one, two = (make_predictions("accuracy", seed=seed) for seed in range(2))
     first, second = one.configs[:2]
     turned = two.sel(config=[*reversed(two.configs)])
-    found = rank.friedman([one, turned], metric="accuracy", algorithms=[1, 0])
+    found = rank.friedman([one, turned], "accuracy", algorithms=[1, 0])
     assert str(found)
     assert found.algorithms == (second, first)
-    named = rank.friedman([one, two], metric="accuracy", algorithms=[second, first])
+    named = rank.friedman([one, two], "accuracy", algorithms=[second, first])
     assert found.mean_scores.tolist() == named.mean_scores.tolist()
 
 
 def test_predictions_of_one_data_set_twice_are_refused():
     one = make_predictions("accuracy")
     for sets, names in (([one, one], ["iris", "iris"]), ({1: one, "1": one}, None)):
-        with pytest.raises(InputError, match="stands in the scores 2 times; average repeats"):
-            rank.friedman(sets, metric="accuracy", datasets=names)
+        with pytest.raises(InputError, match=r"is in the scores 2 times\. Average repeats"):
+            rank.friedman(sets, "accuracy", datasets=names)
 
 
 def test_predictions_one_a_data_set():
     sets = {name: make_predictions("accuracy", seed=seed) for seed, name in enumerate(SETS)}
-    found = rank.friedman(sets, metric="accuracy")
+    found = rank.friedman(sets, "accuracy")
     boards = [oof.leaderboard("accuracy") for oof in sets.values()]
     matrix = [[b.scores[b.configs.index(c)] for c in found.algorithms] for b in boards]
     np.testing.assert_allclose(found.mean_scores, np.mean(matrix, axis=0))
     assert found.mean_ranks.tolist() == rank.friedman(np.round(matrix, 12)).mean_ranks.tolist()
     assert (found.metric, found.datasets) == ("accuracy", tuple(SETS))
-    losses = rank.friedman(list(sets.values()), metric="error")
+    losses = rank.friedman(list(sets.values()), "error")
     assert not losses.greater_is_better
     np.testing.assert_allclose(losses.mean_ranks, found.mean_ranks)
-    with pytest.raises(InputError, match="contradicts the metric error"):
-        rank.friedman(sets, metric="error", greater_is_better=True)
-    with pytest.raises(InputError, match="needs metric="):
+    with pytest.raises(InputError, match="must not contradict the metric error"):
+        rank.friedman(sets, "error", greater_is_better=True)
+    with pytest.raises(InputError, match="friedman needs a metric to score Predictions"):
         rank.friedman(sets)
 
 
 def test_predictions_need_the_same_configurations():
     one, other = make_predictions("accuracy"), make_predictions("accuracy", c=5, seed=1)
-    with pytest.raises(InputError, match=r"same configurations; 'config 5' stands in only one of 'a' and 'b'"):
-        rank.friedman({"a": one, "b": other}, metric="accuracy")
-    named = rank.friedman({"a": one, "b": other}, metric="accuracy", algorithms=["config 3", "config 0"])
+    with pytest.raises(InputError, match=r"same configurations; 'config 5' is in only one of 'a' and 'b'"):
+        rank.friedman({"a": one, "b": other}, "accuracy")
+    named = rank.friedman({"a": one, "b": other}, "accuracy", algorithms=["config 3", "config 0"])
     assert named.algorithms == ("config 3", "config 0")
     with pytest.raises(InputError, match="these are mixed"):
-        rank.friedman([one, SCORES], metric="accuracy")
+        rank.friedman([one, SCORES], "accuracy")
 
 
 def test_the_folds_of_one_data_set_are_no_data_sets():
     with pytest.raises(NeedError, match=r"folds share training samples.*compare\.t_corrected"):
-        rank.friedman(make_predictions("accuracy"), metric="accuracy")
+        rank.friedman(make_predictions("accuracy"), "accuracy")
     with pytest.raises(NeedError, match="at least 2 data sets"):
-        rank.nemenyi([make_predictions("accuracy")], metric="accuracy")
+        rank.nemenyi([make_predictions("accuracy")], "accuracy")
 
 
 def test_missing_scores():
@@ -157,7 +156,7 @@ def test_missing_scores():
     found = rank.friedman(holed, missing="drop", **table)
     assert found.datasets == ("iris", "wine", "heart", "glass")
     assert "1 of 5 data sets left out for missing scores: sonar." in str(found)
-    assert "OF354" in codes(rank.wilcoxon(holed, 0, 1, missing="drop"))
+    assert "OF354" in codes(rank.wilcoxon(holed, None, 0, 1, missing="drop"))
     mask = np.isnan(holed)
     masked = np.ma.array(SCORES, mask=mask)
     for scores in (
@@ -182,22 +181,30 @@ def test_missing_scores():
         (SCORES[:, 0], {}, r"shape \(data sets, algorithms\); got \(5,\)"),
         (SCORES[:1], {}, "at least 2 data sets and 2 algorithms; there are 1 data set and 3"),
         (SCORES, {"algorithms": ["a", "b"]}, "3 algorithms need as many names; got 2"),
-        (SCORES, {"algorithms": ["a", "b", "a"]}, "'a' stands in the scores 2 times"),
-        (SCORES, {"datasets": ["a", "b", "c", "d", "a"]}, "'a' stands in the scores 2 times; average repeats"),
-        (SCORES, {"datasets": "id"}, "for a matrix give a list"),
-        (SCORES, {"metric": "accuracy"}, "metric= is for Predictions"),
+        (SCORES, {"algorithms": ["a", "b", "a"]}, "'a' is in the scores 2 times"),
+        (SCORES, {"datasets": ["a", "b", "c", "d", "a"]}, "'a' is in the scores 2 times. Average repeats"),
+        (SCORES, {"datasets": "id"}, "datasets must be a list of names for a matrix"),
+        (SCORES, {"metric": "error", "greater_is_better": True}, "must not contradict the metric error"),
         (SCORES, {"missing": "keep"}, "missing must be 'refuse' or 'drop'"),
         (SCORES, {"alpha": 1.5}, "alpha must lie between 0 and 1"),
         (SCORES, {"method": "exact"}, "method must be 'iman_davenport' or 'chi2'"),
         (SCORES + np.inf, {}, "is infinite"),
         (object(), {}, "must be a data frame, a dict of columns, a matrix or Predictions; got object"),
-        ({}, {}, "the table has no columns"),
-        ({"a": 1.0, "b": 2.0}, {}, "'a' must hold scores, one number a data set; got 1.0"),
+        ({}, {}, "must have a column for every algorithm, .* there are no columns"),
+        ({"a": 1.0, "b": 2.0}, {}, "'a' must hold scores, one number for each data set; got 1.0"),
         (SCORES + 1j, {}, "these are complex"),
         ({"a": [1.0, 2.0], "b": np.array([1.0, 3.0j])}, {}, "'b' must hold scores"),
-        ({"a": [1.0, 2.0], "b": [1.0]}, {}, "one score a data set; these have 1 to 2"),
-        ({"a": [1.0, 2.0], "b": [1.0, 3.0]}, {"algorithms": ["a", "c"]}, "no column 'c'"),
-        ({"a": [1.0, 2.0], "b": [1.0, 3.0]}, {"datasets": "id"}, "no column 'id'"),
+        ({"a": [1.0, 2.0], "b": [1.0]}, {}, "one score for each data set; these have 1 to 2"),
+        (
+            {"a": [1.0, 2.0], "b": [1.0, 3.0]},
+            {"algorithms": ["a", "c"]},
+            "algorithms must name columns .*no 'c' among a, b",
+        ),
+        (
+            {"a": [1.0, 2.0], "b": [1.0, 3.0]},
+            {"datasets": "id"},
+            "datasets must name columns .*no 'id' among a, b",
+        ),
         ({"id": [1, 2], "a": [0.5, 0.6], "b": [0.7, 0.1]}, {}, "'id' seems to number the data sets"),
         ({"d": ["x", "y"], "a": [0.5, 0.6], "b": ["p", "q"]}, {}, "'b' must hold scores"),
     ],
@@ -209,19 +216,19 @@ def test_what_cannot_be_used_is_refused(scores, options, message):
 
 def test_names_and_choices_are_checked():
     with pytest.raises(InputError, match="the nearest name is 'forest'"):
-        rank.bonferroni_dunn(SCORES, "forrest", algorithms=NAMES)
+        rank.bonferroni_dunn(SCORES, control="forrest", algorithms=NAMES)
     with pytest.raises(InputError, match="two different algorithms"):
-        rank.wilcoxon(SCORES, 0, 0)
-    with pytest.raises(InputError, match="zero_method must be one of 'wilcox', 'pratt', 'zsplit'"):
-        rank.wilcoxon(SCORES, 0, 1, zero_method="drop")
-    with pytest.raises(InputError, match="method must be one of"):
-        rank.wilcoxon(SCORES, 0, 1, method="t")
-    with pytest.raises(InputError, match="ties must be one of"):
-        rank.sign(SCORES, 0, 1, ties="keep")
+        rank.wilcoxon(SCORES, None, 0, 0)
+    with pytest.raises(InputError, match="zero_method must be 'wilcox', 'pratt' or 'zsplit'"):
+        rank.wilcoxon(SCORES, None, 0, 1, zero_method="drop")
+    with pytest.raises(InputError, match="method must be 'auto', 'exact' or 'asymptotic'"):
+        rank.wilcoxon(SCORES, None, 0, 1, method="t")
+    with pytest.raises(InputError, match="ties must be 'split' or 'drop'"):
+        rank.sign(SCORES, None, 0, 1, ties="keep")
     with pytest.raises(InputError, match="adjust must be"):
         rank.holm(SCORES, adjust="sidak")
     with pytest.raises(InputError, match="rope must be a number of at least 0"):
-        rank.signed_rank_bayes(SCORES, 0, 1, rope=-0.1)
+        rank.signed_rank_bayes(SCORES, None, 0, 1, rope=-0.1)
 
 
 # -- degenerate cases -----------------------------------------------------------------------------------
@@ -235,11 +242,11 @@ def test_all_tied(method):
     assert found.omnibus.pvalue == 1
     assert [pair.adjusted for pair in found.pairs] == [1, 1, 1]
     assert found.groups == (("algorithm 0", "algorithm 1", "algorithm 2"),)
-    assert rank.wilcoxon(np.ones((6, 2)), 0, 1).pvalue == 1
-    assert rank.wilcoxon(np.ones((6, 2)), 0, 1, method="asymptotic").pvalue == 1
-    assert rank.sign(np.ones((6, 2)), 0, 1).pvalue == 1
-    assert rank.sign(np.ones((6, 2)), 0, 1, ties="drop").pvalue == 1
-    assert rank.signed_rank_bayes(np.ones((6, 2)), 0, 1, n_draws=100).probabilities == (0, 1, 0)
+    assert rank.wilcoxon(np.ones((6, 2)), None, 0, 1).pvalue == 1
+    assert rank.wilcoxon(np.ones((6, 2)), None, 0, 1, method="asymptotic").pvalue == 1
+    assert rank.sign(np.ones((6, 2)), None, 0, 1).pvalue == 1
+    assert rank.sign(np.ones((6, 2)), None, 0, 1, ties="drop").pvalue == 1
+    assert rank.signed_rank_bayes(np.ones((6, 2)), None, 0, 1, n_resamples=100).probabilities == (0, 1, 0)
 
 
 @pytest.mark.filterwarnings("error")
@@ -280,11 +287,11 @@ def test_notes():
     assert codes(rank.nemenyi(many)) == {"OF353"}
     assert "at most a hint" in str(rank.nemenyi(many))
     assert codes(rank.friedman(np.round(many, 1))) == {"OF352"}
-    assert "OF358" in codes(rank.wilcoxon(many[:4], 0, 1))
-    assert rank.wilcoxon(many[:5], 0, 1).interval is None  # 2 of 2^5 signs are 6 percent
-    assert rank.wilcoxon(many[:6], 0, 1).interval is not None
+    assert "OF358" in codes(rank.wilcoxon(many[:4], None, 0, 1))
+    assert rank.wilcoxon(many[:5], None, 0, 1).interval is None  # 2 of 2^5 signs are 6 percent
+    assert rank.wilcoxon(many[:6], None, 0, 1).interval is not None
     many[3, 0] = many[3, 1]
-    assert codes(rank.wilcoxon(many, 0, 1)) == codes(rank.sign(many, 0, 1)) == {"OF357"}
+    assert codes(rank.wilcoxon(many, None, 0, 1)) == codes(rank.sign(many, None, 0, 1)) == {"OF357"}
 
 
 # -- properties -----------------------------------------------------------------------------------------
@@ -294,7 +301,7 @@ def test_notes():
 def test_the_order_of_algorithms_does_not_matter(scores, random):
     names = [f"a{j}" for j in range(scores.shape[1])]
     order = random.sample(range(len(names)), len(names))
-    for run in (rank.friedman, rank.nemenyi, rank.holm, lambda s, **k: rank.bonferroni_dunn(s, "a0", **k)):
+    for run in (rank.friedman, rank.nemenyi, rank.holm, lambda s, **k: rank.bonferroni_dunn(s, control="a0", **k)):
         one = run(scores, algorithms=names)
         other = run(scores[:, order], algorithms=[names[j] for j in order])
         np.testing.assert_allclose(other.mean_ranks, one.mean_ranks[order])
@@ -347,7 +354,7 @@ def test_swapping_two_algorithms_turns_the_sign(scores):
         rank.sign,
         lambda *a: rank.wilcoxon(*a, method="asymptotic", zero_method="pratt", correction=True),
     ):
-        one, other = run(scores, 0, 1), run(scores, 1, 0)
+        one, other = run(scores, None, 0, 1), run(scores, None, 1, 0)
         assert one.difference == pytest.approx(-other.difference)
         assert one.pvalue == pytest.approx(other.pvalue, rel=1e-12)
         assert 0 <= one.pvalue <= 1
@@ -397,7 +404,7 @@ def test_step_up_and_step_down_by_hand():
 
 def test_holm_against_a_control_finds_what_bonferroni_dunn_finds():
     scores = np.random.default_rng(2).normal(size=(20, 5)) + np.linspace(0, 2, 5)
-    careful, stepped = rank.bonferroni_dunn(scores, 0), rank.holm(scores, 0)
+    careful, stepped = rank.bonferroni_dunn(scores, control=0), rank.holm(scores, control=0)
     assert stepped.control == careful.control == "algorithm 0"
     for one, other in zip(careful.pairs, stepped.pairs, strict=True):
         assert other.pvalue == one.pvalue
@@ -406,7 +413,7 @@ def test_holm_against_a_control_finds_what_bonferroni_dunn_finds():
 
 def test_sign_test_splits_or_drops_ties():
     scores = np.array([[1.0, 0.0]] * 7 + [[0.0, 1.0]] + [[1.0, 1.0]] * 3)
-    split, dropped = rank.sign(scores, 0, 1), rank.sign(scores, 0, 1, ties="drop")
+    split, dropped = rank.sign(scores, None, 0, 1), rank.sign(scores, None, 0, 1, ties="drop")
     assert split.details["counted"] == [8, 2]
     assert split.pvalue == pytest.approx(stats.binomtest(8, 10).pvalue)
     assert dropped.pvalue == pytest.approx(stats.binomtest(7, 8).pvalue)
@@ -415,7 +422,7 @@ def test_sign_test_splits_or_drops_ties():
 
 def test_interval_of_the_median_is_that_of_the_sign_test():
     scores = np.stack([np.arange(1.0, 13.0), np.zeros(12)], axis=1)
-    assert tuple(rank.sign(scores, 0, 1).interval) == (3, 10)  # P(T <= 2) = 0.0193, P(T <= 3) = 0.0730 of 2^12
+    assert tuple(rank.sign(scores, None, 0, 1).interval) == (3, 10)  # P(T <= 2) = 0.0193, P(T <= 3) = 0.0730 of 2^12
     ref = stats.quantile_test(scores[:, 0], q=0, p=0.5).confidence_interval(0.95)
     assert ref.low == 3
     assert ref.high == 10
@@ -423,7 +430,7 @@ def test_interval_of_the_median_is_that_of_the_sign_test():
 
 def test_interval_of_wilcoxon_holds_what_the_test_does_not_reject():
     difference = np.random.default_rng(5).normal(0.3, 1, 11)
-    low, high = rank.wilcoxon(np.stack([difference, np.zeros(11)], axis=1), 0, 1).interval
+    low, high = rank.wilcoxon(np.stack([difference, np.zeros(11)], axis=1), None, 0, 1).interval
     for shift, inside in ((low + 1e-6, True), (high - 1e-6, True), (low - 1e-6, False), (high + 1e-6, False)):
         assert (stats.wilcoxon(difference - shift, method="exact").pvalue > 0.05) == inside
 
@@ -456,7 +463,7 @@ def test_many_data_sets_need_no_table_of_all_pairs():
     """50 million means of pairs would take 400 MB."""
     difference = np.random.default_rng(3).normal(0.1, 1, 10_000)
     tracemalloc.start()
-    found = rank.wilcoxon(np.stack([difference, np.zeros(10_000)], axis=1), 0, 1)
+    found = rank.wilcoxon(np.stack([difference, np.zeros(10_000)], axis=1), None, 0, 1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 50e6
@@ -472,11 +479,11 @@ def test_intervals_leave_out_nought_where_the_test_rejects_it(values, zeros):
     """Without ties of size, and with data sets without a difference, which both the test and the interval leave out."""
     scores = np.zeros((len(values) + zeros, 2))
     scores[: len(values), 0] = values
-    for found in (rank.wilcoxon(scores, 0, 1), rank.sign(scores, 0, 1, ties="drop")):
+    for found in (rank.wilcoxon(scores, None, 0, 1), rank.sign(scores, None, 0, 1, ties="drop")):
         if found.interval is not None:
             assert (found.pvalue <= 0.05) == (not found.interval.low <= 0 <= found.interval.high)
             assert found.interval.low <= found.difference <= found.interval.high
-    split = rank.sign(scores, 0, 1)
+    split = rank.sign(scores, None, 0, 1)
     if split.interval is not None:
         assert (split.pvalue <= 0.05) == (not split.interval.low < 0 < split.interval.high) or 0 in split.interval
         assert split.interval.low <= split.difference <= split.interval.high
@@ -485,28 +492,28 @@ def test_intervals_leave_out_nought_where_the_test_rejects_it(values, zeros):
 def test_posterior_means_are_those_of_the_dirichlet_distribution():
     """E[w_i w_j] = a_i (a_j + [i = j]) / (A (A + 1)) gives the expected shares in closed form."""
     scores = np.stack([SCORES[:, 1], SCORES[:, 0]], axis=1)
-    found = rank.signed_rank_bayes(scores, 0, 1, rope=0.025)
+    found = rank.signed_rank_bayes(scores, None, 0, 1, rope=0.025)
     values, a = np.append(scores[:, 0] - scores[:, 1], 0), np.append(np.ones(5), 0.5)
     weight = (np.outer(a, a) + np.diag(a)) / (a.sum() * (a.sum() + 1))
     sums = values[:, None] + values
     expected = [weight[sums > 0.05 + 1e-9].sum(), weight[np.abs(sums) <= 0.05 + 1e-9].sum(), 0]
     np.testing.assert_allclose(found.details["expected"], expected, atol=0.005)
-    again = rank.signed_rank_bayes(scores, 0, 1, rope=0.025)
+    again = rank.signed_rank_bayes(scores, None, 0, 1, rope=0.025)
     assert again.probabilities == found.probabilities
-    assert rank.signed_rank_bayes(scores, 0, 1, rope=0.025, rng=1).probabilities != found.probabilities
+    assert rank.signed_rank_bayes(scores, None, 0, 1, rope=0.025, rng=1).probabilities != found.probabilities
     assert sum(found.probabilities) == pytest.approx(1)
-    swapped = rank.signed_rank_bayes(scores, 1, 0, rope=0.025).probabilities
+    swapped = rank.signed_rank_bayes(scores, None, 1, 0, rope=0.025).probabilities
     np.testing.assert_allclose(swapped, found.probabilities[::-1], atol=1e-12)
 
 
 def test_single_floats_equal_but_for_rounding_are_tied():
     """0.10 - 0.05, 0.85 - 0.80 and 0.75 - 0.70 are the same 0.05, in single precision too."""
     exact = np.array([[0.10, 0.05], [0.75, 0.70], [0.80, 0.85], [0.60, 0.50]])
-    expected = rank.wilcoxon(exact, 0, 1).details["rank_sums"]
+    expected = rank.wilcoxon(exact, None, 0, 1).details["rank_sums"]
     single = exact.astype(np.float32)
     names = ["a", "b"]
     for scores in (single, dict(zip(names, single.T, strict=True)), pd.DataFrame(single), pl.DataFrame(single)):
-        assert rank.wilcoxon(scores, 0, 1).details["rank_sums"] == expected == [8.0, 2.0]
+        assert rank.wilcoxon(scores, None, 0, 1).details["rank_sums"] == expected == [8.0, 2.0]
     added = np.array([[0.3, 0.3], [0.5, 0.6], [0.5, 0.6]], dtype=np.float32)
     added[0, 0] = np.nextafter(np.float32(0.3), np.float32(1))
     assert rank.friedman(added).mean_ranks.tolist() == [5.5 / 3, 3.5 / 3]
@@ -522,7 +529,7 @@ def test_scores_equal_but_for_rounding_are_tied():
 
 
 def test_ranking_prints_and_converts():
-    found = rank.holm(SCORES, "tree", algorithms=["tree", "R&D_1", "bayes"])
+    found = rank.holm(SCORES, control="tree", algorithms=["tree", "R&D_1", "bayes"])
     assert repr(found) == f"<Ranking holm of 3 algorithms over 5 data sets: p = {found.omnibus.pvalue:.4f}>"
     lines = str(found).splitlines()
     assert lines[1].split() == ["rank", "algorithm", "mean", "score", "against", "tree", "adjusted", "p"]

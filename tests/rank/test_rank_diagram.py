@@ -6,15 +6,14 @@ import builtins
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
 import outfold as of
+from extras import mpl, plt
 from outfold.exceptions import InputError
 from outfold.results import _diagram
 
-mpl.use("Agg")
 NAMES = ["plain", "R&D <1>", "$k$_5%", r"a{b}\c", "svm", "mlp", "tree"]
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -90,7 +89,7 @@ def test_tikz_is_balanced_and_names_are_escaped(ranking):
 
 def test_control_is_bold_and_has_one_bar():
     scores = np.random.default_rng(3).normal(size=(15, 4)) + np.arange(4)
-    found = of.rank.bonferroni_dunn(scores, "a&b", algorithms=["x", "y", "a&b", "z"])
+    found = of.rank.bonferroni_dunn(scores, control="a&b", algorithms=["x", "y", "a&b", "z"])
     assert 'font-weight="bold">a&amp;b<' in found.to_svg()
     assert r"\textbf{a\&b}" in found.to_tikz()
     assert len(found.layout().bars) == len(found.groups) <= 1
@@ -103,8 +102,7 @@ def test_omnibus_alone_has_neither_bars_nor_critical_difference():
 
 
 def test_matplotlib_draws_the_same(ranking):
-    import matplotlib.pyplot as plt
-
+    mpl.use("Agg")
     ax = of.plot.critical_difference(ranking)
     assert set(NAMES) <= {text.get_text() for text in ax.texts}
     assert sum(line.get_color() == _diagram.BAR for line in ax.lines) == len(ranking.groups)

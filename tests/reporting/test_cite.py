@@ -11,7 +11,7 @@ from report_cases import two_classes
 
 import outfold as of
 from outfold.citations import _PAPER, _entries, keys_of
-from outfold.compare._registry import TESTS
+from outfold.compare._pair_test import TESTS
 from outfold.exceptions import InputError
 
 SOURCE = Path(of.__file__).parent
@@ -74,7 +74,7 @@ def test_names_in_all_spellings():
 
 
 def test_what_has_no_reference_is_refused():
-    with pytest.raises(InputError, match="needs a result with a reference"):
+    with pytest.raises(InputError, match="result must have a reference"):
         of.cite(3)
     with pytest.raises(InputError, match="no BibTeX entry for nobody1999"):
         of.cite("Nobody 1999")

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from report_cases import two_classes
 
 import outfold as of
+from outfold.charts.svg import Drawing, Scale, escape, render, tick_texts
 from outfold.exceptions import FileError, InputError
-from outfold.reporting.svg import Drawing, Scale, escape, tick_texts
 from outfold.select import Rule
 
 SVG = re.compile(r"<svg.*?</svg>", re.S)
@@ -302,7 +302,7 @@ def test_save_by_the_ending(small_report, tmp_path, name):
 
 
 def test_save_says_what_is_wrong(small_report, tmp_path):
-    with pytest.raises(FileError, match=r"saved as .html, .md or .tex; got report.pdf"):
+    with pytest.raises(FileError, match=r"must end in .html, .md or .tex; got report.pdf"):
         small_report.save(tmp_path / "report.pdf")
     with pytest.raises(FileError, match="cannot be written"):
         small_report.save(tmp_path / "missing" / "report.html")
@@ -348,7 +348,7 @@ def test_a_drawing_is_xml_whatever_is_written_on_it(hostile):
     draw = Drawing(10, hostile.configs[2])
     for name in hostile.configs:
         draw.text(0, 0, name, most=10)
-        draw.circle(1, 1, 1, "c0", name)
+        draw.marker(1, 1, 1, "circle", "f-blue", name)
     drawn = ElementTree.fromstring(draw.render())
     assert len(drawn) == 2 * len(hostile.configs)
 
@@ -359,11 +359,12 @@ def test_the_legend_stands_below_the_curves():
     P = rng.dirichlet(np.ones(4), (80, 2, 1))
     made = of.report(of.from_arrays(y, P, folds=(np.arange(80) % 5)[:, None], response="proba"), n_resamples=50)
     for picture in (p for p in made.pictures if p.name in ("roc", "precision_recall", "calibration")):
-        axis = max(float(at) for at in re.findall(r'<line class="grid"[^>]* y2="([\d.]+)"', picture.svg))
-        keys = [float(at) for at in re.findall(r'<line class="line l\d" x1="60" y1="([\d.]+)"', picture.svg)]
+        svg = render(picture)
+        axis = max(float(at) for at in re.findall(r'<line class="grid"[^>]* y2="([\d.]+)"', svg))
+        keys = [float(at) for at in re.findall(r'<path class="line key [^"]*" d="M60 ([\d.]+)L', svg)]
         assert len(keys) == 4
         assert min(keys) > axis
-        assert max(keys) < float(re.search(r'viewBox="0 0 \S+ ([\d.]+)"', picture.svg)[1])
+        assert max(keys) < float(re.search(r'viewBox="0 0 \S+ ([\d.]+)"', svg)[1])
 
 
 def test_a_very_long_name_is_large_in_part_only():

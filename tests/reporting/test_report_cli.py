@@ -58,7 +58,7 @@ def test_report_as_markdown_with_options(capsys, oof_file, tmp_path):
 @pytest.mark.parametrize(
     ("more", "code", "says"),
     [
-        (["-o", "a.pdf"], 1, "saved as .html, .md or .tex"),
+        (["-o", "a.pdf"], 1, "must end in .html, .md or .tex"),
         (["--resamples", "0"], 2, "--resamples must be"),
         (["--level", "2"], 2, "--level must"),
         (["--metric", "rmse"], 2, "rmse"),

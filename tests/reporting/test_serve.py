@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from outfold.exceptions import FileError
-from outfold.reporting import serve as serving
+from outfold.reporting import page as serving
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_a_port_in_use_is_said():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with pytest.raises(FileError, match="Give another with --port"):
+        with pytest.raises(FileError, match=r"cannot be used .*Give another port, or none"):
             serving.serve("", taken.getsockname()[1], browser=False)
     with pytest.raises(FileError, match="port 99999 cannot be used"):
         serving.serve("", 99999, browser=False)

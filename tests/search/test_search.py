@@ -11,7 +11,6 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from scipy.stats import loguniform, randint
@@ -39,6 +38,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
 from collect_estimators import Raises, Tally, fits
+from extras import pd
 from outfold.exceptions import InputError
 
 CV = StratifiedKFold(4, shuffle=True, random_state=3)

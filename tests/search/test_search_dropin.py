@@ -6,8 +6,6 @@ import pickle
 import warnings
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 import sklearn
@@ -44,6 +42,7 @@ from sklearn.utils.estimator_checks import check_dtype_object
 
 import outfold as of
 from collect_estimators import Raises, Tally, fits
+from extras import pd, pl
 from outfold.exceptions import InputError
 
 GRID = {"C": [0.01, 1.0]}

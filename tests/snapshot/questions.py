@@ -354,18 +354,18 @@ ESTIMATES: dict[str, Callable[[of.Predictions, str], Any]] = {
 
 # The tests of one pair; options such as alternative, confidence_level and rope go to all that take them.
 PAIR_TESTS: dict[str, Callable[..., Any]] = {
-    "t_corrected": lambda s, m, a, b, **o: of.compare.t_corrected(s, a, b, m, **o),
-    "t_corrected_kfold": lambda s, m, a, b, **o: of.compare.t_corrected_kfold(s, a, b, m, **o),
-    "t_kfold": lambda s, m, a, b, **o: of.compare.t_kfold(s, a, b, m, **o),
-    "t_resampled": lambda s, m, a, b, **o: of.compare.t_resampled(s, a, b, m, **o),
-    "t_5x2cv": lambda s, m, a, b, **o: of.compare.t_5x2cv(s, a, b, m, **o),
-    "t_blocked_3x2": lambda s, m, a, b, **o: of.compare.t_blocked_3x2(s, a, b, m, **o),
-    "t_blocked_mx2": lambda s, m, a, b, **o: of.compare.t_blocked_mx2(s, a, b, m, **o),
-    "mcnemar": lambda s, m, a, b, **o: of.compare.mcnemar(s, a, b, m, **o),
-    "z_proportions": lambda s, m, a, b, **o: of.compare.z_proportions(s, a, b, m, **o),
-    "delong": lambda s, m, a, b, **o: of.compare.delong(s, a, b, m, **o),
-    "bootstrap": lambda s, m, a, b, **o: of.compare.bootstrap(s, a, b, m, n_resamples=300, **o),
-    "permutation": lambda s, m, a, b, **o: of.compare.permutation(s, a, b, m, n_resamples=300, **o),
+    "t_corrected": lambda s, m, a, b, **o: of.compare.t_corrected(s, m, a, b, **o),
+    "t_corrected_kfold": lambda s, m, a, b, **o: of.compare.t_corrected_kfold(s, m, a, b, **o),
+    "t_kfold": lambda s, m, a, b, **o: of.compare.t_kfold(s, m, a, b, **o),
+    "t_resampled": lambda s, m, a, b, **o: of.compare.t_resampled(s, m, a, b, **o),
+    "t_5x2cv": lambda s, m, a, b, **o: of.compare.t_5x2cv(s, m, a, b, **o),
+    "t_blocked_3x2": lambda s, m, a, b, **o: of.compare.t_blocked_3x2(s, m, a, b, **o),
+    "t_blocked_mx2": lambda s, m, a, b, **o: of.compare.t_blocked_mx2(s, m, a, b, **o),
+    "mcnemar": lambda s, m, a, b, **o: of.compare.mcnemar(s, m, a, b, **o),
+    "z_proportions": lambda s, m, a, b, **o: of.compare.z_proportions(s, m, a, b, **o),
+    "delong": lambda s, m, a, b, **o: of.compare.delong(s, m, a, b, **o),
+    "bootstrap": lambda s, m, a, b, **o: of.compare.bootstrap(s, m, a, b, n_resamples=300, **o),
+    "permutation": lambda s, m, a, b, **o: of.compare.permutation(s, m, a, b, n_resamples=300, **o),
 }
 WAYS: dict[str, dict[str, Any]] = {
     "": {},
@@ -380,27 +380,27 @@ COMPARISONS: dict[str, Callable[[of.Predictions, str, str, str], Any]] = {
     for way, options in WAYS.items()
 }
 COMPARISONS |= {
-    "f_5x2cv": lambda oof, m, a, b: of.compare.f_5x2cv(oof, a, b, m),
-    "f_5x2cv, 0.9, rope": lambda oof, m, a, b: of.compare.f_5x2cv(oof, a, b, m, confidence_level=0.9, rope=0.02),
-    "t_bayes": lambda oof, m, a, b: of.compare.t_bayes(oof, a, b, m),
-    "t_bayes, rope": lambda oof, m, a, b: of.compare.t_bayes(oof, a, b, m, rope=0.03, confidence_level=0.9),
-    "t_bayes, rho": lambda oof, m, a, b: of.compare.t_bayes(oof, a, b, m, rope=0.03, rho=0.3),
-    "t_corrected_kfold, rho": lambda oof, m, a, b: of.compare.t_corrected_kfold(oof, a, b, m, rho=0.2),
-    "t_blocked_3x2, weight": lambda oof, m, a, b: of.compare.t_blocked_3x2(oof, a, b, m, variance_weight=1.2),
-    "mcnemar, plain": lambda oof, m, a, b: of.compare.mcnemar(oof, a, b, m, method="plain"),
-    "mcnemar, edwards": lambda oof, m, a, b: of.compare.mcnemar(oof, a, b, m, method="edwards"),
-    "mcnemar, exact": lambda oof, m, a, b: of.compare.mcnemar(oof, a, b, m, method="exact"),
-    "mcnemar, midp": lambda oof, m, a, b: of.compare.mcnemar(oof, a, b, m, method="midp"),
-    "mcnemar, repeat": lambda oof, m, a, b: of.compare.mcnemar(oof, a, b, m, repeat=0),
-    "z_proportions, repeat": lambda oof, m, a, b: of.compare.z_proportions(oof, a, b, m, repeat=0),
+    "f_5x2cv": lambda oof, m, a, b: of.compare.f_5x2cv(oof, m, a, b),
+    "f_5x2cv, 0.9, rope": lambda oof, m, a, b: of.compare.f_5x2cv(oof, m, a, b, confidence_level=0.9, rope=0.02),
+    "t_bayes": lambda oof, m, a, b: of.compare.t_bayes(oof, m, a, b),
+    "t_bayes, rope": lambda oof, m, a, b: of.compare.t_bayes(oof, m, a, b, rope=0.03, confidence_level=0.9),
+    "t_bayes, rho": lambda oof, m, a, b: of.compare.t_bayes(oof, m, a, b, rope=0.03, rho=0.3),
+    "t_corrected_kfold, rho": lambda oof, m, a, b: of.compare.t_corrected_kfold(oof, m, a, b, rho=0.2),
+    "t_blocked_3x2, weight": lambda oof, m, a, b: of.compare.t_blocked_3x2(oof, m, a, b, variance_weight=1.2),
+    "mcnemar, plain": lambda oof, m, a, b: of.compare.mcnemar(oof, m, a, b, method="plain"),
+    "mcnemar, edwards": lambda oof, m, a, b: of.compare.mcnemar(oof, m, a, b, method="edwards"),
+    "mcnemar, exact": lambda oof, m, a, b: of.compare.mcnemar(oof, m, a, b, method="exact"),
+    "mcnemar, midp": lambda oof, m, a, b: of.compare.mcnemar(oof, m, a, b, method="midp"),
+    "mcnemar, repeat": lambda oof, m, a, b: of.compare.mcnemar(oof, m, a, b, repeat=0),
+    "z_proportions, repeat": lambda oof, m, a, b: of.compare.z_proportions(oof, m, a, b, repeat=0),
     "bootstrap, percentile": lambda oof, m, a, b: of.compare.bootstrap(
-        oof, a, b, m, n_resamples=300, method="percentile", rng=4
+        oof, m, a, b, n_resamples=300, method="percentile", rng=4
     ),
-    "bootstrap, stratified": lambda oof, m, a, b: of.compare.bootstrap(oof, a, b, m, n_resamples=300, stratify=True),
-    "cochran_q": lambda oof, m, a, b: of.compare.cochran_q(oof, metric=m),
-    "cochran_q, repeat": lambda oof, m, a, b: of.compare.cochran_q(oof, oof.configs[:3], m, repeat=0),
-    "f_looney": lambda oof, m, a, b: of.compare.f_looney(oof, metric=m),
-    "f_looney, repeat": lambda oof, m, a, b: of.compare.f_looney(oof, oof.configs[:3], m, repeat=0),
+    "bootstrap, stratified": lambda oof, m, a, b: of.compare.bootstrap(oof, m, a, b, n_resamples=300, stratify=True),
+    "cochran_q": lambda oof, m, a, b: of.compare.cochran_q(oof, m),
+    "cochran_q, repeat": lambda oof, m, a, b: of.compare.cochran_q(oof, m, oof.configs[:3], repeat=0),
+    "f_looney": lambda oof, m, a, b: of.compare.f_looney(oof, m),
+    "f_looney, repeat": lambda oof, m, a, b: of.compare.f_looney(oof, m, oof.configs[:3], repeat=0),
     "auto": lambda oof, m, a, b: of.compare.auto(oof, m, a, b),
     "auto, better": lambda oof, m, a, b: of.compare.auto(oof, m, a, b, alternative="better", confidence_level=0.9),
     "auto of all": lambda oof, m, a, b: of.compare.auto(oof, m, adjust="bh"),
@@ -411,25 +411,25 @@ COMPARISONS |= {
     "pairs by permutation": lambda oof, m, a, b: of.compare.pairs(
         oof, m, test="permutation", configs=oof.configs[:3], n_resamples=200
     ),
-    "e_process": lambda oof, m, a, b: of.compare.e_process(oof, a, b, m),
+    "e_process": lambda oof, m, a, b: of.compare.e_process(oof, m, a, b),
     "e_process, order": lambda oof, m, a, b: of.compare.e_process(
-        oof, a, b, m, order=np.arange(oof.n_samples)[::-1], confidence_level=0.9
+        oof, m, a, b, order=np.arange(oof.n_samples)[::-1], confidence_level=0.9
     ),
-    "e_process over repeats": lambda oof, m, a, b: of.compare.e_process(oof, a, b, m, over="repeats"),
+    "e_process over repeats": lambda oof, m, a, b: of.compare.e_process(oof, m, a, b, over="repeats"),
 }
 # Slow ones, asked by the main metric only.
 POWERS: dict[str, Callable[[of.Predictions, str, str, str], Any]] = {
     "power of t_corrected": lambda oof, m, a, b: of.compare.power(
-        "t_corrected", [0.02, 0.1], source=oof, a=a, b=b, metric=m, n_simulations=20
+        oof, m, a, b, [0.02, 0.1], test="t_corrected", n_simulations=20
     ),
     "power of mcnemar": lambda oof, m, a, b: of.compare.power(
-        "mcnemar", 0.1, 200, source=oof, a=a, b=b, metric=m, n_simulations=40, confidence_level=0.9
+        oof, m, a, b, 0.1, test="mcnemar", n=200, n_simulations=40, confidence_level=0.9
     ),
     "detectable by t_corrected": lambda oof, m, a, b: of.compare.detectable(
-        "t_corrected", 0.5, 150, source=oof, a=a, b=b, metric=m, n_simulations=12
+        oof, m, a, b, test="t_corrected", power=0.5, n=150, n_simulations=12
     ),
     "detectable by mcnemar": lambda oof, m, a, b: of.compare.detectable(
-        "mcnemar", 0.6, 300, source=oof, a=a, b=b, metric=m, n_simulations=30, rng=2
+        oof, m, a, b, test="mcnemar", power=0.6, n=300, n_simulations=30, rng=2
     ),
 }
 
@@ -451,20 +451,24 @@ RANKS: dict[str, Callable[[Any, bool, str, str], Any]] = {
     "friedman, chi2": lambda t, up, a, b: of.rank.friedman(t, method="chi2", ties=False, greater_is_better=up),
     "nemenyi": lambda t, up, a, b: of.rank.nemenyi(t, greater_is_better=up),
     "nemenyi, 0.1": lambda t, up, a, b: of.rank.nemenyi(t, alpha=0.1, greater_is_better=up),
-    "bonferroni_dunn": lambda t, up, a, b: of.rank.bonferroni_dunn(t, a, greater_is_better=up),
+    "bonferroni_dunn": lambda t, up, a, b: of.rank.bonferroni_dunn(t, control=a, greater_is_better=up),
     "holm": lambda t, up, a, b: of.rank.holm(t, greater_is_better=up),
-    "holm, hochberg": lambda t, up, a, b: of.rank.holm(t, a, adjust="hochberg", greater_is_better=up),
-    "holm, bh": lambda t, up, a, b: of.rank.holm(t, a, adjust="bh", greater_is_better=up),
-    "wilcoxon": lambda t, up, a, b: of.rank.wilcoxon(t, a, b, greater_is_better=up),
+    "holm, hochberg": lambda t, up, a, b: of.rank.holm(t, control=a, adjust="hochberg", greater_is_better=up),
+    "holm, bh": lambda t, up, a, b: of.rank.holm(t, control=a, adjust="bh", greater_is_better=up),
+    "wilcoxon": lambda t, up, a, b: of.rank.wilcoxon(t, None, a, b, greater_is_better=up),
     "wilcoxon, pratt": lambda t, up, a, b: of.rank.wilcoxon(
-        t, a, b, zero_method="pratt", method="asymptotic", correction=True, greater_is_better=up
+        t, None, a, b, zero_method="pratt", method="asymptotic", correction=True, greater_is_better=up
     ),
     "wilcoxon, zsplit": lambda t, up, a, b: of.rank.wilcoxon(
-        t, a, b, zero_method="zsplit", method="exact", confidence_level=0.9, greater_is_better=up
+        t, None, a, b, zero_method="zsplit", method="exact", confidence_level=0.9, greater_is_better=up
     ),
-    "sign": lambda t, up, a, b: of.rank.sign(t, a, b, greater_is_better=up),
-    "sign, drop": lambda t, up, a, b: of.rank.sign(t, a, b, ties="drop", confidence_level=0.8, greater_is_better=up),
-    "signed_rank_bayes": lambda t, up, a, b: of.rank.signed_rank_bayes(t, a, b, n_draws=2000, greater_is_better=up),
+    "sign": lambda t, up, a, b: of.rank.sign(t, None, a, b, greater_is_better=up),
+    "sign, drop": lambda t, up, a, b: of.rank.sign(
+        t, None, a, b, ties="drop", confidence_level=0.8, greater_is_better=up
+    ),
+    "signed_rank_bayes": lambda t, up, a, b: of.rank.signed_rank_bayes(
+        t, None, a, b, n_resamples=2000, greater_is_better=up
+    ),
 }
 
 SELECTIONS: dict[str, Callable[[of.Predictions, str], Any]] = {

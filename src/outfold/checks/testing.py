@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..compare._contest import selected_note
-from ..compare._many import unadjusted_notes
+from ..compare._auto import unadjusted_notes
+from ..compare._compared import selected_note
 from .case import Case
 from .declaration import Check
 

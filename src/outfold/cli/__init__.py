@@ -149,7 +149,7 @@ _WORDS = {
     "rank": {
         r"\bmissing='drop'": "--missing drop",
         r"Leave the column out, or name the others: algorithms=\.": "Leave the column out.",
-        r"say datasets=.*, or name the columns to compare: algorithms=\.": "leave it out, or make it text.",
+        r"Say datasets=.*, or name the columns to compare with algorithms\.": "Leave it out, or make it text.",
     },
 }
 

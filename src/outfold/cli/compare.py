@@ -7,9 +7,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from .. import compare
-from ..compare._design import ALTERNATIVES
-from ..compare._many import ADJUSTMENTS
-from ..compare._registry import TESTS
+from ..compare._auto import ADJUSTMENTS
+from ..compare._pair_test import ALTERNATIVES, TESTS
 from ..exceptions import InputError
 from ..results import Comparison
 from ..results._comparison import comparison_row

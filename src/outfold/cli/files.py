@@ -31,7 +31,7 @@ COLUMNS = {
 
 def load(args: argparse.Namespace) -> Predictions:
     """The predictions of the file, by the columns that were named."""
-    from ..io.convert import read
+    from ..io.store import read
 
     given = {name: getattr(args, option) for option, name in COLUMNS.items() if getattr(args, option) is not None}
     for several in ("label", "prediction"):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..reporting import Report, report
+from ..reporting.page import serve
 from .arguments import add_command, add_file, seed
 from .files import load
 
@@ -75,8 +76,6 @@ def _report(args: argparse.Namespace) -> None:
 
 
 def _open(args: argparse.Namespace) -> None:
-    from ..reporting.serve import serve
-
     page = _made(args).to_html()
     serve(
         page,

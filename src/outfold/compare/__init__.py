@@ -1,15 +1,14 @@
 """Is A really better than B? The right test for every design, with its effect, its interval and its reasons."""
 
 from ._areas import delong
-from ._auto import auto
-from ._bayes import t_bayes
-from ._many import pairs
+from ._auto import auto, pairs
 from ._power import detectable, power
 from ._proportions import cochran_q, f_looney, mcnemar, z_proportions
 from ._resampled_sets import bootstrap, permutation
 from ._resampling import (
     f_5x2cv,
     t_5x2cv,
+    t_bayes,
     t_blocked_3x2,
     t_blocked_mx2,
     t_corrected,

@@ -8,13 +8,22 @@ from numpy.typing import NDArray
 from ..data.predictions import Predictions
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
-from ..results import Alternative, Comparison, Outcome
+from ..results import Comparison, PairArrays
 from ..stats import roc_curves as kernels
 from ..stats.pvalues import Tails, normal_quantile, normal_tails
 from ..stats.resampling import blocks
-from ._contest import Contest, Source
-from ._design import Answer, PairTest, Question, compare_pair
-from ._one_set import notes_on_pooling, notes_without_variance, pvalues, standardised
+from ._compared import ComparedConfigs, Source
+from ._pair_test import (
+    AlternativeLike,
+    Findings,
+    Hypothesis,
+    PairTest,
+    compare_pair,
+    notes_without_variance,
+    public,
+    pvalues,
+    standardised,
+)
 
 # Pairs times samples whose differences of placements are held at once.
 _AT_ONCE = 1 << 22
@@ -22,11 +31,14 @@ _AT_ONCE = 1 << 22
 _NONE = 1e-30
 
 
-def _delong(contest: Contest, pairs: NDArray[np.intp], question: Question) -> Answer:
-    oof = contest.predictions("delong")
-    if contest.metric_name != "roc_auc":
+def _delong(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> Findings:
+    oof = compared.needed_predictions("delong")
+    if compared.metric_name != "roc_auc":
         raise InputError(
-            f"delong compares roc_auc of two classes; got {contest.metric_name}. Use bootstrap or permutation."
+            argument="delong",
+            needed="compares roc_auc of two classes",
+            given=f"got {compared.metric_name}",
+            remedy="Use bootstrap or permutation.",
         )
     rows = _rows(oof)
     positive = oof.target.y[rows] == 1
@@ -37,24 +49,24 @@ def _delong(contest: Contest, pairs: NDArray[np.intp], question: Question) -> An
     difference[np.abs(difference) < 1e-15] = 0.0
     error = np.sqrt(np.where(variances < _NONE, 0.0, variances))
     z = np.divide(difference, error, out=np.where(difference == 0, 0.0, np.nan), where=error > 0)
-    half = -normal_quantile((1 - question.confidence_level) / 2) * error
+    half = -normal_quantile((1 - hypothesis.confidence_level) / 2) * error
     interval = np.stack([difference - half, difference + half], axis=1)
     interval[np.isnan(z)] = np.nan
-    outcome = Outcome(
+    arrays = PairArrays(
         difference=difference,
         statistic=z,
-        pvalue=pvalues(question, _tails(z, error)),
+        pvalue=pvalues(hypothesis, _tails(z, error)),
         interval=interval,
         standardised=standardised(difference, error * np.sqrt(len(rows))),
         wins=wins,
         unit="sample",
         notes=notes_without_variance(difference, error),
     )
-    return Answer(outcome, areas, notes_on_pooling(contest, ranked=True), description=_description(oof))
+    return Findings(arrays, areas, compared.notes_on_pooling(ranked=True), description=_description(oof))
 
 
 def _tails(z: NDArray[np.float64], error: NDArray[np.float64]) -> Tails:
-    """Normal tails; 1 where two models are the same, whichever the question."""
+    """Normal tails; 1 where two models are the same, whichever the hypothesis."""
     greater, less = normal_tails(z)
     same = (error == 0) & (z == 0)
     return Tails(np.where(same, 1.0, greater), np.where(same, 1.0, less))
@@ -82,11 +94,17 @@ def _rows(oof: Predictions) -> NDArray[np.intp]:
     rows = same_rows(oof)
     if rows is None:
         raise NeedError(
-            f"delong needs a prediction of the same samples in every repeat; these predictions are {oof.plan}. Use bootstrap."
+            argument="delong",
+            needed="needs a prediction of the same samples in every repeat",
+            given=f"these predictions are {oof.plan}",
+            remedy="Use bootstrap.",
         )
     if not two_of_each(oof, rows):
         raise NeedError(
-            "delong needs two samples of each class at least; one class has fewer among those held out. Use permutation."
+            argument="delong",
+            needed="needs two samples of each class at least",
+            given="one class has fewer among those held out",
+            remedy="Use permutation.",
         )
     return rows
 
@@ -109,7 +127,12 @@ def _codes(
     # Groups that are not held out must not count.
     codes = np.unique(oof.group_codes[rows], return_inverse=True)[1].astype(np.intp)
     if min(len(np.unique(codes[positive])), len(np.unique(codes[~positive]))) < 2:
-        raise NeedError("delong needs two groups with each class at least. Use permutation, or more groups.")
+        raise NeedError(
+            argument="delong",
+            needed="needs two groups with each class at least",
+            given="one class has fewer",
+            remedy="Use permutation, or more groups.",
+        )
     return codes[positive], codes[~positive]
 
 
@@ -146,31 +169,56 @@ DELONG = PairTest(
 )
 
 
+@public(DELONG)
 def delong(
     source: Source,
+    metric: MetricLike | None,
     a: str | int,
     b: str | int,
-    metric: MetricLike = "roc_auc",
     *,
-    alternative: Alternative = "two-sided",
+    alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
 ) -> Comparison:
-    """Difference of the areas under two ROC curves on the same samples (DeLong, DeLong and Clarke-Pearson 1988).
+    """Difference of the areas under two ROC curves on the same samples, by DeLong's test.
 
     The placement of a positive is the share of negatives it scores above, that of a negative the share of positives above it,
-    ties one half; the area is their mean, and the variance of a difference of areas that of the differences of placements.
+    ties one half. The area is their mean, and the variance of a difference of areas is that of the differences of placements
+    [1]_, found by sorting [2]_. Placements are averaged over repeats. Groups are clusters [3]_.
+
+    {needs}
 
     Parameters
     ----------
-    source
-        Predictions; on several folds they are taken as one test set (OF308), and their scores are ranked together. With repeats
-        the placements are averaged over them, which must hold out the same samples. Groups are clusters (Obuchowski 1997).
-    a, b
-        The configurations.
-    metric
-        ``roc_auc``; other areas are for `bootstrap`.
-    alternative, confidence_level, rope
-        As for `mcnemar`.
+    {predictions}
+    metric : {"roc_auc"} or None
+        The area under the ROC curve; use `bootstrap` for other areas.
+    {pair}
+    {alternative}
+    {confidence_level}
+    {rope}
+
+    Returns
+    -------
+    {comparison}
+
+    References
+    ----------
+    .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under two or more correlated
+       receiver operating characteristic curves: a nonparametric approach. Biometrics 44, 837-845.
+    .. [2] Sun, X. and Xu, W. (2014). Fast implementation of DeLong's algorithm for comparing the areas under correlated
+       receiver operating characteristic curves. IEEE Signal Processing Letters 21, 1389-1393.
+    .. [3] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data. Biometrics 53, 567-578.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> y = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> scores = [[1, 2], [2, 1], [3, 4], [4, 6], [5, 3], [6, 8], [7, 5], [8, 7]]
+    >>> oof = of.from_arrays(y, scores, configs=["a", "b"], response="score")
+    >>> of.compare.delong(oof, "roc_auc", "a", "b")
+    <Comparison delong a - b: roc_auc +0.1875, p = 0.2679>
     """
-    return compare_pair(DELONG, source, a, b, metric, Question(alternative, confidence_level, rope))
+    if metric is None and isinstance(source, Predictions):
+        metric = "roc_auc"
+    return compare_pair(DELONG, source, metric, a, b, Hypothesis(alternative, confidence_level, rope))

@@ -14,20 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import check_count
+from ..arguments import RngLike, as_seed, check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores
-from ..exceptions import InputError, NeedError
+from ..exceptions import InputError, NeedError, got
 from ..io.convert import from_arrays
 from ..metrics import MetricLike
 from ..metrics._scoring import bind
-from ..results import Alternative, Power
+from ..results import Power
 from ..stats.resampling import blocks
-from ._contest import Contest, Source
-from ._design import PairTest, Question
-from ._many import find_contest
-from ._registry import BY_FOLDS, TestLike, check_options
+from ._auto import find_compared
+from ._compared import ComparedConfigs, Source
+from ._pair_test import AlternativeLike, Hypothesis, PairTest, TestLike, check_options, public
 
 _STREAM = 0x90E7
 # Values held at once: simulations are worked off in blocks of such a size.
@@ -72,12 +71,12 @@ class _Simulator:
     """Simulated contests of two configurations, put to one test."""
 
     def __init__(
-        self, contest: Contest, test: PairTest, question: Question, options: dict[str, Any], size: _Size
+        self, compared: ComparedConfigs, test: PairTest, hypothesis: Hypothesis, options: dict[str, Any], size: _Size
     ) -> None:
-        self.contest, self.test, self.question, self.options, self.size = contest, test, question, options, size
-        self.oof = contest.predictions("power")
-        self.by_folds = test.name in BY_FOLDS
-        self.metric, self._data = bind(self.oof, contest.metric_name if contest.metric is None else contest.metric)
+        self.compared, self.test, self.hypothesis, self.options, self.size = compared, test, hypothesis, options, size
+        self.oof = compared.predictions
+        self.by_folds = test.by_folds
+        self.metric, self._data = bind(self.oof, compared.metric_name if compared.metric is None else compared.metric)
         self.held = np.flatnonzero((self.oof.folds >= 0).any(axis=1))
         self.n = len(self.held) if size.n is None else size.n
         self.cells = self.oof.splits.cells
@@ -92,7 +91,7 @@ class _Simulator:
             members = [np.array([i]) for i in self.held]
         else:
             members = [rows for g in range(int(codes.max()) + 1) if len(rows := self.held[codes[self.held] == g])]
-        influence = self.contest.sign * self._influence(members)
+        influence = self.compared.sign * self._influence(members)
         toward = influence >= 0
         if self.metric.pointwise and not self.by_folds:
             return _Units(members, toward, float(np.abs(influence).sum() / len(self.held)))
@@ -103,7 +102,7 @@ class _Simulator:
         if self.metric.pointwise:
             own = self._sample_differences()
             return np.array([own[rows].sum() for rows in members])
-        scoring, n = self.contest.scoring, len(self.contest.scoring.rows)
+        scoring, n = self.compared.scoring, len(self.compared.scoring.rows)
         position = np.full(self.oof.n_samples, -1)
         position[scoring.rows] = np.arange(n)
         whole = np.subtract(*scoring.scores()[0])
@@ -118,11 +117,8 @@ class _Simulator:
         return out
 
     def _sample_differences(self) -> NDArray[np.float64]:
-        assert self.metric.values is not None
         total, times = np.zeros(self.oof.n_samples), np.zeros(self.oof.n_samples)
-        for r in range(self.oof.n_repeats):
-            rows = np.flatnonzero(self.oof.folds[:, r] >= 0)
-            values = self.metric.values(self.oof.target.take(rows), np.ascontiguousarray(self._data[r][:, rows]))
+        for rows, values in self.compared.values_by_repeat():
             total[rows] += np.subtract(*values.astype(np.float64))
             times[rows] += 1
         return np.asarray(total / np.maximum(times, 1))
@@ -142,7 +138,7 @@ class _Simulator:
                 np.ones((1, len(rows)), dtype=np.uint8)
             )[0]
             found.append(scores[: len(uniform)] - scores[len(uniform) :])
-        return self.contest.sign * float(np.nanmean(found))
+        return self.compared.sign * float(np.nanmean(found))
 
     def _swapped(self, r: int, rows: NDArray[np.intp], kept: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
         """(M, rows) predictions of the first and of the second, exchanged where not kept."""
@@ -155,27 +151,27 @@ class _Simulator:
         units = self.units
         if abs(difference) > units.reach * (1 + 1e-12):
             raise InputError(
-                f"these two disagree too little to differ by {difference:+.4g} in {self.metric.name}; "
-                f"differences up to {units.reach:.4g} can be simulated from their predictions."
+                needed=f"these two disagree too little to differ by {difference:+.4g} in {self.metric.name}",
+                given=f"differences up to {units.reach:.4g} can be simulated from their predictions",
             )
         if units.reach == 0:
             return 0.5
         if self.metric.pointwise and not self.by_folds:
-            return (1 + self.contest.sign * difference / units.reach) / 2
+            return (1 + self.compared.sign * difference / units.reach) / 2
         low, high, wanted = 0.5, 1.0, abs(difference)
         for _ in range(20):
             middle = (low + high) / 2
             below = self._expected(units.members, units.toward, middle) < wanted
             low, high = (middle, high) if below else (low, middle)
         p = (low + high) / 2 if wanted else 0.5
-        return p if self.contest.sign * difference >= 0 else 1 - p
+        return p if self.compared.sign * difference >= 0 else 1 - p
 
     # -- what the test finds ----------------------------------------------------------------------------
 
     def power(self, difference: float) -> float:
         """Share of the simulations in which the test finds a difference."""
         p = self.probability(difference)
-        alpha = round(1 - self.question.confidence_level, 12)
+        alpha = round(1 - self.hypothesis.confidence_level, 12)
         pvalues = np.concatenate([self._pvalues(drawn) for drawn in self._draws(p)])
         self.undefined = max(self.undefined, int(np.isnan(pvalues).sum()))
         return float(np.mean(pvalues <= alpha))
@@ -198,21 +194,21 @@ class _Simulator:
             yield _Drawn(rows, [np.repeat(k, s) for k, s in zip(kept, sizes, strict=True)], labels)
 
     def _generator(self, stream: int, block: int) -> np.random.Generator:
-        return np.random.default_rng(np.random.SeedSequence(self.size.rng, spawn_key=(_STREAM, stream, block)))
+        return np.random.default_rng(np.random.SeedSequence(self.size.seed, spawn_key=(_STREAM, stream, block)))
 
     def _pvalues(self, drawn: _Drawn) -> NDArray[np.float64]:
         if self.by_folds:
             return self._of_folds(drawn.rows, drawn.kept)
         if self.metric.pointwise and self.oof.groups is None and np.all(self.oof.folds[self.held] >= 0):
             return self._of_values(np.array(drawn.rows), np.array(drawn.kept))
-        found = [self._ask(Contest(self._redrawn(*one), self.metric)) for one in zip(*drawn, strict=True)]
+        found = [self._ask(ComparedConfigs(self._redrawn(*one), self.metric)) for one in zip(*drawn, strict=True)]
         return np.concatenate(found)
 
-    def _ask(self, contest: Contest) -> NDArray[np.float64]:
+    def _ask(self, compared: ComparedConfigs) -> NDArray[np.float64]:
         """(S,) p values of the pairs (0, 1), (2, 3), ...; NaN where undefined."""
-        pairs = np.arange(len(contest.configs)).reshape(-1, 2)
+        pairs = np.arange(len(compared.configs)).reshape(-1, 2)
         try:
-            found = self.test.compute(contest, pairs, self.question, **self.options).outcome.pvalue
+            found = self.test.compute(compared, pairs, self.hypothesis, **self.options).arrays.pvalue
         except (InputError, NeedError):
             if len(pairs) == 1 and self._answerable:
                 return np.array([np.nan])  # a draw without a class, or with an empty fold: nothing is found
@@ -223,27 +219,22 @@ class _Simulator:
     @cached_property
     def _answerable(self) -> bool:
         """Whether the test can be put to the predictions as they are; it raises where it cannot."""
-        self.test.compute(self.contest, np.array([[0, 1]]), self.question, **self.options)
+        self.test.compute(self.compared, np.array([[0, 1]]), self.hypothesis, **self.options)
         return True
 
     def _of_values(self, drawn: NDArray[np.intp], kept: NDArray[np.bool_]) -> NDArray[np.float64]:
         """All simulations at once, each a pair of columns of values by sample."""
-        assert self.metric.values is not None
         s, n = drawn.shape
         out = np.empty((n, 2 * s, self.oof.n_repeats))
-        for r in range(self.oof.n_repeats):
-            values = np.zeros((2, self.oof.n_samples))
-            values[:, self.held] = self.metric.values(
-                self.oof.target.take(self.held), np.ascontiguousarray(self._data[r][:, self.held])
-            )
+        for r, values in enumerate(self._values):
             first, second = values[0][drawn], values[1][drawn]
             out[:, 0::2, r], out[:, 1::2, r] = np.where(kept, first, second).T, np.where(kept, second, first).T
         out = out if self.metric.greater_is_better else _flipped(out)
-        return self._ask(Contest(from_arrays(None, out, response="pointwise"), "mean"))
+        return self._ask(ComparedConfigs(from_arrays(None, out, response="pointwise"), "mean"))
 
     def _of_folds(self, drawn: list[NDArray[np.intp]], kept: list[NDArray[np.bool_]]) -> NDArray[np.float64]:
         """All simulations at once where every fold has its score, the others one by one."""
-        folds = self.contest.folds
+        folds = self.compared.folds
         values = np.full((2 * len(drawn), *folds.n_test.shape), np.nan)
         for r, k in self.cells:
             values[:, r, k] = self._cell(drawn, kept, r, k)
@@ -255,7 +246,7 @@ class _Simulator:
             if len(at):
                 own = np.stack([2 * at, 2 * at + 1], axis=1).ravel()
                 names = tuple(f"config {i}" for i in range(len(own)))
-                out[at] = self._ask(Contest(replace(folds, configs=names, values=values[own]), None))
+                out[at] = self._ask(ComparedConfigs(replace(folds, configs=names, values=values[own]), None))
         return out
 
     def _cell(
@@ -281,10 +272,9 @@ class _Simulator:
         inside: list[NDArray[np.intp]],
         r: int,
     ) -> NDArray[np.float64]:
-        assert self.metric.values is not None
         rows = np.concatenate([d[at] for d, at in zip(drawn, inside, strict=True)])
         keep = np.concatenate([k[at] for k, at in zip(kept, inside, strict=True)])
-        values = self._values(r)[:, rows]
+        values = self._values[r][:, rows]
         own = np.repeat(np.arange(len(drawn)), [len(at) for at in inside])
         counts = np.bincount(own, minlength=len(drawn))
         out = np.full(2 * len(drawn), np.nan)
@@ -293,11 +283,13 @@ class _Simulator:
             out[i::2] = np.divide(sums, counts, out=np.full(len(drawn), np.nan), where=counts > 0)
         return out
 
-    def _values(self, r: int) -> NDArray[np.float64]:
-        """(2, N) values by sample in a repeat; 0 where it does not hold the sample out."""
-        assert self.metric.values is not None
-        out, rows = np.zeros((2, self.oof.n_samples)), np.flatnonzero(self.oof.folds[:, r] >= 0)
-        out[:, rows] = self.metric.values(self.oof.target.take(rows), np.ascontiguousarray(self._data[r][:, rows]))
+    @cached_property
+    def _values(self) -> list[NDArray[np.float64]]:
+        """(2, N) values by sample for each repeat; 0 where it does not hold the sample out."""
+        out = []
+        for rows, values in self.compared.values_by_repeat():
+            out.append(np.zeros((2, self.oof.n_samples)))
+            out[-1][:, rows] = values
         return out
 
     def _redrawn(self, rows: NDArray[np.intp], kept: NDArray[np.bool_], groups: NDArray[np.intp] | None) -> Predictions:
@@ -342,103 +334,152 @@ class _Size:
 
     n: int | None
     n_simulations: int
-    rng: int
+    seed: int
+
+    @classmethod
+    def of(cls, n: int | None, n_simulations: int, rng: RngLike) -> _Size:
+        """The same from arguments, checked."""
+        n_simulations = check_count(n_simulations, "n_simulations", 10)
+        return cls(None if n is None else check_count(n, "n", 2), n_simulations, as_seed(rng))
 
 
+@public()
 def power(
-    test: TestLike,
-    difference: float | Sequence[float] | ArrayLike,
-    n: int | None = None,
-    *,
     source: Source,
+    metric: MetricLike | None,
     a: str | int,
     b: str | int,
-    metric: MetricLike | None = None,
-    alternative: Alternative = "two-sided",
+    difference: float | Sequence[float] | ArrayLike,
+    *,
+    test: TestLike = "auto",
+    n: int | None = None,
+    alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     n_simulations: int = 1000,
-    rng: int = 0,
+    rng: RngLike = 0,
     **options: Any,
 ) -> Power:
     """How often a test would find a true difference of this size between models that disagree as much as `a` and `b` do.
 
-    "Not significant" says little where the power is small. In every simulation n samples (whole groups) are drawn with
-    replacement from the predictions, each with its folds, and the two predictions of each are swapped at random with a
-    probability that makes the expected difference the one asked for. Models are not fitted anew, so that chance in the
-    training sets counts only as far as the predictions show it.
+    "Not significant" says little where the power is small. Each simulation draws n samples (whole groups) with replacement from
+    the predictions, each with its folds. It swaps the two predictions of a sample at random, with a probability that makes the
+    expected difference the one asked for. It fits no model, so that chance in the training sets counts only as far as the
+    predictions show it.
 
     Parameters
     ----------
-    test
-        Name or function of a test of a pair, or ``"auto"``.
-    difference
+    {simulated}
+    {metric}
+    {pair}
+    difference : float or array-like of float
         The true difference, metric of `a` minus metric of `b`; several for a curve. At 0 the power is the type I error.
-    n
-        Samples in a simulation; as many as there are by default.
-    source, a, b, metric
-        The predictions whose disagreement is taken as it is.
-    n_simulations, rng
-        Number of simulations and their seed; the same samples are drawn for every difference.
-    **options
-        Options of the test, such as ``n_resamples`` of those that resample themselves.
+    {test}
+    {n}
+    {alternative}
+    {confidence_level}
+    {n_simulations}
+    {simulation_rng}
+    {options}
+
+    Returns
+    -------
+    Power
+        The power at each difference, with its standard error.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> right = [[1, 0]] * 15 + [[0, 1]] * 5 + [[1, 1]] * 60
+    >>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")
+    >>> of.compare.power(oof, "mean", "new", "old", 0.2, test="mcnemar", n_simulations=200)
+    <Power of mcnemar at +0.2000 mean, n = 80: 0.980>
     """
-    size = _Size(
-        None if n is None else check_count(n, "n", 2),
-        check_count(n_simulations, "n_simulations", 10),
-        check_count(rng, "rng", 0),
+    simulator = _simulator(
+        source,
+        metric,
+        (a, b),
+        test,
+        Hypothesis(alternative, confidence_level),
+        options,
+        _Size.of(n, n_simulations, rng),
     )
-    question = Question(alternative, confidence_level)
-    simulator = _simulator(test, source, (a, b), metric, question, options, size)
     try:
         asked = np.asarray(difference, dtype=np.float64)
     except (TypeError, ValueError):
         asked = np.empty(0)
     if asked.ndim > 1 or not asked.size or not np.isfinite(asked).all():
-        raise InputError(f"difference must be a number, or several in a row; got {difference!r}.")
+        raise InputError(argument="difference", needed="must be a number, or several in a row", given=got(difference))
     found = np.array([simulator.power(float(d)) for d in np.atleast_1d(asked)])
     return _result(simulator, asked, found.reshape(asked.shape))
 
 
+@public()
 def detectable(
-    test: TestLike,
-    power: float = 0.8,
-    n: int | None = None,
-    *,
     source: Source,
+    metric: MetricLike | None,
     a: str | int,
     b: str | int,
-    metric: MetricLike | None = None,
-    alternative: Alternative = "two-sided",
+    *,
+    test: TestLike = "auto",
+    power: float = 0.8,
+    n: int | None = None,
+    alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     n_simulations: int = 1000,
-    rng: int = 0,
+    rng: RngLike = 0,
     **options: Any,
 ) -> Power:
     """The smallest true difference that a test would find with this power.
 
+    It simulates as `power` does, and finds the difference by bisection.
+
     Parameters
     ----------
-    test, n, source, a, b, metric, alternative, confidence_level, n_simulations, rng, **options
-        As for `power`.
-    power
+    {simulated}
+    {metric}
+    {pair}
+    {test}
+    power : float
         The power wanted.
+    {n}
+    {alternative}
+    {confidence_level}
+    {n_simulations}
+    {simulation_rng}
+    {options}
+
+    Returns
+    -------
+    Power
+        The difference, and the power that the test has there.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> right = [[1, 0]] * 15 + [[0, 1]] * 5 + [[1, 1]] * 60
+    >>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")
+    >>> of.compare.detectable(oof, "mean", "new", "old", test="mcnemar", n_simulations=200)
+    <Power of mcnemar at +0.1593 mean, n = 80: 0.800>
     """
     if not (isinstance(power, (int, float, np.number)) and 1 - confidence_level < power < 1):
-        raise InputError(f"power must lie between alpha and 1, such as 0.8; got {power!r}.")
-    size = _Size(
-        None if n is None else check_count(n, "n", 2),
-        check_count(n_simulations, "n_simulations", 10),
-        check_count(rng, "rng", 0),
+        raise InputError(argument="power", needed="must lie between alpha and 1, such as 0.8", given=got(power))
+    simulator = _simulator(
+        source,
+        metric,
+        (a, b),
+        test,
+        Hypothesis(alternative, confidence_level),
+        options,
+        _Size.of(n, n_simulations, rng),
     )
-    question = Question(alternative, confidence_level)
-    simulator = _simulator(test, source, (a, b), metric, question, options, size)
-    sign = simulator.contest.sign * (-1 if alternative == "worse" else 1)
+    sign = simulator.compared.sign * (-1 if simulator.hypothesis.alternative == "worse" else 1)
     low, high = 0.0, simulator.units.reach
     most = simulator.power(sign * high)
     if most < power:
         raise NeedError(
-            f"no difference that {simulator.n:,} samples of these two can show is found with power {power:g}: at the largest, "
-            f"{high:.4g}, it is {most:.3f}. Ask for more samples: n=..."
+            needed=f"no difference that {simulator.n:,} samples of these two can show is found with power {power:g}",
+            given=f"at the largest, {high:.4g}, it is {most:.3f}",
+            remedy="Ask for more samples: `n=...`.",
         )
     found = most
     for _ in range(_STEPS):
@@ -452,41 +493,47 @@ def detectable(
 
 
 def _simulator(
-    test: TestLike,
     source: Source,
-    pair: tuple[str | int, str | int],
     metric: MetricLike | None,
-    question: Question,
+    pair: tuple[str | int, str | int],
+    test: TestLike,
+    hypothesis: Hypothesis,
     options: dict[str, Any],
     size: _Size,
 ) -> _Simulator:
     if isinstance(source, FoldScores):
-        raise NeedError("power simulates from predictions; from_scores has none. Collect predictions, or read them.")
-    contest, chosen, _ = find_contest(source, metric, pair, test, question)
+        raise NeedError(
+            needed="power simulates from predictions",
+            given="`from_scores` has none",
+            remedy="Collect predictions, or read them.",
+        )
+    compared, chosen, _ = find_compared(source, metric, pair, test, hypothesis)
     check_options(chosen, options)
     if chosen.name == "t_bayes":
-        raise InputError("power is how often a p value is at most alpha; t_bayes has none. Use t_corrected.")
-    return _Simulator(contest, chosen, question, options, size)
+        raise InputError(
+            needed="power is how often a p value is at most alpha", given="t_bayes has none", remedy="Use t_corrected."
+        )
+    return _Simulator(compared, chosen, hypothesis.directed(compared.greater_is_better), options, size)
 
 
 def _result(simulator: _Simulator, difference: NDArray[np.float64], found: NDArray[np.float64]) -> Power:
-    contest, size, question = simulator.contest, simulator.size, simulator.question
+    compared, size, hypothesis = simulator.compared, simulator.size, simulator.hypothesis
     error = np.sqrt(found * (1 - found) / size.n_simulations)
     shaped = [v if v.ndim else float(v) for v in (difference, found, error)]
     return Power(
         test=simulator.test.name,
-        metric=contest.metric_name,
-        a=contest.configs[0],
-        b=contest.configs[1],
+        metric=compared.metric_name,
+        a=compared.configs[0],
+        b=compared.configs[1],
         difference=shaped[0],
         power=shaped[1],
         standard_error=shaped[2],
         n=simulator.n,
         n_simulations=size.n_simulations,
         reach=simulator.units.reach,
-        alternative=question.alternative,
-        confidence_level=question.confidence_level,
-        plan=str(contest.plan),
+        alternative=hypothesis.side,
+        confidence_level=hypothesis.confidence_level,
+        plan=str(compared.plan),
         notes=_notes(simulator),
     )
 
@@ -495,7 +542,7 @@ def _notes(simulator: _Simulator) -> tuple[Note, ...]:
     if not simulator.undefined:
         return ()
     text = (
-        f"{simulator.test.name} by {simulator.contest.metric_name} is undefined in {simulator.undefined:,} of "
+        f"{simulator.test.name} by {simulator.compared.metric_name} is undefined in {simulator.undefined:,} of "
         f"{simulator.size.n_simulations:,} simulations, in which a class is missing, say; they count as nothing found."
     )
     return (Note("OF316", text),)

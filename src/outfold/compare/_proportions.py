@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import check_level
+from ..arguments import check_choice, check_confidence_level, check_count
 from ..data.notes import Note
-from ..exceptions import InputError
+from ..data.predictions import Predictions
+from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
-from ..results import Alternative, Comparison, Omnibus, Outcome
+from ..metrics._scoring import bind
+from ..results import Comparison, Omnibus, PairArrays
 from ..stats import paired
 from ..stats.pvalues import Tails, normal_tails
-from ._contest import Contest, Source
-from ._design import Answer, PairTest, Question, compare_pair, default_metric
-from ._one_set import Answers, answers, notes_on_pooling, pvalues, standardised
+from ._compared import ComparedConfigs, Source
+from ._pair_test import (
+    AlternativeLike,
+    Findings,
+    Hypothesis,
+    PairTest,
+    compare_pair,
+    default_metric,
+    public,
+    pvalues,
+    standardised,
+)
 
 McNemarMethod = Literal["auto", "plain", "edwards", "exact", "midp"]
 
@@ -35,33 +48,133 @@ _WORDS: dict[paired.McNemar, str] = {
 }
 
 
+# -- right and wrong -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Correctness:
+    """Which samples every configuration predicts correctly.
+
+    Attributes
+    ----------
+    hits
+        (C, N) 1 where the prediction is correct, else 0, whatever the direction of the metric.
+    sign
+        1 where the metric is the share of correct predictions, -1 where it is that of wrong ones.
+    """
+
+    hits: NDArray[np.integer]
+    sign: int
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return int(self.hits.shape[1])
+
+    @cached_property
+    def right(self) -> NDArray[np.int64]:
+        """(C,) number of correct predictions."""
+        right: NDArray[np.int64] = self.hits.sum(axis=1, dtype=np.int64)
+        return right
+
+    @cached_property
+    def scores(self) -> NDArray[np.float64]:
+        """(C,) the metric."""
+        return (self.right if self.sign > 0 else self.n - self.right) / self.n
+
+    def in_units(self, interval: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(P, 2) an interval of differences of shares of correct predictions, in the direction of the metric."""
+        return interval if self.sign > 0 else -interval[:, ::-1] + 0.0
+
+
+def _correctness(compared: ComparedConfigs, test: str, repeat: int | None) -> Correctness:
+    """What is right and wrong; an error where the metric or the predictions do not say it of each sample once."""
+    oof = compared.needed_predictions(test)
+    _refuse_groups(oof, test)
+    r = _one_repeat(oof, test, repeat)
+    metric, data = bind(oof, compared.metric_name if compared.metric is None else compared.metric)
+    rows = np.flatnonzero(oof.folds[:, r] >= 0)
+    whole = len(rows) == oof.n_samples
+    values = None
+    if metric.values is not None:
+        values = metric.values(oof.target if whole else oof.target.take(rows), data[r] if whole else data[r][:, rows])
+    zero_one = metric.needs == "pointwise" and values is not None and bool(np.isin(values, (0, 1)).all())
+    if values is None or not (values.dtype.kind in "biu" or zero_one):
+        raise InputError(
+            argument=test,
+            needed="needs answers that are right or wrong: accuracy, error, or the mean of scores that are 0 or 1",
+            given=f"{metric.name} is another kind of metric here",
+            remedy="Use bootstrap or permutation.",
+        )
+    if values.dtype.kind not in "biu":
+        values = values.astype(np.int32)
+    return Correctness(values if metric.greater_is_better else 1 - values, metric.sign)
+
+
+def _one_repeat(oof: Predictions, test: str, repeat: int | None) -> int:
+    """The repeat that is meant; an error where there are several and none was named."""
+    if repeat is None:
+        if oof.n_repeats > 1:
+            raise NeedError(
+                argument=test,
+                needed="needs one prediction for each sample",
+                given=f"these predictions are {oof.plan}",
+                remedy="Say which repeat with `repeat=0`, or use a test that takes all of them: bootstrap, permutation, or "
+                "t_corrected.",
+            )
+        return 0
+    repeat = check_count(repeat, "repeat", 0)
+    if repeat >= oof.n_repeats:
+        raise InputError(argument="repeat", needed=f"must be in 0..{oof.n_repeats - 1}", given=f"got {repeat}")
+    return repeat
+
+
+def _refuse_groups(oof: Predictions, test: str) -> None:
+    """An error where samples come in groups, so that they are not independent."""
+    codes = oof.group_codes
+    if codes is not None and int(codes.max()) + 1 < oof.n_samples:
+        raise NeedError(
+            argument=test,
+            needed="needs independent samples",
+            given=f"these come in {int(codes.max()) + 1} groups",
+            remedy="Use permutation or bootstrap, which take groups whole.",
+        )
+
+
+# -- McNemar -------------------------------------------------------------------------------------------------
+
+
 def _mcnemar(
-    contest: Contest, pairs: NDArray[np.intp], question: Question, *, method: str = "auto", repeat: int | None = None
-) -> Answer:
-    if method not in get_args(McNemarMethod):
-        raise InputError(f"method must be one of {', '.join(get_args(McNemarMethod))}; got {method!r}.")
-    found = answers(contest, "mcnemar", repeat)
+    compared: ComparedConfigs,
+    pairs: NDArray[np.intp],
+    hypothesis: Hypothesis,
+    *,
+    method: str = "auto",
+    repeat: int | None = None,
+) -> Findings:
+    check_choice(method, get_args(McNemarMethod), "method")
+    found = _correctness(compared, "mcnemar", repeat)
     b, c = paired.only_one_right(found.hits, pairs)
     used = _methods(method, b + c)
     tails, statistic = _by_method(used, b, c)
-    interval = paired.mcnemar_interval(b, c, found.n, tails, question.confidence_level)
+    interval = paired.mcnemar_interval(b, c, found.n, tails, hypothesis.confidence_level)
     chosen = set(used.tolist())
-    outcome = Outcome(
+    arrays = PairArrays(
         **_effects(found, pairs, b, c),
         statistic=statistic,
         df=(1.0,) if chosen <= {"plain", "edwards"} else (),
-        pvalue=pvalues(question, tails),
+        pvalue=pvalues(hypothesis, tails),
         interval=found.in_units(interval),
-        notes=_notes_on_few(b + c, question),
+        notes=_notes_on_few(b + c, hypothesis),
         details={"only_a": b, "only_b": c, "by": used},
     )
     described = (
         _WORDS[chosen.pop()] if len(chosen) == 1 else f"McNemar's test, exact below {EXACT_BELOW} discordant, else chi2"
     )
-    return Answer(
-        outcome,
+    return Findings(
+        arrays,
         found.scores,
-        notes_on_pooling(contest),
+        compared.notes_on_pooling(),
         description=f"{described}; Tango's score interval, corrected alike",
     )
 
@@ -82,8 +195,8 @@ def _by_method(used: NDArray[np.str_], b: NDArray[np.int64], c: NDArray[np.int64
     return Tails(greater, less), statistic
 
 
-def _effects(found: Answers, pairs: NDArray[np.intp], b: NDArray[np.int64], c: NDArray[np.int64]) -> dict[str, Any]:
-    """Difference and effects, whichever the test: they hang on the discordant samples alone."""
+def _effects(found: Correctness, pairs: NDArray[np.intp], b: NDArray[np.int64], c: NDArray[np.int64]) -> dict[str, Any]:
+    """Difference and effects, whichever the test: they depend on the discordant samples alone."""
     n = found.n
     difference = found.sign * (b - c) / n + 0.0
     spread = np.sqrt(np.maximum((b + c) - (b - c) ** 2 / n, 0.0) / max(n - 1, 1))
@@ -97,12 +210,12 @@ def _effects(found: Answers, pairs: NDArray[np.intp], b: NDArray[np.int64], c: N
     }
 
 
-def _notes_on_few(discordant: NDArray[np.int64], question: Question) -> dict[int, tuple[Note, ...]]:
+def _notes_on_few(discordant: NDArray[np.int64], hypothesis: Hypothesis) -> dict[int, tuple[Note, ...]]:
     out: dict[int, tuple[Note, ...]] = {}
     for i in np.flatnonzero((discordant > 0) & (discordant < _FEW)):
         m = int(discordant[i])
-        least = 0.5 ** (m - (question.alternative == "two-sided"))
-        more = "" if least <= 1 - question.confidence_level else "; an exact test of so few cannot find a difference"
+        least = 0.5 ** (m - (hypothesis.alternative == "two-sided"))
+        more = "" if least <= 1 - hypothesis.confidence_level else "; an exact test of so few cannot find a difference"
         out[int(i)] = (Note("OF303", f"the two differ on {m} of the samples only{more}."),)
     return out
 
@@ -118,72 +231,79 @@ MCNEMAR = PairTest(
 )
 
 
+@public(MCNEMAR)
 def mcnemar(
     source: Source,
+    metric: MetricLike | None,
     a: str | int,
     b: str | int,
-    metric: MetricLike | None = None,
     *,
     method: McNemarMethod = "auto",
     repeat: int | None = None,
-    alternative: Alternative = "two-sided",
+    alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
 ) -> Comparison:
-    """Difference of the shares of right answers of two models on the same samples (McNemar 1947).
+    """Difference of the shares of right answers of two models on the same samples, by McNemar's test.
 
-    Only samples that one model has right and the other wrong say anything: b of them for `a`, c for `b`. The interval inverts
-    Tango's (1998) score test, which is the plain test at 0, with the continuity correction of the method used; it leaves out 0
-    exactly where the two-sided p value is at most one minus the confidence level.
+    Only samples that one model has right and the other wrong say anything: b of them for `a`, c for `b` [1]_. The interval
+    inverts Tango's score test [2]_, which is the plain test at 0, with the continuity correction of the method used. It
+    leaves out 0 exactly where the two-sided p value is at most 1 - confidence_level.
+
+    {needs}
 
     Parameters
     ----------
-    source
-        Predictions; on several folds they are taken as one test set (OF308).
-    a, b
-        The configurations.
-    metric
-        ``accuracy`` (default), ``error``, or ``mean`` of per-sample scores that are 0 or 1.
-    method
-        ``plain`` is (b-c)^2 / (b+c) against chi2 with 1 degree of freedom, ``edwards`` the same with max(|b-c|-1, 0), ``exact``
-        the binomial test of b among b+c, ``midp`` that test with half the probability of b. ``auto`` is exact below 50
-        discordant samples and plain from there on.
-    repeat
-        The repeat to take, where there are several.
-    alternative
-        ``two-sided``, or whether `a` is ``better`` or ``worse``.
-    confidence_level
-        Level of the interval; the decision is at one minus it.
-    rope
-        Half the width of the region of practical equivalence.
+    {predictions}
+    {right_or_wrong}
+    {pair}
+    method : {"auto", "plain", "edwards", "exact", "midp"}
+        ``plain`` is (b-c)^2 / (b+c) against chi2 with 1 degree of freedom, ``edwards`` the same with max(|b-c|-1, 0),
+        ``exact`` the binomial test of b among b+c, ``midp`` that test with half the probability of b. ``auto`` is exact
+        below 50 discordant samples and plain from there on.
+    {repeat}
+    {alternative}
+    {confidence_level}
+    {rope}
+
+    Returns
+    -------
+    {comparison}
+
+    References
+    ----------
+    .. [1] McNemar, Q. (1947). Note on the sampling error of the difference between correlated proportions or percentages.
+       Psychometrika 12, 153-157.
+    .. [2] Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the paired-sample
+       design. Statistics in Medicine 17, 891-908.
 
     Examples
     --------
     >>> import outfold as of
     >>> right = [[1, 0]] * 11 + [[0, 1]] + [[1, 1]] * 40
     >>> oof = of.from_arrays(None, right, configs=["new prompt", "old prompt"], response="pointwise")
-    >>> mcnemar(oof, "new prompt", "old prompt")
+    >>> of.compare.mcnemar(oof, "mean", "new prompt", "old prompt")
     <Comparison mcnemar new prompt - old prompt: mean +0.1923, p = 0.0063>
     """
-    question = Question(alternative, confidence_level, rope)
-    return compare_pair(MCNEMAR, source, a, b, metric, question, method=method, repeat=repeat)
+    hypothesis = Hypothesis(alternative, confidence_level, rope)
+    return compare_pair(MCNEMAR, source, metric, a, b, hypothesis, method=method, repeat=repeat)
 
 
 def _z_proportions(
-    contest: Contest, pairs: NDArray[np.intp], question: Question, *, repeat: int | None = None
-) -> Answer:
-    found = answers(contest, "z_proportions", repeat)
+    compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, *, repeat: int | None = None
+) -> Findings:
+    found = _correctness(compared, "z_proportions", repeat)
     b, c = paired.only_one_right(found.hits, pairs)
     x1, x2 = found.right[pairs].T
     z = paired.proportions_statistic(x1, x2, found.n, found.n)
-    outcome = Outcome(
+    arrays = PairArrays(
         **_effects(found, pairs, b, c),
         statistic=found.sign * z + 0.0,
-        pvalue=pvalues(question, normal_tails(z)),
-        interval=found.in_units(paired.proportions_interval(x1, x2, found.n, found.n, question.confidence_level)),
+        pvalue=pvalues(hypothesis, normal_tails(z)),
+        interval=found.in_units(paired.proportions_interval(x1, x2, found.n, found.n, hypothesis.confidence_level)),
     )
     shared = Note("OF309", "the test takes the two as independent, but they share their test set; use mcnemar.")
-    return Answer(outcome, found.scores, (shared, *notes_on_pooling(contest)))
+    return Findings(arrays, found.scores, (shared, *compared.notes_on_pooling()))
 
 
 Z_PROPORTIONS = PairTest(
@@ -197,82 +317,141 @@ Z_PROPORTIONS = PairTest(
 )
 
 
+@public(Z_PROPORTIONS)
 def z_proportions(
     source: Source,
+    metric: MetricLike | None,
     a: str | int,
     b: str | int,
-    metric: MetricLike | None = None,
     *,
     repeat: int | None = None,
-    alternative: Alternative = "two-sided",
+    alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
 ) -> Comparison:
     """Difference of two shares of right answers, as if the two models had been tested on different samples.
 
-    z = (p1 - p2) / sqrt(2 p (1-p) / n) with p the mean of the two. On a shared test set the independence it needs does not hold
-    (OF309), and where the models agree it wastes most of what the samples say: `mcnemar` is the test to use. The interval is the
-    score interval of Mee (1984), the dual of this z.
+    z = (p1 - p2) / sqrt(2 p (1-p) / n) with p the mean of the two [1]_. The test needs independent test sets, and a shared
+    test set is not (OF309). Where the models agree it wastes most of what the samples say: use `mcnemar` instead. The
+    interval is Mee's score interval [2]_, the dual of this z.
+
+    {needs}
 
     Parameters
     ----------
-    source, a, b, metric, repeat, alternative, confidence_level, rope
-        As for `mcnemar`.
+    {predictions}
+    {right_or_wrong}
+    {pair}
+    {repeat}
+    {alternative}
+    {confidence_level}
+    {rope}
+
+    Returns
+    -------
+    {comparison}
+
+    References
+    ----------
+    .. [1] Raschka, S. (2018). Model evaluation, model selection, and algorithm selection in machine learning.
+       arXiv:1811.12808, section 4.2.
+    .. [2] Mee, R. W. (1984). Confidence bounds for the difference between two probabilities. Biometrics 40, 1175-1176.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> right = [[1, 0]] * 11 + [[0, 1]] + [[1, 1]] * 40
+    >>> oof = of.from_arrays(None, right, configs=["new prompt", "old prompt"], response="pointwise")
+    >>> of.compare.z_proportions(oof, "mean", "new prompt", "old prompt")
+    <Comparison z_proportions new prompt - old prompt: mean +0.1923, p = 0.0021>
     """
-    question = Question(alternative, confidence_level, rope)
-    return compare_pair(Z_PROPORTIONS, source, a, b, metric, question, repeat=repeat)
+    hypothesis = Hypothesis(alternative, confidence_level, rope)
+    return compare_pair(Z_PROPORTIONS, source, metric, a, b, hypothesis, repeat=repeat)
 
 
+@public()
 def cochran_q(
     source: Source,
-    configs: Sequence[str | int] | None = None,
     metric: MetricLike | None = None,
+    configs: Sequence[str | int] | None = None,
     *,
     confidence_level: float = 0.95,
     repeat: int | None = None,
 ) -> Omnibus:
-    """Whether any of several models has another share of right answers than the rest (Cochran 1950).
+    """Whether any of several models has another share of right answers than the rest, by Cochran's Q.
 
-    McNemar's plain test is the one of two models. After a rejection compare the pairs, with adjusted p values.
+    Q has a chi2 distribution with M-1 degrees of freedom [1]_; for two models it is McNemar's plain test. After a rejection
+    compare the pairs with `pairs`, which adjusts their p values.
 
     Parameters
     ----------
-    source
-        Predictions; on several folds they are taken as one test set (OF308).
-    configs
-        The configurations; all by default.
-    metric, confidence_level, repeat
-        As for `mcnemar`.
+    {predictions}
+    {right_or_wrong}
+    {configs}
+    confidence_level : float
+        The test decides at alpha = 1 - confidence_level.
+    {repeat}
+
+    Returns
+    -------
+    Omnibus
+        Statistic, degrees of freedom and p value of the test of all configurations at once.
+
+    References
+    ----------
+    .. [1] Cochran, W. G. (1950). The comparison of percentages in matched samples. Biometrika 37, 256-266.
 
     Examples
     --------
     >>> import outfold as of
     >>> right = [[1, 1, 0]] * 9 + [[0, 1, 1]] * 4 + [[1, 0, 0]] * 2 + [[1, 1, 1]] * 30
-    >>> cochran_q(of.from_arrays(None, right, response="pointwise"))
+    >>> of.compare.cochran_q(of.from_arrays(None, right, response="pointwise"), "mean")
     <Omnibus cochran_q of 3 configurations: p = 0.0115>
     """
-    return _omnibus("cochran_q", source, configs, metric, confidence_level, repeat)
+    return _omnibus("cochran_q", source, metric, configs, confidence_level, repeat)
 
 
+@public()
 def f_looney(
     source: Source,
-    configs: Sequence[str | int] | None = None,
     metric: MetricLike | None = None,
+    configs: Sequence[str | int] | None = None,
     *,
     confidence_level: float = 0.95,
     repeat: int | None = None,
 ) -> Omnibus:
-    """Whether any of several models has another share of right answers than the rest, by an F test (Looney 1988).
+    """Whether any of several models has another share of right answers than the rest, by Looney's F test.
 
     A two-way analysis of variance, samples by models: the mean square of the models over that of what remains, with M-1 and
-    (M-1)(n-1) degrees of freedom.
+    (M-1)(n-1) degrees of freedom [1]_.
 
     Parameters
     ----------
-    source, configs, metric, confidence_level, repeat
-        As for `cochran_q`.
+    {predictions}
+    {right_or_wrong}
+    {configs}
+    confidence_level : float
+        The test decides at alpha = 1 - confidence_level.
+    {repeat}
+
+    Returns
+    -------
+    Omnibus
+        Statistic, degrees of freedom and p value of the test of all configurations at once.
+
+    References
+    ----------
+    .. [1] Looney, S. W. (1988). A statistical technique for comparing the accuracies of several classifiers. Pattern
+       Recognition Letters 8, 5-9.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> right = [[1, 1, 0]] * 9 + [[0, 1, 1]] * 4 + [[1, 0, 0]] * 2 + [[1, 1, 1]] * 30
+    >>> of.compare.f_looney(of.from_arrays(None, right, response="pointwise"), "mean")
+    <Omnibus f_looney of 3 configurations: p = 0.0101>
     """
-    return _omnibus("f_looney", source, configs, metric, confidence_level, repeat)
+    return _omnibus("f_looney", source, metric, configs, confidence_level, repeat)
 
 
 _OMNIBUS: dict[str, tuple[Callable[[Any], paired.Test], str, str, str]] = {
@@ -284,32 +463,36 @@ _OMNIBUS: dict[str, tuple[Callable[[Any], paired.Test], str, str, str]] = {
 def _omnibus(
     name: str,
     source: Source,
-    configs: Sequence[str | int] | None,
     metric: MetricLike | None,
+    configs: Sequence[str | int] | None,
     confidence_level: float,
     repeat: int | None,
 ) -> Omnibus:
-    level = check_level(confidence_level)
+    level = check_confidence_level(confidence_level)
     compute, statistic_name, description, reference = _OMNIBUS[name]
-    contest = Contest(source, default_metric(source, metric, _METRIC), configs)
-    found = answers(contest, name, repeat)
+    compared = ComparedConfigs(source, default_metric(source, metric, _METRIC), configs)
+    found = _correctness(compared, name, repeat)
     test = compute(found.hits)
     if np.isnan(test.pvalue):
-        raise InputError(f"{name} is undefined here: on every sample the same models are right. Use cochran_q.")
+        raise InputError(
+            argument=name,
+            needed="is undefined here: on every sample the same models are right",
+            remedy="Use cochran_q.",
+        )
     return Omnibus(
-        metric=contest.metric_name,
-        greater_is_better=contest.greater_is_better,
+        metric=compared.metric_name,
+        greater_is_better=compared.greater_is_better,
         method=name,
         description=description,
         reference=reference,
-        configs=contest.configs,
+        configs=compared.configs,
         scores=found.scores,
         statistic_name=statistic_name,
         statistic=test.statistic,
         df=test.df,
         pvalue=test.pvalue,
         confidence_level=level,
-        plan=str(contest.plan),
+        plan=str(compared.plan),
         n_samples=found.n,
-        notes=notes_on_pooling(contest),
+        notes=compared.notes_on_pooling(),
     )

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import check_count
+from ..arguments import RngLike, as_seed, check_choice, check_count
 from ..data.notes import Note
 from ..estimate._build import group_notes
 from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, bind, jackknife_scores, sample_bootstrap
-from ..results import Alternative, Comparison, Outcome
+from ..results import Comparison, PairArrays
 from ..stats import intervals, paired
 from ..stats.kernels import RELATIVE_TIE, Kernel
 from ..stats.pvalues import Tails
 from ..stats.resampling import block_size, blocks
-from ._contest import Contest, Source
-from ._design import Answer, PairTest, Question, compare_pair
-from ._one_set import notes_on_pooling, notes_without_variance, pvalues, standardised
+from ._compared import ComparedConfigs, Source
+from ._pair_test import (
+    AlternativeLike,
+    Findings,
+    Hypothesis,
+    PairTest,
+    compare_pair,
+    notes_without_variance,
+    public,
+    pvalues,
+    standardised,
+)
 
 # Fewer draws than this say little about a tail.
 _LEAST = 100
@@ -35,49 +44,53 @@ BootstrapMethod = Literal["bca", "percentile"]
 
 
 def _bootstrap(
-    contest: Contest,
+    compared: ComparedConfigs,
     pairs: NDArray[np.intp],
-    question: Question,
+    hypothesis: Hypothesis,
     *,
     n_resamples: int = 10_000,
     method: str = "bca",
     stratify: bool = False,
-    rng: int = 0,
-) -> Answer:
-    contest.predictions("bootstrap")
-    if method not in ("bca", "percentile"):
-        raise InputError(f"method must be 'bca' or 'percentile'; got {method!r}.")
-    n_resamples = check_count(n_resamples, "n_resamples", _LEAST)
-    if (n_resamples + 1) * (1 - question.confidence_level) / 2 < 1:
+    rng: RngLike = 0,
+) -> Findings:
+    compared.needed_predictions("bootstrap")
+    check_choice(method, get_args(BootstrapMethod), "method")
+    n_resamples, seed = check_count(n_resamples, "n_resamples", _LEAST), as_seed(rng)
+    if (n_resamples + 1) * (1 - hypothesis.confidence_level) / 2 < 1:
         raise InputError(
-            f"n_resamples={n_resamples} draws have no {question.confidence_level:g} interval; "
-            f"at least {int(2 / (1 - question.confidence_level)) + 1:,} are needed."
+            argument="n_resamples",
+            needed=f"must be at least {int(2 / (1 - hypothesis.confidence_level)) + 1:,} for an interval at "
+            f"{hypothesis.confidence_level:g}",
+            given=f"got {n_resamples}",
         )
-    scoring = contest.scoring
+    scoring = compared.scoring
     observed = defined_scores(scoring)
-    draws = np.concatenate([scoring.scores(w) for w in sample_bootstrap(scoring, stratify, rng).blocks(n_resamples)])
+    draws = np.concatenate([scoring.scores(w) for w in sample_bootstrap(scoring, stratify, seed).blocks(n_resamples)])
     kept = draws[~np.isnan(draws).any(axis=1)]
     if len(kept) < _LEAST:
-        raise InputError(f"{scoring.metric.name} is undefined on nearly all draws of these samples; try stratify=True.")
+        raise InputError(
+            needed=f"{scoring.metric.name} is undefined on nearly all draws of these samples",
+            remedy="Use `stratify=True`, which draws within classes.",
+        )
     jackknife = jackknife_scores(scoring) if method == "bca" else None
     difference = _observed(observed, pairs)
-    tails, interval, spread = _inverted(contest.sign, kept, jackknife, difference, pairs, question.confidence_level)
+    tails, interval, spread = _inverted(compared.sign, kept, jackknife, difference, pairs, hypothesis.confidence_level)
     undefined = (spread == 0) & (difference != 0)
-    p = np.where(undefined, np.nan, pvalues(question, tails))
+    p = np.where(undefined, np.nan, pvalues(hypothesis, tails))
     interval[undefined] = np.nan
-    outcome = Outcome(
+    arrays = PairArrays(
         difference=difference,
         pvalue=p,
         interval=interval,
         standardised=standardised(difference, spread * np.sqrt(_n_units(scoring))),
         notes=notes_without_variance(difference, spread),
-        **sample_wins(contest, pairs),
+        **sample_wins(compared, pairs),
     )
     words = "BCa" if method == "bca" else "percentile"
-    return Answer(
-        outcome,
+    return Findings(
+        arrays,
         observed,
-        (*_notes_on_draws(len(draws) - len(kept), len(draws)), *group_notes(scoring), *_pooled(contest)),
+        (*_notes_on_draws(len(draws) - len(kept), len(draws)), *group_notes(scoring), *_pooled(compared)),
         description=f"paired bootstrap, {words} interval and its dual p, {n_resamples:,} draws of {_unit_words(scoring)}",
     )
 
@@ -139,86 +152,109 @@ BOOTSTRAP = PairTest(
 )
 
 
+@public(BOOTSTRAP)
 def bootstrap(
     source: Source,
+    metric: MetricLike | None,
     a: str | int,
     b: str | int,
-    metric: MetricLike | None = None,
     *,
     n_resamples: int = 10_000,
     method: BootstrapMethod = "bca",
     stratify: bool = False,
-    rng: int = 0,
-    alternative: Alternative = "two-sided",
+    rng: RngLike = 0,
+    alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
 ) -> Comparison:
     """Difference of any metric of two models on the same samples, by drawing samples with replacement.
 
     A drawn sample brings the predictions of both models and of all repeats; groups are drawn whole. The p value is the
-    smallest one minus the level at which the interval leaves out 0, so that the two never disagree; it cannot fall below what the
-    number of draws can tell.
+    smallest alpha at which the interval leaves out 0, so that the two never disagree. It cannot fall below what the number of
+    draws can tell.
+
+    {needs}
 
     Parameters
     ----------
-    source
-        Predictions; on several folds they are taken as one test set (OF308).
-    a, b
-        The configurations.
-    metric
-        Any metric; by default that of the task.
-    n_resamples, rng
-        Number of draws, and their seed.
-    method
-        ``bca``, corrected for bias and acceleration (Efron 1987), or ``percentile``.
-    stratify
+    {predictions}
+    {metric}
+    {pair}
+    {n_resamples}
+    method : {"bca", "percentile"}
+        ``bca`` corrects the interval for bias and acceleration [1]_.
+    stratify : bool
         Whether to draw within classes, so that every draw has all of them.
-    alternative, confidence_level, rope
-        As for `mcnemar`.
+    {rng}
+    {alternative}
+    {confidence_level}
+    {rope}
+
+    Returns
+    -------
+    {comparison}
+
+    References
+    ----------
+    .. [1] Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association 82,
+       171-185.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> errors = [[0.1, 0.3], [0.2, 0.2], [0.4, 0.5], [0.0, 0.3], [0.1, 0.2], [0.3, 0.2], [0.2, 0.6], [0.1, 0.1]]
+    >>> oof = of.from_arrays(None, errors, configs=["a", "b"], response="pointwise")
+    >>> of.compare.bootstrap(oof, "mean", "a", "b", n_resamples=1000)
+    <Comparison bootstrap a - b: mean -0.1250, p = 0.0181>
     """
-    question = Question(alternative, confidence_level, rope)
+    hypothesis = Hypothesis(alternative, confidence_level, rope)
     options = {"n_resamples": n_resamples, "method": method, "stratify": stratify, "rng": rng}
-    return compare_pair(BOOTSTRAP, source, a, b, metric, question, **options)
+    return compare_pair(BOOTSTRAP, source, metric, a, b, hypothesis, **options)
 
 
 # ---------------------------------------------------------------------------------- permutation
 
 
 def _permutation(
-    contest: Contest, pairs: NDArray[np.intp], question: Question, *, n_resamples: int = 10_000, rng: int = 0
-) -> Answer:
-    contest.predictions("permutation")
-    n_resamples, rng = check_count(n_resamples, "n_resamples", _LEAST), check_count(rng, "rng", 0)
-    scoring = contest.scoring
+    compared: ComparedConfigs,
+    pairs: NDArray[np.intp],
+    hypothesis: Hypothesis,
+    *,
+    n_resamples: int = 10_000,
+    rng: RngLike = 0,
+) -> Findings:
+    compared.needed_predictions("permutation")
+    n_resamples, seed = check_count(n_resamples, "n_resamples", _LEAST), as_seed(rng)
+    scoring = compared.scoring
     observed = defined_scores(scoring)
     difference = _observed(observed, pairs)
     if scoring.metric.pointwise:
-        tails, interval, exact = _flipped_means(scoring, pairs, n_resamples, rng, question.confidence_level)
+        tails, interval, exact = _flipped_means(compared, pairs, n_resamples, seed, hypothesis.confidence_level)
         how = "interval of the shifts not rejected"
     else:
-        tails, exact = _swapped(scoring, pairs, difference, n_resamples, rng)
-        interval = _percentile_interval(scoring, pairs, n_resamples, rng, question.confidence_level)
+        tails, exact = _swapped(scoring, pairs, difference, n_resamples, seed)
+        interval = _percentile_interval(scoring, pairs, n_resamples, seed, hypothesis.confidence_level)
         how = "percentile bootstrap interval"
-    outcome = Outcome(
+    arrays = PairArrays(
         difference=difference,
-        pvalue=pvalues(question, tails if contest.sign > 0 else Tails(tails.less, tails.greater)),
+        pvalue=pvalues(hypothesis, tails if compared.sign > 0 else Tails(tails.less, tails.greater)),
         interval=interval,
         details={"exact": exact},
-        **sample_effects(contest, pairs),
+        **sample_effects(compared, pairs),
     )
     drawn = "all swaps" if exact.all() else f"{n_resamples:,} random swaps, all of them where there are fewer"
-    return Answer(
-        outcome,
+    return Findings(
+        arrays,
         observed,
-        (*group_notes(scoring), *_pooled(contest)),
+        (*group_notes(scoring), *_pooled(compared)),
         description=f"permutation of the two models by {_unit_words(scoring, 1)}, {drawn}; {how}",
     )
 
 
 def _percentile_interval(
-    scoring: Scoring, pairs: NDArray[np.intp], n_resamples: int, rng: int, level: float
+    scoring: Scoring, pairs: NDArray[np.intp], n_resamples: int, seed: int, level: float
 ) -> NDArray[np.float64]:
-    draws = np.concatenate([scoring.scores(w) for w in sample_bootstrap(scoring, False, rng).blocks(n_resamples)])
+    draws = np.concatenate([scoring.scores(w) for w in sample_bootstrap(scoring, False, seed).blocks(n_resamples)])
     draws = draws[~np.isnan(draws).any(axis=1)]
     if len(draws) < _LEAST:
         return np.full((len(pairs), 2), np.nan)
@@ -227,23 +263,23 @@ def _percentile_interval(
 
 
 def _flipped_means(
-    scoring: Scoring, pairs: NDArray[np.intp], n_resamples: int, rng: int, level: float
+    compared: ComparedConfigs, pairs: NDArray[np.intp], n_resamples: int, seed: int, level: float
 ) -> tuple[Tails, NDArray[np.float64], NDArray[np.bool_]]:
-    parts, shares = _contributions(scoring)
+    parts, shares = _contributions(compared)
     n = len(pairs)
     greater, less, interval, exact = np.empty(n), np.empty(n), np.empty((n, 2)), np.empty(n, dtype=bool)
     for part in blocks(n, max(1, _AT_ONCE // max(n_resamples, parts.shape[1]))):
         first, second = pairs[part].T
-        means = paired.SwappedMeans(parts[first] - parts[second], shares, n_resamples, rng)
+        means = paired.SwappedMeans(parts[first] - parts[second], shares, n_resamples, seed)
         (greater[part], less[part]), interval[part] = means.test(level)
         exact[part] = means.exact
     return Tails(greater, less), interval, exact
 
 
-def _contributions(scoring: Scoring) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _contributions(compared: ComparedConfigs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(C, U) what every unit adds to a mean metric, and (U,) the share of the predictions a unit has."""
-    values, counts = _sample_values(scoring)
-    units = scoring.units()
+    values, counts = _sample_values(compared)
+    units = compared.scoring.units()
     n_units = int(units.max()) + 1
     if n_units == len(units):
         return values, counts
@@ -251,22 +287,19 @@ def _contributions(scoring: Scoring) -> tuple[NDArray[np.float64], NDArray[np.fl
     return np.array(by_unit, dtype=np.float64), np.asarray(np.bincount(units, counts, n_units), dtype=np.float64)
 
 
-def _sample_values(scoring: Scoring) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _sample_values(compared: ComparedConfigs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(C, N) what every sample adds to a mean metric, and (N,) its share, averaged over repeats."""
-    oof = scoring.oof
-    metric, data = bind(oof, scoring.metric)
-    assert metric.values is not None
+    oof, held_out = compared.predictions, compared.scoring.rows
     total, shares = np.zeros((oof.n_configs, oof.n_samples)), np.zeros(oof.n_samples)
-    for r in range(oof.n_repeats):
-        rows = np.flatnonzero(oof.folds[:, r] >= 0)
+    for rows, values in compared.values_by_repeat():
         n = len(rows) * oof.n_repeats
-        total[:, rows] += metric.values(oof.target.take(rows), data[r][:, rows]) / n
+        total[:, rows] += values / n
         shares[rows] += 1 / n
-    return total[:, scoring.rows], shares[scoring.rows]
+    return total[:, held_out], shares[held_out]
 
 
 def _swapped(
-    scoring: Scoring, pairs: NDArray[np.intp], difference: NDArray[np.float64], n_resamples: int, rng: int
+    scoring: Scoring, pairs: NDArray[np.intp], difference: NDArray[np.float64], n_resamples: int, seed: int
 ) -> tuple[Tails, NDArray[np.bool_]]:
     """Tails where the metric is one of a whole set: the two models' answers side by side, one of each sample counts."""
     units = scoring.units()
@@ -278,7 +311,7 @@ def _swapped(
         exact[i] = paired.enumerable(len(told), n_resamples)
         kernels = _side_by_side(scoring, data, first, second)
         found = []
-        for masks in _masks(n_units, told, bool(exact[i]), n_resamples, rng):
+        for masks in _masks(n_units, told, bool(exact[i]), n_resamples, seed):
             found.append(_score_of(kernels, masks[:, units]))
         scale = max(abs(float(difference[i])), 1.0)
         tails = paired.swapped_tails(float(difference[i]), np.concatenate(found), scale, bool(exact[i]))
@@ -297,10 +330,10 @@ def _told_apart(
 
 
 def _masks(
-    n_units: int, told: NDArray[np.intp], exact: bool, n_resamples: int, rng: int
+    n_units: int, told: NDArray[np.intp], exact: bool, n_resamples: int, seed: int
 ) -> Iterable[NDArray[np.uint8]]:
     if not exact:
-        yield from paired.swaps(n_units, n_resamples, rng)
+        yield from paired.swaps(n_units, n_resamples, seed)
         return
     every = paired.all_swaps(len(told))
     for part in blocks(len(every), block_size(n_units)):
@@ -344,38 +377,62 @@ PERMUTATION = PairTest(
 )
 
 
+@public(PERMUTATION)
 def permutation(
     source: Source,
+    metric: MetricLike | None,
     a: str | int,
     b: str | int,
-    metric: MetricLike | None = None,
     *,
     n_resamples: int = 10_000,
-    rng: int = 0,
-    alternative: Alternative = "two-sided",
+    rng: RngLike = 0,
+    alternative: AlternativeLike = "two-sided",
     confidence_level: float = 0.95,
     rope: float | None = None,
 ) -> Comparison:
     """Difference of any metric of two models on the same samples, against what swapping the two at random gives.
 
-    Under the null hypothesis it does not matter which of the two predictions of a sample came from which model. They are
-    swapped with probability 1/2, for all repeats of a sample and for whole groups at once; all 2^k swaps are taken where the k
-    units on which the models differ are few. p = (1 + count) / (1 + draws), two-sided twice the smaller tail, never 0.
+    Under the null hypothesis it does not matter which of the two predictions of a sample came from which model [1]_. They are
+    swapped with probability 1/2, for all repeats of a sample and for whole groups at once. All 2^k swaps are taken where the
+    models differ on few units, k. p = (1 + count) / (1 + draws), two-sided twice the smaller tail, never 0.
 
-    For a metric that is a mean, the interval holds all shifts that the same swaps do not reject, and so leaves out 0 exactly
-    where p is at most one minus the level. For other metrics it is a percentile bootstrap interval.
+    For a metric that is a mean, the interval holds all shifts that the same swaps do not reject [2]_, and so leaves out 0
+    exactly where p is at most 1 - confidence_level. For other metrics it is a percentile bootstrap interval.
+
+    {needs}
 
     Parameters
     ----------
-    source, a, b, metric
-        As for `bootstrap`.
-    n_resamples, rng
-        Number of random swaps, and their seed.
-    alternative, confidence_level, rope
-        As for `mcnemar`.
+    {predictions}
+    {metric}
+    {pair}
+    n_resamples : int
+        Number of random swaps.
+    {rng}
+    {alternative}
+    {confidence_level}
+    {rope}
+
+    Returns
+    -------
+    {comparison}
+
+    References
+    ----------
+    .. [1] Fisher, R. A. (1935). The design of experiments. Oliver and Boyd.
+    .. [2] Hartigan, J. A. (1969). Using subsample values as typical values. Journal of the American Statistical Association
+       64, 1303-1317.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> errors = [[0.1, 0.3], [0.2, 0.2], [0.4, 0.5], [0.0, 0.3], [0.1, 0.2], [0.3, 0.2], [0.2, 0.6], [0.1, 0.1]]
+    >>> oof = of.from_arrays(None, errors, configs=["a", "b"], response="pointwise")
+    >>> of.compare.permutation(oof, "mean", "a", "b")
+    <Comparison permutation a - b: mean -0.1250, p = 0.1250>
     """
-    question = Question(alternative, confidence_level, rope)
-    return compare_pair(PERMUTATION, source, a, b, metric, question, n_resamples=n_resamples, rng=rng)
+    hypothesis = Hypothesis(alternative, confidence_level, rope)
+    return compare_pair(PERMUTATION, source, metric, a, b, hypothesis, n_resamples=n_resamples, rng=rng)
 
 
 # ---------------------------------------------------------------------------------- shared
@@ -385,34 +442,36 @@ def defined_scores(scoring: Scoring) -> NDArray[np.float64]:
     """(C,) the metric of everyone, or an error where it is undefined."""
     observed: NDArray[np.float64] = scoring.scores()[0]
     if np.isnan(observed).any():
-        raise InputError(f"{scoring.metric.name} is undefined on these samples. Use another metric or more samples.")
+        raise InputError(
+            needed=f"{scoring.metric.name} is undefined on these samples", remedy="Use another metric or more samples."
+        )
     return observed
 
 
-def sample_effects(contest: Contest, pairs: NDArray[np.intp]) -> dict[str, Any]:
+def sample_effects(compared: ComparedConfigs, pairs: NDArray[np.intp]) -> dict[str, Any]:
     """Standardised difference and wins over samples, of a mean; nothing for a metric of a whole set."""
-    if not contest.scoring.metric.pointwise:
+    if not compared.scoring.metric.pointwise:
         return {}
-    values, shares = _sample_values(contest.scoring)
+    values, shares = _sample_values(compared)
     scaled = values / shares
     means = [scaled[i] - scaled[j] for i, j in pairs]
     difference = np.array([np.sum(d * shares) for d in means])
     spread = np.array([0.0 if np.ptp(d) == 0 else d.std(ddof=1) for d in means])
-    return {"standardised": standardised(difference, spread), **sample_wins(contest, pairs)}
+    return {"standardised": standardised(difference, spread), **sample_wins(compared, pairs)}
 
 
-def sample_wins(contest: Contest, pairs: NDArray[np.intp]) -> dict[str, Any]:
+def sample_wins(compared: ComparedConfigs, pairs: NDArray[np.intp]) -> dict[str, Any]:
     """Samples on which the first is better, equal and worse, for a mean."""
-    if not contest.scoring.metric.pointwise:
+    if not compared.scoring.metric.pointwise:
         return {}
-    values = contest.sign * _sample_values(contest.scoring)[0]
+    values = compared.sign * _sample_values(compared)[0]
     better = np.array([np.sum(values[i] > values[j]) for i, j in pairs])
     worse = np.array([np.sum(values[i] < values[j]) for i, j in pairs])
     return {"wins": np.stack([better, values.shape[1] - better - worse, worse], axis=1), "unit": "sample"}
 
 
-def _pooled(contest: Contest) -> tuple[Note, ...]:
-    return notes_on_pooling(contest, ranked=contest.scoring.metric.needs == "score")
+def _pooled(compared: ComparedConfigs) -> tuple[Note, ...]:
+    return compared.notes_on_pooling(ranked=compared.scoring.metric.needs == "score")
 
 
 def _n_units(scoring: Scoring) -> int:

@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import formatting
-from ..arguments import check_level
+from ..arguments import check_choice, check_confidence_level
 from ..data.notes import Note
-from ..exceptions import InputError, NeedError
+from ..exceptions import InputError, NeedError, got
 from ..metrics import MetricLike
 from ..results import Interval, SequentialComparison
 from ..stats import sequential
-from ._contest import Contest, Source
-from ._one_set import notes_on_pooling, zero_one
-from ._units import group_means, sample_values
+from ._compared import ComparedConfigs, Source
+from ._pair_test import public
 
 Bounds = tuple[float, float]
 # Of an e-value, in logs; its inverse is a number too, so that no p value is 0.
@@ -25,22 +24,28 @@ _LARGEST = 708.0
 
 
 class EProcess:
-    """Evidence that a mean difference is not zero, which may be looked at after every unit.
+    """Evidence that a mean difference is not zero, which you may look at after every unit.
 
-    For a loop that evaluates two systems item by item and stops when it knows: the error rate holds however often one
-    looks. Half of a stake is bet on either sign of the mean; the e-value is the larger wealth (Waudby-Smith and Ramdas
-    2024, hedged capital with predictable plug-in bets).
+    For a loop that evaluates two systems item by item and stops when it knows: the error rate holds however often you look.
+    Half of a stake is bet on either sign of the mean; the e-value is the larger wealth (hedged capital with predictable
+    plug-in bets [1]_).
 
     Parameters
     ----------
-    bounds
-        Lowest and highest possible difference; ``(-1, 1)`` for right minus right.
-    confidence_level
-        Level of the interval; bets are sized to decide at one minus it. The p value is valid at any other level too.
+    bounds : tuple of float
+        Lowest and highest possible difference; ``(-1, 1)`` for the difference of two answers that are right or wrong.
+    confidence_level : float
+        Level of the interval; bets are sized to decide at 1 - confidence_level. The p value is valid at any other level too.
+
+    References
+    ----------
+    .. [1] Waudby-Smith, I. and Ramdas, A. (2024). Estimating means of bounded random variables by sequential. Journal of the
+       Royal Statistical Society B 86, 1-27.
 
     Examples
     --------
-    >>> process = EProcess(bounds=(-1, 1))
+    >>> import outfold as of
+    >>> process = of.compare.EProcess(bounds=(-1, 1))
     >>> for item in range(100):
     ...     _ = process.update(float(item % 4 > 0))    # the first system is right, the second wrong, in 3 of 4
     ...     if process.pvalue <= 0.05:
@@ -51,7 +56,7 @@ class EProcess:
 
     def __init__(self, bounds: Bounds = (-1.0, 1.0), *, confidence_level: float = 0.95) -> None:
         self.bounds = _checked_bounds(bounds)
-        self.confidence_level = check_level(confidence_level)
+        self.confidence_level = check_confidence_level(confidence_level)
         low, high = self.bounds
         self._null = -low / (high - low)
         self._past = sequential.NOTHING
@@ -61,13 +66,26 @@ class EProcess:
         self._log_evalues: list[NDArray[np.float64]] = []
 
     def update(self, differences: ArrayLike) -> EProcess:
-        """Take in one difference, or several in the order they came; returns itself."""
+        """Take in one difference, or several in the order they came.
+
+        Parameters
+        ----------
+        differences : float or array-like of float
+            Differences within the bounds.
+
+        Returns
+        -------
+        EProcess
+            The process itself.
+        """
         values = np.atleast_1d(np.asarray(differences, dtype=np.float64))
         low, high = self.bounds
         if values.ndim != 1 or not np.all((values >= low) & (values <= high)):
             raise InputError(
-                f"differences must be numbers within the bounds [{low:g}, {high:g}]; got {_first_outside(values, low, high)}. "
-                "Give bounds=(lowest, highest) that no difference can leave."
+                argument="differences",
+                needed=f"must be numbers within the bounds [{low:g}, {high:g}]",
+                given=f"got {_first_outside(values, low, high)}",
+                remedy="Give `bounds=(lowest, highest)` that no difference can leave.",
             )
         if not len(values):
             return self
@@ -143,47 +161,71 @@ def _exp(logs: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(np.exp(np.minimum(logs, _LARGEST)))
 
 
+@public()
 def e_process(
     source: Source,
+    metric: MetricLike | None,
     a: str | int,
     b: str | int,
-    metric: MetricLike | None = None,
     *,
     over: Literal["samples", "repeats"] = "samples",
     order: Sequence[int] | NDArray[np.intp] | None = None,
     bounds: Bounds | None = None,
     confidence_level: float = 0.95,
 ) -> SequentialComparison:
-    """Whether `a` and `b` differ, by a test that may be looked at after every sample, or after every repeat.
+    """Whether `a` and `b` differ, by a test that you may look at after every sample, or after every repeat.
 
-    The differences are taken in one after the other, as by `EProcess`. The error rate holds for whoever stops at the first
-    look that pleases; the price is a wider interval than that of a test with a fixed number of samples.
+    The differences are taken in one after the other, as by `EProcess` [1]_. The error rate holds even if you stop at the first
+    look that pleases you; the price is a wider interval than that of a test with a fixed number of samples.
 
     Parameters
     ----------
-    over
-        ``"samples"``: one difference a sample (a group, where there are groups), mean over repeats; the metric must be a
-        mean over samples. ``"repeats"``: one difference a repeat, any metric; says something on this data set only.
-    order
-        Positions of the samples (or repeats) in the order they came; their own order by default. It must not hang on
-        the differences.
-    bounds
-        Lowest and highest possible difference; from the metric where it has a range.
+    {source}
+    {metric}
+    {pair}
+    over : {"samples", "repeats"}
+        ``"samples"``: one difference for each sample (for each group, where there are groups), mean over repeats; the metric
+        must be a mean over samples. ``"repeats"``: one difference for each repeat, any metric; it says something about this
+        data set only.
+    order : sequence of int or None
+        Positions of the samples (or repeats) in the order they came; None keeps their order. It must not depend on the
+        differences.
+    bounds : tuple of float or None
+        Lowest and highest possible difference; None takes the range of the metric.
+    {confidence_level}
+
+    Returns
+    -------
+    SequentialComparison
+        Evidence, p value and interval after every unit.
+
+    References
+    ----------
+    .. [1] Waudby-Smith, I. and Ramdas, A. (2024). Estimating means of bounded random variables by sequential. Journal of the
+       Royal Statistical Society B 86, 1-27.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> right = [[1, 0], [1, 0], [1, 1], [1, 0]] * 10
+    >>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")
+    >>> found = of.compare.e_process(oof, "mean", "new", "old")
+    >>> found.better, found.stop
+    ('new', 9)
     """
-    contest = Contest(source, metric, (a, b))
-    if over not in ("samples", "repeats"):
-        raise InputError(f"over must be 'samples' or 'repeats'; got {over!r}.")
-    differences, unit, notes = _by_sample(contest) if over == "samples" else _by_repeat(contest)
+    compared = ComparedConfigs(source, metric, (a, b))
+    check_choice(over, ("samples", "repeats"), "over")
+    differences, unit, notes = _by_sample(compared) if over == "samples" else _by_repeat(compared)
     if order is not None:
         differences = differences[_checked_order(order, len(differences), unit)]
-    process = EProcess(_bounds(contest, bounds, over), confidence_level=confidence_level).update(differences)
+    process = EProcess(_bounds(compared, bounds, over), confidence_level=confidence_level).update(differences)
     pvalues = process.pvalues
     crossed = np.flatnonzero(pvalues <= round(1 - confidence_level, 12))
     return SequentialComparison(
-        a=contest.configs[0],
-        b=contest.configs[1],
-        metric=contest.metric_name,
-        greater_is_better=contest.greater_is_better,
+        a=compared.configs[0],
+        b=compared.configs[1],
+        metric=compared.metric_name,
+        greater_is_better=compared.greater_is_better,
         difference=process.difference,
         interval=process.interval,
         evalue=process.evalue,
@@ -196,38 +238,54 @@ def e_process(
         description="hedged betting e-process",
         reference="Waudby-Smith & Ramdas 2024",
         confidence_level=confidence_level,
-        plan=str(contest.plan),
+        plan=str(compared.plan),
         fingerprint=source.fingerprint,
-        notes=(*notes, *contest.notes_on_selection(np.array([[0, 1]])).get(0, ())),
+        notes=(*notes, *compared.notes_on_selection(np.array([[0, 1]])).get(0, ())),
     )
 
 
-def _by_sample(contest: Contest) -> tuple[NDArray[np.float64], str, tuple[Note, ...]]:
-    oof = contest.predictions("e_process(over='samples')")
-    values = sample_values(contest, "e_process(over='samples')")
+def _by_sample(compared: ComparedConfigs) -> tuple[NDArray[np.float64], str, tuple[Note, ...]]:
+    oof = compared.needed_predictions("e_process(over='samples')")
+    metric = compared.scoring.metric
+    if metric.values is None:
+        raise NeedError(
+            argument="e_process(over='samples')",
+            needed="needs a metric that is a mean over samples, such as accuracy, brier or mae",
+            given=f"{metric.name} is defined on sets of samples only",
+        )
+    values, times = np.zeros((2, oof.n_samples)), np.zeros(oof.n_samples)
+    for rows, found in compared.values_by_repeat():
+        values[:, rows] += found
+        times[rows] += 1
+    held = np.flatnonzero(times)
+    values = values[:, held] / times[held]
     differences = values[0] - values[1]
-    held = np.flatnonzero(np.isfinite(differences))
-    notes = notes_on_pooling(contest)
+    held, differences = held[np.isfinite(differences)], differences[np.isfinite(differences)]
+    notes = compared.notes_on_pooling()
     codes = oof.group_codes
     if codes is None:
-        return differences[held], "samples", notes
+        return differences, "samples", notes
     # Groups in the order of their first sample; a unit is a group, whose mean stays within the bounds.
     _, first, own = np.unique(codes[held], return_index=True, return_inverse=True)
-    return group_means(differences[held], own)[np.argsort(first)], "groups", notes
+    sums = np.zeros(len(first))
+    np.add.at(sums, own, differences)
+    return (sums / np.bincount(own))[np.argsort(first)], "groups", notes
 
 
-def _by_repeat(contest: Contest) -> tuple[NDArray[np.float64], str, tuple[Note, ...]]:
-    if contest.oof is not None:
-        scores = contest.scoring.repeat_scores()
+def _by_repeat(compared: ComparedConfigs) -> tuple[NDArray[np.float64], str, tuple[Note, ...]]:
+    if compared.oof is not None:
+        scores = compared.scoring.repeat_scores()
         differences = scores[:, 0] - scores[:, 1]
     else:
         with np.errstate(invalid="ignore"):
-            means = np.nanmean(contest.folds.values, axis=2)
+            means = np.nanmean(compared.folds.values, axis=2)
         differences = means[0] - means[1]
     if len(differences) < 2 or np.isnan(differences).any():
         raise NeedError(
-            f"e_process(over='repeats') needs two repeats at least with a score in each; these predictions are {contest.plan}. "
-            "Collect with Plan(repeats=...), or use over='samples'."
+            argument="e_process(over='repeats')",
+            needed="needs two repeats at least with a score in each",
+            given=f"these predictions are {compared.plan}",
+            remedy="Collect with `Plan(repeats=...)`, or use `over='samples'`.",
         )
     note = Note(
         "OF315",
@@ -236,29 +294,20 @@ def _by_repeat(contest: Contest) -> tuple[NDArray[np.float64], str, tuple[Note, 
     return differences, "repeats", (note,)
 
 
-def _bounds(contest: Contest, given: Bounds | None, over: str) -> Bounds:
+def _bounds(compared: ComparedConfigs, given: Bounds | None, over: str) -> Bounds:
     if given is not None:
         return _checked_bounds(given)
-    low, high = (-np.inf, np.inf) if contest.metric is None else contest.metric.bounds
-    if (
-        not np.isfinite([low, high]).all()
-        and over == "samples"
-        and contest.metric is not None
-        and _right_or_wrong(contest)
-    ):
+    low, high = (-np.inf, np.inf) if compared.metric is None else compared.metric.bounds
+    if not np.isfinite([low, high]).all() and over == "samples" and compared.zero_one:
         low, high = 0.0, 1.0
     if not np.isfinite([low, high]).all():
         raise InputError(
-            f"e_process needs to know how large a difference of {contest.metric_name} can be, and the metric has no range; "
-            "give bounds=(lowest, highest) difference that is possible."
+            argument="bounds",
+            needed="must be the lowest and the highest difference that is possible",
+            given=f"{compared.metric_name} has no range",
+            remedy="Give `bounds=(lowest, highest)`.",
         )
     return (low - high, high - low)
-
-
-def _right_or_wrong(contest: Contest) -> bool:
-    """Whether scores made elsewhere are all 0 or 1."""
-    assert contest.metric is not None
-    return contest.metric.needs == "pointwise" and zero_one(contest.predictions("e_process"))
 
 
 def _checked_bounds(bounds: Bounds) -> Bounds:
@@ -267,14 +316,16 @@ def _checked_bounds(bounds: Bounds) -> Bounds:
     except (TypeError, ValueError):
         low = high = np.nan
     if not (np.isfinite([low, high]).all() and low < 0 < high):
-        raise InputError(f"bounds must be two numbers on either side of 0, such as (-1, 1); got {bounds!r}.")
+        needed = "must be two numbers on either side of 0, such as (-1, 1)"
+        raise InputError(argument="bounds", needed=needed, given=got(bounds))
     return low, high
 
 
 def _checked_order(order: Sequence[int] | NDArray[np.intp], n: int, unit: str) -> NDArray[np.intp]:
     positions = np.asarray(order)
     if positions.dtype.kind not in "iu" or not np.array_equal(np.sort(positions), np.arange(n)):
-        raise InputError(f"order must hold every position 0..{n - 1} of the {unit} once; got {len(positions)} entries.")
+        needed = f"must hold every position 0..{n - 1} of the {unit} once"
+        raise InputError(argument="order", needed=needed, given=f"got {len(positions)} entries")
     return positions.astype(np.intp)
 
 

@@ -12,10 +12,10 @@ from ..data.notes import Note
 from ..data.scores import FoldScores, Layout
 from ..estimate._build import SMALL_FOLD
 from ..exceptions import NeedError
-from ..results import Outcome
+from ..results import PairArrays
 from ..stats.paired import Tested, rounding
-from ._contest import Contest
-from ._design import Question, one_sided
+from ._compared import ComparedConfigs
+from ._pair_test import Hypothesis
 
 PARTITIONS: tuple[Layout, ...] = ("kfold", "balanced")
 RANDOM: tuple[Layout, ...] = (*PARTITIONS, "holdout")
@@ -57,34 +57,37 @@ class SplitsNeed:
         )
 
 
-class Differences:
+class SplitDifferences:
     """The fold scores of some pairs, and their differences.
 
     A split in which the score of one who takes part is undefined is left out for all, so that all are judged on the same.
 
     Attributes
     ----------
-    contest, pairs
+    compared, pairs
         Who is compared.
     first, second
         (P, J) scores of the two of every pair in the splits that count, repeat by repeat.
     """
 
-    def __init__(self, test: str, need: SplitsNeed, contest: Contest, pairs: NDArray[np.intp]) -> None:
-        folds = contest.folds
+    def __init__(self, test: str, need: SplitsNeed, compared: ComparedConfigs, pairs: NDArray[np.intp]) -> None:
+        folds = compared.folds
         if not need.met_by(folds):
-            held = "these predictions are" if contest.oof is not None else "these scores are of"
-            raise NeedError(f"{test} needs {need.words}; {held} {contest.plan}. {need.instead}")
+            held = "these predictions are" if compared.oof is not None else "these scores are of"
+            raise NeedError(
+                argument=test, needed=f"needs {need.words}", given=f"{held} {compared.plan}", remedy=need.instead
+            )
         planned = folds.n_test > 0
         defined = planned & ~np.isnan(folds.values).any(axis=0)
-        self.contest, self.pairs = contest, pairs
+        self.compared, self.pairs = compared, pairs
         self._n_planned, self._defined = int(planned.sum()), defined
         missing = self._n_planned - int(defined.sum())
         if missing and (need.whole or defined.sum() < 2):
             raise NeedError(
-                f"{test} needs the scores of {'all' if need.whole else 'two or more'} splits; {contest.metric_name} is "
-                f"undefined in {missing} of {self._n_planned}. Use fewer folds or a metric such as accuracy"
-                + (", or t_corrected." if need.whole else ".")
+                argument=test,
+                needed=f"needs the scores of {'all' if need.whole else 'two or more'} splits",
+                given=f"{compared.metric_name} is undefined in {missing} of {self._n_planned}",
+                remedy="Use fewer folds or a metric such as accuracy" + (", or t_corrected." if need.whole else "."),
             )
         values = folds.values[:, defined]
         self.scores: NDArray[np.float64] = values.mean(axis=1)
@@ -118,40 +121,41 @@ class Differences:
     @cached_property
     def ratios(self) -> NDArray[np.float64]:
         """(J,) n_test / n_train of every split that counts."""
-        folds = self.contest.folds
+        folds = self.compared.folds
         return folds.n_test[self._defined] / folds.n_train[self._defined]
 
     def notes(self) -> tuple[Note, ...]:
         """Caveats for all pairs: scores that are undefined, or taken on too few samples."""
-        contest, notes = self.contest, []
+        compared, notes = self.compared, []
         missing = self._n_planned - self.n_splits
         if missing:
             notes.append(
                 Note(
                     "OF310",
-                    f"{contest.metric_name} is undefined in {missing} of {self._n_planned} folds, left out for both.",
+                    f"{compared.metric_name} is undefined in {missing} of {self._n_planned} folds, left out for both.",
                 )
             )
-        smallest = int(contest.folds.n_test[self._defined].min())
-        if contest.metric is not None and not contest.metric.pointwise and smallest < SMALL_FOLD:
-            notes.append(Note("OF204", f"{contest.metric_name} on folds of {smallest} samples is unreliable."))
+        smallest = int(compared.folds.n_test[self._defined].min())
+        if compared.metric is not None and not compared.metric.pointwise and smallest < SMALL_FOLD:
+            notes.append(Note("OF204", f"{compared.metric_name} on folds of {smallest} samples is unreliable."))
         return tuple(notes)
 
-    def outcome(
+    def arrays(
         self,
-        question: Question,
+        hypothesis: Hypothesis,
         tested: Tested,
         df: tuple[float, ...],
         *,
         directed: bool = True,
         notes: dict[int, tuple[Note, ...]] | None = None,
-    ) -> Outcome:
+    ) -> PairArrays:
         """The numbers of a test with the effects; `directed` where the statistic has a sign."""
         pvalue = tested.pvalue
-        if directed and question.alternative != "two-sided":
-            sign = self.contest.sign * (1 if question.alternative == "better" else -1)
-            pvalue = np.where(np.isnan(tested.statistic), pvalue, one_sided(pvalue, sign * tested.statistic))
-        return Outcome(
+        if directed and hypothesis.alternative != "two-sided":
+            sign = self.compared.sign * (1 if hypothesis.alternative == "better" else -1)
+            one_sided = np.where(sign * tested.statistic > 0, pvalue / 2, 1 - pvalue / 2)
+            pvalue = np.where(np.isnan(tested.statistic), pvalue, one_sided)
+        return PairArrays(
             difference=self.mean,
             statistic=tested.statistic,
             pvalue=pvalue,
@@ -159,9 +163,14 @@ class Differences:
             interval=tested.interval,
             standardised=self.standardised,
             wins=self.wins,
-            unit="fold" if self.contest.folds.layout in PARTITIONS else "split",
+            unit=self.unit,
             notes=self.flat_notes(np.isnan(tested.statistic)) | (notes or {}),
         )
+
+    @property
+    def unit(self) -> str:
+        """What a split is called."""
+        return "fold" if self.compared.folds.layout in PARTITIONS else "split"
 
     @cached_property
     def standardised(self) -> NDArray[np.float64]:
@@ -172,7 +181,7 @@ class Differences:
     @cached_property
     def wins(self) -> NDArray[np.int64]:
         """(P, 3) splits in which the first is better, equal, worse."""
-        d = self.contest.sign * self.d
+        d = self.compared.sign * self.d
         better, worse = d > self.floor[:, None], d < -self.floor[:, None]
         return np.stack([better.sum(axis=1), (~better & ~worse).sum(axis=1), worse.sum(axis=1)], axis=1)
 

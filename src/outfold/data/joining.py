@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting
-from ..exceptions import InputError, NeedError
+from ..exceptions import InputError, NeedError, got
 from .notes import Note
 from .predictions import Predictions, Response, State, cell_mask
 
@@ -20,7 +20,11 @@ Suffixes = tuple[str, str]
 def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes | None = None) -> Predictions:
     """The configurations of both, in one artifact; an error says what differs where the splits are not the same."""
     if not isinstance(second, Predictions):
-        raise InputError(f"join needs other Predictions, as collect or load give; got {type(second).__name__}.")
+        raise InputError(
+            argument="other",
+            needed="must be Predictions, as `collect` or `load` give",
+            given=f"got {type(second).__name__}",
+        )
     _refuse_other_splits(first, second)
     first, second = _renamed(first, second, suffixes)
     response = _common_response(first, second)
@@ -52,8 +56,8 @@ def _refuse_other_splits(first: Predictions, second: Predictions) -> None:
     found = next(_differences(first, second), None)
     if found is not None:
         raise NeedError(
-            f"only predictions of the same samples on the same splits can be joined; {found} "
-            "Collect both on the same data, plan and seed."
+            f"only predictions of the same samples on the same splits can be joined; {found}",
+            remedy="Collect both on the same data, plan and seed.",
         )
 
 
@@ -66,7 +70,7 @@ def _differences(first: Predictions, second: Predictions) -> Iterator[str]:
         yield f"there are {len(a):,} against {formatting.count(len(b), 'sample')}."
     if not _numbered(first) and not _numbered(second) and not np.array_equal(first.samples, second.samples):  # type: ignore[arg-type]
         same = set(first.samples.tolist()) == set(second.samples.tolist())  # type: ignore[union-attr]
-        yield "the samples stand in another order." if same else "the samples have other names."
+        yield "the samples are in another order." if same else "the samples have other names."
     yield from _label_differences(first, second)
     if first.groups is not None and second.groups is not None and not _same_groups(first, second):
         yield "the groups differ."
@@ -93,7 +97,9 @@ def _fold_differences(first: Predictions, second: Predictions) -> Iterator[str]:
     same = np.array_equal(first.folds[:, :few], second.folds[:, :few])
     if first.n_repeats != second.n_repeats:
         hint = (
-            f" The first {few} are the same: sel(repeat=range({few})) of the longer one can be joined." if same else ""
+            f" The first {few} are the same: `sel(repeat=range({few}))` of the longer one can be joined."
+            if same
+            else ""
         )
         yield f"there are {first.n_repeats} against {formatting.count(second.n_repeats, 'repeat')}.{hint}"
     if not same:
@@ -124,13 +130,14 @@ def _renamed(first: Predictions, second: Predictions, suffixes: Suffixes | None)
     if suffixes is None:
         name = next(c for c in first.configs if c in both)
         raise InputError(
-            f"both hold a configuration {name!r}"
-            + (f" ({len(both)} names stand in both)" if len(both) > 1 else "")
-            + "; say how to tell them apart: join(other, suffixes=(' old', ' new'))."
+            f"both hold a configuration {name!r}" + (f" ({len(both)} names are in both)" if len(both) > 1 else ""),
+            remedy="Tell them apart with `join(other, suffixes=(' old', ' new'))`.",
         )
     pair = isinstance(suffixes, (tuple, list)) and len(suffixes) == 2 and all(isinstance(s, str) for s in suffixes)
     if not pair or suffixes[0] == suffixes[1]:
-        raise InputError(f"suffixes must be two different endings, such as (' old', ' new'); got {suffixes!r}.")
+        raise InputError(
+            argument="suffixes", needed="must be two different endings, such as (' old', ' new')", given=got(suffixes)
+        )
     return tuple(_with_ending(oof, both, end) for oof, end in zip((first, second), suffixes, strict=True))  # type: ignore[return-value]
 
 
@@ -168,7 +175,7 @@ def _common_response(first: Predictions, second: Predictions) -> Response:
         if all(_can(oof, wanted) for oof in (first, second)):
             return wanted
     raise NeedError(
-        f"predictions of response {one!r} and {other!r} cannot be joined; collect both with the same response."
+        f"predictions of response {one!r} and {other!r} cannot be joined", remedy="Collect both with the same response."
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting
-from ..exceptions import InputError, NeedError
+from ..exceptions import InputError, NeedError, got
 from . import provider
 from .notes import Note
 from .plan import NOT_HELD_OUT, Plan, Splits, fingerprint, group_codes
@@ -224,13 +224,13 @@ class Predictions:
             wanted = list(repeat) if isinstance(repeat, Iterable) else [repeat]
             wrong = [r for r in wanted if not isinstance(r, (int, np.integer)) or not 0 <= r < self.n_repeats]
             if wrong or not wanted:
-                raise InputError(f"repeat must be in 0..{self.n_repeats - 1}; got {repeat!r}.")
+                raise InputError(argument="repeat", needed=f"must be in 0..{self.n_repeats - 1}", given=got(repeat))
             out = out._sel_repeats(wanted)
         return out
 
     def _sel_configs(self, index: list[int]) -> Predictions:
         if not index:
-            raise InputError("sel needs at least one configuration; got an empty list.")
+            raise InputError(argument="config", needed="must name at least one configuration", given=got([]))
         names = tuple(self.configs[i] for i in index)
         return replace(
             self,
@@ -296,7 +296,10 @@ class Predictions:
         convert = _CONVERT.get((self.response, needs))
         if convert is None or (self.response == "score" and needs == "label" and self.threshold is None):
             raise NeedError(
-                f"needs {_MEANING[needs]}; these predictions are {_MEANING[self.response]}. {_advice(needs)}"
+                argument="the metric",
+                needed=f"needs {_MEANING[needs]}",
+                given=f"these predictions are {_MEANING[self.response]}",
+                remedy=_advice(needs),
             )
         return np.asarray(convert(self))
 
@@ -393,12 +396,12 @@ _MEANING = {
 
 def _advice(needs: str) -> str:
     if needs in ("score", "proba"):
-        return f"Collect with response='{needs}', or use a metric of labels such as accuracy."
+        return f"Collect with `response='{needs}'`, or use a metric of labels such as accuracy."
     if needs == "label":
-        return "Collect with response='label' or 'proba', or use roc_auc."
+        return "Collect with `response='label'` or `response='proba'`, or use roc_auc."
     if needs == "pointwise":
-        return "Use a metric of this response, such as accuracy or mse, or give response='pointwise'."
-    return f"Give predictions with response='{needs}', or use another metric."
+        return "Use a metric of this response, such as accuracy or mse, or give `response='pointwise'`."
+    return f"Give predictions with `response='{needs}'`, or use another metric."
 
 
 def _labels_of_scores(oof: Predictions) -> NDArray[np.intp]:
@@ -425,14 +428,17 @@ def _own_labels(oof: Predictions, labels: NDArray[Any]) -> NDArray[np.intp] | No
     """The models' own labels, completed by the cut where they are not known; None where they are the cut."""
     if oof.response not in ("score", "proba") or labels.shape != oof.data.shape[:3]:
         raise InputError(
-            f"labels go with scores or probabilities and have shape {oof.data.shape[:3]}; these have shape "
-            f"{labels.shape} and go with {_MEANING[oof.response]}."
+            argument="labels",
+            needed=f"must go with scores or probabilities and have shape {oof.data.shape[:3]}",
+            given=f"these have shape {labels.shape} and go with {_MEANING[oof.response]}",
         )
     done = cell_mask(oof.folds, oof.state == State.DONE)
     unknown = done & (labels < 0)
     cut = oof.cut()
     if cut is None and unknown.any():
-        raise InputError("labels of scores without a threshold must be given for every cell that is done.")
+        raise InputError(
+            argument="labels", needed="of scores without a threshold must be given for every cell that is done"
+        )
     if cut is not None and not np.any(done & ~unknown & (labels != cut)):
         return None
     out = np.where(done, labels, -1).astype(np.intp)
@@ -440,7 +446,11 @@ def _own_labels(oof: Predictions, labels: NDArray[Any]) -> NDArray[np.intp] | No
         out[unknown] = cut[unknown]
     assert oof.target.classes is not None
     if out.max(initial=-1) >= len(oof.target.classes):
-        raise InputError(f"labels must be class codes below {len(oof.target.classes)}; the largest is {out.max()}.")
+        raise InputError(
+            argument="labels",
+            needed=f"must be class codes below {len(oof.target.classes)}",
+            given=f"the largest is {out.max()}",
+        )
     return out
 
 
@@ -521,7 +531,7 @@ def _check(oof: Predictions) -> None:
             f"these have {tuple(np.swapaxes(oof.data, 0, 2).shape)}."
         )
     if oof.response not in RESPONSES:
-        raise InputError(f"response must be one of {', '.join(RESPONSES)}; got {oof.response!r}.")
+        raise InputError(argument="response", needed=f"must be one of {', '.join(RESPONSES)}", given=got(oof.response))
     if c == 0:
         raise InputError("there is no configuration; at least one is needed.")
     duplicates = (
@@ -529,14 +539,16 @@ def _check(oof: Predictions) -> None:
     )
     if duplicates:
         raise InputError(
-            f"configuration names must differ; {duplicates[0]!r} stands more than once. Rename one of them."
+            f"configuration names must differ; {duplicates[0]!r} occurs more than once", remedy="Rename one of them."
         )
     for name in ("groups", "samples"):
         values = getattr(oof, name)
         if values is not None and len(values) != n:
-            raise InputError(f"{name} must have one entry for each of the {n} samples; it has {len(values)}.")
+            raise InputError(
+                argument=name, needed=f"must have one entry for each of the {n} samples", given=f"it has {len(values)}"
+            )
     if oof.samples is not None and len(set(oof.samples.tolist())) < n:
-        raise InputError("sample names must differ; at least one stands twice.")
+        raise InputError(argument="samples", needed="must all differ", given="at least one name occurs twice")
     _check_values(oof)
 
 
@@ -550,13 +562,17 @@ def _check_values(oof: Predictions) -> None:
         repeat, config, sample = (int(i[0]) for i in np.nonzero(bad))
         raise InputError(
             f"{int(bad.sum())} predictions are NaN or infinite, the first for sample {oof.samples[sample]!s} by "  # type: ignore[index]
-            f"{oof.configs[config]!r} in repeat {repeat}. Repair them, or mask whole cells (numpy.ma) to say they were not run."
+            f"{oof.configs[config]!r} in repeat {repeat}",
+            remedy="Repair them, or mask whole cells (numpy.ma) to say they were not run.",
         )
     if oof.response == "proba":
         check_probabilities(oof.data, done)
     if oof.response in ("score", "proba", "label") and oof.target.classes is None:
         raise InputError(
-            f"response {oof.response!r} needs class labels; y holds {oof.target.task} targets. Use response='value'."
+            argument=f"response={oof.response!r}",
+            needed="needs class labels",
+            given=f"y holds {oof.target.task} targets",
+            remedy="Use `response='value'`.",
         )
 
 
@@ -565,12 +581,13 @@ def check_probabilities(data: NDArray[Any], done: NDArray[np.bool_]) -> None:
     held = data[done]
     if held.size and (held.min() < -1e-9 or held.max() > 1 + 1e-9):
         raise InputError(
-            f"probabilities must lie in [0, 1]; these go from {held.min():.4g} to {held.max():.4g}. "
-            "Use response='score' for decision values."
+            f"probabilities must lie in [0, 1]; these go from {held.min():.4g} to {held.max():.4g}",
+            remedy="Use `response='score'` for decision values.",
         )
     if data.ndim == 4 and held.size and np.abs(held.sum(-1) - 1).max() > 1e-4:
         raise InputError(
-            "the class probabilities of a sample must sum to 1; they do not. Use response='score' for other scores."
+            "the class probabilities of a sample must sum to 1; they do not",
+            remedy="Use `response='score'` for other scores.",
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import check_count
-from ..exceptions import InputError
+from ..exceptions import InputError, got
 from .plan import Plan, Splits
 from .predictions import Predictions
 
@@ -194,22 +194,35 @@ def _columns(scores: Any, configs: Sequence[str] | None) -> tuple[tuple[str, ...
             columns = [_column(row) for row in scores]
         except TypeError:
             raise InputError(
-                f"scores must be a dict of scores, or an array with a row a configuration; got {scores!r}."
+                argument="scores",
+                needed="must be a dict of scores, or an array with a row for each configuration",
+                given=got(scores),
             ) from None
         names = tuple(f"config {i}" for i in range(len(columns))) if configs is None else tuple(map(str, configs))
     if len({column.size for column in columns}) > 1:
         lengths = ", ".join(f"{name} has {column.size}" for name, column in zip(names, columns, strict=False))
-        raise InputError(f"scores must be as many for every configuration, one a split; {lengths}.")
+        raise InputError(
+            argument="scores", needed="must be as many for every configuration, one for each split", given=lengths
+        )
     values = np.stack([column.ravel() for column in columns]) if columns else np.empty((0, 0))
     if len(names) != len(values) or len(set(names)) < len(names):
-        raise InputError(f"scores need one name a configuration, all different; got {names} for {len(values)}.")
+        raise InputError(
+            argument="configs",
+            needed="must name each configuration, and all names must differ",
+            given=f"{got(names)} for {len(values)}",
+        )
     if len(values) < 2 or values.shape[1] < 2:
         raise InputError(
-            f"a comparison needs two configurations and two scores of each at least; got {len(values)} with "
-            f"{values.shape[1]}."
+            argument="scores",
+            needed="must hold at least two configurations and two scores of each",
+            given=f"got {len(values)} with {values.shape[1]}",
         )
     if np.isinf(values).any():
-        raise InputError("scores must be finite numbers, or NaN where a score is undefined; some are infinite.")
+        raise InputError(
+            argument="scores",
+            needed="must be finite numbers, or NaN where a score is undefined",
+            given="some are infinite",
+        )
     shapes = {column.shape for column in columns}
     repeats = columns[0].shape[0] if len(shapes) == 1 and columns[0].ndim == 2 and columns[0].shape[1] > 1 else None
     return names, values, repeats
@@ -222,7 +235,7 @@ def _column(scores: Any) -> NDArray[np.float64]:
             scores = np.ma.filled(scores.astype(np.float64), np.nan)
         return np.atleast_1d(np.asarray(scores, dtype=np.float64))
     except (TypeError, ValueError) as error:
-        raise InputError(f"scores must be numbers, one a split: {error}.") from None
+        raise InputError(argument="scores", needed="must be numbers, one for each split", given=str(error)) from None
 
 
 def _plan_of(design: Design | Plan, repeats: int | None, n: int) -> Plan:
@@ -238,9 +251,13 @@ def _plan_of(design: Design | Plan, repeats: int | None, n: int) -> Plan:
         times = check_count(1 if repeats is None else repeats, "repeats")
         plan = Plan(folds=max(n // times, 2), repeats=times, stratify=False)
     else:
-        raise InputError(f"design must be 'kfold', 'holdout', '5x2cv', 'blocked' or a Plan; got {design!r}.")
+        raise InputError(
+            argument="design", needed="must be 'kfold', 'holdout', '5x2cv', 'blocked' or a Plan", given=got(design)
+        )
     if repeats is not None and repeats != plan.repeats:
-        raise InputError(f"{plan} has {plan.repeats} repeats; got repeats={repeats}.")
+        raise InputError(
+            argument="repeats", needed=f"must be {plan.repeats} for {plan}, as the design says", given=got(repeats)
+        )
     if plan.folds * plan.repeats != n:
         raise InputError(f"{plan} has {plan.folds * plan.repeats} splits; got {n} scores of every configuration.")
     return plan
@@ -253,7 +270,7 @@ def _layout_of(plan: Plan, n_train: int, n_test: int) -> Layout:
     n = n_train + n_test
     if abs(n_test * plan.folds - n) > plan.folds:
         raise InputError(
-            f"{plan} holds out a {plan.folds}th part of the samples; n_train={n_train} and n_test={n_test} do not. "
-            "Give repeats=, or design='holdout' for independent splits."
+            f"{plan} holds out a {plan.folds}th part of the samples; n_train={n_train} and n_test={n_test} do not",
+            remedy="Give `repeats`, or `design='holdout'` for independent splits.",
         )
     return "loo" if n_test == 1 else "balanced" if plan.kind == "blocked" else "kfold"

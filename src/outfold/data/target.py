@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..exceptions import InputError
+from ..exceptions import InputError, got
 
 Task = Literal["binary", "multiclass", "regression", "survival", "pointwise"]
 
@@ -56,24 +56,27 @@ class Target:
 
 
 def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str = "y") -> Target:
-    """Labels as a `Target`, with every reason to refuse them said in one sentence.
+    """Labels as a `Target`; an error says why they cannot be used.
 
     Parameters
     ----------
-    y
+    y : array-like
         Class labels, numbers, or survival times (structured with one bool and one float field, or two
         columns: time, event).
-    task
+    task : str or None
         ``"classification"``, ``"regression"``, ``"survival"``, or None to tell from the labels: text, bool
         and whole numbers are classes, other numbers are values, structured records are survival.
-    positive
+    positive : object
         Which of two classes is the positive one; by default the last in sorted order.
-    what
-        What to call the labels in an error.
+    what : str
+        What an error calls the labels.
     """
     if np.ma.is_masked(y):
         raise InputError(
-            f"{what} masks {int(np.sum(np.ma.getmaskarray(y)))} labels. Leave out the samples without a label."
+            argument=what,
+            needed="must have a label for each sample",
+            given=f"{int(np.sum(np.ma.getmaskarray(y)))} labels are masked",
+            remedy="Leave out the samples without a label.",
         )
     labels = np.asarray(y)
     if labels.dtype.names is not None or task == "survival":
@@ -82,11 +85,13 @@ def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str =
         labels = labels[:, 0]
     if labels.ndim != 1:
         raise InputError(
-            f"{what} must have one label a sample, shape (N,); it has shape {labels.shape}. "
-            "For survival give records (event, time) or columns time, event."
+            argument=what,
+            needed="must have one label for each sample, shape (N,)",
+            given=f"it has shape {labels.shape}",
+            remedy="For survival give records (event, time) or columns time, event.",
         )
     if len(labels) == 0:
-        raise InputError(f"{what} is empty; at least two samples are needed.")
+        raise InputError(argument=what, needed="must have at least two samples", given="it is empty")
     _refuse_missing(labels, what)
     if task == "regression" or (task is None and _is_continuous(labels)):
         return _encode_values(labels, what)
@@ -108,8 +113,10 @@ def _refuse_missing(labels: NDArray[Any], what: str) -> None:
         return
     if missing.any():
         raise InputError(
-            f"{what} has {int(missing.sum())} missing or infinite labels, the first at row "
-            f"{int(np.argmax(missing))}. Leave out the samples without a label."
+            argument=what,
+            needed="must have a finite label for each sample",
+            given=f"{int(missing.sum())} labels are missing or infinite, the first at row {int(np.argmax(missing))}",
+            remedy="Leave out the samples without a label.",
         )
 
 
@@ -117,7 +124,9 @@ def _encode_values(labels: NDArray[Any], what: str) -> Target:
     try:
         values = labels.astype(np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{what} must be numbers for a regression; it holds {labels.dtype} labels.") from None
+        raise InputError(
+            argument=what, needed="must be numbers for a regression", given=f"it holds {labels.dtype} labels"
+        ) from None
     return Target("regression", values)
 
 
@@ -126,12 +135,17 @@ def _encode_classes(labels: NDArray[Any], positive: Any, what: str) -> Target:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError:
         raise InputError(
-            f"{what} mixes labels that cannot be sorted, such as text and numbers. Use one type."
+            argument=what,
+            needed="must have labels of one type",
+            given="it mixes labels that cannot be sorted, such as text and numbers",
+            remedy="Use one type.",
         ) from None
     if len(classes) < 2:
         raise InputError(
-            f"{what} holds one class only ({classes[0]!s}); at least two are needed. "
-            "For per-sample scores use response='pointwise'."
+            argument=what,
+            needed="must have at least two classes",
+            given=f"it holds one class only ({classes[0]!s})",
+            remedy="For per-sample scores use `response='pointwise'`.",
         )
     codes = codes.astype(np.intp)
     if positive is not None:
@@ -146,28 +160,31 @@ def _put_last(
     found = [i for i, c in enumerate(classes) if c == positive or str(c) == str(positive)]
     if not found or len(classes) != 2:
         raise InputError(
-            f"positive={positive!r} must name one of two classes; {what} has {len(classes)}: "
-            f"{', '.join(map(str, classes[:10]))}."
+            argument="positive",
+            needed="must name one of two classes",
+            given=f"{got(positive)}, and `{what}` has {len(classes)}: {', '.join(map(str, classes[:10]))}",
         )
     return (classes[::-1], 1 - codes) if found[0] == 0 else (classes, codes)
 
 
 def _encode_survival(labels: NDArray[Any], what: str) -> Target:
-    need = f"{what} must be records with one bool field (event) and one number field (time), or two columns time, event"
+    need = "must be records with one bool field (event) and one number field (time), or two columns time, event"
     if labels.dtype.names is not None:
         bools = [n for n in labels.dtype.names if labels.dtype[n].kind == "b"]
         numbers = [n for n in labels.dtype.names if labels.dtype[n].kind in "fiu"]
         if len(bools) != 1 or len(numbers) != 1:
-            raise InputError(f"{need}; it has fields {', '.join(labels.dtype.names)}.")
+            raise InputError(argument=what, needed=need, given=f"it has fields {', '.join(labels.dtype.names)}")
         time, event = labels[numbers[0]].astype(np.float64), labels[bools[0]].copy()
     elif labels.ndim == 2 and labels.shape[1] == 2:
         time = labels[:, 0].astype(np.float64)
         if not np.isin(labels[:, 1].astype(np.float64), (0.0, 1.0)).all():
-            raise InputError(f"{need}; the second column holds values other than 0 and 1.")
+            raise InputError(argument=what, needed=need, given="the second column holds values other than 0 and 1")
         event = labels[:, 1].astype(bool)
     else:
-        raise InputError(f"{need}; it has shape {labels.shape}.")
+        raise InputError(argument=what, needed=need, given=f"it has shape {labels.shape}")
     _refuse_missing(time, what)
     if not event.any():
-        raise InputError(f"{what} has no observed event; at least one is needed to compare risks.")
+        raise InputError(
+            argument=what, needed="must have at least one observed event, to compare risks", given="it has none"
+        )
     return Target("survival", time, event=event)

@@ -14,7 +14,7 @@ from ..data.predictions import Predictions
 from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, sample_bootstrap
-from ..requirements import needs
+from ..requirements import requires
 from ..results import Estimate, Selection
 from ..select import RuleLike, as_rule
 from ..stats import resampling
@@ -24,7 +24,7 @@ from ._evidence import Rivals
 from ._intervals import SelectedConfiguration
 
 
-@needs()
+@requires()
 def bbc(
     oof: Predictions,
     metric: MetricLike,

@@ -13,7 +13,7 @@ from ..data.predictions import Predictions
 from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring
-from ..requirements import needs
+from ..requirements import block, design, requires
 from ..results import Estimate, Interval
 from ..select import RuleLike
 from ..stats.intervals import student
@@ -24,7 +24,7 @@ from ._subject import Subject, of_subject
 _ROUNDING = 1e-12
 
 
-@needs(design="bootstrap")
+@requires(design("bootstrap"))
 def oob(
     oof: Predictions,
     metric: MetricLike,
@@ -76,7 +76,7 @@ def oob(
     )
 
 
-@needs(design="bootstrap", blocks=("inbag", "resub"))
+@requires(design("bootstrap"), block("inbag"), block("resub"))
 def point632(
     oof: Predictions,
     metric: MetricLike,
@@ -102,7 +102,7 @@ def point632(
     return _combined(made, "point632", ".632 bootstrap", "Efron 1983", oof, metric, config, rule, n_resamples, rng)
 
 
-@needs(design="bootstrap", blocks=("inbag", "resub"))
+@requires(design("bootstrap"), block("inbag"), block("resub"))
 def point632plus(
     oof: Predictions,
     metric: MetricLike,
@@ -132,7 +132,7 @@ def point632plus(
     return _combined(made, "point632plus", ".632+ bootstrap", reference, oof, metric, config, rule, n_resamples, rng)
 
 
-@needs(design="bootstrap", blocks=("inbag", "resub"))
+@requires(design("bootstrap"), block("inbag"), block("resub"))
 def optimism(
     oof: Predictions,
     metric: MetricLike,

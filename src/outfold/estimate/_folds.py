@@ -11,13 +11,13 @@ from ..data.predictions import Predictions, State
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
 from ..metrics._scoring import Aggregate, Scoring
-from ..requirements import needs
+from ..requirements import block, least_folds, requires
 from ..results import Estimate
 from ..select import RuleLike, as_rule
 from ._build import build, fold_notes, sample_draws, single
 
 
-@needs()
+@requires()
 def cv(
     oof: Predictions,
     metric: MetricLike,
@@ -59,7 +59,7 @@ def cv(
     return single(scoring, "cv", text, reference, n_resamples, confidence_level, rng)
 
 
-@needs()
+@requires()
 def cvt(oof: Predictions, metric: MetricLike, rule: RuleLike = None, aggregate: Aggregate = "fold") -> Estimate:
     """The winner's own cross-validation score: optimistic, because the winner was picked for it.
 
@@ -79,7 +79,7 @@ def cvt(oof: Predictions, metric: MetricLike, rule: RuleLike = None, aggregate: 
     )
 
 
-@needs(min_folds=2)
+@requires(least_folds(2))
 def tt(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
     """Performance of the selected configuration with the correction of Tibshirani and Tibshirani (2009).
 
@@ -117,7 +117,7 @@ def tt(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
     )
 
 
-@needs(min_folds=2, blocks=("fresh",))
+@requires(least_folds(2), block("fresh"))
 def cvm_cv(
     oof: Predictions,
     metric: MetricLike,

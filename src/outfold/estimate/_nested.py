@@ -12,13 +12,13 @@ from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring
-from ..requirements import needs
+from ..requirements import block, least_folds, requires
 from ..results import Estimate
 from ..select import RuleLike, as_rule
 from ._build import build, fold_notes, sample_draws
 
 
-@needs(min_folds=3, blocks=("inner",))
+@requires(least_folds(3), block("inner"))
 def nested(
     oof: Predictions,
     metric: MetricLike,

@@ -13,14 +13,14 @@ from ..data.predictions import Predictions, State
 from ..exceptions import NeedError
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring
-from ..requirements import needs
+from ..requirements import block, design, requires
 from ..results import Estimate
 from ..select import RuleLike, as_rule
 from ._build import build, single, with_interval
 from ._subject import Subject, of_subject
 
 
-@needs(blocks=("resub",))
+@requires(block("resub"))
 def resubstitution(
     oof: Predictions, metric: MetricLike, config: str | int | None = None, rule: RuleLike = None
 ) -> Estimate:
@@ -48,7 +48,7 @@ def resubstitution(
     return replace(result, plan="no sample held out", fingerprint=oof.fingerprint)
 
 
-@needs(design="holdout")
+@requires(design("holdout"))
 def holdout(
     oof: Predictions,
     metric: MetricLike,
@@ -84,7 +84,7 @@ def holdout(
     )
 
 
-@needs(design="repeated_holdout")
+@requires(design("repeated_holdout"))
 def repeated_holdout(
     oof: Predictions,
     metric: MetricLike,
@@ -112,7 +112,7 @@ def repeated_holdout(
     )
 
 
-@needs(design="loo")
+@requires(design("loo"))
 def loo(
     oof: Predictions,
     metric: MetricLike,
@@ -160,7 +160,7 @@ def _of_held_out(
     )
 
 
-@needs(design="three_way", blocks=("fresh",))
+@requires(design("three_way"), block("fresh"))
 def three_way(
     oof: Predictions,
     metric: MetricLike,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..data.plan import NOT_HELD_OUT, Plan
 from ..data.predictions import RESPONSES, Predictions, Response, State, cell_mask
 from ..data.target import Target, encode
-from ..exceptions import InputError
+from ..exceptions import InputError, got
 from ..formatting import make_frame
-from .store import load
-from .tables import LongTable, distinct_codes, not_held_out, numbers_or_codes, read_table, uniform
+from .tables import LongTable, distinct_codes, not_held_out, numbers_or_codes, uniform
 
 
 def from_arrays(
@@ -73,9 +70,13 @@ def from_arrays(
     mask = np.ma.getmaskarray(P) if isinstance(P, np.ma.MaskedArray) else None
     data, words = numbers_or_codes(np.asarray(P))
     if not 1 <= data.ndim <= 4:
-        raise InputError(f"P must have shape (N,), (N, C), (N, C, R) or (N, C, R, K); it has {data.shape}.")
+        raise InputError(
+            argument="P", needed="must have shape (N,), (N, C), (N, C, R) or (N, C, R, K)", given=f"it has {data.shape}"
+        )
     if data.size == 0:
-        raise InputError(f"P is empty, its shape is {data.shape}; at least one prediction is needed.")
+        raise InputError(
+            argument="P", needed="must hold at least one prediction", given=f"it is empty, its shape is {data.shape}"
+        )
     missing = None if mask is None else _missing(mask)
     raw = _Raw(y, _by_repeat(data), words, missing, folds, configs, groups, samples, params)
     raw.whole = np.asarray(P).dtype.kind in "biu"
@@ -132,29 +133,6 @@ def from_frame(
         columns=None if isinstance(prediction, str) else list(prediction),
     )
     return raw.predictions(response, positive, threshold)
-
-
-def read(path: str | os.PathLike[str], **columns: Any) -> Predictions:
-    """Predictions in a file: .oof, or a long table as .csv, .csv.gz or .parquet.
-
-    Parameters
-    ----------
-    path
-        The file.
-    **columns
-        The arguments of `from_frame`. By default the columns are called ``sample``, ``config``, ``label`` (or
-        ``time`` and ``event``), ``prediction`` (or ``prediction_<class>``), and ``fold``, ``repeat`` and ``group`` where
-        there are such columns: the names `Predictions.to_frame` gives.
-    """
-    path = Path(path)
-    if path.suffix == ".oof":
-        if columns:
-            raise InputError(
-                f"{path.name} is an .oof file, which needs no further arguments; got {', '.join(columns)}."
-            )
-        return load(path)
-    frame = read_table(path)
-    return from_frame(frame, **_default_columns(list(frame.columns), columns))
 
 
 def to_frame(oof: Predictions, backend: str | None = None) -> Any:
@@ -240,7 +218,7 @@ class _Raw:
     def predictions(self, response: Response | None, positive: Any, threshold: float | None) -> Predictions:
         """Check everything, find out what is predicted, and build the artifact."""
         if response is not None and response not in RESPONSES:
-            raise InputError(f"response must be one of {', '.join(RESPONSES)}; got {response!r}.")
+            raise InputError(argument="response", needed=f"must be one of {', '.join(RESPONSES)}", given=got(response))
         n_repeats, n_configs, n = self.data.shape[:3]
         names = self._names(n_configs)
         samples = np.arange(n) if self.samples is None else _one_each(self.samples, "samples", n)
@@ -251,7 +229,11 @@ class _Raw:
         if response is None:
             response = self._infer(target, used)
         if threshold is not None and (target.task != "binary" or response not in ("score", "proba")):
-            raise InputError("threshold cuts scores or probabilities of two classes; these predictions are neither.")
+            raise InputError(
+                argument="threshold",
+                needed="cuts scores or probabilities of two classes",
+                given="these predictions are neither",
+            )
         return Predictions(
             target=target,
             data=self._data(target, response, used),
@@ -271,7 +253,11 @@ class _Raw:
             return tuple(f"config {j}" for j in range(n_configs))
         names = (self.configs,) if isinstance(self.configs, str) else tuple(map(str, self.configs))
         if len(names) != n_configs:
-            raise InputError(f"P has predictions of {n_configs} configurations, but configs has {len(names)} names.")
+            raise InputError(
+                argument="configs",
+                needed=f"must name the {n_configs} configurations of P",
+                given=f"it has {len(names)} names",
+            )
         return names
 
     def _params(self, n_configs: int) -> tuple[Mapping[str, Any], ...]:
@@ -279,7 +265,11 @@ class _Raw:
             return ()
         params = tuple(dict(p) for p in self.params)
         if len(params) != n_configs:
-            raise InputError(f"P has predictions of {n_configs} configurations, but params has {len(params)} dicts.")
+            raise InputError(
+                argument="params",
+                needed=f"must have a dict for each of the {n_configs} configurations of P",
+                given=f"it has {len(params)}",
+            )
         return params
 
     def _state(self, folds: NDArray[np.int32], names: tuple[str, ...], samples: NDArray[Any]) -> NDArray[np.uint8]:
@@ -301,7 +291,8 @@ class _Raw:
                 c, s = (int(i[0]) for i in np.nonzero(lacking & partly[:, fold]))
                 raise InputError(
                     f"{names[c]!r} lacks a prediction for sample {samples[held[s]]!s} in repeat {r}, but has others of "
-                    f"the same fold. A cell (configuration, repeat, fold) must be there as a whole or not at all."
+                    "the same fold",
+                    remedy="Give a cell (configuration, repeat, fold) as a whole, or not at all.",
                 )
             state[:, r][(lost == 0) & (size > 0)] = State.DONE
         return state
@@ -310,12 +301,21 @@ class _Raw:
         if response == "pointwise" or (response is None and self.y is None):
             target = Target("pointwise", np.zeros(n))
         elif self.y is None:
-            raise InputError(f"response={response!r} needs labels; y is None. Only pointwise scores go without.")
+            raise InputError(
+                argument=f"response={response!r}",
+                needed="needs labels",
+                given="y is None",
+                remedy="Only pointwise scores go without.",
+            )
         else:
             task = _TASKS.get(response or "") or ("survival" if np.shape(self.y)[1:] == (2,) else None)
             target = encode(self.y, task=task, positive=positive)
         if len(target) != n:
-            raise InputError(f"y has {len(target)} labels, but P has predictions for {n} samples; they must agree.")
+            raise InputError(
+                argument="y",
+                needed=f"must have a label for each of the {n} samples of P",
+                given=f"it has {len(target)} labels",
+            )
         return target
 
     def _infer(self, target: Target, used: NDArray[np.bool_]) -> Response:
@@ -334,8 +334,9 @@ class _Raw:
         if target.task == "binary":
             return "proba" if values.min(initial=0) >= 0 and values.max(initial=0) <= 1 else "score"
         raise InputError(
-            f"y has {len(target.classes)} classes and the predictions are numbers that are not among them; say what they "
-            "are: response='value' for a regression, or class probabilities of shape (N, C, R, K) with response='proba'."
+            f"y has {len(target.classes)} classes and the predictions are numbers that are not among them",
+            remedy="Say what they are: `response='value'` for a regression, or class probabilities of shape (N, C, R, K) "
+            "with `response='proba'`.",
         )
 
     def _refuse_class_columns(self, target: Target) -> None:
@@ -346,8 +347,9 @@ class _Raw:
             return
         if self.configs is None and np.abs(self.data[0].sum(axis=0) - 1).max(initial=0) <= _SUM_TOLERANCE:
             raise InputError(
-                f"P has one column for each of the {n_configs} classes, and they sum to 1: probabilities of one configuration "
-                f"have shape (N, 1, 1, {n_configs}), P[:, None, None, :]. For {n_configs} configurations name them (configs=)."
+                f"P has one column for each of the {n_configs} classes, and they sum to 1",
+                remedy=f"Give the probabilities of one configuration in shape (N, 1, 1, {n_configs}), as P[:, None, None, :]; "
+                f"name {n_configs} configurations with `configs`.",
             )
 
     def _data(self, target: Target, response: Response, used: NDArray[np.bool_]) -> NDArray[Any]:
@@ -355,7 +357,11 @@ class _Raw:
         if response == "label":
             return self._codes(target, used)
         if self.words is not None:
-            raise InputError(f"response={response!r} needs numbers; P holds text such as {str(self.words[0])!r}.")
+            raise InputError(
+                argument=f"response={response!r}",
+                needed="needs numbers",
+                given=f"P holds text such as {str(self.words[0])!r}",
+            )
         data = self.data
         if response == "proba" and target.classes is not None:
             self._refuse_class_columns(target)
@@ -363,7 +369,9 @@ class _Raw:
             data = self._by_class(target, target.classes, response, used)
         elif data.ndim == 4:
             raise InputError(
-                f"response={response!r} has one number a sample; P has {data.shape[3]} (its last dimension)."
+                argument=f"response={response!r}",
+                needed="needs one number for each sample",
+                given=f"P has {data.shape[3]} (its last dimension)",
             )
         data = np.array(data, dtype=np.float64, order="C")
         data[~used] = np.nan
@@ -373,7 +381,9 @@ class _Raw:
         """Predicted labels as class codes."""
         if self.data.ndim == 4:
             raise InputError(
-                f"response='label' has one label a sample; P has {self.data.shape[3]} (its last dimension)."
+                argument="response='label'",
+                needed="needs one label for each sample",
+                given=f"P has {self.data.shape[3]} (its last dimension)",
             )
         assert target.classes is not None
         labels, codes = (self.words, self.data) if self.words is not None else distinct_codes(self.data)
@@ -384,8 +394,9 @@ class _Raw:
         unknown = used & (out < 0)
         if unknown.any():
             raise InputError(
-                f"the predictions hold the label {labels[codes[unknown][0]].item()!r}, which y does not have; its labels "
-                f"are {', '.join(map(repr, target.classes[:10].tolist()))}."
+                argument="P",
+                needed=f"must hold labels of y, which are {', '.join(map(repr, target.classes[:10].tolist()))}",
+                given=got(labels[codes[unknown][0]].item()),
             )
         return np.ascontiguousarray(out)
 
@@ -397,22 +408,31 @@ class _Raw:
         if data.ndim == 3:
             if target.task == "multiclass":
                 raise InputError(
-                    f"response={response!r} with {k} classes needs one column for each of them, shape (N, C, R, {k}) "
-                    f"(one configuration: (N, 1, 1, {k})); P has {data.ndim} dimensions or fewer."
+                    argument=f"response={response!r}",
+                    needed=f"with {k} classes needs one column for each of them, shape (N, C, R, {k}) "
+                    f"(one configuration: (N, 1, 1, {k}))",
+                    given=f"P has {data.ndim} dimensions or fewer",
                 )
             return data
         if data.shape[3] != k:
             raise InputError(
-                f"y has {k} classes, but the predictions have {data.shape[3]} columns; one a class is needed."
+                argument="P",
+                needed=f"must have a column for each of the {k} classes of y",
+                given=f"it has {data.shape[3]} columns",
             )
         data = data[..., _column_order(classes, self.columns)]
         if target.task == "multiclass":
             return data
         if response == "score":
-            raise InputError("binary scores are one number a sample, larger for the positive class; P has two columns.")
+            raise InputError(
+                argument="P",
+                needed="must have one score for each sample, larger for the positive class",
+                given="it has two columns",
+            )
         if np.abs(data[used].sum(-1) - 1).max(initial=0) > _SUM_TOLERANCE:
             raise InputError(
-                "the two probabilities of a sample must sum to 1; they do not. Give the positive class's column."
+                "the two probabilities of a sample must sum to 1; they do not",
+                remedy="Give the column of the positive class.",
             )
         return data[..., 1]
 
@@ -426,8 +446,10 @@ def _column_order(classes: NDArray[Any], columns: list[str] | None) -> list[int]
     ends = [max((w for w in words if name.casefold().endswith(w)), key=len, default=None) for name in columns]
     if sorted(ends, key=str) != sorted(words):
         raise InputError(
-            f"the columns {', '.join(columns)} must end with the names of the classes, {', '.join(words)}, so that it is "
-            "plain which is whose. Rename them."
+            argument="prediction",
+            needed=f"must name columns that end with the names of the classes, {', '.join(words)}",
+            given=f"the columns are {', '.join(columns)}",
+            remedy="Rename them.",
         )
     return [ends.index(w) for w in words]
 
@@ -448,18 +470,20 @@ def _missing(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """(R, C, N) from the mask of P; the outputs of a sample are masked together."""
     if mask.ndim == 4:
         if np.any(mask.any(axis=-1) != mask.all(axis=-1)):
-            raise InputError("P masks some of a sample's class columns but not all; mask whole cells.")
+            raise InputError("P masks some of a sample's class columns but not all", remedy="Mask whole cells.")
         mask = mask[..., 0]
     return _by_repeat(mask)
 
 
 def _one_each(values: Any, what: str, n: int) -> NDArray[Any]:
     if np.ma.is_masked(values):
-        raise InputError(f"{what} masks some entries; every sample needs one.")
+        raise InputError(argument=what, needed="must have an entry for each sample", given="some are masked")
     out = np.array(values)  # a copy: it is going to be made immutable
     if out.shape != (n,):
         raise InputError(
-            f"{what} must have one entry for each of the {n} samples, shape ({n},); its shape is {out.shape}."
+            argument=what,
+            needed=f"must have one entry for each of the {n} samples, shape ({n},)",
+            given=f"its shape is {out.shape}",
         )
     return out
 
@@ -467,7 +491,11 @@ def _one_each(values: Any, what: str, n: int) -> NDArray[Any]:
 def _known_groups(groups: NDArray[Any]) -> NDArray[Any]:
     missing = np.array([v is None or type(v).__name__ == "NAType" or v != v for v in groups.tolist()], dtype=bool)
     if missing.any():
-        raise InputError(f"the group of sample {int(np.argmax(missing))} is missing; every sample needs one.")
+        raise InputError(
+            argument="groups",
+            needed="must have a group for each sample",
+            given=f"the group of sample {int(np.argmax(missing))} is missing",
+        )
     return groups
 
 
@@ -476,32 +504,32 @@ def _fold_codes(folds: Any, n: int, n_repeats: int) -> NDArray[np.int32]:
     if folds is None:
         return np.zeros((n, n_repeats), dtype=np.int32)
     if np.ma.is_masked(folds):
-        raise InputError("folds masks some entries; -1 says that a sample was not held out.")
+        raise InputError(
+            argument="folds",
+            needed="must not be masked",
+            given="some entries are",
+            remedy="Use -1 where a sample was not held out.",
+        )
     labels = uniform(np.asarray(folds))
     labels = labels[:, None] if labels.ndim == 1 else labels
     if labels.shape != (n, n_repeats):
-        raise InputError(f"folds must have shape ({n}, {n_repeats}), samples x repeats; it has {np.shape(folds)}.")
+        raise InputError(
+            argument="folds",
+            needed=f"must have shape ({n}, {n_repeats}), samples x repeats",
+            given=f"it has {np.shape(folds)}",
+        )
     out = not_held_out(labels)
     known = [np.unique(labels[~out[:, r], r]) for r in range(n_repeats)]
     empty = [r for r, names in enumerate(known) if len(names) == 0]
     if empty:
-        raise InputError(f"folds hold out no sample in repeat {empty[0]}; leave that repeat out.")
+        raise InputError(
+            argument="folds",
+            needed="must hold out samples in every repeat",
+            given=f"none is held out in repeat {empty[0]}",
+            remedy="Leave that repeat out.",
+        )
     names = np.unique(np.concatenate(known))
     if len(names) < sum(map(len, known)):
         known = [names] * n_repeats  # one numbering for all, so that fold 3 is fold 3 in every repeat
     columns = [np.where(out[:, r], NOT_HELD_OUT, np.searchsorted(known[r], labels[:, r])) for r in range(n_repeats)]
     return np.stack(columns, axis=1).astype(np.int32)
-
-
-def _default_columns(names: list[str], given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `from_frame` that were not given, from the names `to_frame` writes."""
-    outputs = [name for name in names if name.startswith("prediction_")]
-    out: dict[str, Any] = {"sample": "sample", "config": "config", "label": "label", "prediction": "prediction"}
-    if "prediction" not in names and outputs:
-        out["prediction"] = outputs
-    if "label" not in names:
-        if {"time", "event"} <= set(names):
-            out["label"] = ("time", "event")
-        else:
-            out["label"] = None  # per-sample scores need no labels; a metric of labels will ask for them
-    return out | {key: key for key in ("fold", "repeat", "group") if key in names} | given

@@ -33,7 +33,9 @@ def refuse_mismatch(name: str, known: Predictions, header: Predictions, identity
     """Raise `StoreMismatchError` unless the predictions in the file `name` come from a collection like this one."""
     before = known.provenance.get("identity")
     if before is None:
-        raise StoreMismatchError(f"{name} was not made by collecting, so it cannot be continued. Use another store.")
+        raise StoreMismatchError(
+            f"{name} was not made by collecting, so it cannot be continued", remedy="Use another store."
+        )
     before, now = {"response": known.response, **before}, {"response": header.response, **identity}
     differ = [*_identity_differences(known, header, before, now), *_changed_configurations(known, header)]
     if not differ and not _same_splits(known, header, now):
@@ -47,8 +49,8 @@ def refuse_mismatch(name: str, known: Predictions, header: Predictions, identity
         ]
     if differ:
         raise StoreMismatchError(
-            f"{name} was made with {', '.join(differ)}. To go on, give what it was made with; else use another store, or "
-            "delete it to start anew."
+            f"{name} was made with {', '.join(differ)}",
+            remedy="To go on, give what it was made with; else use another store, or delete it to start anew.",
         )
 
 

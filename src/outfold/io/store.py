@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -20,6 +19,7 @@ from ..data.notes import Note
 from ..data.plan import Splits, fingerprint
 from ..data.predictions import Predictions, State, begun, check_probabilities
 from ..exceptions import FileError, InputError, OutfoldError
+from .convert import from_frame
 from .mismatch import refuse_mismatch
 from .schema import (
     APPLICATION_ID,
@@ -38,6 +38,7 @@ from .schema import (
     state_name,
     transaction,
 )
+from .tables import read_table
 
 # Long enough for a file that is just being closed, short enough to be told that it is in use.
 _LOCK_SECONDS = 1.0
@@ -86,6 +87,43 @@ def load(path: str | os.PathLike[str]) -> Predictions:
     path = _followed(Path(path))
     with _clear_errors(path), closing(_open_to_read(path)) as db:
         return begun(_read(db, path))
+
+
+def read(path: str | os.PathLike[str], **columns: Any) -> Predictions:
+    """Predictions in a file: .oof, or a long table as .csv, .csv.gz or .parquet.
+
+    Parameters
+    ----------
+    path
+        The file.
+    **columns
+        The arguments of `from_frame`. By default the columns are called ``sample``, ``config``, ``label`` (or
+        ``time`` and ``event``), ``prediction`` (or ``prediction_<class>``), and ``fold``, ``repeat`` and ``group`` where
+        there are such columns: the names `Predictions.to_frame` gives.
+    """
+    path = Path(path)
+    if path.suffix == ".oof":
+        if columns:
+            raise InputError(
+                f"{path.name} is an .oof file, which needs no further arguments; got {', '.join(columns)}."
+            )
+        return load(path)
+    frame = read_table(path)
+    return from_frame(frame, **_default_columns(list(frame.columns), columns))
+
+
+def _default_columns(names: list[str], given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `from_frame` that were not given, from the names `to_frame` writes."""
+    outputs = [name for name in names if name.startswith("prediction_")]
+    out: dict[str, Any] = {"sample": "sample", "config": "config", "label": "label", "prediction": "prediction"}
+    if "prediction" not in names and outputs:
+        out["prediction"] = outputs
+    if "label" not in names:
+        if {"time", "event"} <= set(names):
+            out["label"] = ("time", "event")
+        else:
+            out["label"] = None  # per-sample scores need no labels; a metric of labels will ask for them
+    return out | {key: key for key in ("fold", "repeat", "group") if key in names} | given
 
 
 class Store:
@@ -196,9 +234,13 @@ class Store:
         """The cell as a row of the table, once it is known to fit this store."""
         block = self._header if cell.block == MAIN else self._header.blocks.get(cell.block)
         if block is None:
-            raise InputError(f"{self.path.name} has no block {cell.block!r}; open it with predictions that have one.")
+            raise InputError(
+                f"{self.path.name} has no block {cell.block!r}", remedy="Open it with predictions that have one."
+            )
         if cell.config not in self._positions:
-            raise InputError(f"{self.path.name} has no configuration {cell.config!r}; open it with one of that name.")
+            raise InputError(
+                f"{self.path.name} has no configuration {cell.config!r}", remedy="Open it with one of that name."
+            )
         blobs: tuple[Any, ...] = (None, None, None)
         if cell.state == State.DONE:
             values = _checked_values(cell, block, self._n_held_out(cell))
@@ -249,7 +291,7 @@ def _checked_values(cell: Cell, block: Predictions, n: int) -> NDArray[Any]:
     else:
         usable = np.isfinite(values)
     if not usable.all():
-        raise InputError(f"a done cell holds usable predictions only; {where} has others. Mark it as failed.")
+        raise InputError(f"a done cell holds usable predictions only; {where} has others", remedy="Mark it as failed.")
     if block.response == "proba":
         check_probabilities(values[None, None], np.ones((1, 1, len(values)), dtype=bool))
     return values
@@ -265,7 +307,11 @@ def _checked_labels(cell: Cell, block: Predictions) -> NDArray[Any] | None:
         or labels.shape != np.asarray(cell.values).shape[:1]
         or not np.all((labels >= 0) & (labels < len(classes)))
     ):
-        raise InputError(f"labels of a cell are class codes, one a sample; {cell.config!r} has others.")
+        raise InputError(
+            argument="labels",
+            needed="of a cell must be class codes, one for each sample",
+            given=f"{cell.config!r} has others",
+        )
     return labels
 
 
@@ -286,10 +332,10 @@ def _create(path: Path, oof: Predictions, *, replace_existing: bool) -> None:
     """Write a new file under another name, then move it to its place: nobody ever sees half of it."""
     check_blocks(oof)
     if path.is_dir():
-        raise FileError(f"{path} is a folder; give the name of a file in it, such as {path / 'run.oof'}.")
+        raise FileError(f"{path} is a folder", remedy=f"Give the name of a file in it, such as {path / 'run.oof'}.")
     if not path.parent.is_dir():
-        raise FileError(f"the folder {path.parent} does not exist; make it, or write to another one.")
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+        raise FileError(f"the folder {path.parent} does not exist", remedy="Make it, or write to another one.")
+    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
     try:
         with closing(_connect(draft, "mode=rwc")) as db:
             db.execute("PRAGMA journal_mode = OFF")
@@ -349,7 +395,7 @@ def _open_to_read(path: Path) -> sqlite3.Connection:
         _check_format(db, path)
         (page,) = db.execute("PRAGMA page_size").fetchone()
         if not left and path.stat().st_size % page:
-            raise FileError(_texts(path, False)[sqlite3.SQLITE_CORRUPT])
+            raise _file_error(sqlite3.SQLITE_CORRUPT, path)
     except BaseException:
         db.close()
         raise
@@ -379,20 +425,21 @@ def _check_exists(path: Path) -> None:
     if not path.exists():
         raise FileError(f"there is no file {path}.")
     if path.stat().st_size == 0:
-        raise FileError(_texts(path, False)[sqlite3.SQLITE_NOTADB])  # to SQLite an empty file is a database
+        raise _file_error(sqlite3.SQLITE_NOTADB, path)  # to SQLite an empty file is a database
 
 
 def _check_format(db: sqlite3.Connection, path: Path) -> None:
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (schema,) = db.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:
-        raise FileError(_texts(path, False)[sqlite3.SQLITE_NOTADB])
+        raise _file_error(sqlite3.SQLITE_NOTADB, path)
     if schema > SCHEMA:
         raise FileError(
-            f"{path.name} was made by a newer outfold (schema {schema}); this one reads up to {SCHEMA}. Upgrade outfold."
+            f"{path.name} was made by a newer outfold (schema {schema}); this one reads up to {SCHEMA}",
+            remedy="Upgrade outfold.",
         )
     if db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-        raise FileError(_texts(path, False)[sqlite3.SQLITE_CORRUPT])
+        raise _file_error(sqlite3.SQLITE_CORRUPT, path)
 
 
 # -- errors ---------------------------------------------------------------------------------------------
@@ -406,13 +453,13 @@ def _clear_errors(path: Path, *, writing: bool = False) -> Iterator[None]:
     except OutfoldError:
         raise
     except sqlite3.Error as error:
-        raise FileError(_sqlite_text(error, path, writing)) from error
+        if isinstance(error, sqlite3.ProgrammingError):
+            raise FileError(f"{path.name} has been closed", remedy="Open the store again.") from error
+        raise _file_error(_code(error), path, writing, str(error)) from error
     except UnicodeEncodeError as error:
         raise InputError(f"names and labels must be valid text; {error.object!r} cannot be written.") from error
     except OSError as error:
-        code = _SQLITE_CODES.get(error.errno or 0, -1)
-        generic = f"{path} could not be {'written' if writing else 'read'}: {error.strerror}."
-        raise FileError(_texts(path, writing).get(code, generic)) from error
+        raise _file_error(_SQLITE_CODES.get(error.errno or 0, -1), path, writing, str(error.strerror)) from error
 
 
 _SQLITE_CODES = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), sqlite3.SQLITE_FULL) | dict.fromkeys(
@@ -425,36 +472,39 @@ def _code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
 
 
-def _sqlite_text(error: sqlite3.Error, path: Path, writing: bool) -> str:
-    if isinstance(error, sqlite3.ProgrammingError):
-        return f"{path.name} has been closed; open the store again."
-    known = _texts(path, writing).get(_code(error))
-    return known or f"{path.name} could not be {'written' if writing else 'read'}: {error}."
-
-
-def _texts(path: Path, writing: bool) -> dict[int, str]:
-    damaged = f"{path.name} is damaged or cut short; restore it from a copy, or collect again."
-    in_use = f"{path.name} is in use by another process. Wait until that one has finished, or use another store."
-    denied = (
-        f"{path} cannot be written; the folder or the disk is read-only. Choose a folder you may write to."
-        if writing
-        else f"{path} cannot be read; check that you may read the file and its folder."
-    )
-    return {
-        sqlite3.SQLITE_NOTADB: f"{path.name} is not an .oof file. Use outfold.read for tables (.csv, .parquet).",
-        sqlite3.SQLITE_CORRUPT: damaged,
-        sqlite3.SQLITE_ERROR: damaged,
-        sqlite3.SQLITE_BUSY: in_use,
-        sqlite3.SQLITE_LOCKED: in_use,
-        sqlite3.SQLITE_READONLY: denied,
-        sqlite3.SQLITE_CANTOPEN: denied,
-        sqlite3.SQLITE_PERM: denied,
-        sqlite3.SQLITE_FULL: f"{path.name} could not be written, the disk is full; what was written before is kept. "
-        "Free some space and go on.",
-        sqlite3.SQLITE_IOERR: f"{path} could not be {'written' if writing else 'read'}: the disk or network drive gave an "
-        "error. Check that it is connected, has space and allows locks, or use a file on a local disk; what was written "
-        "before is kept.",
-    }
+def _file_error(code: int, path: Path, writing: bool = False, why: str = "") -> FileError:
+    """What one of SQLite's result codes means for the file, and what to do; `why` where the code says nothing."""
+    done = "written" if writing else "read"
+    match code:
+        case sqlite3.SQLITE_NOTADB:
+            return FileError(
+                f"{path.name} is not an .oof file", remedy="Use `outfold.read` for tables (.csv, .parquet)."
+            )
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_ERROR:
+            return FileError(f"{path.name} is damaged or cut short", remedy="Restore it from a copy, or collect again.")
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return FileError(
+                f"{path.name} is in use by another process",
+                remedy="Wait until that one has finished, or use another store.",
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM if writing:
+            return FileError(
+                f"{path} cannot be written; the folder or the disk is read-only",
+                remedy="Choose a folder you may write to.",
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return FileError(f"{path} cannot be read", remedy="Check that you may read the file and its folder.")
+        case sqlite3.SQLITE_FULL:
+            return FileError(
+                f"{path.name} could not be written, the disk is full; what was written before is kept",
+                remedy="Free some space and go on.",
+            )
+        case sqlite3.SQLITE_IOERR:
+            return FileError(
+                f"{path} could not be {done}: the disk or network drive gave an error; what was written before is kept",
+                remedy="Check that it is connected, has space and allows locks, or use a file on a local disk.",
+            )
+    return FileError(f"{path} could not be {done}: {why}.")
 
 
 # -- contents -------------------------------------------------------------------------------------------
@@ -464,4 +514,6 @@ def _read(db: sqlite3.Connection, path: Path, *, cells: bool = True) -> Predicti
     try:
         return read_predictions(db, cells=cells)
     except (LookupError, TypeError, ValueError, MemoryError, OverflowError, RecursionError, AssertionError) as error:
-        raise FileError(f"{path.name} is damaged ({error}); restore it from a copy, or collect again.") from error
+        raise FileError(
+            f"{path.name} is damaged ({error})", remedy="Restore it from a copy, or collect again."
+        ) from error

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.plan import NOT_HELD_OUT
-from ..exceptions import FileError, InputError
+from ..exceptions import FileError, InputError, got
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -67,11 +67,19 @@ class LongTable:
         try:
             self.frame: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
         except TypeError:
-            raise InputError(f"a pandas or polars data frame is needed; got {type(frame).__name__}.") from None
+            raise InputError(
+                argument="frame", needed="must be a pandas or polars data frame", given=f"got {type(frame).__name__}"
+            ) from None
         except nw.exceptions.DuplicateError:
-            raise InputError("two columns of the table have the same name; rename or leave out one of them.") from None
+            raise InputError(
+                "two columns of the table have the same name", remedy="Rename or leave out one of them."
+            ) from None
         if len(self.frame) == 0:
-            raise InputError("the table has no rows; one for every (sample, configuration, repeat) is needed.")
+            raise InputError(
+                argument="frame",
+                needed="must have a row for every (sample, configuration, repeat)",
+                given="the table has no rows",
+            )
         self._sample, self.samples = self._codes(sample, "sample", in_order=True)
         only = np.zeros(len(self.frame), dtype=np.intp)
         self._config, self.configs = only, None
@@ -91,10 +99,12 @@ class LongTable:
         if not isinstance(columns, str):
             parts = [self.predictions(name) for name in columns]
             if not parts:
-                raise InputError("prediction must name at least one column; got an empty list.")
+                raise InputError(argument="prediction", needed="must name at least one column", given=got([]))
             if any(words is not None for _, words in parts):
                 raise InputError(
-                    "several prediction columns must hold numbers, one column a class; one of them holds text."
+                    argument="prediction",
+                    needed="with several columns, one for each class, needs numbers in all of them",
+                    given="one of them holds text",
                 )
             return np.stack([data for data, _ in parts], axis=-1), None
         series = self._column(columns, "prediction")
@@ -111,12 +121,16 @@ class LongTable:
         if isinstance(label, str):
             return self.of_sample(label, "label")
         if len(label) != 2:
-            raise InputError(f"label must be a column or a pair of columns (time, event); got {label!r}.")
+            raise InputError(
+                argument="label", needed="must be a column or a pair of columns (time, event)", given=got(label)
+            )
         try:
             return np.stack([self.of_sample(name, "label").astype(np.float64) for name in label], axis=1)
         except ValueError:
             raise InputError(
-                f"the columns {label[0]!r} and {label[1]!r} must be numbers: a time, and an event of 0 or 1."
+                argument="label",
+                needed="with two columns needs numbers in both: a time, and an event of 0 or 1",
+                given=f"{got(label)}, whose values are not all numbers",
             ) from None
 
     def folds(self, fold: str | None) -> NDArray[Any]:
@@ -151,8 +165,9 @@ class LongTable:
             name = "" if self.configs is None else f", configuration {self.configs[self._config[row]]!r}"
             again = f", repeat {self._repeat[row]}" if self._n_repeats > 1 else ""
             raise InputError(
-                f"sample {self.samples[self._sample[row]]!s}{name}{again} stands in {count[self._slot[row]]} rows; one row "
-                "for each is needed. Name the column that tells them apart (config=, repeat=), or remove the copies."
+                f"sample {self.samples[self._sample[row]]!s}{name}{again} has {count[self._slot[row]]} rows; one row "
+                "for each is needed",
+                remedy="Name the column that tells them apart (`config` or `repeat`), or remove the copies.",
             )
         return (count > 0).reshape(self._shape)
 
@@ -163,7 +178,9 @@ class LongTable:
 
     def _column(self, name: str, what: str) -> nw.Series[Any]:
         if name not in self.frame.columns:
-            raise InputError(f"there is no column {name!r} ({what}=); the columns are {', '.join(self.frame.columns)}.")
+            raise InputError(
+                argument=what, needed=f"must be one of the columns {', '.join(self.frame.columns)}", given=got(name)
+            )
         return self.frame[name]
 
     def _codes(self, name: str, what: str, in_order: bool = False) -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -225,7 +242,9 @@ def read_table(path: Path) -> Any:
         except Exception as error:
             why = str(error).strip().partition("\n")[0]
             raise FileError(f"{path.name} could not be read as a table ({why}).") from error
-    raise FileError(f"reading {path.name} needs pandas and pyarrow, or polars; pip install 'outfold[frames]'.")
+    raise FileError(
+        f"reading {path.name} needs pandas and pyarrow, or polars", remedy="Run: pip install 'outfold[frames]'."
+    )
 
 
 def _read_with_pandas(path: Path) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..data.target import Target, Task
-from ..exceptions import InputError
+from ..exceptions import InputError, got
 from ..stats import confusion, losses, ranks
 from ..stats.kernels import Array, Floats, Kernel, MeanKernel, Negated, merged
 from ..stats.ranks import ConcordanceKernel
@@ -198,12 +198,19 @@ def _within(loss: Loss, name: str, y_above: float, above: float, y_may_equal: bo
         lowest = y.min(initial=np.inf)
         if lowest < y_above or (lowest == y_above and not y_may_equal):
             least = "of at least" if y_may_equal else "above"
-            raise InputError(f"{name} needs labels {least} {y_above:g}; the smallest is {lowest:g}. Use mse or mae.")
+            raise InputError(
+                argument=name,
+                needed=f"needs labels {least} {y_above:g}",
+                given=f"the smallest is {lowest:g}",
+                remedy="Use mse or mae.",
+            )
         smallest = values.min(initial=np.inf)
         if smallest <= above:
             raise InputError(
-                f"{name} needs predictions above {above:g}; the smallest is {smallest:g}. Use mse or mae, or leave out "
-                "the configurations that predict such values."
+                argument=name,
+                needed=f"needs predictions above {above:g}",
+                given=f"the smallest is {smallest:g}",
+                remedy="Use mse or mae, or leave out the configurations that predict such values.",
             )
         return loss(y, values)
 
@@ -511,7 +518,9 @@ def of_class(metric: Metric, label: Any) -> Metric:
         if target.classes[0] == label:
             return Target(target.task, 1 - target.y, target.classes[::-1]), 1 - predictions
         known = " and ".join(map(repr, target.classes.tolist()))
-        raise InputError(f"{metric.name} with pos_label={label!r} needs that class; the classes are {known}.")
+        raise InputError(
+            argument="pos_label", needed=f"of {metric.name} must be one of the classes {known}", given=got(label)
+        )
 
     def reference(target: Target, prediction: Array, weights: Array | None = None) -> float:
         return metric.reference(*turned(target, prediction), weights)

@@ -14,7 +14,7 @@ from typing import Any, get_args
 import numpy as np
 
 from ..data.target import Target, Task
-from ..exceptions import InputError
+from ..exceptions import InputError, got
 from ..stats.kernels import Array, Kernel, LoopKernel, merged
 from . import _builtin as builtin
 from ._builtin import ScikitLearn
@@ -52,7 +52,7 @@ def get(metric: MetricLike, task: Task | None = None) -> Metric:
     """
     found = _find(metric, task)
     if task is not None and task not in found.tasks:
-        raise InputError(_wrong_task(found, task))
+        raise _wrong_task(found, task)
     return found
 
 
@@ -67,7 +67,9 @@ def _find(metric: MetricLike, task: Task | None) -> Metric:
         found = _same_function(metric, {}, task)
         fits = found is not None and (task is None or task in found.tasks)
         return found if found is not None and fits else make(metric, greater_is_better=not is_loss(metric))
-    raise InputError(f"a metric is a name, a function, a scikit-learn scorer or a Metric; got {metric!r}.")
+    raise InputError(
+        argument="metric", needed="must be a name, a function, a scikit-learn scorer or a Metric", given=got(metric)
+    )
 
 
 def _by_name(name: str, task: Task | None) -> Metric:
@@ -84,28 +86,32 @@ def _by_name(name: str, task: Task | None) -> Metric:
     close = begin or difflib.get_close_matches(name.lower(), known, n=1)
     if close:
         raise InputError(
-            f"unknown metric {name!r}; did you mean {close[0]!r}? metrics.names() lists all, and scikit-learn's scorer "
-            "names work too."
+            f"unknown metric {name!r}; did you mean {close[0]!r}?",
+            remedy="`metrics.names()` lists all, and scikit-learn's scorer names work too.",
         )
     raise InputError(
-        f"unknown metric {name!r}. Use one of {', '.join(builtin.REGISTRY)}, or a name of scikit-learn's scorers."
+        f"unknown metric {name!r}",
+        remedy=f"Use one of {', '.join(builtin.REGISTRY)}, or a name of scikit-learn's scorers.",
     )
 
 
-def _wrong_task(metric: Metric, task: Task) -> str:
+def _wrong_task(metric: Metric, task: Task) -> InputError:
     macro = f"{metric.name}_macro"
     if task == "multiclass" and builtin.named(macro) is not None:
-        return (
-            f"{metric.name} is of one positive class; this task is multiclass. Use {macro}, the mean over the classes."
+        return InputError(
+            argument=metric.name,
+            needed="is of one positive class",
+            given="this task is multiclass",
+            remedy=f"Use {macro}, the mean over the classes.",
         )
     tasks = " or ".join(sorted(metric.tasks))
     fitting = ", ".join(m.name for m in builtin.REGISTRY.values() if task in m.tasks)
     given = (
-        "there are no labels (label=), so these are per-sample scores"
+        "there are no labels (`label`), so these are per-sample scores"
         if task == "pointwise"
         else f"this task is {task}"
     )
-    return f"{metric.name} is for {tasks}; {given}. Use one of {fitting}."
+    return InputError(argument=metric.name, needed=f"is for {tasks}", given=given, remedy=f"Use one of {fitting}.")
 
 
 # -- scikit-learn's scorers and functions that are built-in metrics -------------------------------------
@@ -224,9 +230,9 @@ def make(
     Metric
     """
     if not callable(function):
-        raise InputError(f"a metric function must be callable; got {type(function).__name__}.")
+        raise InputError(argument="function", needed="must be callable", given=got(function))
     if needs not in get_args(Response):
-        raise InputError(f"needs must be one of {', '.join(get_args(Response))}; got {needs!r}.")
+        raise InputError(argument="needs", needed=f"must be one of {', '.join(get_args(Response))}", given=got(needs))
     return _looped(_Call(function, name or _own_name(function)), greater_is_better, needs, EVERY)
 
 

@@ -18,7 +18,7 @@ from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores, layout, split_sizes
 from ..data.target import Target
-from ..exceptions import InputError, NeedError
+from ..exceptions import InputError, NeedError, got
 from ..results import Leaderboard
 from ..stats.kernels import EXACT32, EXACT64, Kernel, MeanKernel, OneForMany, OneOfMany
 from ..stats.resampling import Bootstrap, block_size, blocks
@@ -94,7 +94,7 @@ class Scoring:
 
     def __init__(self, oof: Predictions, metric: MetricLike, aggregate: Aggregate = "pooled") -> None:
         if aggregate not in ("pooled", "fold"):
-            raise InputError(f"aggregate must be 'pooled' or 'fold'; got {aggregate!r}.")
+            raise InputError(argument="aggregate", needed="must be 'pooled' or 'fold'", given=got(aggregate))
         self.oof, self.aggregate = oof, aggregate
         self.metric, self._data = bind(oof, metric)
         self.candidates, self.cells, self._used, self.notes = kept(oof, "counts", lambda: _what_counts(oof))
@@ -337,9 +337,17 @@ def sample_bootstrap(scoring: Scoring, stratify: bool, rng: int) -> Bootstrap:
     if stratify:
         strata = target.y if target.classes is not None else target.event
         if strata is None:
-            raise InputError(f"stratify=True needs class labels; these predictions are for {target.task}.")
+            raise InputError(
+                argument="stratify=True",
+                needed="needs class labels",
+                given=f"these predictions are for {target.task}",
+            )
     if codes is not None and strata is not None and not _one_stratum_a_group(codes, strata):
-        raise InputError("stratify=True with groups needs groups of one class each; draw without stratify.")
+        raise InputError(
+            argument="stratify=True",
+            needed="with groups needs groups of one class each",
+            remedy="Draw with `stratify=False`.",
+        )
     made = _KEPT.get()
     draws = None if made is None else made.setdefault("draws", {})
     within = None if strata is None else strata.astype(np.intp)
@@ -369,7 +377,7 @@ def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
     try:
         return found, kept(oof, found.needs, lambda: oof.respond(found.needs))
     except NeedError as error:
-        raise NeedError(f"{found.name} {error}") from None
+        raise NeedError(argument=found.name, needed=error.needed, given=error.given, remedy=error.remedy) from None
 
 
 def cell_scores(oof: Predictions, metric: MetricLike) -> NDArray[np.float64]:
@@ -442,7 +450,8 @@ def _what_counts(
     candidates = running(oof)
     if not len(candidates):
         raise NeedError(
-            "no configuration has predictions without failed or dropped cells; collect some that can be fitted."
+            "no configuration has predictions without failed or dropped cells",
+            remedy="Collect some that can be fitted.",
         )
     cells = _common_cells(oof, candidates)
     counts = np.zeros((oof.n_repeats, oof.state.shape[2] + 1), dtype=bool)  # the last for samples not held out
@@ -463,7 +472,8 @@ def _common_cells(oof: Predictions, candidates: NDArray[np.intp]) -> list[tuple[
     cells = [(r, k) for r, k in oof.splits.cells if done[r, k]]
     if not cells:
         raise NeedError(
-            "no fold has predictions of all configurations; collect the missing cells, or sel() the complete ones."
+            "no fold has predictions of all configurations",
+            remedy="Collect the missing cells, or take the complete configurations with `sel`.",
         )
     return cells
 

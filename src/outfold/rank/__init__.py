@@ -1,7 +1,7 @@
 """Which algorithm is better over many data sets?
 
-One score of every algorithm on every data set goes in: a data frame, a dict of columns, a matrix, or one `Predictions` a
-data set. Data sets are independent of each other, unlike the folds of one data set, which share training samples.
+One score of every algorithm on every data set goes in: a data frame, a dict of columns, a matrix, or one `Predictions`
+for each data set. Data sets are independent of each other, unlike the folds of one data set, which share training samples.
 
 | question | function |
 | --- | --- |
@@ -11,7 +11,6 @@ data set. Data sets are independent of each other, unlike the folds of one data 
 | do these two differ? | `wilcoxon`, `sign`, `signed_rank_bayes` (how probable is it, and is it relevant?) |
 """
 
-from .many import bonferroni_dunn, friedman, holm, nemenyi
-from .two import sign, signed_rank_bayes, wilcoxon
+from ._tests import bonferroni_dunn, friedman, holm, nemenyi, sign, signed_rank_bayes, wilcoxon
 
 __all__ = ["bonferroni_dunn", "friedman", "holm", "nemenyi", "sign", "signed_rank_bayes", "wilcoxon"]

@@ -1,6 +1,5 @@
 """The report: one self-contained html page."""
 
-from .build import report
-from .document import Report
+from .document import Report, report
 
 __all__ = ["Report", "report"]

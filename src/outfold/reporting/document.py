@@ -1,51 +1,83 @@
-"""The report itself: what was found, and the forms it can be given."""
+"""The report: everything it says is asked of the library once, and can be had as html, Markdown, LaTeX, json and csv."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from .. import compare, estimate, metrics, stability
+from .._version import __version__
+from ..arguments import check_count
+from ..charts import collected, comparisons, estimates, responses
+from ..charts.description import Chart
+from ..checks.case import Case
+from ..checks.checking import checked
 from ..citations import cite, references_of
-from ..exceptions import FileError
+from ..data.predictions import Predictions, State
+from ..exceptions import FileError, InputError
 from ..formatting import json_ready
+from ..metrics import MetricLike
+from ..metrics._scoring import Scoring, kernels_kept
+from ..requirements import Needs
 from ..results import Checks, Comparisons, Estimate, Leaderboard
 from . import page, text
-from .picture import Picture
+
+# Draws of the bands of curves: an end of them is off by a fifth of a standard error, a twentieth of the band's width.
+_BAND_DRAWS = 200
+_COMPARED = 5
+_MOST_CLASSES = 7
+_MOST_LABELS = 30
+_MOST_REPEATS_IN_GRID = 50
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """One page on how good the selected configuration is, how that was found, and what to be careful about.
 
+    `report` makes it.
+
     Attributes
     ----------
-    title
+    title : str
         What the page is called.
-    headline
+    headline : str
         The answer in one sentence.
-    how
-        How it was found: (what, words) pairs.
-    estimate
+    how : tuple of (str, str)
+        How the answer was found: pairs of a heading and its text.
+    estimate : Estimate
         The performance of the selected configuration on new samples.
-    leaderboard
-        All configurations by their own score.
-    rows
-        The same, a dict a configuration, with standard error, share of draws that select it, seconds and status.
-    comparisons
-        The selected configuration against the next few; None where no test is valid, and `no_comparison` says why.
-    checks
+    leaderboard : Leaderboard
+        All configurations by their cross-validation scores.
+    rows : tuple of dict
+        The same, with standard error, share of draws that select it, seconds and status for each configuration.
+    comparisons : Comparisons or None
+        The selected configuration against the next few; None if no test is valid.
+    no_comparison : str
+        Why there are no comparisons.
+    checks : Checks
         The caveats that apply.
-    methods
+    methods : str
         A paragraph for a paper.
-    provenance
-        What is needed to do it again: (what, words) pairs.
-    pictures
-        The pictures, in order.
+    provenance : tuple of (str, str)
+        What you need to repeat the work: pairs of a heading and its text.
+    pictures : tuple of Chart
+        The charts of the page, in order.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> correct = np.random.default_rng(0).random((80, 150)) < 0.7
+    >>> made = of.report(of.from_arrays(None, correct, response="pointwise"))
+    >>> made.to_markdown().splitlines()[0]
+    '# Outfold report'
     """
 
     title: str
@@ -59,7 +91,7 @@ class Report:
     checks: Checks
     methods: str
     provenance: tuple[tuple[str, str], ...]
-    pictures: tuple[Picture, ...]
+    pictures: tuple[Chart, ...]
 
     def __repr__(self) -> str:
         return f"<Report: {self.headline}>"
@@ -82,7 +114,13 @@ class Report:
         return cite(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Json-ready form: every number of the page."""
+        """Every number of the page, ready for json.
+
+        Returns
+        -------
+        dict
+            Estimate, configurations, comparisons, checks, provenance and the numbers of each picture.
+        """
         facts: dict[str, Any] = json_ready(
             {
                 "title": self.title,
@@ -102,7 +140,13 @@ class Report:
         return facts
 
     def to_csv(self) -> str:
-        """The table of configurations."""
+        """The table of configurations as csv text, one line for each.
+
+        Returns
+        -------
+        str
+            The text, with a header.
+        """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.rows[0])
@@ -110,23 +154,52 @@ class Report:
         return out.getvalue()
 
     def to_html(self) -> str:
-        """One html page that needs nothing else: no network, no other file."""
+        """One html page that needs no network and no other file.
+
+        Returns
+        -------
+        str
+            The page.
+        """
         return page.render(self)
 
     def to_markdown(self) -> str:
-        """The sentences and tables as Markdown, without pictures."""
+        """The sentences and tables as Markdown, without pictures.
+
+        Returns
+        -------
+        str
+            The text.
+        """
         return text.markdown(self)
 
     def to_latex(self) -> str:
-        """The methods paragraph and the tables for a paper, with booktabs rules."""
+        """The methods paragraph and the tables for a paper, with booktabs rules.
+
+        Returns
+        -------
+        str
+            The LaTeX code.
+        """
         return text.latex(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file: .html, .md or .tex by its ending; an existing file is replaced as a whole."""
+        """Write the report to a file; an existing file is replaced as a whole.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write. The ending ``.html``, ``.md`` or ``.tex`` says in which form.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         path = Path(path)
         form = {".md": self.to_markdown, ".tex": self.to_latex, ".html": self.to_html, ".htm": self.to_html}
         if path.suffix.lower() not in form:
-            raise FileError(f"a report is saved as .html, .md or .tex; got {path.name}.")
+            raise FileError(argument="path", needed="must end in .html, .md or .tex", given=f"got {path.name}")
         draft = path.with_name(path.name + ".part")
         try:
             draft.write_text(form[path.suffix.lower()](), encoding="utf-8", errors="replace")
@@ -141,3 +214,250 @@ def _cell(value: Any) -> Any:
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
         return "'" + value
     return value
+
+
+# -- making it ----------------------------------------------------------------------------------------------
+
+_estimate = estimate  # `report` has an argument of this name
+
+
+def report(
+    oof: Predictions,
+    metric: MetricLike | None = None,
+    *,
+    estimate: Estimate | None = None,
+    title: str = "Outfold report",
+    top: int = 15,
+    n_resamples: int = 1000,
+    confidence_level: float = 0.95,
+    rng: int = 0,
+    command: str | None = None,
+) -> Report:
+    """Make one page on how good the selected configuration is, how that was found, and what to be careful about.
+
+    Parameters
+    ----------
+    oof : Predictions
+        Predictions of all configurations that were tried.
+    metric : str, callable, Metric or None, default=None
+        What selects and is reported. If None, that of `estimate`, or the default of the task.
+    estimate : Estimate or None, default=None
+        The estimate to report. If None, `estimate.bbc` makes it.
+    title : str, default="Outfold report"
+        What the page is called.
+    top : int, default=15
+        How many configurations the pictures show.
+    n_resamples : int, default=1000
+        The number of bootstrap draws.
+    confidence_level : float, default=0.95
+        The level of the intervals, between 0 and 1.
+    rng : int, default=0
+        The seed of the draws.
+    command : str or None, default=None
+        The command that made the report, for the section on how to repeat it.
+
+    Returns
+    -------
+    Report
+        The report; its `save` writes a file.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> correct = np.random.default_rng(0).random((80, 150)) < 0.7      # 150 equally good prompts on 80 questions
+    >>> print(of.report(of.from_arrays(None, correct, response="pointwise")))
+    Expect mean 0.72 (95% CI 0.54 to 0.84) on new samples; the winner's own score, 0.84, is 0.12 too high.
+    """
+    Needs().check(oof, "report")
+    top = check_count(top, "top")
+    wanted = _wanted_metric(oof, metric, estimate)
+    with kernels_kept():
+        found = estimate
+        if found is None:
+            found = _estimate.bbc(oof, wanted, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng)
+        else:
+            estimates.check_belongs(found, oof, Scoring(oof, wanted))
+        # A slow metric has few draws; the pictures then have no more.
+        n = n_resamples if found.draws is None else min(n_resamples, len(found.draws))
+        return _build(oof, wanted, found, title, command, _Drawn(top, max(n, 2), rng))
+
+
+class _Drawn(NamedTuple):
+    """How the pictures are drawn."""
+
+    top: int
+    n_resamples: int
+    rng: int
+
+
+def _build(
+    oof: Predictions, metric: MetricLike, found: Estimate, title: str, command: str | None, drawn: _Drawn
+) -> Report:
+    board = oof.leaderboard(metric, "fold" if found.aggregate == "fold" else "pooled")
+    compared, why_not = _comparisons(oof, metric, found, board)
+    return Report(
+        title=title,
+        headline=text.headline(found),
+        how=tuple(text.how(oof, found)),
+        estimate=found,
+        leaderboard=board,
+        rows=tuple(_rows(oof, board, found)),
+        comparisons=compared,
+        no_comparison=why_not,
+        checks=checked(Case(oof, metric, made=found)),
+        methods=text.methods(oof, found, compared),
+        provenance=tuple(_provenance(oof, found, command)),
+        pictures=tuple(_pictures(oof, metric, found, compared, drawn)),
+    )
+
+
+def _wanted_metric(oof: Predictions, metric: MetricLike | None, made: Estimate | None) -> MetricLike:
+    if metric is not None:
+        return metric
+    return made.metric if isinstance(made, Estimate) else metrics.default(oof.target.task, oof.response)
+
+
+def _comparisons(
+    oof: Predictions, metric: MetricLike, found: Estimate, board: Leaderboard
+) -> tuple[Comparisons | None, str]:
+    """The selected configuration against the next few, where a test is valid; else why there is none."""
+    rivals = _rivals(oof, found.selected, board)
+    if not rivals:
+        only = "one configuration only" if len(board.configs) < 2 else "no configuration that predicts otherwise"
+        return None, f"There is {only}."
+    try:
+        made = compare.auto(
+            oof,
+            metric,
+            configs=[found.selected, *rivals],
+            control=found.selected,
+            confidence_level=found.confidence_level,
+        )
+    except InputError as error:
+        return None, str(error)
+    assert isinstance(made, Comparisons)
+    return made, ""
+
+
+def _rivals(oof: Predictions, selected: str, board: Leaderboard) -> list[str]:
+    """The best of the others; of those that predict the same, the first."""
+    seen: set[bytes] = set()
+    rivals: list[str] = []
+    for name in (selected, *board.configs):
+        j = oof.configs.index(name)
+        labels = b"" if oof.labels is None else oof.labels[:, j].tobytes()
+        says = oof.data[:, j].tobytes() + labels
+        if says not in seen and name != selected and len(rivals) < _COMPARED:
+            rivals.append(name)
+        seen.add(says)
+        if len(rivals) == _COMPARED:
+            break
+    return rivals
+
+
+def _rows(oof: Predictions, board: Leaderboard, found: Estimate) -> Iterable[dict[str, Any]]:
+    """A dict a configuration, best first."""
+    often = None if found.chosen is None else Counter(map(str, found.chosen))
+    seconds = _seconds(oof)
+    for rank, entry in enumerate(board.to_dict()["configurations"], start=1):
+        name = entry["config"]
+        share = None if often is None else often[name] / len(found.chosen)  # type: ignore[arg-type]
+        done = entry["status"] == "done"
+        yield {
+            "rank": rank if done else None,
+            "config": name,
+            "score": entry["score"],
+            "se": entry["se"],
+            "selected_share": share if done else None,
+            "seconds": seconds.get(name),
+            "status": "selected" if name == found.selected else entry["status"],
+        }
+
+
+def _seconds(oof: Predictions) -> dict[str, float]:
+    """Time spent on every configuration, where that is known."""
+    if oof.seconds is None:
+        return {}
+    known = zip(oof.configs, oof.seconds, strict=True)
+    return {name: float(np.nansum(seconds)) for name, seconds in known if not np.isnan(seconds).all()}
+
+
+_FACTS = {
+    "seed": "seed",
+    "data": "hash of the data",
+    "labels": "hash of the labels",
+    "started": "started",
+    "finished": "finished",
+    "outfold": "outfold that collected",
+    "scikit-learn": "scikit-learn",
+    "numpy": "numpy",
+    "python": "python",
+}
+
+
+def _provenance(oof: Predictions, found: Estimate, command: str | None) -> Iterable[tuple[str, str]]:
+    yield "fingerprint", oof.fingerprint
+    made: Mapping[str, Any] = oof.provenance
+    for key, words in _FACTS.items():
+        if made.get(key) is not None:
+            yield words, str(made[key])
+    yield "outfold that reported", __version__
+    spec = made.get("specs", {}).get(found.selected)
+    if spec is not None:
+        yield "selected configuration", str(spec)
+    if command is not None:
+        yield "command", command
+
+
+# -- pictures -------------------------------------------------------------------------------------------
+
+
+def _pictures(
+    oof: Predictions,
+    metric: MetricLike,
+    found: Estimate,
+    compared: Comparisons | None,
+    drawn: _Drawn,
+) -> Iterable[Chart]:
+    """The pictures that apply, in order."""
+    config = found.selected
+    yield estimates.optimism(found)
+    yield estimates.configurations(oof, metric, drawn.top, found, found.confidence_level, *drawn[1:])
+    if found.draws is not None:
+        yield estimates.draws(found)
+    if found.chosen is not None and found.n_configs > 1:
+        yield estimates.selection(found)
+    if np.any(oof.state[:, oof.planned] != State.DONE):
+        yield collected.cells(oof)
+    if oof.n_repeats > 1:
+        traced = list(_try(lambda: stability.trace(oof, metric)))
+        yield from (collected.trace(one) for one in traced)
+        yield from (collected.repeats(one) for one in traced)
+    if oof.n_folds > 1 and oof.n_folds < oof.n_samples:
+        few = oof if oof.n_repeats <= _MOST_REPEATS_IN_GRID else oof.sel(repeat=range(_MOST_REPEATS_IN_GRID))
+        yield from _try(lambda: collected.fold_scores(few, metric, config))
+    yield from _pictures_of_classes(oof, config, drawn.rng)
+    if compared is not None:
+        yield comparisons.difference(compared)
+
+
+def _pictures_of_classes(oof: Predictions, config: str, rng: int) -> Iterable[Chart]:
+    classes = oof.target.classes
+    if classes is None:
+        return
+    if len(classes) <= _MOST_CLASSES:
+        how = (oof, config, None, 0.95, _BAND_DRAWS, rng)
+        yield from _try(lambda: responses.threshold_chart("roc", *how))
+        yield from _try(lambda: responses.threshold_chart("precision_recall", *how))
+        if oof.response == "proba":
+            yield from _try(lambda: responses.calibration(*how[:3], 10, *how[3:]))
+    if len(classes) <= _MOST_LABELS:
+        yield from _try(lambda: responses.confusion(oof, config))
+
+
+def _try(make: Callable[[], Any]) -> Iterable[Any]:
+    """What is made, or nothing if these predictions lack what it needs, which the library says by an InputError."""
+    try:
+        return [make()]
+    except InputError:
+        return []

@@ -1,4 +1,4 @@
-"""The html page: template, style and script are files of their own; everything a user typed is escaped here."""
+"""The html page, and a server that shows it. Everything a user typed is escaped here."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ import base64
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+import webbrowser
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
 
 from .. import formatting
 from .._version import __version__
+from ..charts.description import Chart
+from ..charts.estimates import has_own, meaning
+from ..charts.svg import escape
+from ..charts.svg import render as render_svg
+from ..exceptions import FileError
 from ..results import Estimate
-from .picture import Picture, has_own, meaning
-from .svg import escape
 from .text import called, comparison_rows, notes_of
 
 if TYPE_CHECKING:
@@ -96,15 +102,15 @@ def _facts(rows: Iterable[tuple[str, str]]) -> str:
     return f'<dl class="facts">{cells}</dl>'
 
 
-def _figures(pictures: Iterable[Picture]) -> str:
+def _figures(pictures: Iterable[Chart]) -> str:
     drawn = "\n".join(_figure(picture) for picture in pictures)
     return f'<div class="figures">{drawn}</div>' if drawn else ""
 
 
-def _figure(picture: Picture, hero: bool = False) -> str:
-    title = "" if hero else f"<h3>{escape(picture.title)}</h3>"
+def _figure(picture: Chart, hero: bool = False) -> str:
+    title = "" if hero else f"<h3>{escape(picture.question)}</h3>"
     style = ' class="hero"' if hero else ""
-    return f"<figure{style}>{title}{picture.svg}<figcaption>{escape(picture.caption)}</figcaption></figure>"
+    return f"<figure{style}>{title}{render_svg(picture, wide=hero)}<figcaption>{escape(picture.caption)}</figcaption></figure>"
 
 
 # -- the table ------------------------------------------------------------------------------------------
@@ -223,3 +229,85 @@ def _data(report: Report) -> str:
     link = f"data:text/csv;charset=utf-8;base64,{table}"
     return f"""<p class="tools screen"><a class="button" download="configurations.csv" href="{link}">Configurations as csv</a>
 <button type="button" class="button" id="json">Everything as json</button></p>"""
+
+
+# -- the server -----------------------------------------------------------------------------------------------
+
+HOST = "127.0.0.1"  # loopback: nobody else on the network can ask
+
+
+class _Page(BaseHTTPRequestHandler):
+    """Answers with the page, whatever else is asked for is not found."""
+
+    server: _Server
+
+    def do_GET(self) -> None:
+        """The page."""
+        self._answer(with_body=True)
+
+    def do_HEAD(self) -> None:
+        """The page's headers."""
+        self._answer(with_body=False)
+
+    def _answer(self, with_body: bool) -> None:
+        # A page elsewhere whose name was made to lead to this computer may not read the report.
+        if self.headers.get("Host") not in self.server.hosts:
+            self.send_error(HTTPStatus.FORBIDDEN)
+            return
+        if self.path not in ("/", "/report.html"):
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(self.server.page)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.end_headers()
+        if with_body:
+            self.wfile.write(self.server.page)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: requests are of no interest."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, port: int, page: bytes) -> None:
+        super().__init__((HOST, port), _Page)
+        self.page = page
+        self.hosts = {f"{name}:{self.server_port}" for name in (HOST, "localhost")}
+
+
+def serve(html: str, port: int = 0, *, browser: bool = True, say: Callable[[str], None] = print) -> None:
+    """Serve a page until Ctrl-C.
+
+    Parameters
+    ----------
+    html : str
+        The page.
+    port : int
+        The port; 0 takes one that is free.
+    browser : bool
+        Whether to open the browser.
+    say : callable
+        Called with the address.
+    """
+    try:
+        server = _Server(port, html.encode("utf-8", "replace"))
+    except (OSError, OverflowError) as error:
+        raise FileError(
+            argument="port",
+            needed="must be free",
+            given=f"port {port} cannot be used ({error})",
+            remedy="Give another `port`, or none.",
+        ) from error
+    with server:
+        address = f"http://{HOST}:{server.server_port}/"
+        say(address)
+        if browser:
+            webbrowser.open(address)
+        try:
+            server.serve_forever(poll_interval=0.2)
+        except KeyboardInterrupt:
+            return

@@ -10,10 +10,10 @@ import numpy as np
 
 from .. import formatting
 from .._version import __version__
+from ..charts.estimates import flattering, has_own
+from ..charts.svg import line_of
 from ..data.predictions import Predictions, State
 from ..results import Comparisons, Estimate
-from .picture import flattering, has_own
-from .svg import line_of
 
 if TYPE_CHECKING:
     from .document import Report

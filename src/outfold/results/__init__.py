@@ -2,8 +2,10 @@
 
 from ..data.notes import Note
 from ._checks import SEVERITIES, Checks, Finding, Severity
-from ._comparison import Alternative, Comparison, Probabilities, Terms, Wins
-from ._comparisons import Comparisons, Omnibus, Outcome
+from ._comparison import Alternative, Comparison, Probabilities, Wins
+from ._comparison import ComparisonTerms as ComparisonTerms
+from ._comparisons import Comparisons, Omnibus
+from ._comparisons import PairArrays as PairArrays
 from ._curves import CurveLine, LearningCurve, ValidationCurve
 from ._estimates import Estimate, Intervals
 from ._interval import Interval
@@ -31,7 +33,6 @@ __all__ = [
     "Omnibus",
     "OmnibusTest",
     "Optimism",
-    "Outcome",
     "PlanComparison",
     "Power",
     "Probabilities",
@@ -42,7 +43,6 @@ __all__ = [
     "Severity",
     "Simulation",
     "Stability",
-    "Terms",
     "TiedSet",
     "ValidationCurve",
     "Wins",

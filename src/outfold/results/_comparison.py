@@ -46,7 +46,7 @@ class Probabilities(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terms:
+class ComparisonTerms:
     """What all pairs of one test have in common.
 
     Attributes
@@ -89,7 +89,7 @@ class Terms:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Comparison(Terms):
+class Comparison(ComparisonTerms):
     """Whether configuration `a` differs from configuration `b`: the difference first, then the test.
 
     Attributes

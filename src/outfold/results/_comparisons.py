@@ -15,8 +15,8 @@ from ..data.notes import Note
 from ..formatting import make_frame
 from ._comparison import (
     Comparison,
+    ComparisonTerms,
     Probabilities,
-    Terms,
     comparison_row,
     comparison_table,
     entry,
@@ -119,7 +119,7 @@ class Omnibus:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class PairArrays:
     """What a test says of many pairs at once: arrays with one entry a pair, NaN for what is undefined.
 
     Attributes
@@ -196,11 +196,11 @@ class Comparisons(Sequence[Comparison]):
         The test of all at once that comes first, where there is one.
     """
 
-    terms: Terms
+    terms: ComparisonTerms
     configs: tuple[str, ...]
     scores: NDArray[np.float64]
     pairs: NDArray[np.intp]
-    outcome: Outcome
+    arrays: PairArrays
     adjust: str = "holm"
     adjusted: NDArray[np.float64] | None = None
     control: str | None = None
@@ -221,13 +221,13 @@ class Comparisons(Sequence[Comparison]):
         i = range(len(self))[index]
         first, second = self.pairs[i]
         return Comparison(
-            **{f.name: getattr(self.terms, f.name) for f in fields(Terms)},
-            **self.outcome.row(i),
+            **{f.name: getattr(self.terms, f.name) for f in fields(ComparisonTerms)},
+            **self.arrays.row(i),
             a=self.configs[first],
             b=self.configs[second],
             scores=(float(self.scores[first]), float(self.scores[second])),
             adjusted=entry(self.adjusted, i),
-            notes=(*self.notes, *self.outcome.notes.get(i, ())),
+            notes=(*self.notes, *self.arrays.notes.get(i, ())),
         )
 
     def __iter__(self) -> Iterator[Comparison]:
@@ -239,8 +239,8 @@ class Comparisons(Sequence[Comparison]):
     @cached_property
     def _order(self) -> NDArray[np.intp]:
         """The clearest first: by p value, else by the size of the difference."""
-        p = self.outcome.pvalue
-        keys = -np.abs(self.outcome.difference) if p is None else np.where(np.isnan(p), 2.0, p)
+        p = self.arrays.pvalue
+        keys = -np.abs(self.arrays.difference) if p is None else np.where(np.isnan(p), 2.0, p)
         return np.argsort(keys, kind="stable")
 
     def __str__(self) -> str:

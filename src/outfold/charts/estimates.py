@@ -1,0 +1,380 @@
+"""Charts of estimates: how good configurations are, and how much of the winner's score is luck."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import estimate as estimates
+from .. import formatting
+from ..arguments import check_count, check_level
+from ..data.predictions import Predictions
+from ..exceptions import InputError
+from ..metrics import MetricLike
+from ..metrics._scoring import Scoring, sample_bootstrap
+from ..requirements import Needs
+from ..results import Estimate, Interval
+from ..stats.intervals import percentile
+from .description import (
+    DASHED,
+    DOTTED,
+    Axis,
+    Box,
+    Chart,
+    Key,
+    Line,
+    Mark,
+    Note,
+    Points,
+    Text,
+    by_name,
+    check_result,
+    direction,
+    with_interval,
+)
+
+_NEW = "winner on new samples"
+_DIAMOND = Points([0], [0], "blue", "diamond", 7)
+_DOT = Points([0], [0], "orange", "circle", 6)
+
+# Codes of notes that call the number itself flattering, and why it is.
+_FLATTERING = {
+    "OF208": "the winner's own score, not corrected for having been selected",
+    "OF214": "a score on the samples the model was fitted on",
+}
+
+
+def flattering(estimate: Estimate) -> str:
+    """Why the number is not what to expect on new samples; nothing where it is."""
+    return next((_FLATTERING[note.code] for note in estimate.notes if note.code in _FLATTERING), "")
+
+
+def has_own(estimate: Estimate) -> bool:
+    """Whether there is a winner whose cross-validation score is another number than the estimate."""
+    return estimate.corrects and estimate.n_configs > 1
+
+
+def meaning(estimate: Estimate) -> str:
+    """What the number is."""
+    return flattering(estimate) or "expected on new samples"
+
+
+def _expected(estimate: Estimate) -> str:
+    return f"{meaning(estimate)}: {with_interval(estimate.value, estimate.interval, estimate.confidence_level)}"
+
+
+def _own(estimate: Estimate) -> str:
+    return f"winner's own score: {formatting.number(estimate.naive)}"
+
+
+def _data(found: Estimate) -> str:
+    groups = "" if found.n_groups is None else f" in {formatting.count(found.n_groups, 'group')}"
+    return f"{formatting.count(found.n_samples, 'sample')}{groups}, {found.plan}"
+
+
+def _estimate_marks(found: Estimate, row: int) -> Iterator[Mark]:
+    """The estimate and its interval in a row."""
+    tip = f"{found.metric} {_expected(found)}"
+    if found.interval is not None:
+        yield Line(found.interval, [row, row], "blue", width=3, tip=tip)
+    yield Points([found.value], [row], "blue", "diamond", 7, tips=[tip])
+
+
+# -- the best configurations --------------------------------------------------------------------------------
+
+
+class ConfigurationScore(NamedTuple):
+    """A configuration, its score, and the interval of that score over samples; None where it is undefined."""
+
+    name: str
+    score: float
+    interval: Interval | None
+
+
+class BestConfigurations(NamedTuple):
+    """The best configurations, best first, and what to expect of the selected one."""
+
+    rows: tuple[ConfigurationScore, ...]
+    estimate: Estimate
+    n_left_out: int
+
+
+def best_configurations(
+    oof: Predictions, metric: MetricLike, top: int, estimate: Estimate | None, level: float, n_resamples: int, rng: int
+) -> BestConfigurations:
+    """Scores and intervals as of ``estimate.cv(oof, metric, config, "pooled")``; the estimate is that of `estimate.bbc`."""
+    Needs().check(oof, "plot.configurations")
+    top, level = check_count(top, "top"), check_level(level)
+    found = estimates.bbc(oof, metric, None, n_resamples, level, rng=rng) if estimate is None else estimate
+    scoring = Scoring(oof, metric)
+    check_belongs(found, oof, scoring)
+    scores = scoring.scores()[0]
+    order = [int(j) for j in np.argsort(-scoring.metric.sign * scores, kind="stable")[:top]]
+    draws = _draws_of(scoring, metric, order, check_count(n_resamples, "n_resamples", 2), rng)
+    rows = [
+        ConfigurationScore(scoring.names[j], float(scores[j]), _interval(draws[:, i], level))
+        for i, j in enumerate(order)
+        if np.isfinite(scores[j])
+    ]
+    return BestConfigurations(tuple(rows), found, oof.n_configs - len(scoring.candidates))
+
+
+def _draws_of(
+    scoring: Scoring, metric: MetricLike, order: list[int], n_resamples: int, rng: int
+) -> NDArray[np.float64]:
+    """(B, C) scores of some candidates under the draws of all."""
+    blocks = sample_bootstrap(scoring, False, rng).blocks(n_resamples)
+    if len(scoring.cells) < len(scoring.oof.splits.cells):  # a few candidates alone might have more cells that count
+        return np.concatenate([scoring.scores(weights)[:, order] for weights in blocks])
+    few = Scoring(scoring.oof.sel(config=[scoring.names[j] for j in order]), metric)
+    return np.concatenate([few.scores(weights) for weights in blocks])
+
+
+def check_belongs(found: Any, oof: Predictions, scoring: Scoring) -> None:
+    """Refuse an estimate of other predictions or by another metric."""
+    if not isinstance(found, Estimate):
+        raise InputError(
+            argument="estimate",
+            needed="must be an Estimate, as `estimate.bbc` gives",
+            given=f"got {type(found).__name__}",
+        )
+    if (found.fingerprint, found.metric) != (oof.fingerprint, scoring.metric.name):
+        raise InputError(
+            argument="estimate",
+            needed=f"must be of these predictions, {oof.fingerprint}, by {scoring.metric.name}",
+            given=f"it is of {found.fingerprint} by {found.metric}",
+            remedy="Give the estimate of the same predictions and metric, or none.",
+        )
+
+
+def _interval(draws: NDArray[np.float64], level: float) -> Interval | None:
+    draws = draws[np.isfinite(draws)]
+    return Interval(*percentile(draws, level)) if len(draws) >= 2 else None
+
+
+def configurations(
+    oof: Predictions, metric: MetricLike, top: int, estimate: Estimate | None, level: float, n_resamples: int, rng: int
+) -> Chart:
+    """The best configurations with intervals, and what to expect of the selected one."""
+    made = best_configurations(oof, metric, top, estimate, level, n_resamples, rng)
+    rows, found = made.rows, made.estimate
+    last = len(rows)
+    marks: list[Mark] = []
+    for i, row in enumerate(rows):
+        tip = f"{row.name}\nits own score: {with_interval(row.score, row.interval, level)}"
+        if row.interval is not None:
+            marks.append(Line(row.interval, [i, i], "pale", width=3, tip=tip))
+        tone = "orange" if row.name == found.selected else "grey"
+        marks.append(Points([row.score], [i], tone, size=5.5, tips=[tip]))
+    own = next((i for i, row in enumerate(rows) if row.name == found.selected), None)
+    if own is not None and has_own(found):
+        at = rows[own].score
+        marks.insert(0, Line([at, at, found.value], [own, last, last], "orange", DOTTED, 1))
+    marks += _estimate_marks(found, last)
+    left_out = f"; {made.n_left_out:,} dropped or failed" if made.n_left_out else ""
+    n = found.n_configs + made.n_left_out
+    shown = f"the {last:,} best of {n:,}" if last < n else f"all {n:,}" if n > 1 else "the one"
+    candidates = oof.n_configs - made.n_left_out
+    return Chart(
+        "configurations",
+        f"{found.metric} of {shown} {'configurations' if n > 1 else 'configuration'}",
+        f"{_data(found)}{left_out}. Dots: own CV score, {100 * level:g}% interval over samples. "
+        f"Diamond: {found.method}, optimism {formatting.number(found.optimism, sign=True)}",
+        f"The {last} best of {candidates:,}" if last < candidates else "All configurations",
+        f"Each dot is the configuration's own score with its {100 * level:g}% interval over samples. The orange one was "
+        f"selected. The diamond: {meaning(found)}.",
+        Axis(direction(found.metric, found.greater_is_better), grid=True),
+        Axis(names=(*(row.name for row in rows), _NEW if has_own(found) else meaning(found)), bold=(last,)),
+        tuple(marks),
+        {"rows": [row._asdict() for row in rows], "n_left_out": made.n_left_out},
+        size=(6.8, 1.35 + 0.27 * (last + 1)),
+    )
+
+
+# -- optimism -----------------------------------------------------------------------------------------------
+
+
+def named_estimates(given: Any) -> dict[str, Estimate]:
+    """Estimates of one metric, a list by method."""
+    return by_name(given, Estimate, lambda found: found.method, "optimism", "estimate.bbc")
+
+
+def optimism(given: Any) -> Chart:
+    """The winner's score beside the corrected estimate: the distance is luck."""
+    named = named_estimates(given)
+    first = next(iter(named.values()))
+    marks: list[Mark] = []
+    for i, found in enumerate(named.values()):
+        if has_own(found):
+            marks.append(
+                Line([found.value, found.value, found.naive, found.naive], [i, i - 0.3, i - 0.3, i], "orange", DOTTED)
+            )
+        marks += _estimate_marks(found, i)
+        if has_own(found):
+            gain = f"optimism {formatting.number(found.optimism, sign=True)}"
+            marks.append(Points([found.naive], [i], "orange", size=7, tips=[f"{_own(found)}\n{gain}"]))
+            marks.append(Note(i, gain))
+    same = len({(found.selected, found.n_configs) for found in named.values()}) == 1
+    chosen = "" if first.method == "cv" else f", selected of {first.n_configs:,}"
+    subject = f"{formatting.shorten(first.selected, 44)}{chosen}" if same else "the selected configurations"
+    caption = f"Diamond and bar: {meaning(first)}, with its interval."
+    keys = [Key(meaning(first), _DIAMOND)]
+    if has_own(first):
+        luck = " The dotted bracket between them is luck." if first.optimism > 0 else ""
+        caption += f" Dot: the winner's own score.{luck}"
+        keys.append(Key("winner's own score", _DOT))
+    return Chart(
+        "optimism",
+        f"{first.metric} of {subject}",
+        f"{_data(first)}. Bar: {100 * first.confidence_level:g}% interval",
+        "How flattering the winner's own score is",
+        caption,
+        Axis(direction(first.metric, first.greater_is_better), grid=True, margin=0.12),
+        Axis(names=tuple(named)),
+        tuple(marks),
+        {"value": first.value, "interval": first.interval, "naive": first.naive, "optimism": first.optimism},
+        tuple(keys),
+        (6.8, 1.6 + 0.42 * len(named)),
+    )
+
+
+# -- draws --------------------------------------------------------------------------------------------------
+
+
+class Histogram(NamedTuple):
+    """Counts of draws between edges."""
+
+    counts: NDArray[np.intp]
+    edges: NDArray[np.float64]
+
+
+def histogram(estimate: Any, bins: int | None) -> Histogram:
+    """Bins by Freedman and Diaconis, between 10 and 60, or as many as asked for."""
+    values = check_result(estimate, Estimate, "draws", "estimate.bbc").draws
+    if values is None:
+        raise InputError(
+            argument="plot.draws",
+            needed="needs an estimate with draws",
+            given=f"{estimate.method} has no draws",
+            remedy="Use `estimate.bbc`.",
+        )
+    if bins is None:
+        bins = int(np.clip(len(np.histogram_bin_edges(values, "fd")) - 1, 10, 60)) if np.ptp(values) > 0 else 10
+    return Histogram(*np.histogram(values, check_count(bins, "bins")))
+
+
+def draws(estimate: Estimate, bins: int | None = None) -> Chart:
+    """Where the interval comes from."""
+    made = histogram(estimate, bins)
+    top = float(made.counts.max()) * 1.06
+    marks: list[Mark] = [
+        Box(
+            float(low),
+            float(high),
+            0.0,
+            float(n),
+            "soft",
+            tip=f"{formatting.number(low)} to {formatting.number(high)}: {formatting.count(int(n), 'draw')}",
+        )
+        for n, low, high in zip(made.counts, made.edges[:-1], made.edges[1:], strict=True)
+    ]
+    keys = []
+    if estimate.interval is not None:
+        marks += [Line([end, end], [0, top], "blue", DASHED, 1.2) for end in estimate.interval]
+        words = formatting.interval(*estimate.interval, estimate.confidence_level)
+        keys = [Key(words, Line([], [], "blue", DASHED, 1.2))]
+    value = Line([estimate.value] * 2, [0, top], "blue", width=2.2, tip=_expected(estimate))
+    marks.append(value)
+    keys.insert(0, Key(f"estimate {formatting.number(estimate.value)}", value))
+    caption = "Each draw selects on the samples it drew and scores on the others. Blue: their mean, which is the estimate, and "
+    caption += "the ends of its interval (dashed)."
+    if estimate.method not in ("cv", "cvt"):
+        own = Line([estimate.naive] * 2, [0, top], "orange", (8, 2), 2.2, tip=_own(estimate))
+        marks.append(own)
+        keys.append(Key(f"winner's own score {formatting.number(estimate.naive)}", own))
+        caption += " Orange: the winner's own score."
+    return Chart(
+        "draws",
+        estimate.title,
+        f"{_data(estimate)}, {int(made.counts.sum()):,} bootstrap draws",
+        "Where the interval comes from",
+        caption,
+        Axis(direction(estimate.metric, estimate.greater_is_better), margin=0.03),
+        Axis("draws", 0.0, top * 1.03, scale="whole"),
+        tuple(marks),
+        {"counts": made.counts.tolist(), "edges": made.edges.tolist()},
+        tuple(keys),
+        (6.8, 3.6),
+    )
+
+
+# -- how often configurations are selected ------------------------------------------------------------------
+
+
+class SelectionShare(NamedTuple):
+    """How often a configuration was selected: in how many draws, and in which share of them."""
+
+    name: str
+    times: int
+    share: float
+
+
+class SelectionShares(NamedTuple):
+    """Configurations by how often they were selected, and how many draws (and others) the rest have."""
+
+    rows: tuple[SelectionShare, ...]
+    rest: SelectionShare | None
+    n_draws: int
+    n_chosen: int
+
+
+def selection_shares(estimate: Any, top: int) -> SelectionShares:
+    """Counts of ``estimate.chosen``, most often first, ties by name."""
+    chosen = check_result(estimate, Estimate, "selection", "estimate.bbc").chosen
+    if chosen is None:
+        raise InputError(
+            argument="plot.selection",
+            needed="needs an estimate that selects in every draw",
+            given=f"{estimate.method} selects once only",
+            remedy="Use `estimate.bbc`.",
+        )
+    counted = sorted(Counter(map(str, chosen)).items(), key=lambda item: (-item[1], item[0]))
+    n, top = len(chosen), check_count(top, "top")
+    rows = tuple(SelectionShare(name, count, count / n) for name, count in counted[:top])
+    left = sum(count for _, count in counted[top:])
+    rest = SelectionShare(f"{len(counted) - top:,} others", left, left / n) if counted[top:] else None
+    return SelectionShares(rows, rest, n, len(counted))
+
+
+def selection(estimate: Estimate, top: int = 10) -> Chart:
+    """How often each configuration is selected."""
+    made = selection_shares(estimate, top)
+    rows = [*made.rows, *([made.rest] if made.rest else [])]
+    marks: list[Mark] = []
+    for i, row in enumerate(rows):
+        tone = "pale" if row is made.rest else "orange" if row.name == estimate.selected else "soft"
+        tip = f"{row.name}\nselected in {row.times:,} of {formatting.count(made.n_draws, 'draw')} ({row.share:.1%})"
+        marks.append(Box(0.0, row.share, i + 0.36, i - 0.36, tone, tip=tip))
+        marks.append(Text(row.share, i, f" {row.share:.1%}"))
+    unit = "outer folds" if estimate.method == "nested" else "bootstrap draws"
+    of_all = formatting.count(estimate.n_configs, "configuration")
+    return Chart(
+        "selection",
+        f"selected by {estimate.metric} in {made.n_draws:,} {unit}",
+        f"{_data(estimate)}. {made.n_chosen:,} of {of_all} selected at least once. Bold: selected on all samples",
+        "Would other samples have selected another?",
+        f"In {made.n_draws:,} {unit}, {formatting.count(made.n_chosen, 'configuration')} "
+        f"{'was' if made.n_chosen == 1 else 'were'} selected at least once. Bold: the one selected on all samples.",
+        Axis(f"share of {unit}", 0.0, max(row.share for row in rows) * 1.15, scale="percent", grid=True),
+        Axis(
+            names=tuple(row.name for row in rows),
+            bold=tuple(i for i, row in enumerate(made.rows) if row.name == estimate.selected),
+        ),
+        tuple(marks),
+        {"rows": [row._asdict() for row in rows], "n_draws": made.n_draws, "n_chosen": made.n_chosen},
+        size=(6.8, 1.35 + 0.27 * len(rows)),
+    )

@@ -1,0 +1,562 @@
+"""Charts of predictions: curves over thresholds, calibration, confusion.
+
+Curves are exact means over repeats: the area below the curve that is drawn is the metric that is printed. Bands are
+percentiles over bootstrap draws of samples (or groups); a drawn sample has its predictions of all repeats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import estimate as estimates
+from .. import formatting
+from ..arguments import check_count, check_level
+from ..data.predictions import Predictions
+from ..data.target import Target
+from ..exceptions import InputError, NeedError
+from ..metrics._scoring import Scoring, alone, bind, kept, sample_bootstrap
+from ..requirements import Needs
+from ..results import Estimate
+from ..stats import roc_curves
+from ..stats.roc_curves import Ranked
+from .description import (
+    Axis,
+    Band,
+    Chart,
+    HeatMap,
+    Key,
+    Line,
+    Mark,
+    Points,
+    Rule,
+    Text,
+    shorten,
+    styles,
+    with_interval,
+)
+
+Floats = NDArray[np.float64]
+CurveKind = Literal["roc", "precision_recall"]
+
+_GRID = np.linspace(0, 1, 101)
+_TIPS = 21  # points of a curve that have a tip
+_WRITTEN_CLASSES = 12
+_DIAGONAL = Line([0, 1], [0, 1], "pale", width=1, behind=True)
+
+
+class Curve(NamedTuple):
+    """A curve, its band on a grid, and the metric that is the area below it, with interval.
+
+    Attributes
+    ----------
+    name
+        The configuration, or the class where several classes of one configuration are shown.
+    x, y
+        The points.
+    grid, low, high
+        The band.
+    estimate
+        As `estimate.cv` with ``aggregate="pooled"`` gives.
+    """
+
+    name: str
+    x: Floats
+    y: Floats
+    grid: Floats
+    low: Floats
+    high: Floats
+    estimate: Estimate
+
+
+class Curves(NamedTuple):
+    """Curves of one chart; `positive` is the class they are about, `share` how frequent it is."""
+
+    lines: tuple[Curve, ...]
+    positive: str | None
+    share: float | None
+    n_samples: int
+    config: str | None
+
+
+class _Kind(NamedTuple):
+    metric: str
+    points: Callable[[list[tuple[Floats, Floats]]], tuple[Floats, Floats]]
+    path: Callable[[Floats, Floats], tuple[Floats, Floats]]
+    drawn: Callable[[Ranked, NDArray[Any], Floats, NDArray[np.int64] | None], Floats]
+
+
+class Held(NamedTuple):
+    """Predictions of one line, repeat by repeat: rows by falling score, who is positive, the scores, the last of equals."""
+
+    rows: list[NDArray[np.intp]]
+    positive: list[NDArray[np.bool_]]
+    scores: list[Floats]
+    last: list[NDArray[np.bool_]]
+
+
+def threshold_curves(
+    kind: CurveKind, oof: Predictions, configs: Any, positive: Any, level: float, n_resamples: int, rng: int
+) -> Curves:
+    """ROC or precision-recall curves of some configurations, or of all classes of one."""
+    Needs().check(oof, f"plot.{kind}")
+    level, n = check_level(level), check_count(n_resamples, "n_resamples", 2)
+    parts, about, config = _binary_parts(oof, configs, positive, kind, KINDS[kind].metric)
+    lines = tuple(_line(KINDS[kind], name, part, level, n, rng) for name, part in parts)
+    share = float(np.mean(parts[0][1].target.y)) if about is not None else None
+    return Curves(lines, about, share, oof.n_samples, config)
+
+
+def _line(kind: _Kind, name: str, part: Predictions, level: float, n_resamples: int, rng: int) -> Curve:
+    found = estimates.cv(part, kind.metric, None, "pooled", n_resamples, level, rng)
+    scoring = Scoring(part, kind.metric)
+    held = held_out(scoring)
+    x, y = kind.points([kind.path(*counts) for counts in _counts(held)])
+    draws = [_drawn(kind, held, block) for block in sample_bootstrap(scoring, False, rng).blocks(n_resamples)]
+    low, high = _band(np.concatenate(draws), level)
+    return Curve(name, x, y, _GRID, low, high, found)
+
+
+def _drawn(kind: _Kind, held: Held, weights: NDArray[Any]) -> Floats:
+    """(b, grid) the mean over repeats of the curve under every weighting."""
+    ranked = [Ranked(rows, positive, last) for rows, positive, _, last in zip(*held, strict=True)]
+    totals = None
+    if all(len(one.rows) == weights.shape[1] for one in ranked):  # all repeats have the same samples
+        totals = ranked[0].totals(weights)
+    return np.asarray(sum(kind.drawn(one, weights, _GRID, totals) for one in ranked) / len(ranked))
+
+
+def _band(draws: Floats, level: float) -> tuple[Floats, Floats]:
+    """(n,) percentiles of (b, n) draws; those that are undefined do not count."""
+    ends = [100 * (1 - level) / 2, 100 * (1 + level) / 2]
+    # The percentiles that look for NaN take a Python call a column.
+    find = np.nanpercentile if np.isnan(draws).any() else np.percentile
+    low, high = find(draws, ends, axis=0)
+    return low, high
+
+
+def held_out(scoring: Scoring) -> Held:
+    """The predictions that count of the only configuration of a binary task; rows are positions among those that count."""
+    return kept(scoring.oof, "held out", lambda: _held_out(scoring))
+
+
+def _held_out(scoring: Scoring) -> Held:
+    oof = scoring.oof
+    data = bind(oof, "roc_auc")[1][:, 0]
+    out = Held([], [], [], [])
+    for r in sorted({r for r, _ in scoring.cells}):
+        folds = [k for repeat, k in scoring.cells if repeat == r]
+        rows = np.flatnonzero(np.isin(oof.folds[scoring.rows, r], folds))
+        rows = rows[np.argsort(-data[r, scoring.rows[rows]], kind="stable")]
+        scores = data[r, scoring.rows[rows]]
+        out.rows.append(rows)
+        out.positive.append(oof.target.y[scoring.rows[rows]] == 1)
+        out.scores.append(scores.astype(np.float64))
+        out.last.append(np.append(np.diff(scores) != 0, True))
+    return out
+
+
+def _counts(held: Held) -> Iterable[tuple[Floats, Floats]]:
+    """Of every repeat, positives and negatives at or above every threshold, from the highest threshold down."""
+    for _, positive, _, last in zip(*held, strict=True):
+        yield np.cumsum(positive, dtype=np.float64)[last], np.cumsum(~positive, dtype=np.float64)[last]
+
+
+# -- ROC: true positive rate over false positive rate, straight lines between thresholds --------------------
+
+
+def _roc_path(hits: Floats, false: Floats) -> tuple[Floats, Floats]:
+    with np.errstate(invalid="ignore"):
+        return np.append(0.0, false / false[-1]), np.append(0.0, hits / hits[-1])
+
+
+def _roc_points(paths: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """The vertical mean of polygons: at every x that is a corner of one, the lowest and the highest value of each."""
+    x = np.unique(np.concatenate([path[0] for path in paths]))
+    ends = [_roc_ends(*path, x) for path in paths]
+    low, high = (np.mean([end[i] for end in ends], axis=0) for i in (0, 1))
+    return np.repeat(x, 2), np.stack([low, high], axis=1).ravel()
+
+
+def _roc_ends(fpr: Floats, tpr: Floats, x: Floats) -> tuple[Floats, Floats]:
+    first = np.flatnonzero(np.append(True, fpr[1:] != fpr[:-1]))  # rates rise
+    own = fpr[first]
+    low, high = tpr[first], tpr[np.append(first[1:], len(fpr)) - 1]
+    right = np.searchsorted(own, x)
+    left = np.maximum(right - 1, 0)
+    width = np.where(right == left, 1.0, own[right] - own[left])
+    between = high[left] + (low[right] - high[left]) * (x - own[left]) / width
+    met = own[right] == x
+    return np.where(met, low[right], between), np.where(met, high[right], between)
+
+
+# -- precision over recall: steps, as average precision sums them -------------------------------------------
+
+
+def _pr_path(hits: Floats, false: Floats) -> tuple[Floats, Floats]:
+    with np.errstate(invalid="ignore"):
+        return hits / hits[-1], hits / (hits + false)
+
+
+def _pr_points(paths: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    x = np.unique(np.concatenate([path[0] for path in paths]))
+    x = x[x > 0]
+    y = np.mean([_pr_step(*path, x) for path in paths], axis=0)
+    return np.append(0.0, x), np.append(y[0], y)
+
+
+def _pr_step(recall: Floats, precision: Floats, x: Floats) -> Floats:
+    """Precision at the first threshold that reaches this recall."""
+    return np.asarray(precision[np.minimum(np.searchsorted(recall, x), len(recall) - 1)])
+
+
+KINDS = {
+    "roc": _Kind("roc_auc", _roc_points, _roc_path, roc_curves.roc),
+    "precision_recall": _Kind("average_precision", _pr_points, _pr_path, roc_curves.precision),
+}
+
+
+# -- which lines ------------------------------------------------------------------------------------------
+
+
+def _binary_parts(
+    oof: Predictions, configs: Any, positive: Any, picture: str, metric: str
+) -> tuple[list[tuple[str, Predictions]], str | None, str | None]:
+    """Two-class predictions of one configuration each, with names; what is positive in all; whose classes they are."""
+    classes = oof.target.classes
+    if classes is None:
+        raise _no_classes(oof, picture)
+    names = _names(oof, configs, picture, metric, positive)
+    if len(classes) == 2:
+        if positive is not None and str(positive) != str(classes[1]):
+            raise InputError(
+                argument="positive",
+                needed="must be the positive class of the predictions or be left out",
+                given=f"the positive class of these predictions is {classes[1]!s}, and `positive` is {positive!r}",
+            )
+        return [(name, alone(oof, name)) for name in names], str(classes[1]), None
+    if positive is not None:
+        code = _code(classes, positive)
+        return [(name, against_rest(alone(oof, name), code)) for name in names], str(classes[code]), None
+    if len(names) > 1:
+        raise InputError(
+            argument=f"plot.{picture}",
+            needed="shows all classes of one configuration, or one class of several",
+            given=f"{len(classes)} classes and {len(names)} configurations are too much for one picture",
+            remedy="Name one configuration, or a class: `positive=...`.",
+        )
+    one = alone(oof, names[0])
+    return [(str(label), against_rest(one, code)) for code, label in enumerate(classes)], None, names[0]
+
+
+def _no_classes(oof: Predictions, picture: str) -> NeedError:
+    return NeedError(
+        argument=f"plot.{picture}", needed="needs classes", given=f"these predictions are for {oof.target.task}"
+    )
+
+
+def _names(oof: Predictions, configs: Any, picture: str, metric: str, positive: Any) -> list[str]:
+    if configs is None:
+        assert oof.target.classes is not None
+        many = len(oof.target.classes) > 2
+        by = (
+            {"roc_auc": "roc_auc_ovr", "average_precision": "roc_auc_ovr", "brier": "brier"}[metric] if many else metric
+        )
+        return list(oof.leaderboard(by).configs[: 1 if many and positive is None else 3])
+    wanted: Sequence[Any] = [configs] if isinstance(configs, (str, int, np.integer)) else list(configs)
+    if not wanted:
+        raise InputError(argument="configs", needed="must name one configuration at least", given="got an empty list")
+    return [oof.configs[oof.config_index(config)] for config in wanted]
+
+
+def _code(classes: NDArray[Any], positive: Any) -> int:
+    found = [i for i, label in enumerate(classes) if label == positive or str(label) == str(positive)]
+    if not found:
+        raise InputError(
+            argument="positive",
+            needed="must be a class of the predictions",
+            given=f"there is no class {positive!r}",
+            remedy=f"The classes are {', '.join(map(str, classes[:10]))}.",
+        )
+    return found[0]
+
+
+def against_rest(oof: Predictions, code: int) -> Predictions:
+    """Predictions of one class against all others."""
+    if oof.data.ndim != 4:
+        raise NeedError(
+            argument="positive",
+            needed="needs scores or probabilities of each class, to hold one against the rest",
+            given="these predictions are labels",
+        )
+    assert oof.target.classes is not None
+    label = str(oof.target.classes[code])
+    target = Target("binary", (oof.target.y == code).astype(np.intp), np.array([f"not {label}", label], dtype=object))
+    return replace(oof, target=target, data=np.ascontiguousarray(oof.data[..., code]), labels=None, blocks={}, notes=())
+
+
+# -- calibration --------------------------------------------------------------------------------------------
+
+
+class Bins(NamedTuple):
+    """Predicted probabilities in bins of about equally many: their mean, the share of positives, its interval."""
+
+    name: str
+    predicted: Floats
+    observed: Floats
+    low: Floats
+    high: Floats
+    n: NDArray[np.intp]
+    estimate: Estimate
+
+
+class Calibration(NamedTuple):
+    """Lines of bins of one chart; see `Curves`."""
+
+    lines: tuple[Bins, ...]
+    positive: str | None
+    n_samples: int
+    config: str | None
+
+
+def calibration_bins(
+    oof: Predictions, configs: Any, positive: Any, bins: int, level: float, n_resamples: int, rng: int
+) -> Calibration:
+    """Bins of about equally many predictions, all repeats together."""
+    Needs().check(oof, "plot.calibration")
+    if oof.response != "proba":
+        raise NeedError(
+            argument="plot.calibration",
+            needed="needs class probabilities",
+            given="these predictions have none",
+            remedy="Collect with `response='proba'`.",
+        )
+    level, n, bins = check_level(level), check_count(n_resamples, "n_resamples", 2), check_count(bins, "bins", 2)
+    parts, about, config = _binary_parts(oof, configs, positive, "calibration", "brier")
+    lines = tuple(_bins(name, part, bins, level, n, rng) for name, part in parts)
+    return Calibration(lines, about, oof.n_samples, config)
+
+
+def _bins(name: str, part: Predictions, bins: int, level: float, n_resamples: int, rng: int) -> Bins:
+    found = estimates.cv(part, "brier", None, "pooled", n_resamples, level, rng)
+    scoring = Scoring(part, "brier")
+    held = held_out(scoring)
+    rows, positive, p = np.concatenate(held.rows), np.concatenate(held.positive), np.concatenate(held.scores)
+    # Edges between distinct values: equal probabilities stay together.
+    edges = np.unique(np.quantile(p, np.linspace(0, 1, bins + 1)[1:-1], method="inverted_cdf"))
+    code = np.unique(np.searchsorted(edges, p), return_inverse=True)[1]
+    k = int(code.max()) + 1
+    # Draws weigh samples, so what every sample has in every bin is counted once.
+    cells = rows * k + code
+    all_, hits = (np.bincount(cells, w, len(scoring.rows) * k).reshape(-1, k) for w in (None, positive))
+    draws = []
+    for block in sample_bootstrap(scoring, False, rng).blocks(n_resamples):
+        weights = block.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            draws.append((weights @ hits) / (weights @ all_))
+    low, high = _band(np.concatenate(draws), level)
+    count = np.bincount(code, minlength=k)
+    observed = np.bincount(code, positive, k) / count
+    return Bins(name, np.bincount(code, p, k) / count, observed, low, high, count, found)
+
+
+# -- confusion ----------------------------------------------------------------------------------------------
+
+
+class Confusion(NamedTuple):
+    """(true, predicted) counts, the mean over repeats; `accuracy` the pooled score of the API."""
+
+    config: str
+    classes: tuple[str, ...]
+    counts: Floats
+    accuracy: float
+    n_repeats: int
+
+    @property
+    def shares(self) -> Floats:
+        """Rows that sum to 1: of the samples of a class, where they went."""
+        totals = self.counts.sum(axis=1, keepdims=True)
+        return np.asarray(np.divide(self.counts, totals, out=np.zeros_like(self.counts), where=totals > 0))
+
+
+def confusion_counts(oof: Predictions, config: str | int | None) -> Confusion:
+    """Which class is taken for which, out of fold; of the most accurate configuration where None."""
+    Needs().check(oof, "plot.confusion")
+    classes = oof.target.classes
+    if classes is None:
+        raise _no_classes(oof, "confusion")
+    name = oof.leaderboard("accuracy").configs[0] if config is None else oof.configs[oof.config_index(config)]
+    scoring = Scoring(alone(oof, name), "accuracy")
+    labels = bind(scoring.oof, "accuracy")[1][:, 0]
+    k, tables = len(classes), []
+    for r in sorted({r for r, _ in scoring.cells}):
+        held = np.isin(oof.folds[:, r], [fold for repeat, fold in scoring.cells if repeat == r])
+        pairs = oof.target.y[held] * k + labels[r, held].astype(np.intp)
+        tables.append(np.bincount(pairs, minlength=k * k).reshape(k, k))
+    return Confusion(
+        name, tuple(map(str, classes)), np.mean(tables, axis=0), float(scoring.scores()[0, 0]), len(tables)
+    )
+
+
+# -- charts -------------------------------------------------------------------------------------------------
+
+
+def threshold_chart(
+    kind: CurveKind, oof: Predictions, configs: Any, positive: Any, level: float, n_resamples: int, rng: int
+) -> Chart:
+    """What another threshold would give: ROC or precision-recall curves."""
+    made = threshold_curves(kind, oof, configs, positive, level, n_resamples, rng)
+    x_name, y_name = ("false positive rate", "true positive rate") if kind == "roc" else ("recall", "precision")
+    marks: list[Mark] = []
+    if kind == "roc":
+        marks.append(_DIAGONAL)
+    elif made.share is not None:
+        words = f"share of {made.positive}: {made.share:.2f}"
+        marks += [Rule("y", made.share, "pale", tip=words), Text(0.01, made.share, words, above=True, size=8)]
+    bands: list[Mark] = []
+    lines: list[Mark] = []
+    keys = []
+    for curve, (_, style) in zip(made.lines, styles([line.name for line in made.lines]), strict=True):
+        defined = np.isfinite(curve.low) & np.isfinite(curve.high)
+        bands.append(Band(curve.grid[defined], curve.low[defined], curve.high[defined], style.tone))
+        line = Line(curve.x, curve.y, *style[:2], 1.8, steps=kind == "precision_recall")
+        at = np.unique(np.linspace(0, len(curve.x) - 1, _TIPS).astype(int))
+        tips = [
+            f"{_whose(curve.name, made.config)}\n{x_name} {formatting.number(float(a))}\n{y_name} {formatting.number(float(b))}"
+            for a, b in zip(curve.x[at], curve.y[at], strict=True)
+        ]
+        lines += [line, Points(curve.x[at], curve.y[at], style.tone, "hidden", 8, tips=tips)]
+        keys.append(line)
+    several = "" if made.positive is not None else " Each line is a class."
+    area = "The area below the curve" if kind == "roc" else "The average precision"
+    return Chart(
+        kind,
+        f"{'ROC curves' if kind == 'roc' else 'precision and recall'}, {_subject(made)}",
+        f"{_facts(oof)}. Bands: {100 * level:g}% over samples",
+        "ROC curve" if kind == "roc" else "Precision and recall",
+        f"The selected configuration{', mean over repeats' if oof.n_repeats > 1 else ''}. {area} is not corrected for having "
+        f"been selected.{_about(made)}{several} Band: {100 * level:g}% over samples.",
+        Axis(x_name, -0.01, 1.01, grid=True),
+        Axis(y_name, -0.01, 1.01, grid=True),
+        (*marks, *bands, *lines),
+        {
+            "config": made.config or made.lines[0].name,
+            "positive": made.positive,
+            "lines": [
+                {"name": line.name, "metric": line.estimate.metric}
+                | {"value": line.estimate.value, "interval": line.estimate.interval}
+                for line in made.lines
+            ],
+        },
+        _keys(made, keys),
+        (5.0, 5.5 + 0.19 * len(keys)),
+        "square",
+    )
+
+
+def calibration(
+    oof: Predictions, configs: Any, positive: Any, bins: int, level: float, n_resamples: int, rng: int
+) -> Chart:
+    """Whether probabilities mean what they say."""
+    made = calibration_bins(oof, configs, positive, bins, level, n_resamples, rng)
+    marks: list[Mark] = [_DIAGONAL]
+    keys, numbers = [], []
+    for bin_, (_, style) in zip(made.lines, styles([line.name for line in made.lines]), strict=True):
+        line = Line(bin_.predicted, bin_.observed, *style[:2], 1.2, style.marker)
+        marks += [
+            Line([p, p], [low, high], style.tone, width=1)
+            for p, low, high in zip(bin_.predicted, bin_.low, bin_.high, strict=True)
+            if np.isfinite(low)
+        ]
+        tips = [
+            f"{_whose(bin_.name, made.config)}\npredicted {formatting.number(float(p))}\nobserved "
+            f"{with_interval(float(o), (float(low), float(high)), level)}\n{formatting.count(int(n), 'prediction')}"
+            for p, o, low, high, n in zip(*bin_[1:6], strict=True)
+        ]
+        marks += [line, Points(bin_.predicted, bin_.observed, style.tone, "hidden", 8, tips=tips)]
+        keys.append(line)
+        columns = {k: np.asarray(getattr(bin_, k)).tolist() for k in ("predicted", "observed", "low", "high", "n")}
+        numbers.append({"name": bin_.name, "brier": bin_.estimate.value} | columns)
+    each = int(np.median(np.concatenate([line.n for line in made.lines])))
+    return Chart(
+        "calibration",
+        f"calibration, {_subject(made)}",
+        f"{_facts(oof)}, about {each:,} predictions a point. Bars: {100 * level:g}% over samples",
+        "Do probabilities mean what they say?",
+        f"The selected configuration: the share{'' if made.positive is None else f' of {made.positive}'} among samples of about "
+        "equal predicted probability. On the diagonal, probabilities mean what they say.",
+        Axis("predicted probability", -0.01, 1.01, grid=True),
+        Axis("observed share", -0.01, 1.01, grid=True),
+        tuple(marks),
+        {"config": made.config or made.lines[0].name, "positive": made.positive, "lines": numbers},
+        _keys(made, keys),
+        (5.0, 5.5 + 0.19 * len(keys)),
+        "square",
+    )
+
+
+def confusion(oof: Predictions, config: str | int | None = None) -> Chart:
+    """Which class is taken for which."""
+    made = confusion_counts(oof, config)
+    k, classes = len(made.classes), made.classes
+    texts, words = np.full((2, k, k), "", dtype=object)
+    for (i, j), count in np.ndenumerate(made.counts):
+        shown = f"{count:,.0f}" if count == round(count) else f"{count:,.1f}"
+        words[i, j] = f"{count:g} samples, {made.shares[i, j]:.1%} of the class"
+        texts[i, j] = f"{shown}\n{made.shares[i, j]:.0%}" if count else ""
+    written = k <= _WRITTEN_CLASSES
+    heat = HeatMap(
+        made.shares,
+        [f"true {name}" for name in classes],
+        [f"predicted {name}" for name in classes],
+        words=words,
+        texts=texts if written else None,
+        text_size=9 if k < 8 else 7.5,
+        bar="share of the true class",
+    )
+    longest = 0.075 * min(max(map(len, classes)), 40)
+    side = min(2.6 + 0.46 * k, 8.0)
+    some = None if written else tuple((float(i), classes[i]) for i in range(0, k, -(-k // 20)))
+    mean = f" Counts are means over {made.n_repeats} repeats." if made.n_repeats > 1 else ""
+    return Chart(
+        "confusion",
+        f"true and predicted classes, {formatting.shorten(made.config, 40)}",
+        f"accuracy {formatting.number(made.accuracy)}, {_facts(oof)}.{mean}".rstrip("."),
+        "Which class is taken for which?",
+        f"The selected configuration, out of fold: counts of samples. The stronger the colour, the larger their share of the "
+        f"true class. Accuracy: {formatting.number(made.accuracy)}.{mean}",
+        Axis("predicted", names=classes if written else (), ticks=some),
+        Axis("true", names=classes if written else (), ticks=some),
+        (heat,),
+        {"config": made.config, "classes": classes, "counts": made.counts.tolist(), "accuracy": made.accuracy},
+        size=(max(side + 0.6 + longest, 4.8), side + (longest if max(map(len, classes)) >= 60 // k else 0.1)),
+    )
+
+
+def _keys(made: Curves | Calibration, lines: Sequence[Line]) -> tuple[Key, ...]:
+    names = [line.name for line in made.lines]
+    texts = []
+    for short, found in zip(shorten(names, 26), [line.estimate for line in made.lines], strict=True):
+        ends = "" if found.interval is None else f" [{', '.join(formatting.number(end) for end in found.interval)}]"
+        texts.append(f"{short}: {found.metric} {formatting.number(found.value)}{ends}")
+    return tuple(map(Key, texts, lines, names))
+
+
+def _subject(made: Curves | Calibration) -> str:
+    return f"all classes, {made.config}" if made.positive is None else f"positive class {made.positive}"
+
+
+def _about(made: Curves) -> str:
+    return "" if made.positive is None else f" Positive class: {made.positive}."
+
+
+def _facts(oof: Predictions) -> str:
+    return f"{formatting.count(oof.n_samples, 'sample')}, {oof.plan}"
+
+
+def _whose(name: str, config: str | None) -> str:
+    return name if config is None else f"{config}\nclass {name}"

@@ -1,0 +1,220 @@
+"""What is compared: some configurations, with their predictions or fold scores, and the metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import metrics
+from ..data.notes import Note
+from ..data.plan import Plan
+from ..data.predictions import Predictions, State
+from ..data.scores import FoldScores
+from ..exceptions import InputError, NeedError
+from ..metrics import Metric, MetricLike
+from ..metrics._scoring import Scoring, bind, fold_scores
+
+Source: TypeAlias = Predictions | FoldScores
+
+# Sources do not change, and many pairs of one source are asked for in turn: its best configuration is found once.
+_WINNERS: WeakKeyDictionary[Source, dict[Metric | None, str | None]] = WeakKeyDictionary()
+
+
+class ComparedConfigs:
+    """Some configurations of one source, and the metric they are compared by.
+
+    Attributes
+    ----------
+    configs
+        The configurations, in the order asked for.
+    oof
+        Their predictions; None where the source holds fold scores only.
+    metric
+        The metric; None where the source holds fold scores only.
+    """
+
+    def __init__(self, source: Source, metric: MetricLike | None, configs: Sequence[str | int] | None = None) -> None:
+        if not isinstance(source, (Predictions, FoldScores)):
+            raise InputError(
+                argument="source",
+                needed="must be Predictions, as `collect` or `load` give, or the fold scores of `from_scores`",
+                given=f"got {type(source).__name__}",
+            )
+        wanted = list(source.configs if configs is None else configs)
+        index = [source.config_index(name) for name in wanted]
+        if len(set(index)) < max(len(index), 2):
+            raise InputError(
+                needed="a comparison needs two different configurations at least",
+                given=f"got {', '.join(map(repr, wanted)) or 'none'}",
+            )
+        self.source = source
+        self._index = index
+        self.configs = tuple(source.configs[i] for i in index)
+        if isinstance(source, FoldScores):
+            if metric is not None and metric != source.metric:
+                raise InputError(
+                    argument="metric",
+                    needed=f"must be None or {source.metric!r}, by which these folds were scored",
+                    given=f"got {metric!r}",
+                )
+            self.oof: Predictions | None = None
+            self.metric: Metric | None = None
+            return
+        self._refuse_unfinished(source)
+        self.oof = source._sel_configs(index) if index != list(range(source.n_configs)) else source
+        self.metric = metrics.get(
+            metrics.default(source.target.task, source.response) if metric is None else metric, source.target.task
+        )
+
+    def _refuse_unfinished(self, oof: Predictions) -> None:
+        for i in self._index:
+            states = oof.state[i][oof.planned]
+            found = next((s for s in (State.DROPPED, State.FAILED, State.PENDING) if np.any(states == s)), None)
+            if found is not None:
+                raise NeedError(
+                    needed=f"a comparison needs all folds of {oof.configs[i]!r}",
+                    given=f"some are {found.name.lower()}",
+                    remedy="Compare configurations that are done, or collect the rest (without dropping).",
+                )
+
+    # -- what tests read --------------------------------------------------------------------------------
+
+    @property
+    def plan(self) -> Plan:
+        """How samples were held out."""
+        return self.source.plan
+
+    @property
+    def metric_name(self) -> str:
+        """Name of the metric."""
+        return self.source.metric if isinstance(self.source, FoldScores) else self._metric.name
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Direction of the metric."""
+        return self.source.greater_is_better if isinstance(self.source, FoldScores) else self._metric.greater_is_better
+
+    @property
+    def sign(self) -> int:
+        """1 where greater is better, else -1."""
+        return 1 if self.greater_is_better else -1
+
+    @property
+    def _metric(self) -> Metric:
+        assert self.metric is not None
+        return self.metric
+
+    @property
+    def predictions(self) -> Predictions:
+        """The predictions; only where the source has some."""
+        assert self.oof is not None
+        return self.oof
+
+    def needed_predictions(self, test: str) -> Predictions:
+        """The predictions, or an error where there are only fold scores."""
+        if self.oof is None:
+            raise NeedError(
+                argument=test,
+                needed="needs predictions",
+                given="these are scores of folds",
+                remedy="Use a test by resampling, such as t_corrected.",
+            )
+        return self.oof
+
+    @cached_property
+    def folds(self) -> FoldScores:
+        """Scores of every fold of these configurations."""
+        if self.oof is not None:
+            return fold_scores(self.oof, self._metric)
+        assert isinstance(self.source, FoldScores)
+        return replace(self.source, configs=self.configs, values=self.source.values[self._index])
+
+    @cached_property
+    def scoring(self) -> Scoring:
+        """The metric bound to the predictions, pooled over the folds of each repeat."""
+        return Scoring(self.predictions, self._metric)
+
+    @cached_property
+    def zero_one(self) -> bool:
+        """Whether every sample is right or wrong: by the metric, or because scores made elsewhere are all 0 or 1."""
+        if self.metric is None or self.oof is None or not self.metric.pointwise:
+            return False
+        if self.metric.name in ("accuracy", "error"):
+            return True
+        if self.metric.needs != "pointwise":
+            return False
+        # Samples that are not held out have no score.
+        data, held = self.oof.respond("pointwise"), self.oof.folds >= 0
+        return all(bool(np.isin(data[r][:, held[:, r]], (0.0, 1.0)).all()) for r in range(self.oof.n_repeats))
+
+    def values_by_repeat(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+        """For each repeat: the samples it holds out, and (C, n) the metric of each; only where it is a mean over samples."""
+        oof = self.predictions
+        metric, data = bind(oof, self._metric)
+        assert metric.values is not None
+        for r in range(oof.n_repeats):
+            rows = np.flatnonzero(oof.folds[:, r] >= 0)
+            yield rows, metric.values(oof.target.take(rows), np.ascontiguousarray(data[r][:, rows]))
+
+    # -- caveats ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def winner(self) -> str | None:
+        """The best of all configurations of the source by the metric, where there are more than two."""
+        known = _WINNERS.setdefault(self.source, {})
+        if self.metric not in known:
+            known[self.metric] = self._find_winner()
+        return known[self.metric]
+
+    def _find_winner(self) -> str | None:
+        if isinstance(self.source, FoldScores):
+            scores, names = self.sign * _means(self.source.values), self.source.configs
+        else:
+            scoring = Scoring(self.source, self._metric)
+            scores, names = self.sign * scoring.scores()[0], scoring.names
+        if len(names) < 3 or np.all(np.isnan(scores)):
+            return None
+        return names[int(np.nanargmax(scores))]
+
+    def notes_on_selection(self, pairs: NDArray[np.intp], of: str = "p value does") -> dict[int, tuple[Note, ...]]:
+        """A caveat for every pair with the winner of these predictions; `of` names what does not account for it."""
+        if self.winner not in self.configs:
+            return {}
+        winner = self.configs.index(self.winner)
+        note = selected_note(self.winner, len(self.source.configs), of)
+        return {int(i): (note,) for i in np.flatnonzero((pairs == winner).any(axis=1))}
+
+    def notes_on_pooling(self, ranked: bool = False) -> tuple[Note, ...]:
+        """What is left out where several folds make one test set; `ranked` if their scores are ranked together."""
+        oof = self.oof
+        if oof is None or oof.n_folds < 2:
+            return ()
+        pooled = (
+            f"the predictions of {oof.n_folds} folds are taken as one test set: chance in the samples counts, chance in the "
+            "training sets does not."
+        )
+        mixed = "scores of different folds are ranked together; margins of different models may not share a scale."
+        margins = ranked and oof.response == "score"
+        return (Note("OF308", pooled), *([Note("OF306", mixed)] if margins else []))
+
+
+def selected_note(winner: str, n_configs: int, of: str) -> Note:
+    """The caveat that one of two was selected on these predictions; `of` names what does not account for it."""
+    return Note(
+        "OF301",
+        f"{winner} is the best of {n_configs:,} on these predictions; the {of} not account for that choice.",
+    )
+
+
+def _means(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(C,) mean of what is defined in (C, R, K) scores; NaN where nothing is."""
+    defined = ~np.isnan(values)
+    counts = defined.sum(axis=(1, 2))
+    sums = np.where(defined, values, 0.0).sum(axis=(1, 2))
+    return np.asarray(np.divide(sums, counts, out=np.full(len(values), np.nan), where=counts > 0))

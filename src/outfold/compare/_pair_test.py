@@ -1,0 +1,374 @@
+"""A test of two configurations: how it is declared, found by name, and applied to one pair or to many."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import metrics
+from ..arguments import check_choice, check_confidence_level
+from ..data.notes import Note
+from ..data.predictions import Predictions
+from ..docstrings import fill_docstring
+from ..exceptions import InputError, got
+from ..metrics import MetricLike
+from ..results import Alternative, Comparison, Comparisons, ComparisonTerms, PairArrays
+from ..stats.pvalues import Tails
+from ._compared import ComparedConfigs, Source
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+TestLike: TypeAlias = str | Callable[..., Any]
+# "greater" and "less", as in scipy, are about the metric; "better" and "worse" are about `a`.
+AlternativeLike: TypeAlias = Alternative | Literal["greater", "less"]
+ALTERNATIVES: tuple[str, ...] = (*get_args(Alternative), "greater", "less")
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """What is asked of a test, whatever the test.
+
+    Attributes
+    ----------
+    alternative
+        Whether `a` differs from `b`, is ``better`` or ``worse``, or has a ``greater`` or a ``less`` metric.
+    confidence_level
+        Level of the interval; the test decides at one minus it.
+    rope
+        Half the width of the region of practical equivalence, in units of the metric, or None.
+    """
+
+    alternative: str = "two-sided"
+    confidence_level: float = 0.95
+    rope: float | None = None
+
+    def __post_init__(self) -> None:
+        check_confidence_level(self.confidence_level)
+        check_choice(self.alternative, ALTERNATIVES, "alternative")
+        rope = self.rope
+        if rope is not None and not (isinstance(rope, (int, float, np.number)) and np.isfinite(rope) and rope >= 0):
+            needed = "must be a number from 0 on, in units of the metric"
+            raise InputError(argument="rope", needed=needed, given=got(rope))
+        object.__setattr__(self, "rope", None if rope is None else float(rope))
+
+    def directed(self, greater_is_better: bool) -> Hypothesis:
+        """The same with ``better`` or ``worse`` for ``greater`` or ``less``, by the direction of the metric."""
+        if self.alternative not in ("greater", "less"):
+            return self
+        better = (self.alternative == "greater") == greater_is_better
+        return replace(self, alternative="better" if better else "worse")
+
+    @property
+    def side(self) -> Alternative:
+        """The alternative, once its direction is that of the metric."""
+        assert self.alternative in get_args(Alternative)
+        return self.alternative  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a test finds for many pairs, and its caveats for all of them.
+
+    Attributes
+    ----------
+    arrays
+        The numbers, one entry for each pair.
+    scores
+        (C,) the metric of every configuration.
+    description
+        Replaces that of the test where there is more to say.
+    """
+
+    arrays: PairArrays
+    scores: NDArray[np.float64]
+    notes: tuple[Note, ...] = ()
+    description: str | None = None
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """A test of two configurations, computed for many pairs at once.
+
+    Attributes
+    ----------
+    name
+        Its function in `outfold.compare`.
+    description, reference
+        The test in words, and the paper that defines it.
+    statistic_name
+        Such as ``t``.
+    needs
+        What it needs, in words, for the docs.
+    compute
+        ``compute(compared, pairs, hypothesis, **options)`` with pairs (P, 2) of positions; checks what it needs.
+    metric
+        The metric where none is asked for and it fits the task; the default of the task otherwise.
+    by_folds
+        Whether it reads the scores of folds only; else it reads predictions.
+    """
+
+    name: str
+    description: str
+    reference: str
+    statistic_name: str
+    needs: str
+    compute: Callable[..., Findings]
+    metric: str | None = None
+    by_folds: bool = False
+
+    def compared(
+        self, source: Source, metric: MetricLike | None, configs: Sequence[str | int] | None = None
+    ) -> ComparedConfigs:
+        """The configurations by the metric asked for, or else by that of the test or of the task."""
+        return ComparedConfigs(source, default_metric(source, metric, self.metric), configs)
+
+
+def default_metric(source: Source, metric: MetricLike | None, own: str | None) -> MetricLike | None:
+    """The metric asked for, or else that of the test if it fits the task, or else None: the default of the task."""
+    if metric is None and own is not None and isinstance(source, Predictions):
+        return own if source.target.task in metrics.get(own).tasks else None
+    return metric
+
+
+# -- tests by name ------------------------------------------------------------------------------------------
+
+TESTS: dict[str, PairTest] = {}
+
+
+def find_test(test: TestLike) -> PairTest:
+    """The test of that name, or of that function of `outfold.compare`."""
+    name = test if isinstance(test, str) else getattr(test, "__name__", repr(test))
+    if name in TESTS:
+        return TESTS[name]
+    near = difflib.get_close_matches(name, TESTS, n=1)
+    remedy = f"Did you mean {near[0]!r}?" if near else f"The tests of a pair are {', '.join(sorted(TESTS))}."
+    raise InputError(argument="test", needed="must be 'auto' or a test of a pair", given=got(name), remedy=remedy)
+
+
+def check_options(test: PairTest, options: Mapping[str, Any]) -> None:
+    """Refuse options that the test does not have."""
+    known = list(inspect.signature(test.compute).parameters)[3:]
+    for option in options:
+        if option not in known:
+            has = f"it has {', '.join(f'`{name}`' for name in known)}" if known else "it has none"
+            raise InputError(needed=f"`{option}` is no option of {test.name}", given=has)
+
+
+# -- one pair and many --------------------------------------------------------------------------------------
+
+
+def compare_pair(
+    test: PairTest,
+    source: Source,
+    metric: MetricLike | None,
+    a: str | int,
+    b: str | int,
+    hypothesis: Hypothesis,
+    **options: Any,
+) -> Comparison:
+    """The test of one pair."""
+    compared = test.compared(source, metric, (a, b))
+    return compare_pairs(test, compared, np.array([[0, 1]]), hypothesis, **options)[0]
+
+
+def compare_pairs(
+    test: PairTest, compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, **options: Any
+) -> Comparisons:
+    """The test of many pairs, not adjusted for their number."""
+    hypothesis = hypothesis.directed(compared.greater_is_better)
+    found = test.compute(compared, pairs, hypothesis, **options)
+    selected = compared.notes_on_selection(pairs, "probabilities do" if found.arrays.pvalue is None else "p value does")
+    notes = found.arrays.notes
+    both = {i: (*notes.get(i, ()), *selected.get(i, ())) for i in sorted({*notes, *selected})}
+    source = compared.source
+    terms = ComparisonTerms(
+        metric=compared.metric_name,
+        greater_is_better=compared.greater_is_better,
+        method=test.name,
+        description=found.description or test.description,
+        reference=test.reference,
+        statistic_name=test.statistic_name,
+        plan=str(compared.plan),
+        fingerprint=source.fingerprint,
+        n_samples=source.n_samples,
+        alternative=hypothesis.side,
+        confidence_level=hypothesis.confidence_level,
+        rope=hypothesis.rope,
+    )
+    return Comparisons(
+        terms=terms,
+        configs=compared.configs,
+        scores=found.scores,
+        pairs=pairs,
+        arrays=replace(found.arrays, notes=both),
+        adjust="none",
+        notes=found.notes,
+    )
+
+
+def all_pairs(n: int) -> NDArray[np.intp]:
+    """(P, 2) every pair of positions once, the earlier one first."""
+    return np.stack(np.triu_indices(n, 1), axis=1).astype(np.intp)
+
+
+def pairs_against(control: int, n: int) -> NDArray[np.intp]:
+    """(P, 2) every other position against the control, which comes second."""
+    others = [i for i in range(n) if i != control]
+    return np.array([[i, control] for i in others], dtype=np.intp)
+
+
+# -- what several tests compute ------------------------------------------------------------------------------
+
+
+def pvalues(hypothesis: Hypothesis, tails: Tails) -> NDArray[np.float64]:
+    """(P,) p values of the hypothesis, where the tail "greater" is that of "`a` is better"."""
+    if hypothesis.alternative == "two-sided":
+        return tails.two_sided
+    return tails.greater if hypothesis.alternative == "better" else tails.less
+
+
+def standardised(difference: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(P,) differences over their standard deviation, NaN where that is 0."""
+    out = np.full(len(difference), np.nan)
+    np.divide(difference, spread, out=out, where=spread > 0)
+    return out
+
+
+def notes_without_variance(difference: NDArray[np.float64], spread: NDArray[np.float64]) -> dict[int, tuple[Note, ...]]:
+    """A caveat for every pair whose difference is not 0 and has no variance at all."""
+    return {
+        int(i): (Note("OF304", f"all samples differ by exactly {difference[i]:+.4g}; the p value is undefined."),)
+        for i in np.flatnonzero((spread == 0) & (difference != 0))
+    }
+
+
+# -- public functions ----------------------------------------------------------------------------------------
+
+_TEXTS = {
+    "source": (
+        "source : Predictions or FoldScores\n"
+        "    Predictions of `collect`, `load` or `read`, or scores of folds from `from_scores`."
+    ),
+    "predictions": (
+        "source : Predictions\n"
+        "    Predictions of `collect`, `load` or `read`. Several folds are taken as one test set (OF308)."
+    ),
+    "metric": (
+        "metric : str, callable, Metric or None\n"
+        '    What to compare by, such as ``"accuracy"``. None takes the default of the task, or the metric of the fold scores.'
+    ),
+    "right_or_wrong": (
+        "metric : str, callable, Metric or None\n"
+        '    ``"accuracy"``, ``"error"``, or ``"mean"`` of per-sample scores that are 0 or 1. None takes the one that fits.'
+    ),
+    "pair": (
+        "a, b : str or int\n"
+        "    The two configurations, by name or position. The difference is the metric of `a` minus the metric of `b`."
+    ),
+    "configs": "configs : sequence of str or int, or None\n    The configurations to compare; None takes all.",
+    "alternative": (
+        'alternative : {"two-sided", "better", "worse", "greater", "less"}\n'
+        "    ``two-sided`` asks whether `a` and `b` differ. ``better`` and ``worse`` ask this of `a`, in the direction of the\n"
+        "    metric: a smaller loss is better. ``greater`` and ``less`` ask whether the difference of the metric is above or\n"
+        "    below 0, whatever its direction. The interval is always two-sided."
+    ),
+    "confidence_level": (
+        "confidence_level : float\n"
+        "    Level of the confidence interval. The test decides at alpha = 1 - confidence_level."
+    ),
+    "rope": (
+        "rope : float or None\n"
+        "    Half the width of the region of practical equivalence, in units of the metric. The result then says whether the\n"
+        "    difference is relevant, equivalent or undecided."
+    ),
+    "repeat": "repeat : int or None\n    The repeat to use, where the predictions have several.",
+    "n_resamples": "n_resamples : int\n    Number of random draws.",
+    "rng": (
+        "rng : int, Generator, SeedSequence or None\n"
+        "    Seed of the draws. The same int gives the same result; None draws a new seed."
+    ),
+    "options": (
+        "**options\n    Further options of the test, such as ``n_resamples`` and ``rng`` of tests that draw at random."
+    ),
+    "test": (
+        'test : str or function\n    Name or function of a test of a pair; ``"auto"`` takes the one that fits the plan.'
+    ),
+    "control": "control : str, int or None\n    Compare each of the others with this configuration only.",
+    "adjust": (
+        'adjust : {"holm", "bonferroni", "bh", "none"}\n'
+        "    How p values of many pairs are adjusted. ``holm`` and ``bonferroni`` keep the probability of any false finding,\n"
+        "    ``bh`` (Benjamini and Hochberg) the expected share of false findings, ``none`` neither."
+    ),
+    "simulated": "source : Predictions\n    Predictions of both configurations; the simulation keeps how much the two disagree.",
+    "n": "n : int or None\n    Samples in a simulation; None takes as many as there are.",
+    "n_simulations": "n_simulations : int\n    Number of simulations.",
+    "simulation_rng": (
+        "rng : int, Generator, SeedSequence or None\n"
+        "    Seed of the simulations. The same int gives the same result; None draws a new seed."
+    ),
+    "comparison": "Comparison\n    Difference, interval, p value, effect sizes and caveats.",
+}
+
+
+def public(test: PairTest | None = None) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Publish a function: fill its docstring, say where the metric belongs, and list the `test` that it applies."""
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+            _refuse_misplaced(function.__name__, args, kwargs)
+            return function(*args, **kwargs)
+
+        texts = _TEXTS
+        if test is not None:
+            TESTS[test.name] = test
+            texts = {**_TEXTS, "needs": f"This test needs {test.needs}."}
+        return fill_docstring(checked, texts)
+
+    return decorate
+
+
+def _refuse_misplaced(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Refuse a configuration in the place of the metric, and a metric in the place of a configuration."""
+    given = {"named": kwargs.get("metric")} | kwargs | dict(zip(("source", "metric", "a", "b"), args, strict=False))
+    source, metric = given.get("source"), given.get("metric")
+    configs = getattr(source, "configs", ())
+    known = metrics.names()
+    several = isinstance(metric, (list, tuple))
+    if several or isinstance(metric, (int, np.integer)) or (metric in configs and metric not in known):
+        what = "a list" if several else f"the configuration {metric!r}"
+        raise InputError(
+            argument="metric",
+            needed="is the second argument",
+            given=f"got {what} there",
+            remedy=f"Call `{name}({_right_order(source, given)})`.",
+        )
+    for option in ("a", "b"):
+        value = given.get(option)
+        if isinstance(value, str) and value in known and value not in configs:
+            raise InputError(
+                argument=option,
+                needed="must be a configuration",
+                given=f"got the metric {value!r}",
+                remedy=f"The metric is the second argument: `{name}({_right_order(source, given)})`.",
+            )
+
+
+def _right_order(source: Any, given: Mapping[str, Any]) -> str:
+    """The arguments in the right order, as text: source, metric, configurations."""
+    values = [given[name] for name in ("named", "metric", "a", "b") if given.get(name) is not None]
+    flat = [item for value in values for item in (value if isinstance(value, (list, tuple)) else [value])]
+    named = [v for v in flat if isinstance(v, str) and v in metrics.names()]
+    configs = [v for v in flat if v in getattr(source, "configs", ()) or isinstance(v, (int, np.integer))]
+    if not named:
+        predictions = isinstance(source, Predictions)
+        named = [metrics.default(source.target.task, source.response) if predictions else source.metric]
+    return ", ".join(["source", repr(named[0]), *map(repr, configs), *(["..."] if len(configs) < 2 else [])])

@@ -1,0 +1,329 @@
+"""How the splits of a plan are drawn for given labels."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exceptions import InputError
+from ..stats.resampling import Bootstrap
+from .notes import Note
+from .target import Target
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+Train = dict[tuple[int, int], NDArray[np.intp]]
+
+NOT_HELD_OUT = -1
+# Streams of one seed are told apart by the first word of their spawn key; fits use (repeat, fold).
+_SPLIT_STREAM = 0x0F01D
+# A bootstrap round that cannot be used is drawn again this often before the samples are called unfit.
+_ATTEMPTS = 100
+
+
+class Drawn(NamedTuple):
+    """What `Splits` is made of."""
+
+    plan: Plan
+    folds: NDArray[np.int32]
+    train: Train | None
+    notes: tuple[Note, ...]
+
+
+class Splitter:
+    """Draws the splits of one plan for one target."""
+
+    def __init__(self, plan: Plan, target: Target, groups: NDArray[np.intp] | None, rng: int) -> None:
+        self.target, self.rng, self.notes = target, rng, list[Note]()
+        self.n = len(target)
+        self.groups = groups if plan.groups is not False else None
+        if groups is not None and plan.groups is False and plan.kind != "custom":
+            self.notes.append(
+                Note("OF102", "groups were given but the plan ignores them; a group may stand on both sides.")
+            )
+        if plan.groups is True and groups is None:
+            raise InputError(
+                "the plan keeps groups together but no groups were given",
+                remedy="Pass `groups=...` or use `Plan(groups='auto')`.",
+            )
+        self.given_groups, self.cv_name = groups, plan.cv_name
+        self.strata = self._strata(plan)
+        self.plan = replace(plan, stratify=self.strata is not None, groups=self.groups is not None)
+
+    def draw(self) -> Drawn:
+        """The plan with what was decided, and its splits."""
+        match self.plan.kind:
+            case "custom":
+                return self._custom()
+            case "loo":
+                self.plan = replace(self.plan, folds=self.n if self.groups is None else int(self.groups.max()) + 1)
+                column = np.arange(self.n) if self.groups is None else self.groups
+                return self._done([column])
+            case "holdout":
+                return self._done([self._holdout(r) for r in range(self.plan.repeats)])
+            case "three_way":
+                return self._three_way()
+            case "bootstrap":
+                return self._bootstrap()
+            case "blocked":
+                return self._blocked()
+        self._adapt_folds()
+        return self._done([self._partition(self.plan.folds, r) for r in range(self.plan.repeats)])
+
+    def _done(self, columns: Sequence[NDArray[Any]], train: Train | None = None) -> Drawn:
+        return Drawn(self.plan, np.stack(columns, axis=1).astype(np.int32), train, tuple(self.notes))
+
+    def _generator(self, repeat: int) -> np.random.Generator:
+        # A stream of its own for every repeat, so that more repeats leave the earlier ones as they were.
+        return np.random.default_rng(np.random.SeedSequence(self.rng, spawn_key=(_SPLIT_STREAM, repeat)))
+
+    def _strata(self, plan: Plan) -> NDArray[Any] | None:
+        by_task = {"binary": self.target.y, "multiclass": self.target.y, "survival": self.target.event}
+        strata = by_task.get(self.target.task)
+        if plan.stratify is True and strata is None:
+            raise InputError(
+                argument="stratify=True",
+                needed="needs class labels",
+                given=f"these are for {self.target.task}",
+                remedy="Use `stratify='auto'`.",
+            )
+        if plan.kind in ("holdout", "three_way", "bootstrap") and self.groups is not None:
+            if plan.stratify is True:
+                what = "bootstrap" if plan.kind == "bootstrap" else "hold-out"
+                raise InputError(
+                    f"a grouped {what} cannot be stratified", remedy="Use `Plan(folds=...)` or `stratify=False`."
+                )
+            return None
+        return None if plan.stratify is False or strata is None else strata.astype(np.intp)
+
+    def _adapt_folds(self) -> None:
+        """K becomes the size of the rarest class where that is smaller (Tsamardinos 2015, sect. 4)."""
+        folds = self.plan.folds
+        if self.groups is not None:
+            n_groups = int(self.groups.max()) + 1
+            if n_groups < folds:
+                raise InputError(
+                    f"{folds} folds need at least {folds} groups; there are {n_groups}",
+                    remedy=f"Use `Plan(folds={n_groups})`.",
+                )
+        if folds > self.n:
+            raise InputError(f"{folds} folds need at least {folds} samples; there are {self.n}.")
+        if self.strata is None or self.target.classes is None:
+            return
+        counts, what = np.bincount(self.strata, minlength=len(self.target.classes)), "member"
+        if self.groups is not None:
+            pairs = np.unique(np.stack([self.strata, self.groups], axis=1), axis=0)
+            counts, what = np.bincount(pairs[:, 0], minlength=len(counts)), "group"
+        rarest = int(np.argmin(counts))
+        name, m = self.target.classes[rarest], int(counts[rarest])
+        if m < 2:
+            raise InputError(
+                f"class {name!s} has {m} {what}; cross-validation needs at least 2 of every class",
+                remedy="Leave the class out, join it with another, or use `stratify=False`.",
+            )
+        if m < folds:
+            self.plan = replace(self.plan, folds=m)
+            self.notes.append(Note("OF101", f"{m} folds instead of {folds}: class {name!s} has {m} {what}s only."))
+
+    def _partition(self, folds: int, repeat: int) -> NDArray[Any]:
+        rng = self._generator(repeat)
+        if self.groups is None:
+            return self._deal(folds, rng)
+        if self.strata is None:
+            return self._deal_groups(folds, rng)
+        from sklearn.model_selection import StratifiedGroupKFold
+
+        splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
+        column = np.empty(self.n, dtype=np.int32)
+        for k, (_, test) in enumerate(splitter.split(np.zeros(self.n), self.strata, self.groups)):
+            column[test] = k
+        if len(np.unique(column)) < folds:
+            return self._deal_groups(folds, rng)
+        return column
+
+    def _deal(self, parts: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Deal the samples like cards, class after class: neither a class nor the whole differs by more than one."""
+        order = rng.permutation(self.n)
+        if self.strata is not None:
+            order = order[np.argsort(self.strata[order], kind="stable")]
+        column = np.empty(self.n, dtype=np.int32)
+        column[order] = rng.permutation(parts)[np.arange(self.n) % parts]
+        return column
+
+    def _deal_groups(self, parts: int, rng: np.random.Generator) -> NDArray[Any]:
+        """The largest group first, each to the fold that is lightest so far."""
+        assert self.groups is not None
+        sizes = np.bincount(self.groups)
+        order = rng.permutation(len(sizes))
+        order = order[np.argsort(-sizes[order], kind="stable")]
+        load, fold_of = np.zeros(parts), np.empty(len(sizes), dtype=np.int32)
+        for g in order:
+            fold_of[g] = np.argmin(load)
+            load[fold_of[g]] += sizes[g]
+        return fold_of[self.groups]
+
+    def _holdout(self, repeat: int) -> NDArray[Any]:
+        assert self.plan.test is not None
+        column = np.full(self.n, NOT_HELD_OUT, dtype=np.int32)
+        column[self._take(np.arange(self.n), self.plan.test * self.n, self._generator(repeat))] = 0
+        return column
+
+    def _take(self, rows: NDArray[np.intp], size: float, rng: np.random.Generator) -> NDArray[np.intp]:
+        """About `size` of these rows, at least one on either side; whole groups, or every class's share of them."""
+        n = len(rows)
+        if n < 2:
+            raise InputError(f"a hold-out needs at least 2 samples; there is {n}.")
+        if self.groups is not None:
+            codes = self.groups[rows]
+            names, sizes = np.unique(codes, return_counts=True)
+            order = rng.permutation(len(sizes))
+            if len(order) < 2:
+                raise InputError("a grouped hold-out needs at least 2 groups; there is 1.")
+            # As many whole groups as come nearest to the share, at least one on either side.
+            wanted = np.argmin(np.abs(np.cumsum(sizes[order])[:-1] - size)) + 1
+            return rows[np.isin(codes, names[order[:wanted]])]
+        n_test = min(max(round(size), 1), n - 1)
+        order = rng.permutation(n)
+        if self.strata is not None:
+            order = order[np.argsort(self.strata[rows][order], kind="stable")]
+        # Systematic sampling along the class-sorted order: every class gets its share to within one sample.
+        picks = np.floor((np.arange(n_test) + rng.random()) * n / n_test).astype(np.intp)
+        return rows[order[picks]]
+
+    def _three_way(self) -> Drawn:
+        """Fold 0 is the validation part; the test part is neither trained on nor held out in this split."""
+        assert self.plan.test is not None
+        assert self.plan.validation is not None
+        rng = self._generator(0)
+        test = self._take(np.arange(self.n), self.plan.test * self.n, rng)
+        rest = np.setdiff1d(np.arange(self.n), test)
+        column = np.full(self.n, NOT_HELD_OUT, dtype=np.int32)
+        column[self._take(rest, self.plan.validation * self.n, rng)] = 0
+        return self._done([column], {(0, 0): rest[column[rest] != 0]})
+
+    def _bootstrap(self) -> Drawn:
+        draws = Bootstrap(self.n, self.rng, self.groups, self.strata)
+        counts = [self._round(draws, r) for r in range(self.plan.repeats)]
+        train = {(r, 0): np.repeat(np.arange(self.n), times) for r, times in enumerate(counts)}
+        return self._done([np.where(times == 0, 0, NOT_HELD_OUT) for times in counts], train)
+
+    def _round(self, draws: Bootstrap, repeat: int) -> NDArray[Any]:
+        """How often every sample is drawn in a round that leaves samples out and, of classes, draws two at least."""
+        rng = self._generator(repeat)
+        all_drawn = True
+        for _ in range(_ATTEMPTS):
+            counts: NDArray[Any] = draws.counts(rng, 1)[0]
+            all_drawn = bool(counts.all())
+            one_class = self.target.classes is not None and len(np.unique(self.target.y[counts > 0])) < 2
+            if not all_drawn and not one_class:
+                return counts
+        what = "samples" if self.groups is None else "groups"
+        n = self.n if self.groups is None else int(self.groups.max()) + 1
+        why = "left no sample out" if all_drawn else "drew one class only"
+        within = "" if self.strata is not None or self.groups is not None or all_drawn else " `stratify=True`,"
+        raise InputError(
+            f"a bootstrap round {why} in {_ATTEMPTS} draws in a row; there {'is' if n == 1 else 'are'} {n} "
+            f"{what if n > 1 else what[:-1]}",
+            remedy=f"Use more {what},{within} or `Plan(folds=...)`.",
+        )
+
+    def _blocked(self) -> Drawn:
+        """Columns of a Sylvester-Hadamard matrix over 2^k blocks (Wang 2014, Table 1, for k = 2)."""
+        if self.given_groups is not None and self.groups is not None:
+            raise InputError(
+                "blocked plans do not keep groups together",
+                remedy="Use `Plan(folds=2, repeats=...)` or `Plan(groups=False)`.",
+            )
+        m = self.plan.repeats
+        if self.n < m + 1:
+            raise InputError(f"a blocked {m} x 2 plan needs at least {m + 1} samples; there are {self.n}.")
+        blocks = self._deal(m + 1, self._generator(0))
+        columns = [np.bitwise_count(blocks & column) % 2 for column in range(1, m + 1)]
+        return self._done(columns)
+
+    def _pairs(self, cv: Any, labels: NDArray[Any]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """The splitter's (train, test) pairs as positions from 0; what it cannot do is said in its own words."""
+        try:
+            pairs = [
+                (self._positions(train), self._positions(test))
+                for train, test in cv.split(np.zeros((self.n, 1)), labels, self.given_groups)
+            ]
+        except InputError:
+            raise
+        except (TypeError, ValueError, IndexError) as error:
+            raise InputError(f"{self.cv_name} cannot split these {self.n} samples: {error}") from None
+        if any(not len(train) or not len(test) for train, test in pairs):
+            raise InputError(f"{self.cv_name} gives a split with an empty training or test part.")
+        return pairs
+
+    def _positions(self, rows: Any) -> NDArray[np.intp]:
+        rows = np.asarray(rows)
+        if rows.dtype == bool and rows.shape == (self.n,):
+            return np.flatnonzero(rows)
+        if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
+            raise InputError(
+                argument=self.cv_name,
+                needed="must give lists of positions",
+                given=f"it gave {rows.dtype} of shape {rows.shape}",
+            )
+        rows = rows.astype(np.intp)
+        if rows.size and (rows.min() < -self.n or rows.max() >= self.n):
+            raise InputError(f"{self.cv_name} names sample {rows.max()}; there are {self.n} samples.")
+        return np.asarray(rows % self.n)
+
+    def _custom(self) -> Drawn:
+        from sklearn.model_selection import check_cv
+
+        cv = copy.copy(self.plan.cv)
+        if getattr(cv, "random_state", 0) is None:
+            cv.random_state = int(self._generator(0).integers(2**31))
+        labels = self.target.labels if self.target.event is None else self.target.y
+        try:
+            cv = check_cv(cv, labels, classifier=self.target.classes is not None)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                argument="cv",
+                needed="must be a splitter, a number or pairs of (train, test) positions",
+                given=str(error),
+            ) from None
+        pairs = self._pairs(cv, labels)
+        for train_rows, test_rows in pairs:
+            if len(np.unique(test_rows)) < len(test_rows):
+                raise InputError(
+                    f"{self.cv_name} names a sample twice in one test part", remedy="Give each position once."
+                )
+            if np.intersect1d(train_rows, test_rows).size:
+                raise InputError(f"{self.cv_name} puts samples into training and test part of the same split.")
+        if not pairs:
+            raise InputError(f"{self.cv_name} gives no split for {self.n} samples.")
+        columns: list[NDArray[Any]] = []
+        train: Train = {}
+        for repeat, members in enumerate(_repeats_of([test for _, test in pairs], self.n)):
+            columns.append(np.full(self.n, NOT_HELD_OUT, dtype=np.int32))
+            for fold, i in enumerate(members):
+                columns[-1][pairs[i][1]] = fold
+                train[repeat, fold] = np.sort(pairs[i][0])
+        folds = np.stack(columns, axis=1)
+        self.plan = replace(self.plan, folds=int(folds.max()) + 1, repeats=folds.shape[1])
+        plain = all(np.array_equal(rows, np.flatnonzero(folds[:, r] != k)) for (r, k), rows in train.items())
+        return self._done(columns, None if plain else train)
+
+
+def _repeats_of(tests: list[NDArray[np.intp]], n: int) -> list[list[int]]:
+    """Which splits make a repeat: all where no sample is held out twice; whole partitions one after the other; else each."""
+    groups: list[list[int]] = []
+    seen = np.ones(n, dtype=bool)
+    for i, test in enumerate(tests):
+        if np.any(seen[test]):
+            groups.append([])
+            seen = np.zeros(n, dtype=bool)
+        seen[test] = True
+        groups[-1].append(i)
+    partitions = all(sum(len(tests[i]) for i in group) == n for group in groups)
+    return groups if len(groups) == 1 or partitions else [[i] for i in range(len(tests))]

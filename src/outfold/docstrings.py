@@ -1,0 +1,31 @@
+"""Parameter texts that several functions share: written once, and filled into the docstring of each function."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+_PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
+
+
+def fill_docstring(function: F, texts: Mapping[str, str]) -> F:
+    """Replace each line of the docstring that is a name in braces by the text of that name.
+
+    >>> def rows(n):
+    ...     '''Some rows.
+    ...
+    ...     {n}
+    ...     '''
+    >>> print(fill_docstring(rows, {"n": "n : int\\n    Number of rows."}).__doc__)
+    Some rows.
+    <BLANKLINE>
+        n : int
+            Number of rows.
+    <BLANKLINE>
+    """
+    if function.__doc__ is not None:  # None under python -OO
+        function.__doc__ = _PLACEHOLDER.sub(lambda at: textwrap.indent(texts[at[2]], at[1]), function.__doc__)
+    return function
