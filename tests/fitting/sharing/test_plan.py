@@ -181,9 +181,9 @@ def test_transformers_join_their_siblings(register):
     assert found.groups[0].members == (1, 2)
 
 
-def test_members_of_whole_families_are_called_in(register):
+def test_members_of_whole_families_are_helpers(register):
     register(WholeScales())
     found = plan_of(grid("t", Tally(), scale=[1.0, 2.0, 3.0]), "close")
-    assert found.called_in([1]) == [0, 2]
-    assert found.called_in([0, 1, 2]) == []
-    assert found.without([0]).called_in([1]) == []
+    assert found.helpers([1]) == [0, 2]
+    assert found.helpers([0, 1, 2]) == []
+    assert found.without([0]).helpers([1]) == []
