@@ -252,6 +252,7 @@ def test_printed_and_written_forms_of_a_learning_curve():
     assert repr(curve) == "<LearningCurve of 2 configurations by accuracy at 2 sizes>"
     assert len(str(curve).splitlines()) == 7
     assert curve._repr_html_().count("<tr>") == 5
+    pytest.importorskip("pandas", reason="a frame needs pandas")
     frame = curve.to_frame()
     assert len(frame) == 2 * 2 * 5
     means = frame.groupby(["config", "size"], sort=False)["test"].mean().to_numpy().reshape(2, 2)
@@ -338,6 +339,7 @@ def test_printed_and_written_forms_of_a_validation_curve():
     assert repr(curve) == "<ValidationCurve of max_depth by accuracy, 5 values>"
     assert "best" in str(curve).splitlines()[2 + curve.best]
     assert curve._repr_html_().count("<tr>") == 6
+    pytest.importorskip("pandas", reason="a frame needs pandas")
     assert len(curve.to_frame()) == 50
     facts = curve.to_dict()
     assert facts["points"][4]["value"] is None

@@ -207,6 +207,7 @@ def test_trace_prints_and_goes_out():
     assert lines[1].startswith("   1  config")
     assert "lead after 5 repeats" in lines[-1]
     assert "<table" in found._repr_html_()
+    pytest.importorskip("pandas", reason="a frame needs pandas")
     frame = found.to_frame()
     assert len(frame) == 15
     assert list(frame["repeat"][:4]) == [0, 0, 0, 1]
@@ -296,6 +297,7 @@ def test_compare_plans_against_plain_means():
     # Five repeats of a pair average more noise away than one does.
     assert np.all(found.sd[2] < found.sd[0])
     assert "1x10" in str(found)
+    pytest.importorskip("pandas", reason="a frame needs pandas")
     assert len(found.to_frame()) == 6
 
 

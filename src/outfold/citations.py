@@ -20,9 +20,14 @@ def cite(result: Any) -> str:
 
     Parameters
     ----------
-    result
+    result : object
         An estimate, a comparison, a ranking, a report, or anything else that has a reference; a reference as text; or
         several of these in a list.
+
+    Returns
+    -------
+    str
+        BibTeX entries, separated by blank lines.
 
     Examples
     --------

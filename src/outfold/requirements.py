@@ -56,17 +56,21 @@ class Requirement(Generic[S]):
         What to do where it is not met, as sentences, or a function of the source that gives them.
     given : callable
         The clause that says what the source is instead, as a function of the source; by default its plan.
+    raises : type
+        The class of the error: InputError where an argument such as the metric is at fault, not the source.
     """
 
     words: str
     is_met: Callable[[S], bool]
     remedy: str | Callable[[S], str] = ""
     given: Callable[[S], str] = source_in_words
+    raises: type[InputError] = NeedError
 
-    def error(self, method: str, source: S, remedy: str = "") -> NeedError:
+    def error(self, method: str, source: S, remedy: str = "") -> InputError:
         """The error for a source that does not meet it; `remedy` replaces that of the declaration."""
         own = self.remedy if isinstance(self.remedy, str) else self.remedy(source)
-        return NeedError(argument=method, needed=f"needs {self.words}", given=self.given(source), remedy=remedy or own)
+        needed, given = f"needs {self.words}", self.given(source)
+        return self.raises(argument=method, needed=needed, given=given, remedy=remedy or own)
 
 
 Requirements = tuple[Requirement[S], ...]

@@ -154,6 +154,7 @@ def test_text_frame_and_dict(troubled):
     facts = json.loads(json.dumps(found.to_dict()))
     assert facts["ok"] is False
     assert [f["code"] for f in facts["findings"]] == list(found.codes)
+    pytest.importorskip("pandas", reason="a frame needs pandas")
     frame = found.to_frame("pandas")
     assert frame["code"].tolist() == list(found.codes)
     assert list(frame.columns) == ["code", "severity", "text", "advice", "source", "page"]
@@ -169,6 +170,7 @@ def test_nothing_found_is_said():
     assert found.ok
     assert len(found) == 0
     assert str(found) == "nothing found: roc_auc of 1 configuration on 600 samples, 10-fold"
+    pytest.importorskip("pandas", reason="a frame needs pandas")
     assert len(found.to_frame()) == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import warnings
 
@@ -379,17 +380,17 @@ def test_delong_without_variance():
 
 
 def test_delong_needs_two_classes_and_every_sample():
-    with pytest.raises(InputError, match=r"delong compares roc_auc of two classes; got roc_auc_ovr. Use bootstrap"):
+    with pytest.raises(InputError, match=r"delong needs roc_auc of two classes; got roc_auc_ovr. Use bootstrap"):
         compare.delong(make_predictions("roc_auc_ovr"), None, 0, 1)
     with pytest.raises(InputError, match="got accuracy"):
         compare.delong(make_predictions("accuracy"), "accuracy", 0, 1)
     rng = np.random.default_rng(0)
     folds = np.where(rng.random((40, 2)) < 0.4, 0, -1)
     oof = of.from_arrays(np.arange(40) % 2, rng.random((40, 2, 2)), folds=folds, response="proba")
-    with pytest.raises(NeedError, match="delong needs a prediction of the same samples in every repeat"):
+    with pytest.raises(NeedError, match="delong needs the same samples in every repeat"):
         compare.delong(oof, None, 0, 1)
     rare = of.from_arrays(np.arange(40) == 3, rng.random((40, 2)), response="score")
-    with pytest.raises(NeedError, match="delong needs two samples of each class at least"):
+    with pytest.raises(NeedError, match="delong needs two samples of each class or more"):
         compare.delong(rare, None, 0, 1)
     assert compare.auto(rare, "roc_auc").method == "permutation"
 
@@ -438,6 +439,10 @@ def test_bootstrap_of_swapped_models_is_the_mirror_image():
     mirrored(*(compare.bootstrap(oof, m, 0, 1, n_resamples=999) for m in ("accuracy", "error")))
 
 
+# What SciPy before 1.15 called random_state.
+SCIPY_RNG = "rng" if "rng" in inspect.signature(stats.bootstrap).parameters else "random_state"
+
+
 @pytest.mark.parametrize("method", ["bca", "percentile"])
 def test_bootstrap_agrees_with_scipy_on_the_same_draws(method):
     """Our draws given to scipy's formula: the same interval but for the quantile's definition (i/(B+1) against (i-1)/(B-1))."""
@@ -446,7 +451,7 @@ def test_bootstrap_agrees_with_scipy_on_the_same_draws(method):
     oof = of.from_arrays(None, np.stack([d, np.zeros(40)], axis=1), response="pointwise")
     ours = compare.bootstrap(oof, None, 0, 1, method=method, n_resamples=9999)
     theirs = stats.bootstrap(
-        (d,), np.mean, method=method.upper() if method == "bca" else method, n_resamples=9999, rng=1
+        (d,), np.mean, method=method.upper() if method == "bca" else method, n_resamples=9999, **{SCIPY_RNG: 1}
     )
     se = theirs.standard_error
     assert ours.interval == pytest.approx(theirs.confidence_interval, abs=0.1 * se)
@@ -458,7 +463,7 @@ def test_bca_of_replayed_draws_is_scipys(monkeypatch):
 
     rng = np.random.default_rng(2)
     d = rng.exponential(size=25) - 0.8
-    theirs = stats.bootstrap((d,), np.mean, method="BCa", n_resamples=4000, rng=np.random.default_rng(9))
+    theirs = stats.bootstrap((d,), np.mean, method="BCa", n_resamples=4000, **{SCIPY_RNG: np.random.default_rng(9)})
     draws = theirs.bootstrap_distribution
     jackknife = (d.sum() - d) / 24
     z0, a = intervals.bias_of(draws[:, None], np.array([d.mean()])), intervals.acceleration_of(jackknife[:, None])

@@ -111,6 +111,7 @@ def test_two_prompts_on_one_eval_set():
     assert "new is better at alpha 0.05, known after" in str(found)
     assert "at all times" in str(found)
     assert json.loads(json.dumps(found.to_dict()))["stop"] == found.stop
+    pytest.importorskip("pandas", reason="a frame needs pandas")
     assert list(found.to_frame("pandas").columns) == ["n", "evalue", "pvalue"]
     assert "new - old" in repr(found)
 

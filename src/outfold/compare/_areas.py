@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.predictions import Predictions
-from ..exceptions import InputError, NeedError
+from ..exceptions import InputError
 from ..metrics import MetricLike
+from ..requirements import PREDICTIONS, Requirement, Requirements
 from ..results import Comparison, PairArrays
 from ..stats import roc_curves as kernels
 from ..stats.pvalues import Tails, normal_quantile, normal_tails
@@ -32,15 +33,8 @@ _NONE = 1e-30
 
 
 def _delong(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> Findings:
-    oof = compared.needed_predictions("delong")
-    if compared.metric_name != "roc_auc":
-        raise InputError(
-            argument="delong",
-            needed="compares roc_auc of two classes",
-            given=f"got {compared.metric_name}",
-            remedy="Use bootstrap or permutation.",
-        )
-    rows = _rows(oof)
+    oof, rows = compared.predictions, _same_rows(compared)
+    assert rows is not None  # the test requires it
     positive = oof.target.y[rows] == 1
     placements = _mean_placements(oof, rows, positive)
     areas = placements[0].mean(axis=1)
@@ -79,34 +73,52 @@ def _description(oof: Predictions) -> str:
     return words if oof.groups is None else f"{words}, samples clustered in groups [Obuchowski 1997]"
 
 
-def same_rows(oof: Predictions) -> NDArray[np.intp] | None:
+def _same_rows(compared: ComparedConfigs) -> NDArray[np.intp] | None:
     """The samples held out, where every repeat holds out the same ones; else None."""
-    held = oof.folds >= 0
+    held = compared.predictions.folds >= 0
     return np.flatnonzero(held[:, 0]) if np.all(held == held[:, :1]) else None
 
 
-def two_of_each(oof: Predictions, rows: NDArray[np.intp]) -> bool:
-    """Whether there are two samples of each class at least, which a variance of placements needs."""
-    return int(np.bincount(oof.target.y[rows].astype(np.intp), minlength=2).min()) >= 2
+def _least_of_a_class(compared: ComparedConfigs) -> int:
+    """Samples of the rarer class among those held out."""
+    y = compared.predictions.target.y[_same_rows(compared)]
+    return int(np.bincount(y.astype(np.intp), minlength=2).min())
 
 
-def _rows(oof: Predictions) -> NDArray[np.intp]:
-    rows = same_rows(oof)
-    if rows is None:
-        raise NeedError(
-            argument="delong",
-            needed="needs a prediction of the same samples in every repeat",
-            given=f"these predictions are {oof.plan}",
-            remedy="Use bootstrap.",
-        )
-    if not two_of_each(oof, rows):
-        raise NeedError(
-            argument="delong",
-            needed="needs two samples of each class at least",
-            given="one class has fewer among those held out",
-            remedy="Use permutation.",
-        )
-    return rows
+def _least_groups(compared: ComparedConfigs) -> int:
+    """Groups that have a class, for the class with fewer; the samples where there are no groups."""
+    oof, rows = compared.predictions, _same_rows(compared)
+    if oof.group_codes is None:
+        return _least_of_a_class(compared)
+    positive = oof.target.y[rows] == 1
+    return min(len(np.unique(oof.group_codes[rows][at])) for at in (positive, ~positive))
+
+
+_NEEDS: Requirements[ComparedConfigs] = (
+    PREDICTIONS,
+    Requirement(
+        "roc_auc of two classes",
+        lambda compared: compared.metric_name == "roc_auc",
+        "Use `bootstrap` or `permutation`.",
+        lambda compared: f"got {compared.metric_name}",
+        InputError,
+    ),
+    Requirement(
+        "the same samples in every repeat", lambda compared: _same_rows(compared) is not None, "Use `bootstrap`."
+    ),
+    Requirement(
+        "two samples of each class or more",
+        lambda compared: _least_of_a_class(compared) >= 2,
+        "Use `permutation`.",
+        lambda compared: "one class has fewer among those held out",
+    ),
+    Requirement(
+        "two groups with each class or more, if there are groups",
+        lambda compared: _least_groups(compared) >= 2,
+        "Use `permutation`, or more groups.",
+        lambda compared: "one class has fewer",
+    ),
+)
 
 
 def _mean_placements(
@@ -126,13 +138,6 @@ def _codes(
         return None
     # Groups that are not held out must not count.
     codes = np.unique(oof.group_codes[rows], return_inverse=True)[1].astype(np.intp)
-    if min(len(np.unique(codes[positive])), len(np.unique(codes[~positive]))) < 2:
-        raise NeedError(
-            argument="delong",
-            needed="needs two groups with each class at least",
-            given="one class has fewer",
-            remedy="Use permutation, or more groups.",
-        )
     return codes[positive], codes[~positive]
 
 
@@ -163,7 +168,7 @@ DELONG = PairTest(
     description="DeLong's test of two areas under the ROC curve",
     reference="DeLong et al. 1988; Sun and Xu 2014",
     statistic_name="z",
-    needs="scores of two classes, of the same samples in every repeat",
+    requirements=_NEEDS,
     compute=_delong,
     metric="roc_auc",
 )

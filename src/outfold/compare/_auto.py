@@ -7,23 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import check_choice
 from ..data.notes import Note
-from ..data.predictions import Predictions
-from ..data.scores import Layout
 from ..exceptions import InputError, NeedError
 from ..metrics import MetricLike
+from ..requirements import Requirement, in_words, met
 from ..results import Comparison, Comparisons, Omnibus
 from ..stats import pvalues as adjustments
-from ._areas import same_rows, two_of_each
+from ._areas import DELONG
 from ._compared import ComparedConfigs, Source
 from ._pair_test import (
-    TESTS,
     AlternativeLike,
     Hypothesis,
     PairTest,
@@ -35,50 +33,11 @@ from ._pair_test import (
     pairs_against,
     public,
 )
-from ._proportions import cochran_q
+from ._proportions import MCNEMAR, cochran_q
+from ._resampled_sets import PERMUTATION
+from ._resampling import F_5X2CV, T_BLOCKED_3X2, T_BLOCKED_MX2, T_CORRECTED
 
-Kind = Literal["right or wrong", "mean", "area", "set"]
-
-
-@dataclass(frozen=True)
-class Situation:
-    """What the choice of a test hangs on.
-
-    Attributes
-    ----------
-    layout, repeats, folds
-        What the splits are.
-    one_set
-        Whether there is one test set only, by one split or made elsewhere.
-    kind
-        Of the metric: 0-1, another mean over samples, the area under the ROC curve, or else defined on sets only.
-    grouped
-        Whether samples belong to groups.
-    predictions
-        Whether predictions are at hand, not scores of folds only.
-    defined
-        Whether the metric is defined in every fold.
-    directed
-        Whether the hypothesis is one-sided.
-    placed
-        Whether every repeat holds out the same samples, two of each class at least; asked for areas only.
-    """
-
-    layout: Layout
-    repeats: int
-    folds: int
-    one_set: bool
-    kind: Kind
-    grouped: bool = False
-    predictions: bool = True
-    defined: bool = True
-    directed: bool = False
-    placed: bool = True
-
-    @property
-    def pointwise(self) -> bool:
-        """Whether the metric is a mean over samples."""
-        return self.kind in ("right or wrong", "mean")
+ComparedRequirement: TypeAlias = Requirement[ComparedConfigs]
 
 
 @dataclass(frozen=True)
@@ -88,185 +47,147 @@ class Decision:
     Attributes
     ----------
     design, metric
-        In words, for the docs.
+        What the splits and the metric must be.
     test
-        The test; empty where none is valid.
+        The test, which must have what it needs too; None where no test is valid.
     why
         The reason, a clause.
-    holds
-        Whether this row is the one for a situation; the first that holds decides.
     instead
         What to do where no test is valid, in sentences.
     """
 
-    design: str
-    metric: str
-    test: str
+    design: tuple[ComparedRequirement, ...]
+    metric: tuple[ComparedRequirement, ...]
+    test: PairTest | None
     why: str
-    holds: Callable[[Situation], bool]
     instead: str = ""
 
+    def holds(self, compared: ComparedConfigs, hypothesis: Hypothesis) -> bool:
+        """Whether this row is the one for these configurations; the first that holds decides."""
+        if not met((*self.design, *self.metric), compared):
+            return False
+        directed = hypothesis.alternative != "two-sided"
+        return self.test is None or (met(self.test.requirements, compared) and (self.test.directed or not directed))
 
-def _one(s: Situation) -> bool:
-    return s.one_set and s.predictions
+    def in_words(self) -> tuple[str, str, str]:
+        """Design, metric and test, for the docs."""
+        of_test = self.test.requirements if self.test is not None and self.test.by_folds else ()
+        test = "none is valid" if self.test is None else f"`{self.test.name}`"
+        return in_words((*self.design, *of_test), "any other"), in_words(self.metric, "any"), test
 
+
+def _one_test_set(compared: ComparedConfigs) -> bool:
+    return compared.folds.layout == "one test set" or int(np.sum(compared.folds.n_test > 0)) == 1
+
+
+def _grouped(compared: ComparedConfigs) -> bool:
+    return compared.oof is not None and compared.oof.groups is not None
+
+
+_ONE_SET: ComparedRequirement = Requirement(
+    "one test set", lambda compared: compared.oof is not None and _one_test_set(compared)
+)
+_GROUPS: ComparedRequirement = Requirement("groups of samples", _grouped)
+_NO_GROUPS: ComparedRequirement = Requirement("no groups of samples", lambda compared: not _grouped(compared))
+_LOO: ComparedRequirement = Requirement(
+    "leave-one-out", lambda compared: compared.folds.layout == "loo" and compared.oof is not None
+)
+_SINGLE: ComparedRequirement = Requirement(
+    "leave-one-out, or one score of one test set",
+    lambda compared: (
+        compared.folds.layout == "loo"
+        or (compared.folds.layout == "one test set" and int(np.sum(compared.folds.n_test > 0)) <= 1)
+    ),
+)
+_FOUR_REPEATS: ComparedRequirement = Requirement(
+    "4 repeats or more", lambda compared: compared.folds.n_test.shape[0] > 3
+)
+_ZERO_ONE: ComparedRequirement = Requirement("accuracy, error, 0-1 scores", lambda compared: compared.zero_one)
+_AREA: ComparedRequirement = Requirement("roc_auc", lambda compared: compared.metric_name == "roc_auc")
+_MEAN: ComparedRequirement = Requirement(
+    "a mean over samples", lambda compared: compared.metric is not None and compared.metric.pointwise
+)
+_POOLED = "a fold is a single sample, so that the predictions of all folds are taken as one test set"
+_BALANCED = (
+    "training sets of different repeats share exactly a quarter of the samples, which the {} t test is made for; it is "
+    "careful unless the algorithms hardly depend on their training samples, where it is a little liberal"
+)
 
 # The first row that holds decides.
 DECISIONS: tuple[Decision, ...] = (
     Decision(
-        "one test set, groups of samples",
-        "any",
-        "permutation",
-        "samples of a group are not independent, so that whole groups are swapped; McNemar's test would take every sample for "
-        "a witness of its own",
-        lambda s: _one(s) and s.grouped,
+        (_ONE_SET, _GROUPS),
+        (),
+        PERMUTATION,
+        "samples of a group are not independent, so that whole groups are swapped; McNemar's test would count every sample "
+        "as independent",
     ),
     Decision(
-        "one test set, one prediction a sample",
-        "accuracy, error, 0-1 scores",
-        "mcnemar",
+        (_ONE_SET,),
+        (_ZERO_ONE,),
+        MCNEMAR,
         "on one test set only the samples that one has right and the other wrong tell the two apart",
-        lambda s: _one(s) and s.kind == "right or wrong" and s.repeats == 1,
     ),
     Decision(
-        "one test set, two samples of each class or more",
-        "roc_auc",
-        "delong",
+        (_ONE_SET,),
+        (_AREA,),
+        DELONG,
         "the two areas rest on the same samples, and DeLong's covariance accounts for that",
-        lambda s: _one(s) and s.kind == "area" and s.placed,
     ),
     Decision(
-        "one test set",
-        "any other",
-        "permutation",
+        (_ONE_SET,),
+        (),
+        PERMUTATION,
         "if the two were alike, swapping their predictions of a sample would change nothing; that needs no assumption on "
         "how the differences are distributed",
-        _one,
     ),
+    Decision((_LOO, _NO_GROUPS), (_ZERO_ONE,), MCNEMAR, _POOLED),
+    Decision((_LOO,), (_MEAN,), PERMUTATION, _POOLED),
     Decision(
-        "leave-one-out",
-        "accuracy, error, 0-1 scores",
-        "mcnemar",
-        "a fold is a single sample, so that the predictions of all folds are taken as one test set",
-        lambda s: s.layout == "loo" and s.predictions and s.kind == "right or wrong" and not s.grouped,
-    ),
-    Decision(
-        "leave-one-out",
-        "another mean over samples",
-        "permutation",
-        "a fold is a single sample, so that the predictions of all folds are taken as one test set",
-        lambda s: s.layout == "loo" and s.predictions and s.pointwise,
-    ),
-    Decision(
-        "leave-one-out",
-        "roc_auc and others defined on sets",
-        "",
+        (_SINGLE,),
+        (),
+        None,
         "leave-one-out gives no set of samples that one model has predicted, and no test is known to be valid",
-        lambda s: s.layout == "loo" or (s.layout == "one test set" and s.repeats * s.folds == 1),
         "Collect with `Plan(folds=10, repeats=3)`, or compare by a mean over samples such as accuracy or brier.",
     ),
     Decision(
-        "5 x 2-fold, every score defined",
-        "any",
-        "f_5x2cv",
+        (),
+        (),
+        F_5X2CV,
         "five repeats of two folds are the design of the combined 5x2cv F test, whose error rate is kept where the t tests "
-        "on the same scores are liberal or hang on one of the ten differences",
-        lambda s: _halves(s, 5) and s.layout in ("kfold", "balanced") and s.defined and not s.directed,
+        "on the same scores are liberal or depend on one of the ten differences",
     ),
+    Decision((), (), T_BLOCKED_3X2, _BALANCED.format("blocked 3x2")),
+    Decision((_FOUR_REPEATS,), (), T_BLOCKED_MX2, _BALANCED.format("balanced m x 2")),
     Decision(
-        "blocked 3 x 2-fold, every score defined",
-        "any",
-        "t_blocked_3x2",
-        "training sets of different repeats share exactly a quarter of the samples, which the blocked 3x2 t test is "
-        "made for; it is careful unless the algorithms hardly depend on their training samples, where it is a little liberal",
-        lambda s: _halves(s, 3) and s.layout == "balanced" and s.defined,
-    ),
-    Decision(
-        "balanced m x 2-fold, m > 3, every score defined",
-        "any",
-        "t_blocked_mx2",
-        "training sets of different repeats share exactly a quarter of the samples, which the balanced m x 2 t test is "
-        "made for; it is careful unless the algorithms hardly depend on their training samples, where it is a little liberal",
-        lambda s: s.folds == 2 and s.repeats > 3 and s.layout == "balanced" and s.defined,
-    ),
-    Decision(
-        "K-fold, repeated or not; repeated hold-out",
-        "any",
-        "t_corrected",
+        (),
+        (),
+        T_CORRECTED,
         "the splits share training samples, so that plain t tests find differences too often; the corrected one widens the "
         "variance by n_test/n_train",
-        lambda s: s.layout in ("kfold", "balanced", "holdout") and s.repeats * s.folds > 1,
     ),
     Decision(
-        "other splits, such as those of a time series, bootstrap rounds",
-        "any",
-        "",
+        (),
+        (),
+        None,
         "no test is known to be valid for such splits",
-        lambda s: True,
-        "Collect with `Plan(folds=10, repeats=3)`, or name a test yourself: permutation takes the predictions of all folds "
+        "Collect with `Plan(folds=10, repeats=3)`, or name a test yourself: `permutation` takes the predictions of all folds "
         "as one test set.",
     ),
 )
 
 
-def _halves(s: Situation, repeats: int) -> bool:
-    return s.folds == 2 and s.repeats == repeats
-
-
-def decide(situation: Situation) -> Decision:
-    """The row of the table that holds."""
-    return next(row for row in DECISIONS if row.holds(situation))
-
-
-def situation_of(compared: ComparedConfigs, hypothesis: Hypothesis) -> Situation:
-    """What the choice of a test for these configurations hangs on."""
-    folds = compared.folds
-    planned, kind = folds.n_test > 0, kind_of(compared)
-    return Situation(
-        layout=folds.layout,
-        repeats=int(planned.any(axis=1).sum()),
-        folds=int(planned.sum(axis=1).max()),
-        one_set=folds.layout == "one test set" or int(planned.sum()) == 1,
-        kind=kind,
-        grouped=compared.oof is not None and compared.oof.groups is not None,
-        predictions=compared.oof is not None,
-        defined=not np.isnan(folds.values[:, planned]).any(),
-        directed=hypothesis.alternative != "two-sided",
-        placed=compared.oof is None or kind != "area" or _placed(compared.oof),
-    )
-
-
-def _placed(oof: Predictions) -> bool:
-    rows = same_rows(oof)
-    return rows is not None and two_of_each(oof, rows)
-
-
-def kind_of(compared: ComparedConfigs) -> Kind:
-    """What kind of metric the compared is by."""
-    metric, oof = compared.metric, compared.oof
-    if metric is None or oof is None:
-        return "set"
-    if metric.pointwise:
-        return "right or wrong" if compared.zero_one else "mean"
-    return "area" if metric.name == "roc_auc" else "set"
-
-
 def choose(compared: ComparedConfigs, hypothesis: Hypothesis) -> tuple[PairTest, str]:
     """The test for these configurations and the reason in words; an error where none is valid."""
-    situation = situation_of(compared, hypothesis)
-    row = decide(situation)
-    if not row.test:
+    row = next(row for row in DECISIONS if row.holds(compared, hypothesis))
+    if row.test is None:
         raise NeedError(
             needed=f"auto finds no valid test of {compared.metric_name} for {compared.plan}: {row.why}",
             remedy=row.instead,
         )
-    design = _design_words(compared, situation)
-    return TESTS[row.test], f"{row.test} was chosen for {design} by {compared.metric_name}: {row.why}."
-
-
-def _design_words(compared: ComparedConfigs, situation: Situation) -> str:
-    words = "one test set" if situation.one_set else str(compared.plan)
-    return words + (" with groups" if situation.grouped and "group" not in words else "")
+    words = "one test set" if _one_test_set(compared) else str(compared.plan)
+    words += " with groups" if _grouped(compared) and "group" not in words else ""
+    return row.test, f"{row.test.name} was chosen for {words} by {compared.metric_name}: {row.why}."
 
 
 @public()
@@ -465,10 +386,9 @@ def _adjusted(found: Comparisons, adjust: str) -> NDArray[np.float64] | None:
 
 def _first(compared: ComparedConfigs, hypothesis: Hypothesis, test: PairTest) -> tuple[Omnibus | None, str]:
     """The test of all at once, where one is valid for the design; else a sentence that says so."""
-    situation = situation_of(compared, hypothesis)
-    if situation.kind == "right or wrong" and test.name == "mcnemar" and compared.oof is not None:
+    if compared.zero_one and test is MCNEMAR and compared.oof is not None:
         return cochran_q(compared.oof, compared.metric, confidence_level=hypothesis.confidence_level), ""
-    if not situation.one_set and situation.layout != "loo":
+    if not _one_test_set(compared) and compared.folds.layout != "loo":
         return None, "We skip an overall test: none is valid for the folds of one data set."
     return None, ""
 

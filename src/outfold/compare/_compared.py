@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import metrics
+from ..arguments import check_count
 from ..data.notes import Note
 from ..data.plan import Plan
 from ..data.predictions import Predictions, State
@@ -116,16 +117,14 @@ class ComparedConfigs:
         assert self.oof is not None
         return self.oof
 
-    def needed_predictions(self, test: str) -> Predictions:
-        """The predictions, or an error where there are only fold scores."""
-        if self.oof is None:
-            raise NeedError(
-                argument=test,
-                needed="needs predictions",
-                given="these are scores of folds",
-                remedy="Use a test by resampling, such as t_corrected.",
-            )
-        return self.oof
+    def of_repeat(self, repeat: int | None) -> ComparedConfigs:
+        """The same with the predictions of one repeat only; all of them where it is None."""
+        if repeat is None or self.oof is None:
+            return self
+        repeat = check_count(repeat, "repeat", 0)
+        if repeat >= self.oof.n_repeats:
+            raise InputError(argument="repeat", needed=f"must be in 0..{self.oof.n_repeats - 1}", given=f"got {repeat}")
+        return self if self.oof.n_repeats == 1 else ComparedConfigs(self.oof.sel(repeat=repeat), self.metric)
 
     @cached_property
     def folds(self) -> FoldScores:
@@ -152,6 +151,20 @@ class ComparedConfigs:
         # Samples that are not held out have no score.
         data, held = self.oof.respond("pointwise"), self.oof.folds >= 0
         return all(bool(np.isin(data[r][:, held[:, r]], (0.0, 1.0)).all()) for r in range(self.oof.n_repeats))
+
+    @cached_property
+    def hits(self) -> NDArray[np.integer] | None:
+        """(C, N) 1 where a prediction of the first repeat is right, else 0; None where the metric is not about that."""
+        metric = self._metric
+        bind(self.predictions, metric)  # an error where the predictions cannot be scored
+        if metric.values is None:
+            return None
+        values: NDArray[Any] = next(self.values_by_repeat())[1]
+        if values.dtype.kind not in "biu":
+            if metric.needs != "pointwise" or not np.isin(values, (0, 1)).all():
+                return None
+            values = values.astype(np.int32)
+        return values if metric.greater_is_better else 1 - values
 
     def values_by_repeat(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
         """For each repeat: the samples it holds out, and (C, n) the metric of each; only where it is a mean over samples."""

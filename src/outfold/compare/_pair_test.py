@@ -19,6 +19,7 @@ from ..data.predictions import Predictions
 from ..docstrings import fill_docstring
 from ..exceptions import InputError, got
 from ..metrics import MetricLike
+from ..requirements import Requirements, check_requirements, in_words
 from ..results import Alternative, Comparison, Comparisons, ComparisonTerms, PairArrays
 from ..stats.pvalues import Tails
 from ._compared import ComparedConfigs, Source
@@ -105,30 +106,51 @@ class PairTest:
         The test in words, and the paper that defines it.
     statistic_name
         Such as ``t``.
-    needs
-        What it needs, in words, for the docs.
+    requirements
+        What it needs: the errors, the docs and the choice of `auto` come from here.
     compute
-        ``compute(compared, pairs, hypothesis, **options)`` with pairs (P, 2) of positions; checks what it needs.
+        ``compute(compared, pairs, hypothesis, **options)`` with pairs (P, 2) of positions.
     metric
         The metric where none is asked for and it fits the task; the default of the task otherwise.
     by_folds
         Whether it reads the scores of folds only; else it reads predictions.
+    by_repeat
+        Whether it has the option ``repeat``, since it reads the predictions of one repeat.
+    directed
+        Whether it can ask for better or worse.
     """
 
     name: str
     description: str
     reference: str
     statistic_name: str
-    needs: str
+    requirements: Requirements[ComparedConfigs]
     compute: Callable[..., Findings]
     metric: str | None = None
     by_folds: bool = False
+    by_repeat: bool = False
+    directed: bool = True
 
     def compared(
         self, source: Source, metric: MetricLike | None, configs: Sequence[str | int] | None = None
     ) -> ComparedConfigs:
         """The configurations by the metric asked for, or else by that of the test or of the task."""
         return ComparedConfigs(source, default_metric(source, metric, self.metric), configs)
+
+    def run(
+        self, compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, **options: Any
+    ) -> Findings:
+        """Check what it needs, then compute."""
+        if self.by_repeat:
+            compared = compared.of_repeat(options.pop("repeat", None))
+        check_requirements(self.name, self.requirements, compared)
+        if not self.directed and hypothesis.alternative != "two-sided":
+            raise InputError(
+                needed=f"{self.name} has no direction",
+                given=f"got `alternative={hypothesis.alternative!r}`",
+                remedy="Use `alternative='two-sided'`, or `t_corrected` for a one-sided test.",
+            )
+        return self.compute(compared, pairs, hypothesis, **options)
 
 
 def default_metric(source: Source, metric: MetricLike | None, own: str | None) -> MetricLike | None:
@@ -155,7 +177,7 @@ def find_test(test: TestLike) -> PairTest:
 
 def check_options(test: PairTest, options: Mapping[str, Any]) -> None:
     """Refuse options that the test does not have."""
-    known = list(inspect.signature(test.compute).parameters)[3:]
+    known = [*list(inspect.signature(test.compute).parameters)[3:], *(["repeat"] if test.by_repeat else [])]
     for option in options:
         if option not in known:
             has = f"it has {', '.join(f'`{name}`' for name in known)}" if known else "it has none"
@@ -184,7 +206,7 @@ def compare_pairs(
 ) -> Comparisons:
     """The test of many pairs, not adjusted for their number."""
     hypothesis = hypothesis.directed(compared.greater_is_better)
-    found = test.compute(compared, pairs, hypothesis, **options)
+    found = test.run(compared, pairs, hypothesis, **options)
     selected = compared.notes_on_selection(pairs, "probabilities do" if found.arrays.pvalue is None else "p value does")
     notes = found.arrays.notes
     both = {i: (*notes.get(i, ()), *selected.get(i, ())) for i in sorted({*notes, *selected})}
@@ -330,7 +352,7 @@ def public(test: PairTest | None = None) -> Callable[[Callable[P, T]], Callable[
         texts = _TEXTS
         if test is not None:
             TESTS[test.name] = test
-            texts = {**_TEXTS, "needs": f"This test needs {test.needs}."}
+            texts = {**_TEXTS, "needs": f"This test needs {in_words(test.requirements)}."}
         return fill_docstring(checked, texts)
 
     return decorate

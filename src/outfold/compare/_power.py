@@ -208,7 +208,7 @@ class _Simulator:
         """(S,) p values of the pairs (0, 1), (2, 3), ...; NaN where undefined."""
         pairs = np.arange(len(compared.configs)).reshape(-1, 2)
         try:
-            found = self.test.compute(compared, pairs, self.hypothesis, **self.options).arrays.pvalue
+            found = self.test.run(compared, pairs, self.hypothesis, **self.options).arrays.pvalue
         except (InputError, NeedError):
             if len(pairs) == 1 and self._answerable:
                 return np.array([np.nan])  # a draw without a class, or with an empty fold: nothing is found
@@ -219,7 +219,7 @@ class _Simulator:
     @cached_property
     def _answerable(self) -> bool:
         """Whether the test can be put to the predictions as they are; it raises where it cannot."""
-        self.test.compute(self.compared, np.array([[0, 1]]), self.hypothesis, **self.options)
+        self.test.run(self.compared, np.array([[0, 1]]), self.hypothesis, **self.options)
         return True
 
     def _of_values(self, drawn: NDArray[np.intp], kept: NDArray[np.bool_]) -> NDArray[np.float64]:

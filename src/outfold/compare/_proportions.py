@@ -10,12 +10,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import check_choice, check_confidence_level, check_count
+from ..arguments import check_choice, check_confidence_level
 from ..data.notes import Note
-from ..data.predictions import Predictions
-from ..exceptions import InputError, NeedError
+from ..exceptions import InputError
 from ..metrics import MetricLike
-from ..metrics._scoring import bind
+from ..requirements import INDEPENDENT_SAMPLES, PREDICTIONS, Requirement, Requirements, check_requirements
 from ..results import Comparison, Omnibus, PairArrays
 from ..stats import paired
 from ..stats.pvalues import Tails, normal_tails
@@ -38,7 +37,6 @@ McNemarMethod = Literal["auto", "plain", "edwards", "exact", "midp"]
 EXACT_BELOW = 50
 _FEW = 10
 _METRIC = "accuracy"
-_NEEDS = "right or wrong answers, one a sample, without groups"
 
 _WORDS: dict[paired.McNemar, str] = {
     "plain": "McNemar's test, chi2 without correction",
@@ -87,58 +85,24 @@ class Correctness:
         return interval if self.sign > 0 else -interval[:, ::-1] + 0.0
 
 
-def _correctness(compared: ComparedConfigs, test: str, repeat: int | None) -> Correctness:
-    """What is right and wrong; an error where the metric or the predictions do not say it of each sample once."""
-    oof = compared.needed_predictions(test)
-    _refuse_groups(oof, test)
-    r = _one_repeat(oof, test, repeat)
-    metric, data = bind(oof, compared.metric_name if compared.metric is None else compared.metric)
-    rows = np.flatnonzero(oof.folds[:, r] >= 0)
-    whole = len(rows) == oof.n_samples
-    values = None
-    if metric.values is not None:
-        values = metric.values(oof.target if whole else oof.target.take(rows), data[r] if whole else data[r][:, rows])
-    zero_one = metric.needs == "pointwise" and values is not None and bool(np.isin(values, (0, 1)).all())
-    if values is None or not (values.dtype.kind in "biu" or zero_one):
-        raise InputError(
-            argument=test,
-            needed="needs answers that are right or wrong: accuracy, error, or the mean of scores that are 0 or 1",
-            given=f"{metric.name} is another kind of metric here",
-            remedy="Use bootstrap or permutation.",
-        )
-    if values.dtype.kind not in "biu":
-        values = values.astype(np.int32)
-    return Correctness(values if metric.greater_is_better else 1 - values, metric.sign)
+def _correctness(compared: ComparedConfigs) -> Correctness:
+    assert compared.hits is not None  # the tests require it
+    return Correctness(compared.hits, compared.sign)
 
 
-def _one_repeat(oof: Predictions, test: str, repeat: int | None) -> int:
-    """The repeat that is meant; an error where there are several and none was named."""
-    if repeat is None:
-        if oof.n_repeats > 1:
-            raise NeedError(
-                argument=test,
-                needed="needs one prediction for each sample",
-                given=f"these predictions are {oof.plan}",
-                remedy="Say which repeat with `repeat=0`, or use a test that takes all of them: bootstrap, permutation, or "
-                "t_corrected.",
-            )
-        return 0
-    repeat = check_count(repeat, "repeat", 0)
-    if repeat >= oof.n_repeats:
-        raise InputError(argument="repeat", needed=f"must be in 0..{oof.n_repeats - 1}", given=f"got {repeat}")
-    return repeat
-
-
-def _refuse_groups(oof: Predictions, test: str) -> None:
-    """An error where samples come in groups, so that they are not independent."""
-    codes = oof.group_codes
-    if codes is not None and int(codes.max()) + 1 < oof.n_samples:
-        raise NeedError(
-            argument=test,
-            needed="needs independent samples",
-            given=f"these come in {int(codes.max()) + 1} groups",
-            remedy="Use permutation or bootstrap, which take groups whole.",
-        )
+_ONE_PREDICTION: Requirement[ComparedConfigs] = Requirement(
+    "one prediction for each sample",
+    lambda compared: compared.predictions.n_repeats == 1,
+    "Say which repeat with `repeat=0`, or use a test that takes all of them: `bootstrap`, `permutation`, or `t_corrected`.",
+)
+_RIGHT_OR_WRONG: Requirement[ComparedConfigs] = Requirement(
+    "answers that are right or wrong (accuracy, error, or scores that are 0 or 1)",
+    lambda compared: compared.hits is not None,
+    "Use `bootstrap` or `permutation`.",
+    lambda compared: f"{compared.metric_name} is another kind of metric here",
+    InputError,
+)
+_NEEDS: Requirements[ComparedConfigs] = (PREDICTIONS, INDEPENDENT_SAMPLES, _ONE_PREDICTION, _RIGHT_OR_WRONG)
 
 
 # -- McNemar -------------------------------------------------------------------------------------------------
@@ -153,7 +117,7 @@ def _mcnemar(
     repeat: int | None = None,
 ) -> Findings:
     check_choice(method, get_args(McNemarMethod), "method")
-    found = _correctness(compared, "mcnemar", repeat)
+    found = _correctness(compared)
     b, c = paired.only_one_right(found.hits, pairs)
     used = _methods(method, b + c)
     tails, statistic = _by_method(used, b, c)
@@ -225,7 +189,8 @@ MCNEMAR = PairTest(
     description="McNemar's test",
     reference="McNemar 1947; Tango 1998",
     statistic_name="chi2",
-    needs=_NEEDS,
+    requirements=_NEEDS,
+    by_repeat=True,
     compute=_mcnemar,
     metric=_METRIC,
 )
@@ -289,10 +254,8 @@ def mcnemar(
     return compare_pair(MCNEMAR, source, metric, a, b, hypothesis, method=method, repeat=repeat)
 
 
-def _z_proportions(
-    compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, *, repeat: int | None = None
-) -> Findings:
-    found = _correctness(compared, "z_proportions", repeat)
+def _z_proportions(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> Findings:
+    found = _correctness(compared)
     b, c = paired.only_one_right(found.hits, pairs)
     x1, x2 = found.right[pairs].T
     z = paired.proportions_statistic(x1, x2, found.n, found.n)
@@ -311,7 +274,8 @@ Z_PROPORTIONS = PairTest(
     description="z test of two proportions, pooled variance; Mee's score interval",
     reference="Raschka 2018, sect. 4.2; Mee 1984",
     statistic_name="z",
-    needs=_NEEDS,
+    requirements=_NEEDS,
+    by_repeat=True,
     compute=_z_proportions,
     metric=_METRIC,
 )
@@ -471,7 +435,9 @@ def _omnibus(
     level = check_confidence_level(confidence_level)
     compute, statistic_name, description, reference = _OMNIBUS[name]
     compared = ComparedConfigs(source, default_metric(source, metric, _METRIC), configs)
-    found = _correctness(compared, name, repeat)
+    compared = compared.of_repeat(repeat)
+    check_requirements(name, _NEEDS, compared)
+    found = _correctness(compared)
     test = compute(found.hits)
     if np.isnan(test.pvalue):
         raise InputError(

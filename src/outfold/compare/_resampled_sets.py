@@ -14,6 +14,7 @@ from ..estimate._build import group_notes
 from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, bind, jackknife_scores, sample_bootstrap
+from ..requirements import PREDICTIONS
 from ..results import Comparison, PairArrays
 from ..stats import intervals, paired
 from ..stats.kernels import RELATIVE_TIE, Kernel
@@ -53,7 +54,6 @@ def _bootstrap(
     stratify: bool = False,
     rng: RngLike = 0,
 ) -> Findings:
-    compared.needed_predictions("bootstrap")
     check_choice(method, get_args(BootstrapMethod), "method")
     n_resamples, seed = check_count(n_resamples, "n_resamples", _LEAST), as_seed(rng)
     if (n_resamples + 1) * (1 - hypothesis.confidence_level) / 2 < 1:
@@ -147,7 +147,7 @@ BOOTSTRAP = PairTest(
     description="paired bootstrap",
     reference="Efron 1987",
     statistic_name="",
-    needs="any predictions",
+    requirements=(PREDICTIONS,),
     compute=_bootstrap,
 )
 
@@ -223,7 +223,6 @@ def _permutation(
     n_resamples: int = 10_000,
     rng: RngLike = 0,
 ) -> Findings:
-    compared.needed_predictions("permutation")
     n_resamples, seed = check_count(n_resamples, "n_resamples", _LEAST), as_seed(rng)
     scoring = compared.scoring
     observed = defined_scores(scoring)
@@ -372,7 +371,7 @@ PERMUTATION = PairTest(
     description="permutation test",
     reference="Fisher 1935; Hartigan 1969",
     statistic_name="",
-    needs="any predictions",
+    requirements=(PREDICTIONS,),
     compute=_permutation,
 )
 

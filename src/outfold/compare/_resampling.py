@@ -11,50 +11,48 @@ from numpy.typing import NDArray
 from ..data.notes import Note
 from ..exceptions import InputError, got
 from ..metrics import MetricLike
+from ..requirements import Compared, Requirement, splits
 from ..results import Comparison, PairArrays
 from ..stats.paired import balanced_variance, combined_f, mean_variance, posterior, student, within_halves
 from ._compared import ComparedConfigs, Source
 from ._pair_test import AlternativeLike, Findings, Hypothesis, PairTest, compare_pair, public
-from ._splits import PARTITIONS, RANDOM, SplitDifferences, SplitsNeed
+from ._splits import ALL_DEFINED, PARTITIONS, RANDOM, SplitDifferences
 
 _LIBERAL = Note("OF302", "this test takes the splits for independent and finds differences too often; use t_corrected.")
 _OVERLAP = Note("OF305", "test sets of different splits share samples, which this test does not account for.")
 
-_HOLDOUT = SplitsNeed(
+_HOLDOUT = splits(
     "two or more random splits (repeated hold-out)",
-    "Collect with Plan.repeated_holdout(), or use t_corrected.",
+    "Collect with `Plan.repeated_holdout()`, or use `t_corrected`.",
     ("holdout",),
 )
-_KFOLD = SplitsNeed(
-    "one K-fold cross-validation", "Collect with Plan(folds=10), or use t_corrected.", PARTITIONS, repeats=1
+_KFOLD = splits(
+    "one K-fold cross-validation", "Collect with `Plan(folds=10)`, or use `t_corrected`.", PARTITIONS, n_repeats=1
 )
-_ANY_SPLITS = SplitsNeed(
+_ANY_SPLITS = splits(
     "K-fold cross-validation, repeated or not, or repeated hold-out",
-    "Collect with Plan(folds=10, repeats=3) or Plan.repeated_holdout().",
+    "Collect with `Plan(folds=10, repeats=3)` or `Plan.repeated_holdout()`.",
     RANDOM,
 )
-_FIVE_BY_TWO = SplitsNeed(
+_FIVE_BY_TWO = splits(
     "5 repeats of 2 folds",
-    "Collect with Plan.five_by_two(), or use t_corrected.",
+    "Collect with `Plan.five_by_two()`, or use `t_corrected`.",
     PARTITIONS,
-    repeats=5,
-    folds=2,
-    whole=True,
+    n_repeats=5,
+    n_folds=2,
 )
-_BALANCED = SplitsNeed(
+_BALANCED = splits(
     "two folds, repeated so that the halves of any two repeats share a quarter of the samples",
-    "Collect with Plan.blocked(3) or Plan.blocked(7), or use t_corrected.",
+    "Collect with `Plan.blocked(3)` or `Plan.blocked(7)`, or use `t_corrected`.",
     ("balanced",),
-    folds=2,
-    whole=True,
+    n_folds=2,
 )
-_BLOCKED = SplitsNeed(
+_BLOCKED = splits(
     "3 balanced repeats of 2 folds (blocked 3 x 2)",
-    "Collect with Plan.blocked(3), or use t_corrected.",
+    "Collect with `Plan.blocked(3)`, or use `t_corrected`.",
     ("balanced",),
-    repeats=3,
-    folds=2,
-    whole=True,
+    n_repeats=3,
+    n_folds=2,
 )
 
 
@@ -75,15 +73,15 @@ def _t_of_mean(
 
 
 def _t_resampled(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> Findings:
-    return _t_of_mean(SplitDifferences("t_resampled", _HOLDOUT, compared, pairs), hypothesis, 0.0, (_LIBERAL, _OVERLAP))
+    return _t_of_mean(SplitDifferences("t_resampled", compared, pairs), hypothesis, 0.0, (_LIBERAL, _OVERLAP))
 
 
 def _t_kfold(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> Findings:
-    return _t_of_mean(SplitDifferences("t_kfold", _KFOLD, compared, pairs), hypothesis, 0.0, (_LIBERAL,))
+    return _t_of_mean(SplitDifferences("t_kfold", compared, pairs), hypothesis, 0.0, (_LIBERAL,))
 
 
 def _t_corrected(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> Findings:
-    d = SplitDifferences("t_corrected", _ANY_SPLITS, compared, pairs)
+    d = SplitDifferences("t_corrected", compared, pairs)
     ratio = float(d.ratios.mean())
     which = "" if np.ptp(d.ratios) < 1e-9 else ", the mean of unequal splits"
     return _t_of_mean(
@@ -94,7 +92,7 @@ def _t_corrected(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis:
 def _t_corrected_kfold(
     compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, rho: float = 0.5
 ) -> Findings:
-    d = SplitDifferences("t_corrected_kfold", _KFOLD, compared, pairs)
+    d = SplitDifferences("t_corrected_kfold", compared, pairs)
     rho = _check_correlation(rho)
     return _t_of_mean(d, hypothesis, rho, (), f"{T_CORRECTED_KFOLD.description}, correlation {rho:g}")
 
@@ -111,7 +109,7 @@ def _check_correlation(rho: Any) -> float:
 
 
 def _t_5x2cv(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> Findings:
-    d = SplitDifferences("t_5x2cv", _FIVE_BY_TWO, compared, pairs)
+    d = SplitDifferences("t_5x2cv", compared, pairs)
     first, repeats = d.d[:, 0], d.halves.shape[1]
     variance = within_halves(d.halves) / repeats
     tested = student(first, variance, repeats, hypothesis.confidence_level, d.floor)
@@ -129,13 +127,7 @@ def _t_5x2cv(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hyp
 
 
 def _f_5x2cv(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> Findings:
-    d = SplitDifferences("f_5x2cv", _FIVE_BY_TWO, compared, pairs)
-    if hypothesis.alternative != "two-sided":
-        raise InputError(
-            needed="f_5x2cv has no direction",
-            given=f"got `alternative={hypothesis.alternative!r}`",
-            remedy="Use `alternative='two-sided'`, or t_corrected for a one-sided test.",
-        )
+    d = SplitDifferences("f_5x2cv", compared, pairs)
     tested = combined_f(d.halves, hypothesis.confidence_level, d.floor)
     return Findings(d.arrays(hypothesis, tested, (10, 5), directed=False), d.scores, d.notes())
 
@@ -158,14 +150,14 @@ def _t_blocked(
 def _t_blocked_3x2(
     compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, variance_weight: float = 2 / 3
 ) -> Findings:
-    d = SplitDifferences("t_blocked_3x2", _BLOCKED, compared, pairs)
+    d = SplitDifferences("t_blocked_3x2", compared, pairs)
     return _t_blocked(d, hypothesis, variance_weight, T_BLOCKED_3X2.description)
 
 
 def _t_blocked_mx2(
     compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, variance_weight: float | None = None
 ) -> Findings:
-    d = SplitDifferences("t_blocked_mx2", _BALANCED, compared, pairs)
+    d = SplitDifferences("t_blocked_mx2", compared, pairs)
     return _t_blocked(d, hypothesis, variance_weight, T_BLOCKED_MX2.description)
 
 
@@ -175,7 +167,7 @@ def _t_blocked_mx2(
 def _t_bayes(
     compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, rho: float | None = None
 ) -> Findings:
-    d = SplitDifferences("t_bayes", _ANY_SPLITS, compared, pairs)
+    d = SplitDifferences("t_bayes", compared, pairs)
     ratio = float(d.ratios.mean())
     rho = ratio / (1 + ratio) if rho is None else _check_correlation(rho)
     variance, df, rope = mean_variance(d.d, rho), d.n_splits - 1, hypothesis.rope or 0.0
@@ -199,8 +191,19 @@ def _t_bayes(
 # -- the tests, declared -------------------------------------------------------------------------------------
 
 
-def _declared(name: str, description: str, reference: str, statistic: str, need: SplitsNeed, compute: Any) -> PairTest:
-    return PairTest(name, description, reference, statistic, need.words, compute, by_folds=True)
+def _declared(
+    name: str,
+    description: str,
+    reference: str,
+    statistic: str,
+    design: Requirement[Compared],
+    compute: Any,
+    **more: Any,
+) -> PairTest:
+    """A test on the scores of folds; one that compares halves needs all of them."""
+    whole = design in (_FIVE_BY_TWO, _BLOCKED, _BALANCED)
+    requirements = (design, ALL_DEFINED) if whole else (design,)
+    return PairTest(name, description, reference, statistic, requirements, compute, by_folds=True, **more)
 
 
 T_RESAMPLED = _declared("t_resampled", "resampled paired t test", "Dietterich 1998", "t", _HOLDOUT, _t_resampled)
@@ -219,7 +222,7 @@ T_5X2CV = _declared(
     _FIVE_BY_TWO,
     _t_5x2cv,
 )
-F_5X2CV = _declared("f_5x2cv", "combined 5x2cv F test", "Alpaydin 1999", "F", _FIVE_BY_TWO, _f_5x2cv)
+F_5X2CV = _declared("f_5x2cv", "combined 5x2cv F test", "Alpaydin 1999", "F", _FIVE_BY_TWO, _f_5x2cv, directed=False)
 T_BLOCKED_3X2 = _declared("t_blocked_3x2", "blocked 3x2 t test", "Wang et al. 2014", "t", _BLOCKED, _t_blocked_3x2)
 T_BLOCKED_MX2 = _declared(
     "t_blocked_mx2", "balanced m x 2 t test", "after Wang et al. 2014", "t", _BALANCED, _t_blocked_mx2

@@ -13,6 +13,7 @@ from ..arguments import check_choice, check_confidence_level
 from ..data.notes import Note
 from ..exceptions import InputError, NeedError, got
 from ..metrics import MetricLike
+from ..requirements import MEAN_OVER_SAMPLES, PREDICTIONS, check_requirements
 from ..results import Interval, SequentialComparison
 from ..stats import sequential
 from ._compared import ComparedConfigs, Source
@@ -245,14 +246,8 @@ def e_process(
 
 
 def _by_sample(compared: ComparedConfigs) -> tuple[NDArray[np.float64], str, tuple[Note, ...]]:
-    oof = compared.needed_predictions("e_process(over='samples')")
-    metric = compared.scoring.metric
-    if metric.values is None:
-        raise NeedError(
-            argument="e_process(over='samples')",
-            needed="needs a metric that is a mean over samples, such as accuracy, brier or mae",
-            given=f"{metric.name} is defined on sets of samples only",
-        )
+    check_requirements("e_process(over='samples')", (PREDICTIONS, MEAN_OVER_SAMPLES), compared)
+    oof = compared.predictions
     values, times = np.zeros((2, oof.n_samples)), np.zeros(oof.n_samples)
     for rows, found in compared.values_by_repeat():
         values[:, rows] += found

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.notes import Note
-from ..data.scores import FoldScores, Layout
+from ..data.scores import Layout
 from ..estimate._build import SMALL_FOLD
-from ..exceptions import NeedError
+from ..requirements import Compared, Requirement, check_requirements
 from ..results import PairArrays
 from ..stats.paired import Tested, rounding
 from ._compared import ComparedConfigs
@@ -21,74 +20,52 @@ PARTITIONS: tuple[Layout, ...] = ("kfold", "balanced")
 RANDOM: tuple[Layout, ...] = (*PARTITIONS, "holdout")
 
 
-@dataclass(frozen=True)
-class SplitsNeed:
-    """The splits a test is valid for.
+def _n_undefined(compared: Compared) -> int:
+    """Splits in which the metric of one of the configurations is undefined."""
+    folds = compared.folds
+    return int(np.sum((folds.n_test > 0) & np.isnan(folds.values).any(axis=0)))
 
-    Attributes
-    ----------
-    words
-        What is needed, in words.
-    instead
-        What to do where it is not given.
-    layouts
-        What the splits may be.
-    repeats, folds
-        How many there must be; None for any number.
-    whole
-        Whether every score must be defined; else undefined ones are left out.
-    """
 
-    words: str
-    instead: str
-    layouts: tuple[Layout, ...]
-    repeats: int | None = None
-    folds: int | None = None
-    whole: bool = False
+def _undefined_in_words(compared: Compared) -> str:
+    folds = compared.folds
+    return f"{folds.metric} is undefined in {_n_undefined(compared)} of {int(np.sum(folds.n_test > 0))}"
 
-    def met_by(self, folds: FoldScores) -> bool:
-        """Whether these splits are such splits."""
-        repeats, n_folds = folds.n_test.shape
-        return (
-            folds.layout in self.layouts
-            and self.repeats in (None, repeats)
-            and self.folds in (None, n_folds)
-            and int(np.sum(folds.n_test > 0)) > 1
-        )
+
+ALL_DEFINED: Requirement[Compared] = Requirement(
+    "the scores of all splits",
+    lambda compared: _n_undefined(compared) == 0,
+    "Use fewer folds or a metric such as accuracy, or `t_corrected`.",
+    _undefined_in_words,
+)
+# Most tests leave undefined scores out, so that this is not part of their design.
+_TWO_DEFINED: Requirement[Compared] = Requirement(
+    "the scores of two or more splits",
+    lambda compared: int(np.sum(compared.folds.n_test > 0)) - _n_undefined(compared) >= 2,
+    "Use fewer folds or a metric such as accuracy.",
+    _undefined_in_words,
+)
 
 
 class SplitDifferences:
     """The fold scores of some pairs, and their differences.
 
-    A split in which the score of one who takes part is undefined is left out for all, so that all are judged on the same.
+    A split in which the score of one configuration is undefined is left out for all, so that all are judged on the same splits.
 
     Attributes
     ----------
     compared, pairs
-        Who is compared.
+        The configurations, and the positions of those that are compared.
     first, second
         (P, J) scores of the two of every pair in the splits that count, repeat by repeat.
     """
 
-    def __init__(self, test: str, need: SplitsNeed, compared: ComparedConfigs, pairs: NDArray[np.intp]) -> None:
+    def __init__(self, test: str, compared: ComparedConfigs, pairs: NDArray[np.intp]) -> None:
+        check_requirements(test, (_TWO_DEFINED,), compared)
         folds = compared.folds
-        if not need.met_by(folds):
-            held = "these predictions are" if compared.oof is not None else "these scores are of"
-            raise NeedError(
-                argument=test, needed=f"needs {need.words}", given=f"{held} {compared.plan}", remedy=need.instead
-            )
         planned = folds.n_test > 0
         defined = planned & ~np.isnan(folds.values).any(axis=0)
         self.compared, self.pairs = compared, pairs
         self._n_planned, self._defined = int(planned.sum()), defined
-        missing = self._n_planned - int(defined.sum())
-        if missing and (need.whole or defined.sum() < 2):
-            raise NeedError(
-                argument=test,
-                needed=f"needs the scores of {'all' if need.whole else 'two or more'} splits",
-                given=f"{compared.metric_name} is undefined in {missing} of {self._n_planned}",
-                remedy="Use fewer folds or a metric such as accuracy" + (", or t_corrected." if need.whole else "."),
-            )
         values = folds.values[:, defined]
         self.scores: NDArray[np.float64] = values.mean(axis=1)
         self.first, self.second = values[pairs[:, 0]], values[pairs[:, 1]]

@@ -34,7 +34,14 @@ AUTO = "auto"
 
 
 class State(IntEnum):
-    """What is known of a cell (configuration, repeat, fold)."""
+    """What is known of a cell (configuration, repeat, fold).
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> [state.name for state in of.State]
+    ['PENDING', 'DONE', 'DROPPED', 'FAILED']
+    """
 
     PENDING = 0
     DONE = 1
@@ -53,40 +60,53 @@ class Predictions:
     ----------
     target : Target
         The labels.
-    data
+    data : ndarray
         (R, C, N) or (R, C, N, K): predictions by repeat, configuration, sample (and class). Class codes for
         ``label``; the probability of the positive class for a binary ``proba``. Cells that are not done hold
         NaN (-1 for codes); `state` says why.
-    folds
+    folds : ndarray of int32
         (N, R) the fold that held out a sample in a repeat; -1 where none did.
-    state
+    state : ndarray of uint8
         (C, R, F) `State` of every cell.
-    configs
-        Names of the configurations, in the user's order.
-    response
+    configs : tuple of str
+        Names of the configurations, in the order you gave them.
+    response : str
         What the numbers are: label, score, proba, value, risk or pointwise.
-    params
-        The parameters that tell configurations apart, one dict a configuration.
-    groups
-        (N,) group labels, or None.
-    samples
+    plan : Plan
+        How samples were held out.
+    params : tuple of dict
+        The parameters that tell configurations apart, one dict for each configuration.
+    groups : ndarray or None
+        (N,) group labels.
+    samples : ndarray
         (N,) sample names.
-    threshold
-        Where scores are cut to give labels; None where only the user could know.
-    blocks
+    train : dict or None
+        Training positions by (repeat, fold), only where they are not simply all other samples.
+    threshold : float or None
+        Where scores are cut to give labels; None where only you could know.
+    blocks : mapping
         Named further predictions: ``inner`` (nested CV), ``fresh`` (of the selected configuration, on a new partition or
         the test part), ``inbag`` (of bootstrap rounds for the samples they drew), ``resub`` (of models fitted on all samples
         for the same samples).
-    messages
+    messages : mapping
         Why cells failed, by (configuration, repeat, fold).
-    provenance
-        Seed, versions, hashes, times: json-ready facts on how the predictions came about.
-    seconds
+    notes : tuple of Note
+        What you should know about the splits.
+    provenance : mapping
+        Seed, versions, hashes and times: how the predictions came about, in types that json can hold.
+    seconds : ndarray or None
         (C, R, F) how long fitting and predicting took in every cell, NaN where that is not known; None for predictions
         made elsewhere.
-    labels
-        (R, C, N) class codes that the models' own ``predict`` gave, -1 where there is no prediction; None where cutting
+    labels : ndarray or None
+        (R, C, N) class codes that ``predict`` of the models gave, -1 where there is no prediction; None where cutting
         the scores or probabilities gives the same, as it mostly does.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> oof = of.from_arrays([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3], folds=[0, 0, 1, 1])
+    >>> oof.n_samples, oof.n_configs, oof.n_folds
+    (4, 1, 2)
     """
 
     target: Target
@@ -199,7 +219,25 @@ class Predictions:
         return float(np.mean(self.state[:, self.planned] == State.DONE))
 
     def config_index(self, config: str | int) -> int:
-        """Position of a configuration given by name or by position."""
+        """Position of a configuration given by name or by position.
+
+        Parameters
+        ----------
+        config : str or int
+            The configuration.
+
+        Returns
+        -------
+        int
+            Its position in `configs`.
+
+        Examples
+        --------
+        >>> import outfold as of
+        >>> oof = of.from_arrays([0, 1, 1, 0], [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]], configs=["a", "b"])
+        >>> oof.config_index("b")
+        1
+        """
         if isinstance(config, (int, np.integer)) and 0 <= config < self.n_configs:
             return int(config)
         try:
@@ -215,7 +253,27 @@ class Predictions:
         config: str | int | Sequence[str | int] | None = None,
         repeat: int | Sequence[int] | None = None,
     ) -> Predictions:
-        """The part with the given configurations and repeats, in the order given."""
+        """The part with the given configurations and repeats, in the order given.
+
+        Parameters
+        ----------
+        config : str, int, sequence of these or None
+            Configurations by name or position; None for all.
+        repeat : int, sequence of int or None
+            Repeats by number, from 0; None for all.
+
+        Returns
+        -------
+        Predictions
+            The part.
+
+        Examples
+        --------
+        >>> import outfold as of
+        >>> oof = of.from_arrays([0, 1, 1, 0], [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]], configs=["a", "b"])
+        >>> oof.sel("b").configs
+        ('b',)
+        """
         out = self
         if config is not None:
             names = [config] if isinstance(config, (str, int, np.integer)) else list(config)
@@ -272,10 +330,22 @@ class Predictions:
 
         Parameters
         ----------
-        other
+        other : Predictions
             Predictions on the same samples and splits.
-        suffixes
-            Two endings, for configurations whose name stands in both; an error where there are such and none is given.
+        suffixes : tuple of two str or None
+            Endings for the names that both have. Without them such names are an error.
+
+        Returns
+        -------
+        Predictions
+            The configurations of both.
+
+        Examples
+        --------
+        >>> import outfold as of
+        >>> oof = of.from_arrays([0, 1, 1, 0], [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]], configs=["a", "b"])
+        >>> oof.join(oof, suffixes=(" old", " new")).configs
+        ('a old', 'b old', 'a new', 'b new')
         """
         joined: Predictions = provider("join")(self, other, suffixes)
         return joined
@@ -286,7 +356,26 @@ class Predictions:
     # -- responses --------------------------------------------------------------------------------------
 
     def respond(self, needs: str) -> NDArray[Any]:
-        """Predictions as (R, C, N[, K]) in the response a metric needs, or an error that says what to do."""
+        """Predictions in the response that a metric needs; an error says what to do where they cannot be given so.
+
+        Parameters
+        ----------
+        needs : str
+            The response: ``label``, ``score``, ``proba``, ``value``, ``risk``, ``pointwise``, ``any`` or ``model`` (the
+            response with the class codes in a last column).
+
+        Returns
+        -------
+        ndarray
+            (R, C, N) or (R, C, N, K) predictions.
+
+        Examples
+        --------
+        >>> import outfold as of
+        >>> oof = of.from_arrays([0, 1, 1, 0], [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]], configs=["a", "b"])
+        >>> oof.respond("label")[0, 0]
+        array([0, 1, 1, 0])
+        """
         if needs in (self.response, "any"):
             return self.data
         if needs == "model":
@@ -304,7 +393,20 @@ class Predictions:
         return np.asarray(convert(self))
 
     def cut(self) -> NDArray[np.intp] | None:
-        """(R, C, N) class codes by the cut of scores or probabilities; None where no cut is known."""
+        """Class codes by cutting scores or probabilities.
+
+        Returns
+        -------
+        ndarray or None
+            (R, C, N) class codes; None where no cut is known.
+
+        Examples
+        --------
+        >>> import outfold as of
+        >>> oof = of.from_arrays([0, 1, 1, 0], [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]], configs=["a", "b"])
+        >>> oof.cut()[0, 1]
+        array([0, 1, 0, 1])
+        """
         by_threshold = self.response == "score" and self.data.ndim == 3
         if (self.response, "label") not in _CONVERT or (by_threshold and self.threshold is None):
             return None
@@ -313,14 +415,51 @@ class Predictions:
     # -- scores -----------------------------------------------------------------------------------------
 
     def scores(self, metric: MetricLike) -> NDArray[np.float64]:
-        """The metric of every cell, (configurations, repeats, folds); NaN where the cell is not done or undefined."""
+        """The metric of every cell.
+
+        Parameters
+        ----------
+        metric : str, callable or Metric
+            How to score.
+
+        Returns
+        -------
+        ndarray
+            (configurations, repeats, folds) scores; NaN where the cell is not done or the metric is undefined.
+
+        Examples
+        --------
+        >>> import outfold as of
+        >>> oof = of.from_arrays([0, 1, 1, 0], [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]], configs=["a", "b"])
+        >>> oof.scores("accuracy")[:, 0, 0]
+        array([1. , 0.5])
+        """
         scores: NDArray[np.float64] = provider("scores")(self, metric)
         return scores
 
     def leaderboard(self, metric: MetricLike, aggregate: Literal["pooled", "fold"] = "pooled") -> Leaderboard:
-        """Configurations in the order of their own cross-validation score, best first.
+        """Configurations in the order of their cross-validation score, best first.
 
-        The first one's score is optimistic; `outfold.estimate.bbc` says by how much.
+        The first score is optimistic, because it is the best of many; `outfold.estimate.bbc` says by how much.
+
+        Parameters
+        ----------
+        metric : str, callable or Metric
+            How to score.
+        aggregate : {"pooled", "fold"}, default "pooled"
+            Score all samples of a repeat together, or take the mean over folds.
+
+        Returns
+        -------
+        Leaderboard
+            Names, scores and standard errors.
+
+        Examples
+        --------
+        >>> import outfold as of
+        >>> oof = of.from_arrays([0, 1, 1, 0], [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]], configs=["a", "b"])
+        >>> oof.leaderboard("accuracy").configs
+        ('a', 'b')
         """
         ranked: Leaderboard = provider("leaderboard")(self, metric, aggregate)
         return ranked
@@ -336,12 +475,52 @@ class Predictions:
     # -- out --------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> Path:
-        """Write one .oof file (SQLite, no pickle); an existing file is replaced as a whole."""
+        """Write one .oof file (SQLite, no pickle); an existing file is replaced as a whole.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; its folder must exist.
+
+        Returns
+        -------
+        Path
+            The file that was written.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import outfold as of
+        >>> oof = of.from_arrays([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     oof.save(os.path.join(folder, "run.oof")).name
+        'run.oof'
+        """
         saved: Path = provider("save")(self, path)
         return saved
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Long table with a row for every (sample, configuration, repeat) that has a prediction."""
+        """A long table with a row for every (sample, configuration, repeat) that has a prediction.
+
+        Parameters
+        ----------
+        backend : str or None
+            ``"pandas"`` or ``"polars"``; by default the first of them that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns sample, config, repeat, fold, label (or time and event; none for pointwise scores), prediction (or
+            ``prediction_<class>``), and group where there are groups.
+
+        Examples
+        --------
+        >>> import outfold as of
+        >>> import pandas
+        >>> oof = of.from_arrays([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3])
+        >>> oof.to_frame("pandas").shape
+        (4, 6)
+        """
         return provider("to_frame")(self, backend)
 
     def __repr__(self) -> str:

@@ -22,24 +22,35 @@ Layout = Literal["kfold", "balanced", "holdout", "loo", "one test set", "other"]
 class FoldScores:
     """The score of every configuration in every fold of every repeat.
 
-    Attributes
+    Parameters
     ----------
-    configs
+    configs : tuple of str
         Names of the configurations.
-    values
+    values : ndarray
         (C, R, K) scores; NaN where a score is undefined or a fold does not exist.
-    n_train, n_test
+    n_train, n_test : ndarray of int
         (R, K) samples trained on and held out; 0 where that is not known.
-    plan
+    plan : Plan
         How samples were held out.
-    layout
+    layout : str
         What the splits themselves are, whatever made them: ``kfold`` where every repeat holds out every sample once,
         ``balanced`` where these are halves and the halves of any two repeats share a quarter of the samples,
         ``holdout`` for random splits, ``loo`` for single samples, ``one test set``, or ``other``.
-    metric, greater_is_better
-        Name and direction of the score.
-    fingerprint, n_samples
+    metric : str
+        Name of the score.
+    greater_is_better : bool
+        Its direction.
+    fingerprint : str or None
         Of the predictions the scores come from; None for scores made elsewhere.
+    n_samples : int or None
+        Number of samples of these predictions.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> scores = of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
+    >>> scores.values.shape
+    (2, 1, 3)
     """
 
     configs: tuple[str, ...]
@@ -61,7 +72,25 @@ class FoldScores:
         return f"<FoldScores of {len(self.configs)} configurations by {self.metric}, {self.plan}>"
 
     def config_index(self, config: str | int) -> int:
-        """Position of a configuration given by name or by position."""
+        """Position of a configuration given by name or by position.
+
+        Parameters
+        ----------
+        config : str or int
+            The configuration.
+
+        Returns
+        -------
+        int
+            Its position in `configs`.
+
+        Examples
+        --------
+        >>> import outfold as of
+        >>> scores = of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
+        >>> scores.config_index("b")
+        1
+        """
         if isinstance(config, (int, np.integer)) and 0 <= config < len(self.configs):
             return int(config)
         if config in self.configs:
@@ -146,21 +175,30 @@ def from_scores(
 
     Parameters
     ----------
-    scores
-        A dict (or data frame) with the scores of every configuration, or an array with a row for each: one score a
-        split, repeat by repeat, or (repeats, folds) of them. The same position must be the same split for all; NaN (or
-        masked) where a score is undefined.
-    n_train, n_test
-        Samples trained on and held out in a split.
-    design
+    scores : dict, data frame or array-like
+        The scores of each configuration, by name or in the rows of an array: one score for each split, repeat by repeat,
+        or (repeats, folds) of them. The same position must be the same split for all; NaN (or masked) where a score is
+        undefined.
+    n_train : int
+        Samples trained on in a split.
+    n_test : int
+        Samples held out in a split.
+    design : str or Plan, default "kfold"
         How samples were held out: ``"kfold"`` (also repeated), ``"holdout"`` (independent random splits), ``"5x2cv"``,
         ``"blocked"`` (m x 2, such as the blocked 3x2), or a Plan.
-    repeats
+    repeats : int or None
         Repeats of a K-fold; 1 unless `design` says otherwise.
-    configs
+    configs : sequence of str or None
         Names, where `scores` is an array.
-    metric, greater_is_better
-        What the scores are called, and which are better.
+    metric : str, default "score"
+        What the scores are called.
+    greater_is_better : bool, default True
+        Whether greater scores are better.
+
+    Returns
+    -------
+    FoldScores
+        The scores, with what the tests need to know of the splits.
 
     Examples
     --------

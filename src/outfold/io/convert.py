@@ -34,34 +34,40 @@ def from_arrays(
 
     Parameters
     ----------
-    y
+    y : array-like or None
         (N,) labels: classes, numbers, or survival times (records of event and time, or columns time, event). Not
         used, and may be None, for ``response="pointwise"``.
-    P
+    P : array-like
         Predictions of shape (N,), (N, C), (N, C, R) or (N, C, R, K) for N samples, C configurations, R repeats and
         K classes in sorted order. A masked array (`numpy.ma`) says which whole cells were not run.
-    folds
+    folds : array-like or None
         (N,) or (N, R): the fold that held out a sample, in any labels; -1 where none did. Labels that no two repeats
         share are numbered in every repeat anew. None for predictions on one test set.
-    configs
+    configs : sequence of str, str or None
         Names of the configurations; ``config 0``, ``config 1``, ... by default.
-    groups
+    groups : array-like or None
         (N,) groups of samples that belong together.
-    response
-        What the predictions are: ``label``, ``score``, ``proba``, ``value``, ``risk`` or ``pointwise``. Told from the
-        labels and the numbers where they leave no doubt.
-    samples
+    response : str or None
+        What the predictions are: ``label``, ``score``, ``proba``, ``value``, ``risk`` or ``pointwise``. By default the
+        labels and the numbers tell, where they leave no doubt.
+    samples : array-like or None
         (N,) names of the samples.
-    positive
+    positive : object
         Which of two classes is the positive one; by default the last in sorted order.
-    threshold
+    threshold : float or None
         Where scores are cut to give labels.
-    params
-        The parameters that tell configurations apart, one dict a configuration.
+    params : sequence of dict or None
+        The parameters that tell configurations apart, one dict for each configuration.
+
+    Returns
+    -------
+    Predictions
+        The artifact that every method reads.
 
     Examples
     --------
-    >>> oof = from_arrays(["no", "yes", "yes", "no"], [0.1, 0.8, 0.6, 0.3], folds=[0, 0, 1, 1])
+    >>> import outfold as of
+    >>> oof = of.from_arrays(["no", "yes", "yes", "no"], [0.1, 0.8, 0.6, 0.3], folds=[0, 0, 1, 1])
     >>> oof.response, oof.configs
     ('proba', ('config 0',))
     """
@@ -105,19 +111,43 @@ def from_frame(
 
     Parameters
     ----------
-    frame
+    frame : DataFrame
         A pandas or polars data frame.
-    sample, fold, repeat, group
-        Columns with the sample's name, the fold that held it out, the repeat and the group. Without `fold` all
-        predictions are taken as made on one test set.
-    config
-        Column with the configuration's name; None where there is only one.
-    label
+    sample : str
+        Column with the name of the sample.
+    config : str or None
+        Column with the name of the configuration; None where there is only one.
+    label : str, tuple of two str or None
         Column with the label, or a pair of columns (time, event); None for pointwise scores.
-    prediction
-        Column with the prediction, or one column for every class, whose names end with the class label.
-    response, positive, threshold
-        As in `from_arrays`.
+    prediction : str or sequence of str
+        Column with the prediction, or one column for each class, whose names end with the class label.
+    fold : str or None
+        Column with the fold that held out the sample; None for predictions on one test set.
+    repeat : str or None
+        Column with the repeat.
+    group : str or None
+        Column with the group of the sample.
+    response : str or None
+        What the predictions are: ``label``, ``score``, ``proba``, ``value``, ``risk`` or ``pointwise``. By default the
+        labels and the numbers tell, where they leave no doubt.
+    positive : object
+        Which of two classes is the positive one; by default the last in sorted order.
+    threshold : float or None
+        Where scores are cut to give labels.
+
+    Returns
+    -------
+    Predictions
+        The artifact that every method reads.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> import pandas
+    >>> table = pandas.DataFrame({"item": [1, 2, 1, 2], "model": ["a", "a", "b", "b"], "right": [1, 0, 1, 1]})
+    >>> oof = of.from_frame(table, sample="item", config="model", label=None, prediction="right")
+    >>> oof.scores("mean")[:, 0, 0]
+    array([0.5, 1. ])
     """
     table = LongTable(frame, sample, config, repeat)
     data, words = table.predictions(prediction)
@@ -140,9 +170,9 @@ def to_frame(oof: Predictions, backend: str | None = None) -> Any:
 
     Parameters
     ----------
-    oof
+    oof : Predictions
         The predictions.
-    backend
+    backend : str or None
         ``"pandas"`` or ``"polars"``; by default the first of them that is installed.
 
     Returns

@@ -66,9 +66,9 @@ def save(oof: Predictions, path: str | os.PathLike[str]) -> Path:
 
     Parameters
     ----------
-    oof
+    oof : Predictions
         What to write, its blocks included.
-    path
+    path : str or Path
         Where to; the folder must exist.
 
     Returns
@@ -83,7 +83,28 @@ def save(oof: Predictions, path: str | os.PathLike[str]) -> Path:
 
 
 def load(path: str | os.PathLike[str]) -> Predictions:
-    """Read the predictions of an .oof file; every version of the format so far can be read."""
+    """Read the predictions of an .oof file; every version of the format so far can be read.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Predictions
+        What was saved.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import outfold as of
+    >>> oof = of.from_arrays([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = oof.save(os.path.join(folder, "run.oof"))
+    ...     of.load(path).fingerprint == oof.fingerprint
+    True
+    """
     path = _followed(Path(path))
     with _clear_errors(path), closing(_open_to_read(path)) as db:
         return begun(_read(db, path))
@@ -94,12 +115,29 @@ def read(path: str | os.PathLike[str], **columns: Any) -> Predictions:
 
     Parameters
     ----------
-    path
+    path : str or Path
         The file.
-    **columns
+    **columns : str
         The arguments of `from_frame`. By default the columns are called ``sample``, ``config``, ``label`` (or
         ``time`` and ``event``), ``prediction`` (or ``prediction_<class>``), and ``fold``, ``repeat`` and ``group`` where
         there are such columns: the names `Predictions.to_frame` gives.
+
+    Returns
+    -------
+    Predictions
+        The artifact that every method reads.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import outfold as of
+    >>> import pandas
+    >>> table = pandas.DataFrame({"sample": [1, 2], "config": "a", "label": ["no", "yes"], "prediction": [0.2, 0.9]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "table.csv")
+    ...     table.to_csv(path, index=False)
+    ...     of.read(path).response
+    'proba'
     """
     path = Path(path)
     if path.suffix == ".oof":

@@ -454,16 +454,39 @@ def default(task: Task, response: str | None = None) -> str:
 
     Parameters
     ----------
-    task
-        What is predicted.
-    response
-        What the predictions are, where that is known: class labels cannot be ranked, and are judged by accuracy.
+    task : str
+        What is predicted: ``binary``, ``multiclass``, ``regression``, ``survival`` or ``pointwise``.
+    response : str or None
+        What the predictions are, where that is known: class labels cannot be ranked, so accuracy scores them.
+
+    Returns
+    -------
+    str
+        The name of the metric.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> of.metrics.default("binary"), of.metrics.default("binary", "label")
+    ('roc_auc', 'accuracy')
     """
     return "accuracy" if response == "label" else _DEFAULT[task]
 
 
 def names() -> list[str]:
-    """The built-in metrics by name, in the order of the documentation; besides these there is f with any number."""
+    """The names of the built-in metrics; an F score with any number, such as ``f1.5``, is one too.
+
+    Returns
+    -------
+    list of str
+        The names, in the order of the documentation.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> of.metrics.names()[:3]
+    ['accuracy', 'balanced_accuracy', 'error']
+    """
     return list(REGISTRY)
 
 

@@ -26,31 +26,38 @@ EVERY: frozenset[Task] = frozenset(get_args(Task))
 class Metric:
     """How predictions are scored.
 
-    Attributes
+    Parameters
     ----------
-    name
+    name : str
         Such as ``roc_auc``.
-    greater_is_better
+    greater_is_better : bool
         The direction of the best value.
-    needs
+    needs : str
         The response of a configuration that is scored: class ``label`` codes, a ranking ``score``, class
         probabilities (``proba``), a ``value``, a ``risk``, ``pointwise`` scores as given, ``any``, or all that a
         ``model`` would answer: the response and the labels (see `Predictions.respond`).
-    tasks
+    tasks : frozenset of str
         The tasks it is defined for.
-    kernel
+    kernel : callable
         ``kernel(target, predictions)`` of C configurations, (C, N) or (C, N, K) in the needed response.
-    reference
+    reference : callable
         ``reference(target, prediction, weights=None)`` of one configuration, by the plain and slow path.
-    values
+    values : callable or None
         ``values(target, predictions)``, the (C, N) values of which a pointwise metric is the mean (integers
         where the loss is 0-1); None unless pointwise.
-    bounds
+    bounds : tuple of two float
         Lowest and highest possible value.
-    description
+    description : str
         What it is, in one line.
-    looped
+    looped : bool
         Whether it is a function called once per configuration and resample, and so slow.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> metric = of.metrics.get("brier")
+    >>> metric.needs, metric.greater_is_better, metric.bounds
+    ('proba', False, (0, 2))
     """
 
     name: str

@@ -26,16 +26,16 @@ def get(metric: MetricLike, task: Task | None = None) -> Metric:
 
     Parameters
     ----------
-    metric
+    metric : str, callable or Metric
         A name of ``names()``, a scikit-learn scorer name or scorer, a function ``f(y, prediction)`` that may
         also take ``sample_weight``, or a Metric. ``f2`` and ``f0.5`` are F scores, and so is f with any number.
-    task
+    task : str or None
         The task of the predictions. ``roc_auc`` of more than two classes is ``roc_auc_ovr``.
 
     Returns
     -------
     Metric
-        Built-in metrics are fast, and stand in for scorers and functions of scikit-learn that are the same;
+        Built-in metrics are fast, and replace scorers and functions of scikit-learn that compute the same;
         other functions run in a loop.
 
     Raises
@@ -45,9 +45,10 @@ def get(metric: MetricLike, task: Task | None = None) -> Metric:
 
     Examples
     --------
-    >>> get("log_loss").greater_is_better
+    >>> import outfold as of
+    >>> of.metrics.get("log_loss").greater_is_better
     False
-    >>> get("neg_log_loss").greater_is_better
+    >>> of.metrics.get("neg_log_loss").greater_is_better
     True
     """
     found = _find(metric, task)
@@ -215,19 +216,29 @@ def make(
 
     Parameters
     ----------
-    function
+    function : callable
         Gets labels and predictions as you know them: class labels, probabilities of the positive class, values.
         If it has a parameter ``sample_weight`` it gets the counts of a resample there, else repeated rows.
-    name
-        Its name in results; by default the function's own.
-    greater_is_better
+    name : str or None
+        Its name in results; by default the name of the function.
+    greater_is_better : bool, default True
         The direction of the best value.
-    needs
+    needs : str, default "any"
         The response to call it with; ``any`` is whatever the predictions hold.
 
     Returns
     -------
     Metric
+        The metric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import outfold as of
+    >>> within = of.metrics.make(lambda y, p: np.mean(np.abs(y - p) < 0.5), name="within_half", needs="value")
+    >>> oof = of.from_arrays([1.0, 2.5, 3.0], [1.2, 2.4, 4.0])
+    >>> round(oof.scores(within)[0, 0, 0], 3)
+    np.float64(0.667)
     """
     if not callable(function):
         raise InputError(argument="function", needed="must be callable", given=got(function))
