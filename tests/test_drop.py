@@ -244,16 +244,16 @@ def test_thresholds_that_make_no_sense(threshold):
         (lambda: drop.Sequential(alpha=0.5, beta=0.6), "alpha \\+ beta must be below 1"),
         (lambda: drop.Sequential(steps=5), "needs at least 7 folds in all"),
         (lambda: drop.Bootstrap(n_resamples="many"), "n_resamples must be a whole number of at least 1; got 'many'"),
-        (lambda: drop.Hoeffding(delta="a"), "delta must lie between 0 and 1; got 'a'"),
-        (lambda: drop.Friedman(alpha=None), "alpha must lie between 0 and 1; got None"),
-        (lambda: drop.Sequential(beta="b"), "beta must lie between 0 and 1; got 'b'"),
+        (lambda: drop.Hoeffding(delta="a"), "delta must lie between 0 and 1, such as 0.05; got 'a'"),
+        (lambda: drop.Friedman(alpha=None), "alpha must lie between 0 and 1, such as 0.05; got None"),
+        (lambda: drop.Sequential(beta="b"), "beta must lie between 0 and 1, such as 0.05; got 'b'"),
         (lambda: drop.Bootstrap().test("oof", 0, 0, 0), r"drop\.Bootstrap needs Predictions, .* got str"),
         (
-            lambda: drop.as_rule(lambda: ["config 0"]),
+            lambda: drop.as_drop_rule(lambda: ["config 0"]),
             r"a drop rule is called with \(predictions\); <lambda> takes \(\)",
         ),
-        (lambda: drop.as_rule("bootstrap"), "drop must be a rule such as"),
-        (lambda: drop.as_rule(drop.Bootstrap), "drop must be a rule such as"),
+        (lambda: drop.as_drop_rule("bootstrap"), "drop must be a rule such as"),
+        (lambda: drop.as_drop_rule(drop.Bootstrap), "drop must be a rule such as"),
     ],
 )
 def test_bad_rules(make, words):
@@ -262,11 +262,11 @@ def test_bad_rules(make, words):
 
 
 def test_what_counts_as_a_rule():
-    assert drop.as_rule(None) is None
-    assert drop.as_rule(False) is None
-    assert drop.as_rule(True) == drop.Bootstrap()
+    assert drop.as_drop_rule(None) is None
+    assert drop.as_drop_rule(False) is None
+    assert drop.as_drop_rule(True) == drop.Bootstrap()
     rule = drop.Hoeffding()
-    assert drop.as_rule(rule) is rule
+    assert drop.as_drop_rule(rule) is rule
 
 
 def worst_by_mean(oof):
@@ -276,16 +276,16 @@ def worst_by_mean(oof):
 
 def test_a_callable_is_a_rule():
     oof = spread_out(c=4, n=24)
-    rule = drop.as_rule(worst_by_mean)
+    rule = drop.as_drop_rule(worst_by_mean)
     part = until(oof, 0, 0)
     assert rule.test(part, 0, 0, 0) == [drop.Drop(worst_by_mean(part)[0], None, "")]
     assert repr(rule) == f"rule {__name__}.worst_by_mean"
     with pytest.raises(InputError, match="one must be left"):
-        drop.as_rule(lambda oof: oof.configs).test(part, 0, 0, 0)
+        drop.as_drop_rule(lambda oof: oof.configs).test(part, 0, 0, 0)
     with pytest.raises(InputError, match="which is no configuration"):
-        drop.as_rule(lambda oof: ["nobody"]).test(part, 0, 0, 0)
+        drop.as_drop_rule(lambda oof: ["nobody"]).test(part, 0, 0, 0)
     with pytest.raises(InputError, match="must give the names"):
-        drop.as_rule(lambda oof: "config 1").test(part, 0, 0, 0)
+        drop.as_drop_rule(lambda oof: "config 1").test(part, 0, 0, 0)
 
 
 def test_the_text_of_a_rule_holds_no_address():

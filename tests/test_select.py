@@ -9,7 +9,7 @@ import pytest
 
 import outfold as of
 from conftest import make_predictions
-from outfold import select
+from outfold import compare, select
 from outfold.exceptions import InputError
 from outfold.metrics._scoring import Scoring, kernels_kept
 
@@ -51,7 +51,7 @@ def test_complexity_by_mapping_callable_and_alias():
     oof = ladder([0.79, 0.80], params=[{"select__k": 10}, {"select__k": 20}])
     for key in ("n_features", {"config 0": 1, "config 1": 2}, lambda name, params: params["select__k"]):
         assert select.within(5, complexity=key)(oof, "mean").name == "config 0"
-    with pytest.raises(InputError, match="complexity has no entry for the configuration 'config 1'"):
+    with pytest.raises(InputError, match="there is none for 'config 1'"):
         select.within(5, complexity={"config 0": 1})(oof, "mean")
 
 
@@ -64,12 +64,12 @@ def test_rules_serve_inside_the_bootstrap():
 
 def test_tied_set_holds_the_best_and_leaves_out_the_hopeless():
     oof = ladder([0.50, 0.78, 0.80, 0.79, 0.60])
-    found = select.tied_set(oof, "mean")
+    found = compare.tied_set(oof, "mean")
     assert found.configs[0] == "config 2"
     assert set(found.configs) == {"config 1", "config 2", "config 3"}
     assert found.pvalues[0] > 0.5
     assert np.all(found.pvalues > 0.05)
-    wider = select.tied_set(oof, "mean", level=0.999999)
+    wider = compare.tied_set(oof, "mean", confidence_level=0.999999)
     assert set(found.configs) <= set(wider.configs)
     assert "3 of 5 configurations cannot be told from the best" in str(found)
     assert json.loads(json.dumps(found.to_dict()))["configurations"][0]["config"] == "config 2"
@@ -80,16 +80,16 @@ def test_tied_set_holds_the_best_and_leaves_out_the_hopeless():
 def test_tied_set_of_equal_columns_and_of_constant_gaps():
     column = np.random.default_rng(0).integers(0, 2, 50).astype(float)
     same = of.from_arrays(None, np.stack([column] * 4, axis=1), response="pointwise")
-    assert len(select.tied_set(same, "mean")) == 4
+    assert len(compare.tied_set(same, "mean")) == 4
     # Always exactly 0.1 apart: no resampling can turn the order round.
     apart = of.from_arrays(None, np.stack([column, column + 0.1], axis=1), response="pointwise")
-    assert select.tied_set(apart, "mean").configs == ("config 1",)
+    assert compare.tied_set(apart, "mean").configs == ("config 1",)
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "log_loss", "f1"])
 def test_tied_set_works_for_any_metric(metric):
     oof = make_predictions(metric, n=80)
-    found = select.tied_set(oof, metric, n_resamples=300)
+    found = compare.tied_set(oof, metric, n_resamples=300)
     assert found.configs[0] == select.best(oof, metric).name
     assert found.n_candidates == 7
 
@@ -97,7 +97,7 @@ def test_tied_set_works_for_any_metric(metric):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda o: select.within(5, complexity="typo")(o, "accuracy"), "no configuration has a number for .* 'typo'"),
+        (lambda o: select.within(5, complexity="typo")(o, "accuracy"), "some configuration has a number; got 'typo'"),
         (lambda o: select.within(-1, complexity="C"), "loss_percent must be 0 or more"),
         (lambda o: select.within("x", complexity="C"), "loss_percent must be 0 or more; got 'x'"),
         (lambda o: select.within(np.nan, complexity="C"), "loss_percent must be 0 or more; got nan"),
@@ -109,18 +109,21 @@ def test_tied_set_works_for_any_metric(metric):
         ),
         (
             lambda o: select.one_standard_error(lambda name, params: "low")(o, "accuracy"),
-            "a number for every configuration; for 'config 0' it gave 'low'",
+            "a number for each configuration; for 'config 0' it gave 'low'",
         ),
         (
             lambda o: select.within(5, dict.fromkeys(o.configs, "low"))(o, "accuracy"),
-            "a number for every configuration; for 'config 0' it gave 'low'",
+            "a number for each configuration; for 'config 0' it gave 'low'",
         ),
         (lambda o: select.as_rule(lambda: 0), r"a selection rule is called with \(candidates\); <lambda> takes \(\)"),
         (lambda o: select.best("x", "accuracy"), "a rule needs Predictions, .* got str"),
-        (lambda o: select.tied_set(o, "accuracy", level=2), "level must lie between 0 and 1"),
-        (lambda o: select.tied_set(o, "accuracy", level="x"), "level must lie between 0 and 1, such as 0.95; got 'x'"),
-        (lambda o: select.tied_set(o, "accuracy", n_resamples=5), "n_resamples"),
-        (lambda o: select.tied_set("x", "accuracy"), "tied_set needs Predictions"),
+        (lambda o: compare.tied_set(o, "accuracy", confidence_level=2), "level must lie between 0 and 1"),
+        (
+            lambda o: compare.tied_set(o, "accuracy", confidence_level="x"),
+            "level must lie between 0 and 1, such as 0.95; got 'x'",
+        ),
+        (lambda o: compare.tied_set(o, "accuracy", n_resamples=5), "n_resamples"),
+        (lambda o: compare.tied_set("x", "accuracy"), "tied_set needs Predictions"),
     ],
 )
 def test_bad_input(call, message):

@@ -163,9 +163,9 @@ def test_fixed_counts_complete_repeats():
         (lambda: stability.trace("oof", "mean"), "trace needs Predictions, .* got str"),
         (lambda: stability.compare_plans(3, "mean"), "compare_plans needs a list of predictions, .* got int"),
         (lambda: stability.compare_plans(["x"], "mean"), "compare_plans needs Predictions, .* got str"),
-        (lambda: stability.reproducibility("x", 0, 1), "predictions or a matrix of scores; got str"),
-        (lambda: stability.reproducibility([[1.0, 2.0]], None, 1), r"columns of the scores, 0\.\.1; got None"),
-        (lambda: stability.reproducibility([[1.0, 2.0]], 0.5, 1), r"columns of the scores, 0\.\.1; got 0\.5"),
+        (lambda: stability.reproducibility("x", None, 0, 1), "predictions or a matrix of scores; got str"),
+        (lambda: stability.reproducibility([[1.0, 2.0]], None, None, 1), r"columns of the scores, 0\.\.1; got None"),
+        (lambda: stability.reproducibility([[1.0, 2.0]], None, 0.5, 1), r"columns of the scores, 0\.\.1; got 0\.5"),
         (lambda: stability.replicability([[True], [True, False]]), "rejections must be True or False"),
         (lambda: stability.replicability(["yes", "no"]), "rejections must be True or False"),
         (lambda: stability.Fixed(0), "n must be a whole number of at least 1"),
@@ -229,7 +229,7 @@ def test_trace_leaves_out_what_is_not_complete():
     assert found.n_repeats == 2
     assert "config 2" not in found.configs
     state[:, :, 3] = State.PENDING
-    with pytest.raises(NeedError, match="no repeat is complete"):
+    with pytest.raises(NeedError, match="needs a repeat that is complete"):
         stability.trace(replace(oof, state=state), "roc_auc")
 
 
@@ -238,27 +238,29 @@ def test_trace_leaves_out_what_is_not_complete():
 
 def test_reproducibility():
     scores = np.array([[0.9, 0.8], [0.8, 0.9], [0.7, 0.7], [0.9, 0.5]])
-    assert stability.reproducibility(scores, 0, 1) == pytest.approx(2 * (2.5 / 4) - 1)
-    assert stability.reproducibility(scores, 1, 0) == pytest.approx(2 * (2.5 / 4) - 1)
-    assert stability.reproducibility(np.ones((5, 2)), 0, 1) == 0
-    assert stability.reproducibility(np.tile([1, 0], (5, 1)), 1, 0) == 1
+    assert stability.reproducibility(scores, None, 0, 1) == pytest.approx(2 * (2.5 / 4) - 1)
+    assert stability.reproducibility(scores, None, 1, 0) == pytest.approx(2 * (2.5 / 4) - 1)
+    assert stability.reproducibility(np.ones((5, 2)), None, 0, 1) == 0
+    assert stability.reproducibility(np.tile([1, 0], (5, 1)), None, 1, 0) == 1
     oof = noisy(7, 0.3)
     table = Scoring(oof, "roc_auc").repeat_scores()
-    assert stability.reproducibility(oof, "config 0", "config 1") == stability.reproducibility(table, 0, 1)
-    assert stability.reproducibility(oof, 0, 1, "brier") == stability.reproducibility(
-        Scoring(oof, "brier").repeat_scores(), 0, 1
+    assert stability.reproducibility(oof, None, "config 0", "config 1") == stability.reproducibility(table, None, 0, 1)
+    assert stability.reproducibility(oof, "brier", 0, 1) == stability.reproducibility(
+        Scoring(oof, "brier").repeat_scores(), None, 0, 1
     )
     with pytest.raises(InputError, match=r"columns of the scores, 0\.\.1"):
-        stability.reproducibility(scores, 0, 5)
+        stability.reproducibility(scores, None, 0, 5)
     with pytest.raises(InputError, match="shape"):
-        stability.reproducibility([1.0, 2.0], 0, 1)
+        stability.reproducibility([1.0, 2.0], None, 0, 1)
 
 
 def test_a_repeat_without_scores_has_no_winner():
     for table in ([[0.5, np.nan], [0.6, 0.5]], [[np.nan, 0.5], [0.6, 0.5]]):
         with pytest.raises(InputError, match=r"undefined \(NaN\) in 1 of 2 repeats"):
-            stability.reproducibility(table, 0, 1)
-    assert stability.reproducibility([[0.5, 0.4, np.nan], [0.6, 0.5, 0.1]], 0, 1) == 1  # of the two that are asked for
+            stability.reproducibility(table, None, 0, 1)
+    assert (
+        stability.reproducibility([[0.5, 0.4, np.nan], [0.6, 0.5, 0.1]], None, 0, 1) == 1
+    )  # of the two that are asked for
 
 
 def test_replicability():
@@ -309,7 +311,7 @@ def test_compare_plans_sees_a_clear_winner_every_time():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: of.stability.compare_plans([], "mean"), "at least one artifact"),
+        (lambda: of.stability.compare_plans([], "mean"), "one plan or more; got none"),
         (lambda: of.stability.compare_plans([repeated(2, repeats=6)], "mean"), "at least 10 repeats of 2 folds"),
         (lambda: of.stability.compare_plans([repeated(5), repeated(5).sel(config=0)], "mean"), "same configurations"),
     ],
@@ -321,7 +323,7 @@ def test_compare_plans_refuses(call, message):
 
 def test_one_repeat_says_nothing_about_reproducibility():
     with pytest.raises(NeedError, match="at least 2 complete repeats"):
-        of.stability.reproducibility(repeated(5).sel(repeat=0), 0, 1, "mean")
+        of.stability.reproducibility(repeated(5).sel(repeat=0), "mean", 0, 1)
 
 
 @pytest.mark.parametrize("rule", [stability.Rank(configs=["nobody"]), stability.KS(configs=["nobody"])])
@@ -345,11 +347,11 @@ def test_reproducibility_says_what_is_wrong_with_a_configuration(state, words):
     states = oof.state.copy()
     states[1, :, 3] = state
     with pytest.raises(NeedError, match=words):
-        of.stability.reproducibility(replace(oof, state=states), "config 0", "config 1", "mean")
+        of.stability.reproducibility(replace(oof, state=states), "mean", "config 0", "config 1")
 
 
 def test_reproducibility_needs_two_configurations_that_exist():
     with pytest.raises(InputError, match="no configuration 'nobody' among"):
-        of.stability.reproducibility(repeated(5), "config 0", "nobody", "mean")
+        of.stability.reproducibility(repeated(5), "mean", "config 0", "nobody")
     with pytest.raises(InputError, match="a and b must be two configurations; both are 'config 0'"):
-        of.stability.reproducibility(repeated(5), "config 0", 0, "mean")
+        of.stability.reproducibility(repeated(5), "mean", "config 0", 0)

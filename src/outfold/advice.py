@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import ceil, floor
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from . import formatting
 from .arguments import check_count
 from .data.plan import Plan
-from .drop import Bootstrap, Rule
+from .drop import Bootstrap, DropRule
 from .exceptions import InputError
-from .results import Optimism
+from .results import Advice, Optimism
+from .results._advice import Goal, Task
 from .simulate import Accuracy, optimism
-
-Goal = Literal["estimate", "select", "compare"]
-Task = Literal["binary", "multiclass", "regression", "survival"]
 
 _BBC = "Tsamardinos 2018"
 _PROTOCOLS = "Tsamardinos 2015"
@@ -37,79 +34,6 @@ _ENOUGH_REPEATS, _MOST_REPEATS = 4, 10
 _FOLDS, _FEWER_FOLDS = 10, 5
 # Precision does not grow with samples for ever in any way that matters; a bound keeps the sums short.
 _MOST_SUMMED = 1_000_000
-
-
-@dataclass(frozen=True)
-class Advice:
-    """What to do, and why.
-
-    Attributes
-    ----------
-    plan, drop
-        For ``collect(configs, X, y, advice.plan, drop=advice.drop)``.
-    method
-        The estimate to report, a name of `outfold.estimate`; None where the goal is to compare.
-    test
-        The test of a difference; None where the goal is another.
-    reasons
-        Sentences, each with its source in brackets; ``[ours]`` marks what no paper says.
-    fits
-        Fits that `collect` does, at most: dropping saves some.
-    expected_optimism
-        How flattering the winner's own accuracy would be if configurations were independent (`simulate.optimism`); None where
-        there is nothing to choose, or no accuracy.
-    expected_seconds
-        How long the fits take when all workers are busy all the time; None where the cost of one is not known.
-    """
-
-    goal: Goal
-    task: Task
-    n_samples: int
-    n_configs: int
-    plan: Plan
-    drop: Rule | None
-    method: str | None
-    test: str | None
-    reasons: tuple[str, ...]
-    fits: int
-    expected_optimism: Optimism | None = None
-    expected_seconds: float | None = None
-
-    def __str__(self) -> str:
-        setting = f"{formatting.count(self.n_samples, 'sample')}, {formatting.count(self.n_configs, 'configuration')}"
-        title = f"To {self.goal} with {setting} ({self.task})"
-        return "\n".join(
-            [formatting.facts(title, self._facts()), "because", *(f"  - {reason}" for reason in self.reasons)]
-        )
-
-    def _repr_html_(self) -> str:
-        rows = [*self._facts(), *(("because", reason) for reason in self.reasons)]
-        return formatting.facts_html(f"To {self.goal}", rows)
-
-    def _facts(self) -> Iterable[tuple[str, str]]:
-        yield "plan", str(self.plan)
-        if self.drop is not None:
-            yield "drop", repr(self.drop)
-        if self.method is not None:
-            yield "estimate", f"estimate.{self.method}"
-        if self.test is not None:
-            yield "test", f"compare.{self.test}"
-        yield "fits", f"{self.fits:,}" + (" at most" if self.drop is not None else "")
-        if self.expected_seconds is not None:
-            yield "time", formatting.seconds(self.expected_seconds)
-        if self.expected_optimism is not None:
-            value = formatting.number(self.expected_optimism.value, sign=True)
-            yield "optimism", f"{value} of the winner's own accuracy, were configurations independent"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Json-ready form."""
-        names = ("goal", "task", "n_samples", "n_configs", "method", "test", "fits", "expected_seconds")
-        return {k: getattr(self, k) for k in names} | {
-            "plan": self.plan.to_dict(),
-            "drop": None if self.drop is None else repr(self.drop),
-            "expected_optimism": None if self.expected_optimism is None else self.expected_optimism.to_dict(),
-            "reasons": list(self.reasons),
-        }
 
 
 def advise(
@@ -307,7 +231,7 @@ class _Case:
         )
         return cheapest
 
-    def _drop(self, plan: Plan) -> Rule | None:
+    def _drop(self, plan: Plan) -> DropRule | None:
         if self.c < 2 or plan.folds * plan.repeats < 2:
             return None
         if self.n < _FEW:

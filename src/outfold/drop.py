@@ -21,16 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import metrics
-from .arguments import check_count, check_takes, is_number
+from .arguments import check_alpha, check_between, check_count, check_takes
 from .data.predictions import Predictions, State
-from .exceptions import InputError
+from .exceptions import InputError, got
 from .metrics import Metric, MetricLike
 from .metrics._scoring import Scoring, bind, running
 from .requirements import check_predictions
 from .stats import resampling, sequential
 from .stats.selection import argbest
 
-__all__ = ["Bootstrap", "Drop", "Friedman", "Hoeffding", "Rule", "Sequential"]
+__all__ = ["Bootstrap", "Drop", "DropRule", "Friedman", "Hoeffding", "Sequential"]
 
 # Streams of one seed are told apart by the first word of their spawn key; fits use (repeat, fold).
 _DROP_STREAM = 0xD209
@@ -41,12 +41,18 @@ class Drop(NamedTuple):
 
     Attributes
     ----------
-    config
+    config : str
         Its name.
-    probability
+    probability : float or None
         How sure the rule is that it is worse than `compared_with`; None where the rule has no such number.
-    compared_with
+    compared_with : str
         The best configuration at that time; empty where the rule compared with none.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> of.drop.Drop("tree", 0.995, "logit").config
+    'tree'
     """
 
     config: str
@@ -54,8 +60,17 @@ class Drop(NamedTuple):
     compared_with: str
 
 
-class Rule:
-    """What rules have in common. A rule drops neither the current best nor all configurations."""
+class DropRule:
+    """What drop rules have in common. A rule drops neither the current best nor all configurations.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> correct = np.random.default_rng(0).random((80, 2)) < [0.9, 0.3]
+    >>> oof = of.from_arrays(None, correct, response="pointwise")
+    >>> of.drop.Bootstrap().test(oof, repeat=0, fold=0, seed=0)
+    [Drop(config='config 1', probability=1.0, compared_with='config 0')]
+    """
 
     metric: MetricLike | None = None
 
@@ -64,11 +79,13 @@ class Rule:
 
         Parameters
         ----------
-        oof
+        oof : Predictions
             Predictions so far: later folds are pending, and there are no later repeats. ``oof.plan`` is the whole plan.
-        repeat, fold
+        repeat : int
+            The repeat of the fold that was finished last.
+        fold : int
             The fold that was finished last.
-        seed
+        seed : int
             The seed of the collection; the same predictions and seed give the same drops.
         """
         check_predictions(oof, f"drop.{type(self).__name__}")
@@ -92,7 +109,7 @@ class Rule:
 
 
 @dataclass(frozen=True, repr=False)
-class Bootstrap(Rule):
+class Bootstrap(DropRule):
     """Drops what loses against the best in more than the share `threshold` of bootstrap draws (BBCD-CV).
 
     After every fold, the best configuration on the predictions so far is compared with all others on the same bootstrap
@@ -101,19 +118,24 @@ class Bootstrap(Rule):
 
     Parameters
     ----------
-    threshold
+    threshold : float
         Between 0.5 and 1. At 0.99 the winner of the whole cross-validation survives in about 99 of 100 searches.
-    min_predictions
-        Nothing is dropped before so many samples have predictions; with fewer a drop is noise (sect. 5.2.2). The authors'
-        program has no such bound: 0.
-    n_resamples
+    min_predictions : int
+        Number of samples that must have predictions before anything is dropped; with fewer, a drop is noise (sect. 5.2.2). The
+        authors' program has no such bound: 0.
+    n_resamples : int
         Number of bootstrap draws.
-    metric
+    metric : str, callable, Metric or None
         What is compared; the default metric of the task where None.
+
+    References
+    ----------
+    Tsamardinos, Greasidou and Borboudakis (2018), Bootstrapping the out-of-sample predictions, sect. 4.
 
     Examples
     --------
-    >>> Bootstrap(threshold=0.95)
+    >>> import outfold as of
+    >>> of.drop.Bootstrap(threshold=0.95)
     Bootstrap(threshold=0.95, min_predictions=50, n_resamples=1000, metric=None)
     """
 
@@ -123,8 +145,7 @@ class Bootstrap(Rule):
     metric: MetricLike | None = None
 
     def __post_init__(self) -> None:
-        if not is_number(self.threshold) or not 0.5 < self.threshold < 1:
-            raise InputError(f"threshold must lie between 0.5 and 1, such as 0.99; got {self.threshold!r}.")
+        check_between(self.threshold, "threshold", 0.99, low=0.5)
         check_count(self.min_predictions, "min_predictions", 0)
         check_count(self.n_resamples, "n_resamples", 1)
 
@@ -145,7 +166,7 @@ class Bootstrap(Rule):
 
 
 @dataclass(frozen=True, repr=False)
-class Hoeffding(Rule):
+class Hoeffding(DropRule):
     """Drops what cannot be the best within Hoeffding's bounds (the Hoeffding race of Maron and Moore 1994).
 
     A mean of n values in a range of width B lies within B sqrt(log(2 / delta) / (2 n)) of the truth with probability
@@ -154,12 +175,22 @@ class Hoeffding(Rule):
 
     Parameters
     ----------
-    delta
+    delta : float
         Probability that a single bound fails.
-    min_predictions
-        Nothing is dropped before so many samples have predictions.
-    metric
-        A mean of values within known bounds, such as ``"accuracy"`` or ``"brier"``.
+    min_predictions : int
+        Number of samples that must have predictions before anything is dropped.
+    metric : str, callable, Metric or None
+        A mean of values within known bounds, such as ``"accuracy"`` or ``"brier"``; the default metric of the task where None.
+
+    References
+    ----------
+    Maron and Moore (1994), Hoeffding races.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> of.drop.Hoeffding(metric="accuracy")
+    Hoeffding(delta=0.05, min_predictions=50, metric='accuracy')
     """
 
     delta: float = 0.05
@@ -167,7 +198,7 @@ class Hoeffding(Rule):
     metric: MetricLike | None = None
 
     def __post_init__(self) -> None:
-        _check_share(self.delta, "delta")
+        check_between(self.delta, "delta", 0.05)
         check_count(self.min_predictions, "min_predictions", 0)
 
     def check(self, oof: Predictions) -> None:
@@ -175,8 +206,10 @@ class Hoeffding(Rule):
         found, _ = bind(oof, self._metric(oof))
         if not (found.pointwise and np.all(np.isfinite(found.bounds))):
             raise InputError(
-                f"Hoeffding needs a mean of values within known bounds, such as accuracy or brier; {found.name} is "
-                f"{'unbounded' if found.pointwise else 'not a mean of values'}. Use Hoeffding(metric='accuracy') or Bootstrap()."
+                argument="Hoeffding",
+                needed="needs a mean of values within known bounds, such as accuracy or brier",
+                given=f"{found.name} is {'unbounded' if found.pointwise else 'not a mean of values'}",
+                remedy="Use `Hoeffding(metric='accuracy')` or `Bootstrap()`.",
             )
 
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
@@ -193,7 +226,7 @@ class Hoeffding(Rule):
 
 
 @dataclass(frozen=True, repr=False)
-class Friedman(Rule):
+class Friedman(DropRule):
     """Drops what ranks significantly below the best over the folds so far (F-race, Birattari et al. 2002).
 
     The folds are the blocks of a Friedman test of all running configurations; where it rejects, every one is compared with
@@ -201,12 +234,22 @@ class Friedman(Rule):
 
     Parameters
     ----------
-    alpha
+    alpha : float
         Level of both tests.
-    min_folds
-        Nothing is dropped before so many folds are done.
-    metric
-        What is ranked within every fold; a fold in which it is undefined is left out.
+    min_folds : int
+        Number of folds that must be done before anything is dropped.
+    metric : str, callable, Metric or None
+        What is ranked within each fold; a fold in which it is undefined is left out. The default metric of the task where None.
+
+    References
+    ----------
+    Birattari, Stuetzle, Paquete and Varrentrapp (2002), A racing algorithm for configuring metaheuristics.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> of.drop.Friedman(alpha=0.01)
+    Friedman(alpha=0.01, min_folds=5, metric=None)
     """
 
     alpha: float = 0.05
@@ -214,7 +257,7 @@ class Friedman(Rule):
     metric: MetricLike | None = None
 
     def __post_init__(self) -> None:
-        _check_share(self.alpha, "alpha")
+        check_alpha(self.alpha)
         check_count(self.min_folds, "min_folds", 2)
 
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
@@ -235,7 +278,7 @@ class Friedman(Rule):
 
 
 @dataclass(frozen=True, repr=False)
-class Sequential(Rule):
+class Sequential(DropRule):
     """Drops what is too seldom among the top of a fold (CVST, Krueger, Panknin and Braun 2015).
 
     In every fold the top group is the best configuration and those that cannot be told from it on the samples of the fold
@@ -245,14 +288,26 @@ class Sequential(Rule):
 
     Parameters
     ----------
-    alpha, beta
-        Errors of the sequential test.
-    similarity
+    alpha : float
+        Probability that the sequential test drops a configuration that is among the best.
+    beta : float
+        Probability that it keeps one that is not.
+    similarity : float
         Level of the test for the top group, divided by the number of comparisons in a fold.
-    steps
+    steps : int or None
         The number of folds S the test is laid out for; all folds of the plan where None.
-    metric
-        A mean of per-sample values, such as ``"accuracy"`` or ``"mse"``.
+    metric : str, callable, Metric or None
+        A mean of per-sample values, such as ``"accuracy"`` or ``"mse"``; the default metric of the task where None.
+
+    References
+    ----------
+    Krueger, Panknin and Braun (2015), Fast cross-validation via sequential testing.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> of.drop.Sequential(steps=20)
+    Sequential(alpha=0.01, beta=0.1, similarity=0.05, steps=20, metric=None)
     """
 
     alpha: float = 0.01
@@ -263,9 +318,10 @@ class Sequential(Rule):
 
     def __post_init__(self) -> None:
         for name in ("alpha", "beta", "similarity"):
-            _check_share(getattr(self, name), name)
+            check_between(getattr(self, name), name, 0.05)
         if self.alpha + self.beta >= 1:
-            raise InputError(f"alpha + beta must be below 1; they are {self.alpha:g} and {self.beta:g}.")
+            given = f"they are {self.alpha:g} and {self.beta:g}"
+            raise InputError(argument="alpha + beta", needed="must be below 1", given=given)
         if self.steps is not None:
             self._check_steps(check_count(self.steps, "steps", 1))
 
@@ -274,8 +330,10 @@ class Sequential(Rule):
         found, _ = bind(oof, self._metric(oof))
         if not found.pointwise:
             raise InputError(
-                f"Sequential needs a mean of per-sample values, such as accuracy or mse; {found.name} is none. "
-                "Use Sequential(metric='accuracy') or Bootstrap()."
+                argument="Sequential",
+                needed="needs a mean of per-sample values, such as accuracy or mse",
+                given=f"{found.name} is none",
+                remedy="Use `Sequential(metric='accuracy')` or `Bootstrap()`.",
             )
         self._check_steps(self._steps(oof))
 
@@ -283,8 +341,10 @@ class Sequential(Rule):
         least = sequential.least_steps(self.alpha, self.beta)
         if steps < least:
             raise InputError(
-                f"Sequential needs at least {least} folds in all at these errors; there are {steps}. "
-                "Use more repeats, or Bootstrap()."
+                argument="Sequential",
+                needed=f"needs at least {least} folds in all at these errors",
+                given=f"there are {steps}",
+                remedy="Use more repeats, or `Bootstrap()`.",
             )
 
     def _steps(self, oof: Predictions) -> int:
@@ -311,7 +371,7 @@ class Sequential(Rule):
         return tops
 
 
-class _Custom(Rule):
+class _UserDropRule(DropRule):
     """A rule written by the user."""
 
     def __init__(self, function: Callable[[Predictions], Iterable[str]]) -> None:
@@ -325,15 +385,17 @@ class _Custom(Rule):
         answer = self.function(oof)
         named = list(answer) if isinstance(answer, Iterable) and not isinstance(answer, str) else None
         if named is None or not all(isinstance(name, str) for name in named):
-            raise InputError(f"{self!r} must give the names of the configurations to drop; it gave {answer!r}.")
+            needed = "must give the names of the configurations to drop"
+            raise InputError(argument=repr(self), needed=needed, given=f"it gave {answer!r}")
         named = list(dict.fromkeys(named))
         unknown = [name for name in named if name not in oof.configs]
         if unknown:
-            raise InputError(f"{self!r} dropped {unknown[0]!r}, which is no configuration.")
+            raise InputError(argument=repr(self), needed=f"dropped {unknown[0]!r}, which is no configuration")
         left = [oof.configs[j] for j in running(oof)]
         out = [name for name in named if name in left]
         if out and len(out) == len(left):
-            raise InputError(f"{self!r} dropped all {len(left)} running configurations; one must be left.")
+            needed = f"dropped all {len(left)} running configurations"
+            raise InputError(argument=repr(self), needed=needed, given="one must be left")
         return [Drop(name, None, "") for name in out]
 
     def __repr__(self) -> str:
@@ -341,21 +403,22 @@ class _Custom(Rule):
         return f"rule {getattr(self.function, '__module__', '')}.{name}"
 
 
-RuleLike: TypeAlias = Rule | Callable[[Predictions], Iterable[str]] | bool | None
+DropRuleLike: TypeAlias = DropRule | Callable[[Predictions], Iterable[str]] | bool | None
 
 
-def as_rule(rule: RuleLike) -> Rule | None:
+def as_drop_rule(rule: DropRuleLike) -> DropRule | None:
     """A rule, a callable made a rule, the default for True, nothing for None or False."""
     if rule is None or rule is False:
         return None
     if rule is True:
         return Bootstrap()
-    if isinstance(rule, Rule):
+    if isinstance(rule, DropRule):
         return rule
     if callable(rule) and not isinstance(rule, type):
         check_takes(rule, ("predictions",), "a drop rule")
-        return _Custom(rule)
-    raise InputError(f"drop must be a rule such as drop.Bootstrap(), True, None or a callable; got {rule!r}.")
+        return _UserDropRule(rule)
+    needed = "must be a rule such as `drop.Bootstrap()`, True, None or a callable"
+    raise InputError(argument="drop", needed=needed, given=got(rule))
 
 
 def _best(scoring: Scoring) -> int:
@@ -369,11 +432,6 @@ def _losses(metric: Metric, values: NDArray[Any]) -> NDArray[np.float64]:
     if not metric.greater_is_better:
         return values
     return 1 - values if np.all((values == 0) | (values == 1)) else -values
-
-
-def _check_share(value: float, name: str) -> None:
-    if not is_number(value) or not 0 < value < 1:
-        raise InputError(f"{name} must lie between 0 and 1; got {value!r}.")
 
 
 def _shown(rule: Any) -> Iterator[str]:

@@ -1,8 +1,8 @@
-"""Which configuration to take: the rules, the same for the final choice and inside the bootstrap.
+"""Which configuration to take: rules, the same for the final choice and inside the bootstrap.
 
-A rule is called on predictions, ``select.best(oof, "roc_auc")``, and is passed to estimates, ``bbc(oof, "roc_auc",
-rule=select.one_standard_error(complexity="C"))``. Any callable on `Candidates` that returns a name or a position is a rule
-too. Ties go to the earliest configuration in the user's order, everywhere.
+A rule is an object. Call it on predictions, ``select.best(oof, "roc_auc")``, or pass it to an estimate, ``bbc(oof, "roc_auc",
+rule=select.one_standard_error(complexity="C"))``. A function on `Candidates` that returns a name or a position serves as a rule
+too. Every rule breaks ties in favour of the configuration that comes first.
 """
 
 from __future__ import annotations
@@ -14,33 +14,35 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import check_count, check_level, check_takes, is_number
+from .arguments import RngLike, as_seed, check_confidence_level, check_count, check_takes, is_number
 from .data.predictions import Predictions
-from .exceptions import InputError
+from .exceptions import InputError, got
 from .metrics import MetricLike
 from .metrics._scoring import Aggregate, Scoring, sample_bootstrap
 from .requirements import check_predictions, requires
 from .results import Selection, TiedSet
 from .stats.selection import argbest, best_pvalues, tied_with_best
 
-__all__ = ["Candidates", "Rule", "best", "one_standard_error", "tied_set", "within"]
+__all__ = ["Candidates", "Rule", "best", "one_standard_error", "within"]
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """What a rule written by the user is given: the candidates and their scores.
+    """The candidates and their scores, which a rule written by the user receives.
 
     Attributes
     ----------
-    names, params
-        The candidates, in the user's order, and the parameters that tell them apart.
-    mean
-        (C,) their scores.
-    folds
-        (C, F) their scores in every fold.
-    se
-        (C,) standard errors over folds.
-    greater_is_better
+    names : tuple of str
+        The candidates, in the user's order.
+    params : tuple of dict
+        The parameters that tell them apart.
+    mean : ndarray of shape (C,)
+        Their scores.
+    folds : ndarray of shape (C, F)
+        Their scores in each fold.
+    se : ndarray of shape (C,)
+        Standard errors over folds.
+    greater_is_better : bool
         Direction of the metric.
     """
 
@@ -56,7 +58,20 @@ Complexity: TypeAlias = str | Mapping[str, float] | Callable[[str, Mapping[str, 
 
 
 class Rule:
-    """A configuration selection strategy."""
+    """A rule that picks one configuration; `best`, `one_standard_error` and `within` give such rules.
+
+    Attributes
+    ----------
+    name : str
+        The rule in words.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> oof = of.from_arrays(None, [[1, 1], [0, 1], [1, 0], [0, 1]], response="pointwise")
+    >>> of.select.best(oof, "mean").name
+    'config 1'
+    """
 
     name = "rule"
 
@@ -65,7 +80,22 @@ class Rule:
         raise NotImplementedError
 
     def __call__(self, oof: Predictions, metric: MetricLike, aggregate: Aggregate = "pooled") -> Selection:
-        """The configuration this rule picks on all predictions."""
+        """The configuration this rule picks on all predictions.
+
+        Parameters
+        ----------
+        oof : Predictions
+            The predictions of all configurations.
+        metric : str, callable or Metric
+            What is compared.
+        aggregate : {"pooled", "fold"}
+            One score per repeat, or the mean over folds.
+
+        Returns
+        -------
+        Selection
+            The configuration, its cross-validation score and how many are tied.
+        """
         check_predictions(oof, "a rule")
         return choose(Scoring(oof, metric, aggregate), self)
 
@@ -90,8 +120,9 @@ class _Simplest(Rule):
             check_takes(complexity, ("name", "parameters"), "complexity")
         elif not isinstance(complexity, (str, Mapping)):
             raise InputError(
-                "complexity must be a parameter name, a mapping from configuration to number, or a callable on (name, "
-                f"parameters); got {complexity!r}."
+                argument="complexity",
+                needed="must be a parameter name, a mapping from configuration to number, or a callable on (name, parameters)",
+                given=got(complexity),
             )
         self.complexity = complexity
         what = complexity if isinstance(complexity, str) else getattr(complexity, "__name__", "complexity")
@@ -122,8 +153,9 @@ class _Simplest(Rule):
         if np.isinf(values).all() and isinstance(self.complexity, str):
             known = sorted({k for params in scoring.params for k in params})
             raise InputError(
-                f"no configuration has a number for the parameter {self.complexity!r} to tell which is simpler; the "
-                f"parameters are {', '.join(known) or 'not known'}."
+                argument="complexity",
+                needed="must be a parameter for which some configuration has a number",
+                given=f"got {self.complexity!r}, and the parameters are {', '.join(known) or 'not known'}",
             )
         return values
 
@@ -139,7 +171,10 @@ class _OneStandardError(_Simplest):
     ) -> NDArray[np.float64]:
         if max(np.bincount([r for r, _ in scoring.cells])) < 2:
             raise InputError(
-                "one_standard_error needs at least 2 folds a repeat to know a standard error; use select.best."
+                argument="one_standard_error",
+                needed="needs 2 folds or more in a repeat, to know a standard error",
+                given=f"these predictions are {scoring.oof.plan}",
+                remedy="Use `select.best`.",
             )
         se = scoring.standard_errors(scoring.fold_scores(weights))
         return np.nan_to_num(se[np.arange(len(se)), winners])
@@ -161,7 +196,7 @@ class _Within(_Simplest):
         return np.abs(best) * (self.loss_percent / 100)
 
 
-class _Custom(Rule):
+class _UserRule(Rule):
     """A rule written by the user."""
 
     def __init__(self, function: Callable[[Candidates], str | int]) -> None:
@@ -186,8 +221,9 @@ class _Custom(Rule):
         if isinstance(answer, (int, np.integer)) and 0 <= answer < len(names):
             return int(answer)
         raise InputError(
-            f"the rule {self.name} must return the name or the position of one of {len(names)} candidates; "
-            f"it returned {answer!r}."
+            argument=f"the rule {self.name}",
+            needed=f"must return the name or the position of one of {len(names)} candidates",
+            given=f"it returned {answer!r}",
         )
 
 
@@ -195,82 +231,128 @@ best = _Best()
 
 
 def one_standard_error(complexity: Complexity) -> Rule:
-    """The simplest configuration within one standard error of the best (Breiman et al. 1984; Raschka 2018, sect. 3.10).
+    """The rule that picks the simplest configuration within one standard error of the best.
 
     Parameters
     ----------
-    complexity
-        A parameter name such as ``"C"`` or ``"n_estimators"``, ``"depth"`` or ``"n_features"`` for whatever the estimator calls
-        it (None counts as unlimited), a mapping from configuration name to number, or a callable on (name, parameters).
-        Smaller is simpler.
+    complexity : str, dict or callable
+        What tells which configuration is simpler; smaller is simpler. A parameter name such as ``"C"`` or ``"n_estimators"``;
+        ``"depth"`` or ``"n_features"``, whatever the estimator calls it (None counts as unlimited); a mapping from
+        configuration name to number; or a callable on (name, parameters).
+
+    Returns
+    -------
+    Rule
+        A rule for `rule` in estimates and searches.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen and Stone (1984), Classification and Regression Trees. Raschka (2018), sect. 3.10.
 
     Examples
     --------
-    >>> one_standard_error(complexity="C")
+    >>> import outfold as of
+    >>> of.select.one_standard_error(complexity="C")
     <rule: simplest by C within one standard error>
     """
     return _OneStandardError(complexity)
 
 
 def within(loss_percent: float, complexity: Complexity) -> Rule:
-    """The simplest configuration whose score is at most `loss_percent` percent worse than the best.
+    """The rule that picks the simplest configuration whose score is at most `loss_percent` percent worse than the best.
 
     Parameters
     ----------
-    loss_percent
-        Percent of the best score one is willing to lose.
-    complexity
-        As for `one_standard_error`.
+    loss_percent : float
+        Percent of the best score that you are willing to lose.
+    complexity : str, dict or callable
+        What tells which configuration is simpler; smaller is simpler. A parameter name such as ``"C"`` or ``"n_estimators"``;
+        ``"depth"`` or ``"n_features"``, whatever the estimator calls it (None counts as unlimited); a mapping from
+        configuration name to number; or a callable on (name, parameters).
+
+    Returns
+    -------
+    Rule
+        A rule for `rule` in estimates and searches.
 
     Examples
     --------
-    >>> within(2, complexity="max_depth")
+    >>> import outfold as of
+    >>> of.select.within(2, complexity="max_depth")
     <rule: simplest by max_depth within 2 percent>
     """
     if not is_number(loss_percent) or loss_percent < 0:
-        raise InputError(f"loss_percent must be 0 or more; got {loss_percent!r}.")
+        raise InputError(argument="loss_percent", needed="must be 0 or more", given=got(loss_percent))
     return _Within(loss_percent, complexity)
 
 
 @requires()
 def tied_set(
-    oof: Predictions, metric: MetricLike, level: float = 0.95, n_resamples: int = 1000, rng: int = 0
+    oof: Predictions,
+    metric: MetricLike,
+    *,
+    confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    rng: RngLike = 0,
 ) -> TiedSet:
     """Configurations that cannot be told from the best: a confidence set for the truly best one.
 
-    A configuration stays unless some other beats it by more than chance allows. For configuration j the statistic is the largest
-    studentised difference to any other, T_j = max_k (s_k - s_j) / se_kj; it is held against the largest centred difference, in
-    either direction, in bootstrap draws of the samples. The maximum over k pays for looking at all of them, so the set holds
-    the truly best configuration with probability `level` or more.
+    A configuration stays in the set unless another one beats it by more than chance allows. For configuration j the statistic is
+    the largest studentised difference to any other, T_j = max_k (s_k - s_j) / se_kj. It is compared with the largest centred
+    difference, in either direction, in bootstrap draws of the samples. The maximum over k accounts for looking at all of them, so
+    the set holds the truly best configuration with probability `confidence_level` or more.
 
     Parameters
     ----------
-    level
+    oof : Predictions
+        The predictions of all configurations.
+    metric : str, callable or Metric
+        What is compared.
+    confidence_level : float
         Confidence level of the set.
-    n_resamples, rng
-        Number of bootstrap draws of the samples (groups), and their seed.
+    n_resamples : int
+        Number of bootstrap draws, 100 or more. Groups are drawn whole.
+    rng : int, numpy.random.Generator, numpy.random.SeedSequence or None
+        Seed of the draws.
+
+    Returns
+    -------
+    TiedSet
+        The members, best first, with their scores and p values.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> correct = np.random.default_rng(0).random((80, 3)) < [0.9, 0.88, 0.5]
+    >>> of.compare.tied_set(of.from_arrays(None, correct, response="pointwise"), "mean").configs
+    ('config 0', 'config 1')
     """
-    return tied_among(Scoring(oof, metric), level, n_resamples, rng)
+    return tied_among(Scoring(oof, metric), confidence_level, n_resamples, rng)
 
 
-def tied_among(scoring: Scoring, level: float = 0.95, n_resamples: int = 1000, rng: int = 0) -> TiedSet:
+def tied_among(scoring: Scoring, confidence_level: float = 0.95, n_resamples: int = 1000, rng: RngLike = 0) -> TiedSet:
     """The set of `tied_set` among the candidates of a scoring that is at hand."""
-    level = check_level(level, "level")
+    level = check_confidence_level(confidence_level)
     sign = scoring.metric.sign
     observed = sign * scoring.scores()[0]
-    bootstrap = sample_bootstrap(scoring, False, rng)
+    bootstrap = sample_bootstrap(scoring, False, as_seed(rng))
     blocks = bootstrap.blocks(check_count(n_resamples, "n_resamples", 100))
     draws = sign * np.concatenate([scoring.scores(weights) for weights in blocks])
     defined = ~np.isnan(draws).any(axis=1)
     if np.isnan(observed).any() or defined.sum() < 100:
-        raise InputError(f"{scoring.metric.name} is undefined on too many bootstrap samples of these predictions.")
+        raise InputError(
+            argument="tied_set",
+            needed="needs a metric that is defined on bootstrap samples",
+            given=f"{scoring.metric.name} is undefined on too many of them",
+            remedy="Use a mean over samples such as accuracy or mse, or more samples.",
+        )
     pvalues = best_pvalues(observed, draws[defined])
     members = pvalues > 1 - level
     order = [int(j) for j in np.argsort(-observed, kind="stable") if members[j]]
     names = scoring.names
     return TiedSet(
         metric=scoring.metric.name,
-        level=level,
+        confidence_level=level,
         configs=tuple(names[j] for j in order),
         scores=sign * observed[order],
         pvalues=pvalues[order],
@@ -287,10 +369,20 @@ def as_rule(rule: RuleLike) -> Rule:
         return best
     if isinstance(rule, Rule):
         return rule
+    made_by: tuple[Any, ...] = (one_standard_error, within)
+    if rule in made_by:
+        raise InputError(
+            argument="rule",
+            needed="must be a rule",
+            given=f"got the function {rule.__name__} itself",
+            remedy=f"Call it: `rule=select.{rule.__name__}(...)`.",
+        )
     if callable(rule):
         check_takes(rule, ("candidates",), "a selection rule")
-        return _Custom(rule)
-    raise InputError(f"rule must be select.best, select.one_standard_error(...) or a callable; got {rule!r}.")
+        return _UserRule(rule)
+    raise InputError(
+        argument="rule", needed="must be `select.best`, `select.one_standard_error(...)` or a callable", given=got(rule)
+    )
 
 
 def choose(scoring: Scoring, rule: RuleLike = None) -> Selection:
@@ -301,13 +393,14 @@ def choose(scoring: Scoring, rule: RuleLike = None) -> Selection:
     scores = scoring.scores()
     if picked < 0 and len(scoring.cells) == len(scoring.rows) and scoring.aggregate == "fold":
         raise InputError(
-            f"{metric.name} is undefined in every fold: each holds out one sample only. Use folds of several samples, or a "
-            "metric that is a mean over samples, such as accuracy or mse."
+            f"{metric.name} is undefined in every fold: each holds out one sample only",
+            remedy="Use folds of several samples, or a metric that is a mean over samples, such as accuracy or mse.",
         )
     if picked < 0:
         raise InputError(
             f"{metric.name} is undefined for every configuration on these {len(scoring.rows)} samples: "
-            "a class, a comparable pair or any spread of the labels is missing. Use another metric or more samples."
+            "a class, a comparable pair or any spread of the labels is missing",
+            remedy="Use another metric or more samples.",
         )
     tied = int(tied_with_best(scores, metric.greater_is_better)[1][0].sum())
     return Selection(
@@ -341,10 +434,12 @@ def _complexity(key: Any, name: str, params: Mapping[str, Any]) -> float:
         if not found or found[0] is None:
             return np.inf
         if isinstance(found[0], bool) or not isinstance(found[0], (int, float, np.number)):
-            raise InputError(f"complexity={key!r} must be a number to compare; {name!r} has {found[0]!r}.")
+            given = f"{name!r} has {found[0]!r}"
+            raise InputError(argument=f"complexity={key!r}", needed="must be a number to compare", given=given)
         return float(found[0])
     if name not in key:
-        raise InputError(f"complexity has no entry for the configuration {name!r}.")
+        given = f"there is none for {name!r}"
+        raise InputError(argument="complexity", needed="must have an entry for each configuration", given=given)
     return _as_complexity(key[name], name)
 
 
@@ -353,5 +448,6 @@ def _as_complexity(value: Any, name: str) -> float:
     if value is None:
         return np.inf
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise InputError(f"complexity must give a number for every configuration; for {name!r} it gave {value!r}.")
+        given = f"for {name!r} it gave {value!r}"
+        raise InputError(argument="complexity", needed="must give a number for each configuration", given=given)
     return float(value)

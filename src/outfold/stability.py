@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import estimate, metrics
-from .arguments import check_count, is_number
+from .arguments import check_between, check_count, is_number
 from .data.predictions import Predictions, State
-from .exceptions import InputError, NeedError
+from .exceptions import InputError, NeedError, got
 from .metrics import MetricLike
 from .metrics._scoring import Scoring, bind, why_not
 from .requirements import check_predictions, requires
@@ -35,7 +35,15 @@ __all__ = ["KS", "Fixed", "Rank", "Stop", "Width", "compare_plans", "replicabili
 
 
 class Stop:
-    """What stop rules have in common."""
+    """What stop rules have in common: each says whether the repeats are enough.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> oof = of.from_arrays(None, np.ones((4, 2, 3)), response="pointwise")
+    >>> isinstance(of.stability.Fixed(3), of.stability.Stop), of.stability.Fixed(3).holds(oof)
+    (True, True)
+    """
 
     metric: MetricLike | None = None
     configs: Sequence[str] | None = None
@@ -53,7 +61,7 @@ class Stop:
         """Refuse predictions for which the rule can never hold, before anything is fitted."""
         named = () if self.configs is None else self.configs
         if isinstance(named, str) or not isinstance(named, Iterable):
-            raise InputError(f"configs must be a list of names; got {self.configs!r}.")
+            raise InputError(argument="configs", needed="must be a list of names", given=got(self.configs))
         for name in named:
             oof.config_index(name)  # says which name is nearest where there is no such configuration
 
@@ -84,19 +92,29 @@ class Rank(Stop):
 
     Parameters
     ----------
-    threshold
+    threshold : float
         Least correlation, 0.9999 as in the paper.
-    configs
+    configs : list of str or None
         Names of the configurations it must hold for; all that are still running where None, or where all that are named
         were dropped.
+
+    References
+    ----------
+    Raeder, Hoens and Chawla (2010), sect. V.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> of.stability.Rank()
+    Rank(threshold=0.9999, configs=None)
     """
 
     threshold: float = 0.9999
     configs: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        if not is_number(self.threshold) or not 0 < self.threshold <= 1:
-            raise InputError(f"threshold must lie between 0 and 1, such as 0.9999; got {self.threshold!r}.")
+        if self.threshold != 1:
+            check_between(self.threshold, "threshold", 0.9999)
 
     def _holds(self, oof: Predictions) -> bool:
         return oof.n_repeats >= 2 and bool(np.all(self._correlations(oof) >= self.threshold))
@@ -123,13 +141,23 @@ class KS(Stop):
 
     Parameters
     ----------
-    threshold
+    threshold : float
         Largest distance, 0.1 or 0.2 in the paper.
-    metric
+    metric : str, callable, Metric or None
         The score of a repeat; the default metric of the task where None.
-    configs
+    configs : list of str or None
         Names of the configurations it must hold for; all that are still running where None, or where all that are named
         were dropped.
+
+    References
+    ----------
+    Raeder, Hoens and Chawla (2010), sect. V.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> of.stability.KS()
+    KS(threshold=0.1, metric=None, configs=None)
     """
 
     threshold: float = 0.1
@@ -137,8 +165,7 @@ class KS(Stop):
     configs: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        if not is_number(self.threshold) or not 0 < self.threshold < 1:
-            raise InputError(f"threshold must lie between 0 and 1, such as 0.1; got {self.threshold!r}.")
+        check_between(self.threshold, "threshold", 0.1)
 
     def check(self, oof: Predictions) -> None:
         """Refuse metrics and configurations that these predictions do not have."""
@@ -161,10 +188,16 @@ class Width(Stop):
 
     Parameters
     ----------
-    width
+    width : float
         Largest width of the interval.
-    metric
+    metric : str, callable, Metric or None
         What is estimated; the default metric of the task where None.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> of.stability.Width(0.05)
+    Width(width=0.05, metric=None)
     """
 
     width: float = 0.02
@@ -172,7 +205,7 @@ class Width(Stop):
 
     def __post_init__(self) -> None:
         if not is_number(self.width) or not self.width > 0:
-            raise InputError(f"width must be above 0, such as 0.02; got {self.width!r}.")
+            raise InputError(argument="width", needed="must be above 0, such as 0.02", given=got(self.width))
 
     def check(self, oof: Predictions) -> None:
         """Refuse metrics that these predictions do not have."""
@@ -189,8 +222,14 @@ class Fixed(Stop):
 
     Parameters
     ----------
-    n
+    n : int
         Number of repeats.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> of.stability.Fixed(20)
+    Fixed(n=20)
     """
 
     n: int = 20
@@ -212,7 +251,8 @@ def as_stop(stop: Any) -> Stop:
         return Rank()
     if isinstance(stop, Stop):
         return stop
-    raise InputError(f"stop must be a rule such as stability.Rank() or stability.Fixed(20); got {stop!r}.")
+    needed = "must be a rule such as `stability.Rank()` or `stability.Fixed(20)`"
+    raise InputError(argument="stop", needed=needed, given=got(stop))
 
 
 # -- after the fact -------------------------------------------------------------------------------------
@@ -227,8 +267,19 @@ def trace(oof: Predictions, metric: MetricLike) -> Stability:
 
     Parameters
     ----------
-    metric
-        Name, scikit-learn scorer or callable.
+    oof : Predictions
+        Predictions with repeats.
+    metric : str, callable or Metric
+        The score of a repeat.
+
+    Returns
+    -------
+    Stability
+        Scores, running means and ranks.
+
+    References
+    ----------
+    Raeder, Hoens and Chawla (2010), sect. V.
 
     Examples
     --------
@@ -242,7 +293,10 @@ def trace(oof: Predictions, metric: MetricLike) -> Stability:
     if len(scoring.cells) < len(oof.splits.cells):
         done = _complete(oof.sel(config=list(scoring.names)))
         if done is None:
-            raise NeedError("no repeat is complete for all candidates; collect the missing cells first.")
+            given = "there is none"
+            remedy = "Collect the missing cells first."
+            needed = "needs a repeat that is complete for all candidates"
+            raise NeedError(argument="trace", needed=needed, given=given, remedy=remedy)
         scores = Scoring(done, metric).repeat_scores()
     else:
         scores = scoring.repeat_scores()
@@ -269,23 +323,43 @@ def compare_plans(plans: Iterable[Predictions], metric: MetricLike, fits: int = 
 
     Parameters
     ----------
-    plans
+    plans : list of Predictions
         Predictions of the same configurations, each with repeats of another number of folds.
-    metric
-        Name, scikit-learn scorer or callable.
-    fits
+    metric : str, callable or Metric
+        The score of a repeat.
+    fits : int
         Folds of a canonical estimate: 10 gives 1x10, 2x5 and 5x2.
+
+    Returns
+    -------
+    PlanComparison
+        The steady state of each plan and the spread of its canonical estimate.
+
+    References
+    ----------
+    Raeder, Hoens and Chawla (2010), sect. III and Table I.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> correct = np.random.default_rng(0).random((80, 2, 20)) < [[0.7], [0.8]]
+    >>> oof = of.from_arrays(None, correct, response="pointwise")
+    >>> of.stability.compare_plans([oof], "mean", fits=2)
+    <PlanComparison of 2x1 by mean>
     """
     if not isinstance(plans, Iterable):
-        raise InputError(f"compare_plans needs a list of predictions, one for each plan; got {type(plans).__name__}.")
+        given = f"got {type(plans).__name__}"
+        needed = "needs a list of predictions, one for each plan"
+        raise InputError(argument="compare_plans", needed=needed, given=given)
     plans = list(plans)
     for oof in plans:
         check_predictions(oof, "compare_plans")
     traces = [(oof.n_folds, trace(oof, metric)) for oof in plans]
     if not traces:
-        raise InputError("compare_plans needs at least one artifact; got none.")
+        raise InputError(argument="compare_plans", needed="needs the predictions of one plan or more", given="got none")
     if len({t.configs for _, t in traces}) > 1:
-        raise InputError("compare_plans needs the same configurations in every artifact, in the same order.")
+        needed = "needs the same configurations for each plan, in the same order"
+        raise InputError(argument="compare_plans", needed=needed)
     estimates = [_canonical(t.scores, folds, fits) for folds, t in traces]
     sign = metrics.get(metric, plans[0].target.task).sign
     steady = np.stack([t.scores.mean(axis=0) for _, t in traces])
@@ -311,71 +385,103 @@ def _canonical(scores: NDArray[np.float64], folds: int, fits: int) -> NDArray[np
     groups = len(scores) // size
     if groups < 2:
         raise NeedError(
-            f"compare_plans needs at least {2 * size} repeats of {folds} folds, to draw the canonical estimate twice; there "
-            f"are {len(scores)}. Collect more repeats."
+            argument="compare_plans",
+            needed=f"needs at least {2 * size} repeats of {folds} folds, to draw the canonical estimate twice",
+            given=f"there are {len(scores)}",
+            remedy="Collect more repeats.",
         )
     return np.asarray(scores[: groups * size].reshape(groups, size, -1).mean(axis=1))
 
 
-def reproducibility(
-    scores: Predictions | ArrayLike, a: str | int, b: str | int, metric: MetricLike | None = None
-) -> float:
+def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, a: str | int, b: str | int) -> float:
     """How reliably one repeat tells two configurations apart: 1 always the same winner, 0 a coin toss.
 
-    With R' the share of repeats in which `a` is ahead, ties one half, R = max(2 R' - 1, 1 - 2 R') (Raeder, Hoens and Chawla
-    2010, eq. 1 and 2).
+    With R' the share of repeats in which `a` is ahead, ties one half, R = max(2 R' - 1, 1 - 2 R').
 
     Parameters
     ----------
-    scores
-        Predictions with repeats, or a matrix of scores (repeats, configurations).
-    a, b
-        Two configurations, by name or position.
-    metric
+    scores : Predictions or array of shape (repeats, configurations)
+        Predictions with repeats, or the score of each configuration in each repeat.
+    metric : str, callable, Metric or None
         The score of a repeat, for predictions; the default metric of the task where None.
+    a : str or int
+        The first configuration, by name or position.
+    b : str or int
+        The second configuration, by name or position.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    References
+    ----------
+    Raeder, Hoens and Chawla (2010), eq. 1 and 2.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> of.stability.reproducibility([[0.8, 0.7], [0.8, 0.9], [0.8, 0.7], [0.8, 0.6]], None, 0, 1)
+    0.5
     """
     if isinstance(scores, Predictions):
         asked = _pair(scores, a, b)
         pair = _complete(asked)
         if pair is None:
-            raise NeedError(f"reproducibility needs complete repeats of both configurations; {_lacking(asked)}")
+            given, remedy = _lacking(asked)
+            needed = "needs complete repeats of both configurations"
+            raise NeedError(argument="reproducibility", needed=needed, given=given, remedy=remedy)
         chosen = metrics.default(scores.target.task, scores.response) if metric is None else metric
         table = Scoring(pair, chosen).repeat_scores()
         if len(table) < 2:
-            raise NeedError("reproducibility needs at least 2 complete repeats of both configurations; there is 1.")
+            needed = "needs at least 2 complete repeats of both configurations"
+            raise NeedError(argument="reproducibility", needed=needed, given="there is 1")
         one, other = table[:, 0], table[:, 1]
     else:
         try:
             table = np.asarray(scores, dtype=np.float64)
         except (TypeError, ValueError):
+            given = f"got {type(scores).__name__}"
             raise InputError(
-                f"reproducibility needs predictions or a matrix of scores; got {type(scores).__name__}."
+                argument="reproducibility", needed="needs predictions or a matrix of scores", given=given
             ) from None
         if table.ndim != 2 or not len(table):
-            raise InputError(f"scores must have shape (repeats, configurations); got {table.shape}.")
+            given = f"got {table.shape}"
+            raise InputError(argument="scores", needed="must have shape (repeats, configurations)", given=given)
         one, other = (table[:, _column(name, table.shape[1])] for name in (a, b))
     if np.isnan(one).any() or np.isnan(other).any():
         raise InputError(
             f"the score is undefined (NaN) in {int(np.sum(np.isnan(one) | np.isnan(other)))} of {len(one)} repeats, which then "
-            "have no winner; leave these repeats out, or take a metric that is defined in all of them."
+            "have no winner",
+            remedy="Leave these repeats out, or take a metric that is defined in all of them.",
         )
     ahead = float(np.mean((one > other) + 0.5 * (one == other)))
     return max(2 * ahead - 1, 1 - 2 * ahead)
 
 
 def replicability(rejections: ArrayLike) -> float:
-    """Probability that two randomisations of the same data agree on whether a test rejects (Bouckaert and Frank 2004).
+    """Probability that two randomisations of the same data agree on whether a test rejects.
 
     With k rejections in n randomisations, [k (k - 1) + (n - k)(n - k - 1)] / [n (n - 1)], averaged over data sets.
 
     Parameters
     ----------
-    rejections
-        (n,) True where the test rejected, or (data sets, n).
+    rejections : array of bool, shape (n,) or (data sets, n)
+        True where the test rejected.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    References
+    ----------
+    Bouckaert and Frank (2004), Evaluating the replicability of significance tests for comparing learning algorithms.
 
     Examples
     --------
-    >>> replicability([True, True, True, False])
+    >>> import outfold as of
+    >>> of.stability.replicability([True, True, True, False])
     0.5
     """
     try:
@@ -383,7 +489,8 @@ def replicability(rejections: ArrayLike) -> float:
     except ValueError:  # rows of different lengths
         table = np.empty(0)
     if table.ndim != 2 or not len(table) or table.shape[1] < 2 or not np.all((table == 0) | (table == 1)):
-        raise InputError("rejections must be True or False, at least 2 randomisations for every data set.")
+        needed = "must be True or False, at least 2 randomisations for each data set"
+        raise InputError(argument="rejections", needed=needed)
     n, k = table.shape[1], table.sum(axis=1).astype(np.float64)
     return float(np.mean((k * (k - 1) + (n - k) * (n - k - 1)) / (n * (n - 1))))
 
@@ -399,18 +506,20 @@ def _complete(oof: Predictions) -> Predictions | None:
 
 def _pair(oof: Predictions, a: str | int, b: str | int) -> Predictions:
     if oof.config_index(a) == oof.config_index(b):
-        raise InputError(f"a and b must be two configurations; both are {oof.configs[oof.config_index(a)]!r}.")
+        given = f"both are {oof.configs[oof.config_index(a)]!r}"
+        raise InputError(argument="a and b", needed="must be two configurations", given=given)
     return oof.sel(config=[a, b])
 
 
-def _lacking(oof: Predictions) -> str:
-    """Which configuration has no complete repeat, why, and what to do."""
+def _lacking(oof: Predictions) -> tuple[str, str]:
+    """Which configuration has no complete repeat and why, and what to do."""
     done = np.all((oof.state == State.DONE) | ~oof.planned, axis=2).any(axis=1)
     lacking = 0 if done.all() else int(np.argmin(done))
     name, why = oof.configs[lacking], why_not(oof, lacking)
     if why == "pending":
-        return "there is none. Collect the missing cells first."
-    return f"{name!r} {'failed' if why == 'failed' else 'was dropped'}. Name one that was neither dropped nor failed."
+        return "there is none", "Collect the missing cells first."
+    given = f"{name!r} {'failed' if why == 'failed' else 'was dropped'}"
+    return given, "Name one that was neither dropped nor failed."
 
 
 def _per_sample(oof: Predictions) -> NDArray[np.float64]:
@@ -423,5 +532,6 @@ def _per_sample(oof: Predictions) -> NDArray[np.float64]:
 
 def _column(name: str | int, n: int) -> int:
     if not isinstance(name, (int, np.integer)) or isinstance(name, bool) or not -n <= name < n:
-        raise InputError(f"a and b must be columns of the scores, 0..{n - 1}; got {name!r}.")
+        needed = f"must be columns of the scores, 0..{n - 1}"
+        raise InputError(argument="a and b", needed=needed, given=got(name))
     return int(name)

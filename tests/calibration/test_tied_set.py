@@ -35,7 +35,7 @@ def test_coverage_of_the_true_best(name, truth, rho, n):
     best, held, sizes = int(np.argmax(truth)), 0, []
     for seed in range(REPETITIONS):
         oof = of.from_arrays(None, correlated(truth, n, rho, seed), response="pointwise")
-        found = of.select.tied_set(oof, "mean", n_resamples=300, rng=seed)
+        found = of.compare.tied_set(oof, "mean", n_resamples=300, rng=seed)
         held += f"config {best}" in found
         sizes.append(len(found))
     coverage = held / REPETITIONS

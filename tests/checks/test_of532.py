@@ -7,7 +7,7 @@ import outfold as of
 
 def test_fires_with_how_many_cannot_be_told_from_it(says, classes):
     oof = classes(n=80, c=20, signal=1.5)
-    tied = of.select.tied_set(oof, "roc_auc", n_resamples=100)
+    tied = of.compare.tied_set(oof, "roc_auc", n_resamples=100)
     winner = of.select.best(oof, "roc_auc").name
     assert len(tied) > 4
     assert says("OF532", oof, "roc_auc") == (

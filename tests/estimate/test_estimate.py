@@ -414,7 +414,7 @@ def bbc_indices(oof, draws):
         (lambda o: bbc_indices(o, np.full((3, 40), 40)), InputError, r"indices must lie in 0\.\.39; the largest is 40"),
         (lambda o: estimate.bbc(o, "accuracy", draws=np.ones((2, 40), int)), InputError, "say which: draws_are="),
         (lambda o: estimate.bbc(o, "accuracy", draws=np.ones((0, 40), int)), InputError, r"shape \(B, 40\)"),
-        (lambda o: estimate.bbc(o, "accuracy", rng=None), InputError, "rng must be a whole number"),
+        (lambda o: estimate.bbc(o, "accuracy", rng=1.5), InputError, "rng must be None, a whole number"),
         (lambda o: estimate.bbc(o, "accuracy", n_resamples="a"), InputError, "n_resamples must be a whole number"),
         (lambda o: estimate.bbc(o, "accuracy", confidence_level="0.9"), InputError, "between 0 and 1"),
         (lambda o: estimate.bbc("x.oof", "accuracy"), InputError, "bbc needs Predictions"),

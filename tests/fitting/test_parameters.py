@@ -130,7 +130,8 @@ def test_a_model_alone_is_the_one_at_the_end_of_the_path(model, depth):
 
 
 def test_a_model_that_was_changed_leaves_the_next_one_as_it_was():
-    (recipe,) = make_recipes({"a": Ridge()}, pickle.dumps)
+    (made,) = make_recipes({"a": Ridge()}, pickle.dumps)
+    recipe = SharingRecipe.of(made, None)
     first = recipe.make_model(1).set_params(alpha=5.0).fit(np.eye(3), np.arange(3))
     assert hasattr(first, "coef_")
     second = recipe.make_model(1)

@@ -361,7 +361,7 @@ def test_the_legend_stands_below_the_curves():
     for picture in (p for p in made.pictures if p.name in ("roc", "precision_recall", "calibration")):
         svg = render(picture)
         axis = max(float(at) for at in re.findall(r'<line class="grid"[^>]* y2="([\d.]+)"', svg))
-        keys = [float(at) for at in re.findall(r'<path class="line key [^"]*" d="M60 ([\d.]+)L', svg)]
+        keys = [float(at) for at in re.findall(r'<path class="line key [^"]*" d="M[\d.]+ ([\d.]+)L', svg)]
         assert len(keys) == 4
         assert min(keys) > axis
         assert max(keys) < float(re.search(r'viewBox="0 0 \S+ ([\d.]+)"', svg)[1])

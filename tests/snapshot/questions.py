@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 import outfold as of
-from outfold.advice import Advice
 from outfold.exceptions import OutfoldError
 
 LEVELS = (0.8, 0.95, 0.99)
@@ -230,7 +229,7 @@ READ: dict[type, Callable[[Any], dict[str, Any]]] = {
     of.results.ValidationCurve: lambda r: read_curve(r) | {"best": r.best, "simplest": r.one_standard_error},
     of.results.Optimism: lambda r: {"value": r.value, "se": r.se, "own": r.own, "truth": r.truth},
     of.results.Simulation: lambda r: {"truth": r.truth, "values": r.oof.data, "folds": r.oof.folds},
-    Advice: lambda r: {
+    of.results.Advice: lambda r: {
         "plan": str(r.plan),
         "drop": r.drop is not None,
         "method": r.method,
@@ -474,12 +473,12 @@ RANKS: dict[str, Callable[[Any, bool, str, str], Any]] = {
 SELECTIONS: dict[str, Callable[[of.Predictions, str], Any]] = {
     "best": lambda oof, m: of.select.best(oof, m),
     "best by folds": lambda oof, m: of.select.best(oof, m, "fold"),
-    "tied set": lambda oof, m: of.select.tied_set(oof, m, n_resamples=200),
-    "tied set, 0.8": lambda oof, m: of.select.tied_set(oof, m, level=0.8, n_resamples=200, rng=3),
+    "tied set": lambda oof, m: of.compare.tied_set(oof, m, n_resamples=200),
+    "tied set, 0.8": lambda oof, m: of.compare.tied_set(oof, m, confidence_level=0.8, n_resamples=200, rng=3),
     "one standard error": lambda oof, m: of.estimate.cvt(oof, m, of.select.one_standard_error(_length)).selected,
     "within": lambda oof, m: of.estimate.cvt(oof, m, of.select.within(10, _length)).selected,
     "trace": lambda oof, m: of.stability.trace(oof, m),
-    "reproducibility": lambda oof, m: of.stability.reproducibility(oof, 0, 1, m),
+    "reproducibility": lambda oof, m: of.stability.reproducibility(oof, m, 0, 1),
     "compare plans": lambda oof, m: of.stability.compare_plans([oof], m, fits=oof.n_folds),
     "check": lambda oof, m: of.check(oof, m),
 }
@@ -499,7 +498,7 @@ RULES: dict[str, Callable[[of.Predictions, str], Any]] = {
 }
 
 
-def _drops(rule: of.drop.Rule, oof: of.Predictions) -> list[Any]:
+def _drops(rule: of.drop.DropRule, oof: of.Predictions) -> list[Any]:
     rule.check(oof)
     return list(rule.test(oof, oof.n_repeats - 1, oof.n_folds - 1, 9))
 
@@ -655,7 +654,7 @@ PLAIN |= {
     "simulate / optimism, correlated": lambda: of.simulate.optimism(60, 20, 0.7, 0.4, n_simulations=100, rng=8),
     "simulate / optimism, equal": lambda: of.simulate.optimism(60, 20, 0.7),
     "stability / replicability": lambda: of.stability.replicability(SCORES > 0.7),
-    "stability / reproducibility": lambda: of.stability.reproducibility(SCORES.T, 0, 2),
+    "stability / reproducibility": lambda: of.stability.reproducibility(SCORES.T, None, 0, 2),
     "metrics / names": lambda: list(of.metrics.names()),
     "metrics / directions": lambda: [f"{m}: {of.metrics.get(m).greater_is_better}" for m in of.metrics.names()],
     "metrics / bounds": lambda: np.array([of.metrics.get(m).bounds for m in of.metrics.names()]),

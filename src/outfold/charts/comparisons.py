@@ -131,7 +131,8 @@ def difference(
         marks.append(Note(i, _verdict(pair)))
     names, short = [f"{pair.a} - {pair.b}" for pair in pairs], []
     height = 1.9 + 0.34 * len(pairs)
-    others = {pair.b for pair in pairs}
+    against = {pair.b for pair in pairs} if len(pairs) > 1 else set()
+    control = against.pop() if len(against) == 1 else None
     if made.folds is not None:
         heights = 0.7 + 0.6 * (np.arange(len(made.folds)) + 0.5) / len(made.folds)
         marks.append(Points(made.folds, heights, "blue", size=4, faint=True))
@@ -139,19 +140,21 @@ def difference(
         names, height = ["mean", f"{len(made.folds):,} folds"], 2.8
     elif len(pairs) == 1:
         names = [""]
+    elif control is not None:
+        names = [pair.a for pair in pairs]
     else:
         who = list(dict.fromkeys(name for pair in pairs for name in (pair.a, pair.b)))
         brief = dict(zip(who, shorten(who, 24), strict=True))
         short = [f"{brief[pair.a]} - {brief[pair.b]}" for pair in pairs]
     shown = f"{made.n_pairs:,} pairs" if len(pairs) == made.n_pairs else f"{len(pairs):,} of {made.n_pairs:,} pairs"
-    minus = f" minus {others.pop()}" if len(others) == 1 else ", first minus second"
+    minus = "" if control is None else f" minus {control}"
     return Chart(
         "difference",
-        f"{first.metric}: {first.a} minus {first.b}" if made.n_pairs == 1 else f"{first.metric}: {shown}",
+        f"{first.metric}: {first.a} minus {first.b}" if made.n_pairs == 1 else f"{first.metric}: {shown}{minus}",
         _facts(first, made.n_pairs),
         "Others minus the selected one",
-        f"{first.metric}{minus}, with the interval of each pair. Filled: a difference was found.",
-        Axis(_sides(first, made.n_pairs == 1), hold=(0.0,), grid=True, margin=0.06),
+        f"{first.metric} of each configuration{minus}, with the interval of each pair. Filled: a difference was found.",
+        Axis(_sides(first, made.n_pairs == 1, control), hold=(0.0,), grid=True, margin=0.06),
         Axis(names=tuple(names), short=tuple(short)),
         tuple(marks),
         {"pairs": [{"a": p.a, "b": p.b, "difference": p.difference, "interval": p.interval} for p in pairs]},
@@ -176,9 +179,12 @@ def _facts(pair: Comparison, n_pairs: int) -> str:
     return f"{', '.join(parts)}. {bar} by {pair.method}{adjusted}{filled}{rope}".lstrip(". ")
 
 
-def _sides(pair: Comparison, alone: bool) -> str:
+def _sides(pair: Comparison, alone: bool, control: str | None) -> str:
+    side = "right" if pair.greater_is_better else "left"
+    if control is not None:
+        return f"difference of {pair.metric}\n{side} of 0 better than {formatting.shorten(control, 30)}"
     if not alone:
-        return f"{pair.metric}, first minus second\n{'right' if pair.greater_is_better else 'left'} of 0 the first is better"
+        return f"{pair.metric}, first minus second\n{side} of 0 the first is better"
     left, right = (pair.b, pair.a) if pair.greater_is_better else (pair.a, pair.b)
     sides = f"← {formatting.shorten(left, 26)} better      {formatting.shorten(right, 26)} better →"
     return f"difference of {pair.metric}\n{sides}"

@@ -256,11 +256,12 @@ class Axis:
 
 
 class Key(NamedTuple):
-    """An entry of the legend: what is written, a mark as a sample, and the full name where that is longer."""
+    """An entry of the legend: what is written (`brief` where there is little room), a sample, and the full name."""
 
     text: str
     sample: Line | Points | Box
     name: str = ""
+    brief: str = ""
 
 
 @dataclass(frozen=True, eq=False)

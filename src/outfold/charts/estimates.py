@@ -175,6 +175,7 @@ def configurations(
         at = rows[own].score
         marks.insert(0, Line([at, at, found.value], [own, last, last], "orange", DOTTED, 1))
     marks += _estimate_marks(found, last)
+    bold = (last,) if own is None else (own, last)
     left_out = f"; {made.n_left_out:,} dropped or failed" if made.n_left_out else ""
     n = found.n_configs + made.n_left_out
     shown = f"the {last:,} best of {n:,}" if last < n else f"all {n:,}" if n > 1 else "the one"
@@ -188,7 +189,10 @@ def configurations(
         f"Each dot is the configuration's own score with its {100 * level:g}% interval over samples. The orange one was "
         f"selected. The diamond: {meaning(found)}.",
         Axis(direction(found.metric, found.greater_is_better), grid=True),
-        Axis(names=(*(row.name for row in rows), _NEW if has_own(found) else meaning(found)), bold=(last,)),
+        Axis(
+            names=(*(row.name for row in rows), _NEW if has_own(found) else meaning(found)),
+            bold=bold,
+        ),
         tuple(marks),
         {"rows": [row._asdict() for row in rows], "n_left_out": made.n_left_out},
         size=(6.8, 1.35 + 0.27 * (last + 1)),

@@ -539,11 +539,13 @@ def confusion(oof: Predictions, config: str | int | None = None) -> Chart:
 
 def _keys(made: Curves | Calibration, lines: Sequence[Line]) -> tuple[Key, ...]:
     names = [line.name for line in made.lines]
-    texts = []
+    texts, brief = [], []
     for short, found in zip(shorten(names, 26), [line.estimate for line in made.lines], strict=True):
         ends = "" if found.interval is None else f" [{', '.join(formatting.number(end) for end in found.interval)}]"
-        texts.append(f"{short}: {found.metric} {formatting.number(found.value)}{ends}")
-    return tuple(map(Key, texts, lines, names))
+        value = f"{found.metric} {formatting.number(found.value)}"
+        texts.append(f"{short}: {value}{ends}")
+        brief.append(f"{value}{ends}" if len(names) == 1 else f"{formatting.shorten(short, 20)}: {value}")
+    return tuple(map(Key, texts, lines, names, brief))
 
 
 def _subject(made: Curves | Calibration) -> str:

@@ -32,6 +32,7 @@ _LEFT, _RIGHT = 12.0, WIDTH - 14
 _ROW = 36.0  # a name, and what is drawn below it
 _KEY = 18.0  # a line of the legend
 _NAME = 48  # letters of a name above a row
+_LETTER = 8.0  # the width of a letter, on a phone too
 Place = Callable[[float], float]
 
 
@@ -61,24 +62,24 @@ def _rows(chart: Chart, wide: bool) -> str:
     n = len(chart.y.names)
     first, bottom = (48.0, 76.0) if wide else (23.0, 8 + _ROW * n)
     right = 696.0 if wide else _RIGHT
-    draw = Drawing(bottom + (22 if wide else 40 + _KEY * len(chart.keys)), _label(chart), 720 if wide else WIDTH)
-    x = _scale(chart.x, chart.marks, 24 if wide else _LEFT, right)
+    draw = Drawing(bottom + (22 if wide else 44 + _height(chart.keys)), _label(chart), 720 if wide else WIDTH)
+    x = _scale(chart.x, chart.marks, 24 if wide else _LEFT if chart.x.low is None else 0, right)
 
     def y(value: float) -> float:
         row = round(value)
-        return first + _ROW * row + (40 if wide else 24) * (value - row)
+        return first + _ROW * row + (40 if wide else 20) * (value - row)
 
     draw.x_axis(x, bottom, 20 if wide else 0, "" if wide else chart.x.label, 7 if wide else 5, chart.x)
     notes = {mark.row: mark.text for mark in chart.marks if isinstance(mark, Note)}
     for mark in chart.marks:
-        _draw(draw, mark, x, y, (0, bottom), right)
+        _draw(draw, mark, x, y, (0, bottom), (0, right))
     for i, name in enumerate([] if wide else chart.y.names):
         note = notes.get(i, "")
         style = "t strong" if i in chart.y.bold else "t"
-        draw.text(0, 11 + _ROW * i, name, style, most=_NAME - (len(note) + 2 if note else 0))
+        draw.text(0, 11 + _ROW * i, name, style, most=_NAME + 6 - len(note) - 2 if note else _NAME)
         draw.text(right, 11 + _ROW * i, note, "tick", "end")
     if not wide:
-        _legend(draw, chart.keys, bottom + 52)
+        _legend(draw, chart.keys, bottom + 56)
     return draw.render()
 
 
@@ -86,15 +87,15 @@ def _plane(chart: Chart) -> str:
     """Two axes of numbers."""
     square = chart.shape == "square"
     left, right, bottom = (60.0, 420.0, 344.0) if square else (54.0, _RIGHT, 200.0)
-    draw = Drawing(bottom + 40 + _KEY * len(chart.keys), _label(chart))
+    draw = Drawing(bottom + 44 + _height(chart.keys, left), _label(chart))
     x, y = _scale(chart.x, chart.marks, left, right), _scale(chart.y, chart.marks, bottom, 24, "y")
     draw.x_axis(
         x, bottom, 24 if chart.x.grid else bottom, chart.x.label, 10 if chart.x.scale == "whole" else 5, chart.x
     )
     draw.y_axis(y, left, right, chart.y.label)
     for mark in chart.marks:
-        _draw(draw, mark, x, y, (24, bottom), right)
-    _legend(draw, chart.keys, bottom + 52, left)
+        _draw(draw, mark, x, y, (24, bottom), (left, right))
+    _legend(draw, chart.keys, bottom + 56, left)
     return draw.render()
 
 
@@ -104,10 +105,11 @@ def _heat_map(chart: Chart, heat: HeatMap) -> str:
     rows = list(enumerate(chart.y.names)) if chart.y.names else list(chart.y.ticks or ())
     columns = list(enumerate(chart.x.names)) if chart.x.names else list(chart.x.ticks or ())
     longest = max((len(name) for _, name in rows), default=0)
+    longest = max(longest, len(chart.y.label)) if rows else 0
     left = min(14 + 7.5 * longest, 172.0) if rows else 0.0
     top, wide = 46.0, min((_RIGHT - left) / k, 110.0)
     high = min(max(380.0 / n, 0.5), 20.0) if heat.categories else 22.0 if heat.crossed else min(wide, 44.0)
-    draw = Drawing(top + high * n + 12 + _KEY * len(chart.keys), _label(chart))
+    draw = Drawing(top + high * n + 12 + _height(chart.keys, left), _label(chart))
     draw.text(left, 14, chart.x.label, "axis")
     if chart.y.label and rows:
         draw.text(left - 7, top - 8, chart.y.label, "axis", "end", 12)
@@ -179,8 +181,8 @@ def _scale(axis: Axis, marks: Iterable[Mark], start: float, stop: float, which: 
     return Scale(low, high, start, stop)
 
 
-def _draw(draw: Drawing, mark: Mark, x: Place, y: Place, ends: tuple[float, float], right: float) -> None:
-    """One mark; `ends` are the top and the bottom of the chart."""
+def _draw(draw: Drawing, mark: Mark, x: Place, y: Place, ends: tuple[float, float], sides: tuple[float, float]) -> None:
+    """One mark; `ends` are the top and the bottom of the chart, `sides` its left and right."""
     match mark:
         case Points():
             tips: Sequence[str | None] = mark.tips or [None] * len(mark.x)
@@ -203,7 +205,7 @@ def _draw(draw: Drawing, mark: Mark, x: Place, y: Place, ends: tuple[float, floa
             look = f"outline s-{mark.tone}" if mark.outline else f"f-{mark.tone}"
             draw.rect(x(mark.left), top, max(x(mark.right) - x(mark.left), 1), bottom - top, look, mark.tip or None)
         case Rule():
-            at = [(x(mark.at), e) for e in ends] if mark.axis == "x" else [(e, y(mark.at)) for e in (54.0, right)]
+            at = [(x(mark.at), e) for e in ends] if mark.axis == "x" else [(e, y(mark.at)) for e in sides]
             draw.path(at, f"line s-{mark.tone}", mark.width, mark.dashes, mark.tip or None)
         case Span():
             draw.rect(x(mark.low), ends[0], x(mark.high) - x(mark.low), ends[1] - ends[0], "f-faint")
@@ -212,21 +214,42 @@ def _draw(draw: Drawing, mark: Mark, x: Place, y: Place, ends: tuple[float, floa
                 draw.rect(x(begin), ends[1] - 5, x(end) - x(begin) - 1, 5, f"f-{tone}")
         case Text():
             anchor = {"left": "start", "center": "middle", "right": "end"}[mark.align]
-            draw.text(x(mark.x), y(mark.y) + (-4 if mark.above else 4), mark.text, "tick", anchor)
+            draw.text(
+                x(mark.x) + (4 if mark.align == "left" else 0),
+                y(mark.y) + (-4 if mark.above else 4),
+                mark.text,
+                "tick",
+                anchor,
+            )
+
+
+def _flow(keys: Sequence[Key], left: float) -> Iterator[tuple[float, int, Key]]:
+    """Where the entries of a legend begin, and in which line: as many side by side as there is room for."""
+    x, line = left, 0
+    for key in keys:
+        width = 44 + _LETTER * min(len(key.brief or key.text), 52)
+        if x > left and x + width > WIDTH:
+            x, line = left, line + 1
+        yield x, line, key
+        x += width
+
+
+def _height(keys: Sequence[Key], left: float = 0.0) -> float:
+    return _KEY * max((line + 1 for _, line, _ in _flow(keys, left)), default=0)
 
 
 def _legend(draw: Drawing, keys: Sequence[Key], y: float, left: float = 0.0) -> None:
     """Below the chart: wherever it were within, some curve would pass."""
-    for i, (words, sample, _) in enumerate(keys):
-        at = y + _KEY * i - 4
+    for x, line, key in _flow(keys, left):
+        at, sample = y + _KEY * line - 4, key.sample
         match sample:
             case Line():
-                draw.path([(left, at), (left + 22, at)], f"line key s-{sample.tone}", sample.width, sample.dashes)
+                draw.path([(x, at), (x + 22, at)], f"line key s-{sample.tone}", sample.width, sample.dashes)
             case Points():
-                draw.marker(left + 11, at, 4, sample.marker, f"f-{sample.tone} edge")
+                draw.marker(x + 11, at, 4, sample.marker, f"f-{sample.tone} edge")
             case Box():
-                draw.rect(left + 6, at - 5, 10, 10, f"f-{sample.tone} outlined")
-        draw.text(left + 30, at + 4, words, "t", most=52)
+                draw.rect(x + 6, at - 5, 10, 10, f"f-{sample.tone} outlined")
+        draw.text(x + 28, at + 4, key.brief or key.text, "t", most=52)
 
 
 def escape(text: object) -> str:
@@ -406,7 +429,7 @@ class Drawing:
                 self._add("line", "grid", None, {"x1": x, "y1": float(top), "x2": x, "y2": float(y)})
             self.text(x, y + 15, text, "tick", "middle")
         if name:
-            self.text(scale.stop, y + 31, name.partition("\n")[0], "axis", "end", 60)
+            self.text(scale.stop, y + 33, name.partition("\n")[0], "axis", "end", 60)
 
     def y_axis(self, scale: Scale, left: float, right: float, name: str = "", most: int = 5) -> None:
         """Ticks at the left, faint lines to the right, and the name above."""

@@ -70,7 +70,7 @@ def many_tied(case: Case) -> str | None:
         return None
     return (
         f"{case.selection.name} cannot be told from {others:,} of the {case.n_candidates - 1:,} others "
-        f"({100 * case.tied.level:g}% confidence set of the best)."
+        f"({100 * case.tied.confidence_level:g}% confidence set of the best)."
     )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any, get_args
 
-from ..advice import Advice, Goal, Task, advise
+from ..advice import advise
+from ..results import Advice
+from ..results._advice import Goal, Task
 from .arguments import add_command, add_format
 from .files import print_as
 

@@ -1,5 +1,6 @@
 """Is A really better than B? The right test for every design, with its effect, its interval and its reasons."""
 
+from ..select import tied_set
 from ._areas import delong
 from ._auto import auto, pairs
 from ._power import detectable, power
@@ -40,5 +41,6 @@ __all__ = [
     "t_corrected_kfold",
     "t_kfold",
     "t_resampled",
+    "tied_set",
     "z_proportions",
 ]

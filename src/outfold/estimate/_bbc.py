@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import formatting, select
-from ..arguments import check_count, check_level
+from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..exceptions import InputError
@@ -32,7 +32,7 @@ def bbc(
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
     stratify: bool = False,
-    rng: int = 0,
+    rng: RngLike = 0,
     draws: ArrayLike | None = None,
     draws_are: Literal["auto", "indices", "counts"] = "auto",
     correction: Literal["none", "balanced"] = "none",
@@ -79,7 +79,7 @@ def bbc(
     >>> oof = of.from_arrays(None, correct, response="pointwise")
     >>> print(of.estimate.bbc(oof, "mean"))            # doctest: +SKIP
     """
-    level = check_level(confidence_level)
+    level, rng = check_confidence_level(confidence_level), as_seed(rng)
     scoring = Scoring(oof, metric)
     chosen_rule = as_rule(rule)
     selection = select.choose(scoring, chosen_rule)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import check_level
+from ..arguments import RngLike, check_confidence_level
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..exceptions import InputError
@@ -33,7 +33,7 @@ def oob(
     interval: Literal["t", "percentile"] = "t",
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
-    rng: int = 0,
+    rng: RngLike = 0,
 ) -> Estimate:
     """Performance after training on bootstrap samples: the mean over rounds of the out-of-bag score.
 
@@ -54,7 +54,7 @@ def oob(
     """
     if interval not in ("t", "percentile"):
         raise InputError(f"interval must be 't' or 'percentile'; got {interval!r}.")
-    level = check_level(confidence_level)
+    level = check_confidence_level(confidence_level)
     subject = Subject(oof, config, rule, n_resamples, rng)
     scoring = Scoring(subject.oof, metric)
     kept = _rounds_of_one(scoring) if subject.named else None
@@ -84,7 +84,7 @@ def point632(
     rule: RuleLike = None,
     per_round: bool = False,
     n_resamples: int = 1000,
-    rng: int = 0,
+    rng: RngLike = 0,
 ) -> Estimate:
     """Performance by the .632 bootstrap: 0.368 resubstitution + 0.632 out-of-bag score (Efron 1983).
 
@@ -110,7 +110,7 @@ def point632plus(
     rule: RuleLike = None,
     per_round: bool = False,
     n_resamples: int = 1000,
-    rng: int = 0,
+    rng: RngLike = 0,
 ) -> Estimate:
     """Performance by the .632+ bootstrap, which trusts the resubstitution score the less the more a model overfits.
 
@@ -139,7 +139,7 @@ def optimism(
     config: str | int | None = None,
     rule: RuleLike = None,
     n_resamples: int = 1000,
-    rng: int = 0,
+    rng: RngLike = 0,
 ) -> Estimate:
     """Performance as the resubstitution score minus its optimism, which bootstrap rounds measure (Harrell et al. 1996).
 
@@ -171,7 +171,7 @@ def _combined(
     config: str | int | None,
     rule: RuleLike,
     n_resamples: int,
-    rng: int,
+    rng: RngLike,
 ) -> Estimate:
     subject = Subject(oof, config, rule, n_resamples, rng)
     scoring = made(subject.oof, metric)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import select
-from ..arguments import check_count, check_level
+from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.notes import Note
 from ..exceptions import InputError
 from ..metrics._scoring import Scoring
@@ -84,7 +84,7 @@ def build(
 
 
 def single(
-    scoring: Scoring, method: str, text: str, reference: str, n_resamples: int, level: float, rng: int
+    scoring: Scoring, method: str, text: str, reference: str, n_resamples: int, level: float, rng: RngLike
 ) -> Estimate:
     """Estimate for predictions of one configuration, which nothing selected; the interval is the one valid for the plan."""
     selection = select.choose(scoring, select.best)
@@ -101,10 +101,10 @@ def single(
     return with_interval(estimate, scoring, n_resamples, level, rng)
 
 
-def with_interval(estimate: Estimate, scoring: Scoring, n_resamples: int, level: float, rng: int) -> Estimate:
+def with_interval(estimate: Estimate, scoring: Scoring, n_resamples: int, level: float, rng: RngLike) -> Estimate:
     """The estimate with the interval that is valid for its only candidate, or the caveat that none is."""
-    n_resamples, level, rng = check_count(n_resamples, "n_resamples", 2), check_level(level), check_count(rng, "rng", 0)
-    evidence = Evidence(scoring, estimate.value, n_resamples, rng)
+    n_resamples, level = check_count(n_resamples, "n_resamples", 2), check_confidence_level(level)
+    evidence = Evidence(scoring, estimate.value, n_resamples, as_seed(rng))
     intervals = OneConfiguration(evidence)
     found = intervals.choose(level)
     if found is None:
@@ -132,7 +132,7 @@ def _range_notes(interval: Interval, bounds: tuple[float, float]) -> tuple[Note,
     return (Note("OF219", f"the interval goes beyond the metric's range [{low:g}, {high:g}]; it is rough there."),)
 
 
-def sample_draws(scoring: Scoring, n_resamples: int, rng: int) -> NDArray[np.float64]:
+def sample_draws(scoring: Scoring, n_resamples: int, rng: RngLike) -> NDArray[np.float64]:
     """Score of the only candidate on bootstrap samples; draws on which it is undefined are left out."""
     draws = bootstrap_scores(scoring, n_resamples, rng)
     if len(draws) < 2:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import RngLike
 from ..data.predictions import Predictions, State
 from ..data.scores import Layout, is_time_series, layout
 from ..exceptions import InputError
@@ -181,7 +182,7 @@ class Rivals(_Lazy):
         return _fold_parts(self.scoring(), slice(None))
 
 
-def bootstrap_scores(scoring: Scoring, n_resamples: int, rng: int) -> Floats:
+def bootstrap_scores(scoring: Scoring, n_resamples: int, rng: RngLike) -> Floats:
     """Scores of the only candidate on bootstrap samples, without those that are undefined."""
     blocks = sample_bootstrap(scoring, False, rng).blocks(n_resamples)
     draws: Floats = np.concatenate([scoring.scores(weights)[:, 0] for weights in blocks])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import formatting, select
-from ..arguments import check_count, check_level
+from ..arguments import RngLike, check_confidence_level, check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..exceptions import InputError, NeedError
@@ -25,7 +25,7 @@ def cv(
     aggregate: Aggregate = "fold",
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
-    rng: int = 0,
+    rng: RngLike = 0,
 ) -> Estimate:
     """Cross-validation score of one configuration that was named before looking at any score.
 
@@ -124,7 +124,7 @@ def cvm_cv(
     rule: RuleLike = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
-    rng: int = 0,
+    rng: RngLike = 0,
 ) -> Estimate:
     """Score of the selected configuration on a new random partition (double CV; Tsamardinos 2015, Alg. 3).
 
@@ -145,7 +145,7 @@ def cvm_cv(
         "cvm_cv",
         value=float(again.scores()[0, 0]),
         draws=sample_draws(again, check_count(n_resamples, "n_resamples", 2), rng),
-        level=check_level(confidence_level),
+        level=check_confidence_level(confidence_level),
         description="CV of the winner on a new partition",
         reference="Tsamardinos 2015, Alg. 3",
         notes=(*again.notes, *fold_notes(again)),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import select
-from ..arguments import check_count, check_level
+from ..arguments import RngLike, check_confidence_level, check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..metrics import MetricLike
@@ -25,7 +25,7 @@ def nested(
     rule: RuleLike = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
-    rng: int = 0,
+    rng: RngLike = 0,
 ) -> Estimate:
     """Performance of the whole search as a learner, by nested cross-validation.
 
@@ -51,7 +51,7 @@ def nested(
         "nested",
         value=value,
         draws=sample_draws(outer, check_count(n_resamples, "n_resamples", 2), rng),
-        level=check_level(confidence_level),
+        level=check_confidence_level(confidence_level),
         description=_nested_text(oof),
         reference="Tsamardinos 2015, Alg. 5",
         notes=(*fold_notes(scoring), *_inner_notes(scoring, list(searches.values()))),

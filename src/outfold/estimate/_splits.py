@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import select
-from ..arguments import check_level
+from ..arguments import RngLike, check_confidence_level
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..exceptions import NeedError
@@ -56,7 +56,7 @@ def holdout(
     rule: RuleLike = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
-    rng: int = 0,
+    rng: RngLike = 0,
 ) -> Estimate:
     """Performance of a model trained on one part of the samples, by its score on the other (Raschka 2018, sect. 1.5).
 
@@ -92,7 +92,7 @@ def repeated_holdout(
     rule: RuleLike = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
-    rng: int = 0,
+    rng: RngLike = 0,
 ) -> Estimate:
     """Performance by Monte-Carlo cross-validation: the mean score of many random hold-outs (Raschka 2018, sect. 2.3).
 
@@ -120,7 +120,7 @@ def loo(
     rule: RuleLike = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
-    rng: int = 0,
+    rng: RngLike = 0,
 ) -> Estimate:
     """Performance by leave-one-out: all samples scored at once, each by a model trained on all others.
 
@@ -155,7 +155,7 @@ def _of_held_out(
         description=description,
         reference=reference,
         own=own,
-        level=check_level(level),
+        level=check_confidence_level(level),
         keeps_draws=True,
     )
 
@@ -167,7 +167,7 @@ def three_way(
     rule: RuleLike = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
-    rng: int = 0,
+    rng: RngLike = 0,
 ) -> Estimate:
     """Performance of the configuration that the validation part selects, by its score on the test part.
 

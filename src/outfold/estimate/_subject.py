@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import select
-from ..arguments import check_count
+from ..arguments import RngLike, as_seed, check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..exceptions import InputError
@@ -23,12 +23,14 @@ from ._build import build, calm, cannot_score, group_notes
 class Subject:
     """One configuration or the choice among several, as the arguments of an estimate say."""
 
-    def __init__(self, oof: Predictions, config: str | int | None, rule: RuleLike, n_resamples: int, rng: int) -> None:
+    def __init__(
+        self, oof: Predictions, config: str | int | None, rule: RuleLike, n_resamples: int, rng: RngLike
+    ) -> None:
         if config is not None and rule is not None:
             raise InputError("give config= for a configuration named beforehand, or rule= to select one; not both.")
         self.oof = oof if config is None else oof.sel(config=config)
         self.rule = as_rule(rule)
-        self.n_resamples, self.rng = check_count(n_resamples, "n_resamples", 2), check_count(rng, "rng", 0)
+        self.n_resamples, self.rng = check_count(n_resamples, "n_resamples", 2), as_seed(rng)
 
     @property
     def named(self) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..data.plan import NOT_HELD_OUT, Plan, Splits
 from ..data.predictions import Predictions, begun
-from ..drop import RuleLike as DropLike
+from ..drop import DropRuleLike
 from ..exceptions import InputError
 from ..io.store import Store
 from ..metrics import MetricLike
@@ -60,7 +60,7 @@ def collect(
     fresh: MetricLike | None = None,
     rule: RuleLike = None,
     resub: bool | None = None,
-    drop: DropLike = None,
+    drop: DropRuleLike = None,
     repeats: int | Literal["auto"] | None = None,
     stop: Stop | None = None,
     max_repeats: int | None = None,

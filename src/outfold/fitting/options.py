@@ -48,7 +48,7 @@ class Options:
     fresh: MetricLike | None = None
     rule: RuleLike = None
     resub: bool = False
-    drop: drop.Rule | None = None
+    drop: drop.DropRule | None = None
     repeats: Any = None
     stop: stability.Stop | None = None
     max_repeats: int | None = None
@@ -68,7 +68,7 @@ class Options:
         """Options from arguments as `collect` takes them."""
         raw = cls(**given)
         _check_store(raw)
-        rule = drop.as_rule(raw.drop)
+        rule = drop.as_drop_rule(raw.drop)
         if rule is not None and raw.inner:
             raise InputError(
                 argument="drop",
@@ -157,7 +157,7 @@ def _check_blocks(raw: Options, plan: Plan) -> None:
         )
 
 
-def _check_open_end(raw: Options, rule: drop.Rule | None) -> None:
+def _check_open_end(raw: Options, rule: drop.DropRule | None) -> None:
     """Refuse what must know the number of repeats beforehand."""
     if raw.inner or raw.fresh is not None:
         raise InputError(

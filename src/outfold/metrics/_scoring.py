@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import metrics
-from ..arguments import check_count
+from ..arguments import RngLike, as_seed
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores, layout, split_sizes
@@ -330,7 +330,7 @@ def standard_errors(fold_scores: NDArray[np.float64], repeats: NDArray[np.intp])
     return _mean_defined(out)
 
 
-def sample_bootstrap(scoring: Scoring, stratify: bool, rng: int) -> Bootstrap:
+def sample_bootstrap(scoring: Scoring, stratify: bool, rng: RngLike) -> Bootstrap:
     """Draws of the samples that count, of whole groups where there are groups, within classes if `stratify`."""
     target, codes = scoring.oof.target.take(scoring.rows), scoring.group_codes()
     strata = None
@@ -351,7 +351,7 @@ def sample_bootstrap(scoring: Scoring, stratify: bool, rng: int) -> Bootstrap:
     made = _KEPT.get()
     draws = None if made is None else made.setdefault("draws", {})
     within = None if strata is None else strata.astype(np.intp)
-    return Bootstrap(len(target), check_count(rng, "rng", 0), codes, within, draws)
+    return Bootstrap(len(target), as_seed(rng), codes, within, draws)
 
 
 def jackknife_scores(scoring: Scoring) -> NDArray[np.float64]:

@@ -1,23 +1,22 @@
 """Results: small, immutable, printed without computing."""
 
 from ..data.notes import Note
+from ._advice import Advice, Optimism, Simulation
 from ._checks import SEVERITIES, Checks, Finding, Severity
 from ._comparison import Alternative, Comparison, Probabilities, Wins
 from ._comparison import ComparisonTerms as ComparisonTerms
 from ._comparisons import Comparisons, Omnibus
 from ._comparisons import PairArrays as PairArrays
 from ._curves import CurveLine, LearningCurve, ValidationCurve
-from ._estimates import Estimate, Intervals
-from ._interval import Interval
+from ._estimates import Estimate, Interval, Intervals
 from ._power import Power
 from ._ranking import OmnibusTest, Ranking, RankPair
-from ._repeats import PlanComparison, Stability
-from ._selection import Leaderboard, Selection, TiedSet
+from ._selection import Leaderboard, PlanComparison, Selection, Stability, TiedSet
 from ._sequential import SequentialComparison
-from ._simulated import Optimism, Simulation
 
 __all__ = [
     "SEVERITIES",
+    "Advice",
     "Alternative",
     "Checks",
     "Comparison",

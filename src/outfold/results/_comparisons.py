@@ -24,7 +24,7 @@ from ._comparison import (
     plain,
     wins_of,
 )
-from ._interval import Interval
+from ._estimates import Interval
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from numbers import Real
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting
+from ..arguments import check_confidence_level
 from ..data.notes import Note
-from ..exceptions import InputError, NeedError
+from ..exceptions import InputError, NeedError, got
 from ..formatting import make_frame
 from ..stats import intervals as kernels
-from ._interval import Interval
+
+
+class Interval(NamedTuple):
+    """The two ends of a confidence interval.
+
+    Attributes
+    ----------
+    low : float
+        The lower end.
+    high : float
+        The upper end.
+    """
+
+    low: float
+    high: float
 
 
 class Intervals(Protocol):
@@ -32,34 +46,58 @@ class Estimate:
 
     Attributes
     ----------
-    value
+    value : float
         The estimate.
-    interval
-        Its confidence interval, or None where the method gives none.
-    confidence_level
+    interval : Interval or None
+        Its confidence interval; None where the method gives none.
+    confidence_level : float
         Level of the interval.
-    interval_method
-        How the interval was made, a name for `confidence_interval`; None where there is no interval.
-    naive
-        The winner's own cross-validation score.
-    selected
+    naive : float
+        The winner's cross-validation score, before correction.
+    selected : str
         The configuration that was selected.
-    method
+    method : str
         Short name of the method, such as ``"bbc"``.
-    metric
+    metric : str
         Name of the metric.
-    notes
+    greater_is_better : bool
+        Direction of the metric.
+    n_samples : int
+        Number of samples that were held out.
+    n_configs : int
+        Number of configurations that could be selected.
+    plan : str
+        How samples were held out.
+    rule : str
+        How the configuration was selected, in words.
+    fingerprint : str
+        Hash of labels and splits.
+    description : str
+        The method in words.
+    reference : str
+        Where the method comes from.
+    aggregate : {"pooled", "fold"}
+        Whether scores are taken per repeat or per fold.
+    positive : str or None
+        The positive class; None unless there are two classes.
+    n_groups : int or None
+        Number of groups; None where samples are in none.
+    notes : tuple of Note
         Caveats, each with the code of its check.
-    draws
-        What the interval comes from, so that another level costs nothing; None where there is none.
-    chosen
-        The configuration selected in every draw, or in every outer fold; None where there is one choice only.
-    intervals
+    draws : ndarray or None
+        What the interval is made of, so that another level costs nothing; None where there is none.
+    chosen : ndarray or None
+        The configuration selected in each draw, or in each outer fold; None where there is one choice only.
+    details : dict
+        Further numbers of the method.
+    interval_method : str or None
+        How the interval was made, a name for `confidence_interval`; None where there is no interval.
+    intervals : Intervals or None
         Makes the intervals that do not come from the draws; None where there are none.
-    named
+    named : bool
         Whether the configuration was named beforehand, not selected.
-    own
-        What the winner's own score is called where it is no cross-validation score.
+    own : str
+        What the winner's score is called where it is no cross-validation score.
     """
 
     value: float
@@ -94,20 +132,23 @@ class Estimate:
         """How much the winner's own score flatters: positive means it looks better than it is."""
         return (self.naive - self.value) if self.greater_is_better else (self.value - self.naive)
 
-    def confidence_interval(self, level: float | None = None, method: str = "auto") -> Interval:
+    def confidence_interval(self, confidence_level: float | None = None, method: str = "auto") -> Interval:
         """The interval at another level, or by another method that is valid for this plan and metric; nothing is fitted.
 
         Parameters
         ----------
-        level
-            That of `interval` unless given.
-        method
-            ``"auto"``, the one `interval` was made by; a name of `outfold.intervals` for a configuration named beforehand;
-            ``"percentile"``, ``"order"`` (as printed in the paper) or ``"bbc_f"`` for the selected one.
+        confidence_level : float or None
+            Level of the interval; that of `interval` where None.
+        method : str
+            ``"auto"``, the method of `interval`; a name of `outfold.intervals` for a configuration named beforehand;
+            ``"percentile"``, ``"order"`` (as printed in the paper) or ``"bbc_f"`` for the selected configuration.
+
+        Returns
+        -------
+        Interval
+            The two ends.
         """
-        level = self.confidence_level if level is None else level
-        if not (isinstance(level, Real) and 0 < level < 1):
-            raise InputError(f"the level must lie between 0 and 1, such as 0.95; got {level!r}.")
+        level = self.confidence_level if confidence_level is None else check_confidence_level(confidence_level)
         if method == "auto" and self.interval_method is not None:
             method = self.interval_method
         if self.draws is not None and method == "percentile":
@@ -119,9 +160,9 @@ class Estimate:
         if self.intervals is not None:
             return self.intervals.interval(method, level)
         if self.draws is None:
-            raise NeedError(f"{self.method} gives no interval; use bbc.")
+            raise NeedError(argument=self.method, needed="gives no interval", given="use `bbc`")
         ways = "'t', 'percentile' or 'order'" if self.named else "'percentile' or 'order'"
-        raise InputError(f"the interval of {self.method} is by {ways}; got {method!r}.")
+        raise InputError(argument=f"the interval of {self.method}", needed=f"is by {ways}", given=got(method))
 
     def __repr__(self) -> str:
         ci = "" if self.interval is None else " " + formatting.interval(*self.interval, self.confidence_level)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..data.notes import Note
 from ..formatting import make_frame
-from ._interval import Interval
+from ._estimates import Interval
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

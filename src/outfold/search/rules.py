@@ -102,7 +102,7 @@ class Fixed(Rule):
 
 
 @dataclass(frozen=True, repr=False)
-class Halving(drop.Rule):
+class Halving(drop.DropRule):
     """After every fold, keep the better half of the configurations still running: successive halving over folds.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Families of decision trees: the same tree bit for bit, and trees cut out of a larger one."""
+"""Families of decision trees, cut out of a larger one."""
 
 from __future__ import annotations
 
@@ -16,23 +16,21 @@ from outfold.fitting.sharing import Unsuitable
 from outfold.fitting.sharing.families.trees import (
     CutClassificationTree,
     CutRegressionTree,
-    SameClassificationTree,
-    SameRegressionTree,
 )
 from outfold.fitting.sharing.proof import check_company, check_family
 
 KINDS = {
-    "classification": (DecisionTreeClassifier, SameClassificationTree(), CutClassificationTree()),
-    "regression": (DecisionTreeRegressor, SameRegressionTree(), CutRegressionTree()),
+    "classification": (DecisionTreeClassifier, CutClassificationTree()),
+    "regression": (DecisionTreeRegressor, CutRegressionTree()),
 }
 
 
 def _members(kind: type, **fixed: Any) -> list[Any]:
-    """Stops that bind and stops that do not, counts and shares, pruned and not."""
-    grid = product((1, 2, 0.1), (2, 5, 30, 0.25), (None, 1, 3, 50), (0.0, 0.01))
+    """Stops that bind and stops that do not, counts and shares."""
+    grid = product((1, 2, 0.1), (2, 5, 30, 0.25), (None, 1, 3, 50))
     return [
-        kind(min_samples_leaf=leaf, min_samples_split=split, max_depth=depth, ccp_alpha=alpha, random_state=3, **fixed)
-        for leaf, split, depth, alpha in grid
+        kind(min_samples_leaf=leaf, min_samples_split=split, max_depth=depth, random_state=3, **fixed)
+        for leaf, split, depth in grid
     ]
 
 
@@ -54,55 +52,15 @@ def _data(seed: int, n: int, p: int, task: str, ties: bool, n_classes: int = 2) 
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(12, 70),
-    p=st.integers(1, 6),
-    task=st.sampled_from(sorted(KINDS)),
-    ties=st.booleans(),
-    n_classes=st.integers(2, 4),
-    weighted=st.booleans(),
-)
-def test_the_same_tree_is_bit_for_bit_that_of_a_separate_fit(seed, n, p, task, ties, n_classes, weighted):
-    X, y, X_test = _data(seed, n, p, task, ties, n_classes)
-    kind, same, _ = KINDS[task]
-    weight = np.random.default_rng(seed).integers(0, 4, n) * 0.37 + 0.1 if weighted else None
-    check_family(same, _members(kind), X, y, X_test=X_test, sample_weight=weight, tolerance=0)
-
-
-@pytest.mark.parametrize(
-    "fixed",
-    [
-        {"max_features": "sqrt"},
-        {"splitter": "random"},
-        {"min_impurity_decrease": 0.02},
-        {"min_weight_fraction_leaf": 0.05},
-        {"criterion": "entropy", "class_weight": "balanced"},
-    ],
-)
-def test_whatever_chance_decides_the_same_tree_is_the_same(fixed):
-    X, y, X_test = _data(1, 60, 5, "classification", ties=True, n_classes=3)
-    check_family(SameClassificationTree(), _members(DecisionTreeClassifier, **fixed), X, y, X_test=X_test, tolerance=0)
-
-
-def test_members_of_the_same_tree_are_grown_once():
-    X, y, _ = _data(2, 60, 5, "classification", ties=False)
-    # A split needs two leaves, so these are all the same.
-    members = [DecisionTreeClassifier(min_samples_leaf=5, min_samples_split=s, random_state=0) for s in range(2, 11)]
-    views = SameClassificationTree().fit(members, X, y)
-    assert len({id(view._leaves) for view in views}) == 1
-
-
-@settings(max_examples=15, deadline=None)
-@given(
-    seed=st.integers(0, 10_000),
-    n=st.integers(12, 70),
     task=st.sampled_from(sorted(KINDS)),
     n_classes=st.integers(2, 4),
     weighted=st.booleans(),
     ties=st.booleans(),
 )
 def test_cut_trees_of_one_feature_equal_separate_fits(seed, n, task, n_classes, weighted, ties):
-    """One feature leaves nothing to chance, so cutting and pruning must be exact; sums may be added in another order."""
+    """One feature leaves nothing to chance, so cutting must be exact; sums may be added in another order."""
     X, y, X_test = _data(seed, n, 2 if ties else 1, task, ties, n_classes)  # the second column is constant
-    kind, _, cut = KINDS[task]
+    kind, cut = KINDS[task]
     weight = np.random.default_rng(seed).integers(1, 4, n) if weighted else None
     members = _members(kind)
     views = cut.fit([clone(m) for m in members], X, y, **({} if weight is None else {"sample_weight": weight}))
@@ -125,12 +83,10 @@ def test_cut_trees_without_ties_equal_separate_fits():
     proven = 0
     for seed in range(30):
         X, y, X_test = _data(seed, 200, 3, "regression", ties=False)
-        grid = list(product((12, 25), (2, 40, 70), (None, 2, 3), (0.0, 0.02)))
+        grid = list(product((12, 25), (2, 40, 70), (None, 2, 3)))
         members = [
-            DecisionTreeRegressor(
-                min_samples_leaf=leaf, min_samples_split=split, max_depth=depth, ccp_alpha=alpha, random_state=0
-            )
-            for leaf, split, depth, alpha in grid
+            DecisionTreeRegressor(min_samples_leaf=leaf, min_samples_split=split, max_depth=depth, random_state=0)
+            for leaf, split, depth in grid
         ]
         bases = [
             [DecisionTreeRegressor(min_samples_leaf=leaf, random_state=s).fit(X, y) for s in range(10)]
@@ -147,7 +103,7 @@ def test_cut_trees_without_ties_equal_separate_fits():
 
 @pytest.mark.parametrize("task", sorted(KINDS))
 def test_cut_trees_differ_as_another_seed_would(task):
-    kind, _, cut = KINDS[task]
+    kind, cut = KINDS[task]
     by_cut, by_seed = [], []
     for seed in range(12):
         X, y, _ = _data(seed, 120, 6, task, ties=False)
@@ -171,20 +127,19 @@ def _differ(a: Any, b: Any) -> Any:
 
 def test_cut_trees_hold_the_level_on_average():
     X, y, X_test = _data(4, 150, 5, "classification", ties=True, n_classes=3)
-    members = [m for m in _members(DecisionTreeClassifier) if m.ccp_alpha == 0]
-    check_family(CutClassificationTree(), members, X, y, X_test=X_test, tolerance=0, differing=0.25)
+    check_family(
+        CutClassificationTree(), _members(DecisionTreeClassifier), X, y, X_test=X_test, tolerance=0, differing=0.25
+    )
 
 
 @pytest.mark.parametrize("task", sorted(KINDS))
-@pytest.mark.parametrize("which", [1, 2])
-def test_members_do_not_depend_on_their_fellows(task, which):
+def test_members_do_not_depend_on_their_fellows(task):
     for seed in range(3):
         X, y, X_test = _data(seed, 50, 4, task, ties=bool(seed % 2))
-        check_company(KINDS[task][which], _members(KINDS[task][0]), X, y, X_test=X_test, rng=seed)
+        check_company(KINDS[task][1], _members(KINDS[task][0]), X, y, X_test=X_test, rng=seed)
 
 
-@pytest.mark.parametrize("which", [1, 2])
-def test_missing_values_frames_and_whole_numbers(which):
+def test_missing_values_frames_and_whole_numbers():
     pd = pytest.importorskip("pandas")
     X, y, _ = _data(5, 60, 3, "regression", ties=True)
     holes = X.copy()
@@ -194,9 +149,6 @@ def test_missing_values_frames_and_whole_numbers(which):
     locked.flags.writeable = False
     members = _members(DecisionTreeRegressor)
     for rows in (holes, frame, locked, X.astype(np.float32)):
-        if which == 1:
-            check_family(SameRegressionTree(), members, rows, y, tolerance=0)
-            continue
         rows = rows[["a"]] if rows is frame else rows[:, :1]  # one feature leaves nothing to chance
         for member, view in zip(members, CutRegressionTree().fit(members, rows, y), strict=True):
             assert not _differ(view.predict(rows), clone(member).fit(rows, y).predict(rows)).any()
@@ -205,8 +157,7 @@ def test_missing_values_frames_and_whole_numbers(which):
 def test_one_class_only():
     X, _, X_test = _data(6, 20, 2, "classification", ties=False)
     y = np.full(20, 3)
-    for family in (SameClassificationTree(), CutClassificationTree()):
-        check_family(family, _members(DecisionTreeClassifier), X, y, X_test=X_test, tolerance=0)
+    check_family(CutClassificationTree(), _members(DecisionTreeClassifier), X, y, X_test=X_test, tolerance=0)
 
 
 @pytest.mark.parametrize(
@@ -215,6 +166,7 @@ def test_one_class_only():
         {"max_features": "sqrt"},
         {"splitter": "random"},
         {"max_leaf_nodes": 8},
+        {"ccp_alpha": 0.01},
         {"min_impurity_decrease": 0.1},
         {"min_weight_fraction_leaf": 0.1},
         {"monotonic_cst": [1, 0]},
@@ -226,18 +178,11 @@ def test_cut_trees_refuse_what_cutting_cannot_serve(params):
     assert not CutRegressionTree().covers(DecisionTreeRegressor(**params))
 
 
-@pytest.mark.parametrize("params", [{"max_leaf_nodes": 8}, {"random_state": np.random.RandomState(0)}])
-def test_the_same_tree_refuses_what_is_not_grown_depth_first_from_a_seed(params):
-    assert not SameClassificationTree().covers(DecisionTreeClassifier(**params))
-    assert not SameRegressionTree().covers(DecisionTreeRegressor(**params))
-
-
 def test_data_that_are_refused():
     from scipy.sparse import csr_array
 
     X, y, _ = _data(7, 20, 2, "regression", ties=False)
-    for family in (SameRegressionTree(), CutRegressionTree()):
-        with pytest.raises(Unsuitable, match="dense X"):
-            family.fit([DecisionTreeRegressor()], csr_array(X), y)
-        with pytest.raises(Unsuitable, match="single y"):
-            family.fit([DecisionTreeRegressor()], X, np.column_stack((y, y)))
+    with pytest.raises(Unsuitable, match="dense X"):
+        CutRegressionTree().fit([DecisionTreeRegressor()], csr_array(X), y)
+    with pytest.raises(Unsuitable, match="single y"):
+        CutRegressionTree().fit([DecisionTreeRegressor()], X, np.column_stack((y, y)))

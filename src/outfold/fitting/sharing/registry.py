@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from functools import lru_cache
 from typing import Any, get_args
@@ -54,7 +54,7 @@ def family_of(estimator: Any, allowed: tuple[Level, ...]) -> Family | None:
     names = public_names(type(estimator))
     for family in families():
         if family.estimator in names and family.level in allowed and _covers(family, estimator):
-            return family if _is_valid(estimator, family.varies) else None
+            return family if _is_valid(estimator) else None
     return None
 
 
@@ -67,17 +67,16 @@ def _covers(family: Family, estimator: Any) -> bool:
         return False
 
 
-def _is_valid(estimator: Any, names: Collection[str]) -> bool:
-    """Whether scikit-learn would take these parameters; a family that fits one member for all would not ask for the others."""
+def _is_valid(estimator: Any) -> bool:
+    """Whether scikit-learn would accept these parameters; a family does not call the ``fit`` that checks them."""
     constraints = getattr(estimator, "_parameter_constraints", None)
     if not isinstance(constraints, Mapping):
         return True
-    from sklearn.utils._param_validation import validate_parameter_constraints
-
     try:
-        params = {name: getattr(estimator, name) for name in names if name in constraints}
-        validate_parameter_constraints(constraints, params, type(estimator).__name__)
-    except Exception:
+        from sklearn.utils._param_validation import validate_parameter_constraints
+
+        validate_parameter_constraints(constraints, estimator.get_params(deep=False), type(estimator).__name__)
+    except Exception:  # invalid, or another scikit-learn: the members are fitted one by one
         return False
     return True
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from ..family import Family
-from . import boosting, forests, linear, logistic, neighbours, other_boosting, saga, selection, svm, trees
+from . import boosting, linear, logistic, neighbours, saga, trees
 
 FAMILIES: tuple[Family, ...] = (
     *neighbours.FAMILIES,
-    *forests.FAMILIES,
     *boosting.FAMILIES,
-    *other_boosting.FAMILIES,
     *linear.FAMILIES,
     *logistic.FAMILIES,
     *saga.FAMILIES,
-    *selection.FAMILIES,
-    *svm.FAMILIES,
     *trees.FAMILIES,
 )

@@ -1,17 +1,32 @@
-"""Boosting: the model with the most stages serves all shorter ones, which are its beginnings."""
+"""Boosting: the model with the most stages serves all shorter ones, which are its beginnings.
+
+LightGBM and XGBoost are never imported here: a model that is a member has already imported them.
+"""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+import inspect
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cache import LastX
 from ..family import Family, Unsuitable, View
-from .stages import fit_longest, is_count, is_seed
+from .common import LastX, is_count, is_seed
+
+
+def _fit_longest(members: Sequence[Any], size: str, X: Any, y: Any, fit_params: Mapping[str, Any]) -> Any:
+    """The member with the largest `size`, fitted. The others are its beginnings: all draw from the same stream."""
+    if np.ndim(y) != 1:
+        raise Unsuitable("fits are shared for one label a row")
+    if set(fit_params) - {"sample_weight"}:
+        raise Unsuitable("fits are shared with no other arguments than sample_weight")
+    if members[0].random_state is None:
+        raise Unsuitable("without a seed every member would have random numbers of its own")
+    return max(members, key=lambda m: int(getattr(m, size))).fit(X, y, **fit_params)
+
 
 # -- gradient boosting, which has staged predictions ---------------------------------------------------
 
@@ -34,7 +49,7 @@ class _Staged(Family):
     def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
         """Views of the stages of the longest model."""
         sizes = [int(getattr(m, self.size)) for m in members]
-        stages = _Stages(fit_longest(members, self.size, X, y, fit_params), frozenset(sizes))
+        stages = _Stages(_fit_longest(members, self.size, X, y, fit_params), frozenset(sizes))
         view = _ClassifierView if hasattr(stages.model, "classes_") else _RegressorView
         return [view(m, n, stages) for m, n in zip(members, sizes, strict=True)]
 
@@ -137,7 +152,7 @@ class _Ada(Family):
     def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
         """Shorter models, made of the first trees of the longest and what these have said already."""
         sizes = [int(m.n_estimators) for m in members]
-        model = fit_longest(members, "n_estimators", X, y, fit_params)
+        model = _fit_longest(members, "n_estimators", X, y, fit_params)
         recall = _Recall(model)
         view = _AdaClassifierView if hasattr(model, "classes_") else _AdaRegressorView
         return [view(m, n, recall) for m, n in zip(members, sizes, strict=True)]
@@ -156,7 +171,7 @@ class _Recall:
 
     def __init__(self, model: Any) -> None:
         self.model = model
-        self.said = LastX(lambda X: [tree.predict(rows) for rows in [model._check_X(X)] for tree in model.estimators_])
+        self.said = LastX(lambda X: [tree.predict(rows) for rows in [_plain_rows(X)] for tree in model.estimators_])
 
     def beginning(self, size: int, X: Any) -> Any:
         """The model with its first trees, which answer for these rows only."""
@@ -165,6 +180,11 @@ class _Recall:
         made.estimators_ = [_Said(said) for said in self.said(X)[:size]]
         made.estimator_weights_ = self.model.estimator_weights_[:size].copy()
         return made
+
+
+def _plain_rows(X: Any) -> Any:
+    """X without the names of its columns, which the trees of AdaBoost do not know."""
+    return X if hasattr(X, "tocsr") else np.asarray(X)
 
 
 class _Said:
@@ -195,6 +215,111 @@ class _AdaClassifierView(_AdaRegressorView):
         return np.asarray(self._recall.beginning(self._size, X).decision_function(X))
 
 
+# -- LightGBM and XGBoost, which predict by their first rounds -----------------------------------------------
+
+# Arguments of LightGBM that do the same in every round, or nothing.
+_KNOWN = frozenset(
+    {"bagging_fraction", "bagging_freq", "deterministic", "feature_fraction", "force_col_wise", "force_row_wise"}
+    | {"is_unbalance", "lambda_l1", "lambda_l2", "max_bin", "min_data_in_leaf", "scale_pos_weight"}
+    | {"verbose", "verbosity"}
+)
+
+
+class _Rounds(Family):
+    varies = frozenset({"n_estimators"})
+
+    def covers(self, estimator: Any) -> bool:
+        """Plain boosted trees with a named objective, and no arguments that scikit-learn's way of writing them hides."""
+        objective = estimator.objective
+        return (
+            is_count(estimator.n_estimators)
+            and is_seed(estimator.random_state)
+            and (objective is None or isinstance(objective, str))
+            and self._is_plain(estimator)
+        )
+
+    def _is_plain(self, estimator: Any) -> bool:
+        raise NotImplementedError
+
+    def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
+        """Views of the first rounds of the longest model."""
+        sizes = [int(m.n_estimators) for m in members]
+        model = _fit_longest(members, "n_estimators", X, y, fit_params)
+        view = _rounds_view(model)
+        return [view(m, model, self._first(n)) for m, n in zip(members, sizes, strict=True)]
+
+    def _first(self, n: int) -> dict[str, Any]:
+        """How the model is told to use its first rounds only."""
+        raise NotImplementedError
+
+
+class _LightGBM(_Rounds):
+    def _is_plain(self, estimator: Any) -> bool:
+        # Anything else is passed on under many names: other boosting, early stopping, another number of rounds.
+        known = _KNOWN | set(inspect.signature(type(estimator).__init__).parameters)
+        return estimator.boosting_type == "gbdt" and set(estimator.get_params(deep=False)) <= known
+
+    def _first(self, n: int) -> dict[str, Any]:
+        return {"num_iteration": n}
+
+
+class _LightGBMClassifier(_LightGBM):
+    estimator = "lightgbm.LGBMClassifier"
+
+
+class _LightGBMRegressor(_LightGBM):
+    estimator = "lightgbm.LGBMRegressor"
+
+
+class _XGBoost(_Rounds):
+    def _is_plain(self, estimator: Any) -> bool:
+        return (
+            estimator.booster in (None, "gbtree")
+            and estimator.device in (None, "cpu")
+            and estimator.early_stopping_rounds is None
+            and not estimator.callbacks
+            and not getattr(estimator, "kwargs", None)
+        )
+
+    def _first(self, n: int) -> dict[str, Any]:
+        return {"iteration_range": (0, n)}
+
+
+class _XGBoostClassifier(_XGBoost):
+    estimator = "xgboost.XGBClassifier"
+
+
+class _XGBoostRegressor(_XGBoost):
+    estimator = "xgboost.XGBRegressor"
+
+
+class _RoundsView(View):
+    def __init__(self, member: Any, model: Any, first: dict[str, Any]) -> None:
+        super().__init__(member, getattr(model, "classes_", None))
+        self._model = model
+        self._first = first
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return np.asarray(self._model.predict(X, **self._first))
+
+
+class _RoundsClassifierView(_RoundsView):
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        return np.asarray(self._model.predict_proba(X, **self._first))
+
+
+class _RoundsScorerView(_RoundsClassifierView):
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        return np.asarray(self._model.decision_function(X, **self._first))
+
+
+def _rounds_view(model: Any) -> type[_RoundsView]:
+    """With the methods the model has: LightGBM has scores since 4.7."""
+    if hasattr(model, "decision_function"):
+        return _RoundsScorerView
+    return _RoundsClassifierView if hasattr(model, "predict_proba") else _RoundsView
+
+
 FAMILIES: tuple[Family, ...] = (
     _GradientClassifier(),
     _GradientRegressor(),
@@ -202,4 +327,8 @@ FAMILIES: tuple[Family, ...] = (
     _HistRegressor(),
     _AdaClassifier(),
     _AdaRegressor(),
+    _LightGBMClassifier(),
+    _LightGBMRegressor(),
+    _XGBoostClassifier(),
+    _XGBoostRegressor(),
 )

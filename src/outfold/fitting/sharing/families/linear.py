@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..family import Family
-from .affine import (
+from .common import (
     AffineClassifier,
     AffineRegressor,
     Floats,
@@ -132,7 +132,6 @@ class RidgeFamily(Family):
 
     def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
         """Models of all penalties."""
-        members[0]._validate_params()
         matrix = training_matrix(X, single=False)
         target = numeric_target(y, len(matrix))
         weights = weights_in(fit_params, len(matrix))
@@ -157,7 +156,6 @@ class RidgeClassifierFamily(RidgeFamily):
         from sklearn.utils.class_weight import compute_sample_weight
 
         first = members[0]
-        first._validate_params()
         matrix = training_matrix(X, single=False)
         weights = weights_in(fit_params, len(matrix))
         classes, codes, labels = class_target(y, len(matrix))
@@ -257,7 +255,6 @@ class ElasticNetFamily(Family):
     def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
         """Models of all penalties."""
         first = members[0]
-        first._validate_params()
         matrix = training_matrix(X, single=True)
         n = len(matrix)
         target = numeric_target(y, n)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....stats.newton import BinaryLoss, Loss, MultinomialLoss, minimise
 from ..family import Family, Unsuitable
-from .affine import (
+from .common import (
     AffineClassifier,
     Floats,
     asked_rows,
@@ -59,7 +58,6 @@ class LogisticFamily(Family):
     def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
         """Models of all penalties."""
         first = members[0]
-        first._validate_params()
         matrix = training_matrix(X, single=True)
         n = len(matrix)
         weights = weights_in(fit_params, n)
@@ -168,6 +166,251 @@ class _Design:
         if self.basis is not None:
             slopes = self.basis @ slopes
         return (slopes[:, 0], constant[0]) if self.n_classes == 2 else (slopes, constant)
+
+
+# -- Newton's method for many penalties at once -----------------------------------------------------------
+#
+# The problems of a batch do not see each other: every product is a stack of products of equal shape, and every decision is
+# taken for each problem by itself. So the answer to a problem is the same, bit for bit, whatever other problems there are.
+
+# Half of the squared Newton step in the metric of the curvature is what the step can still gain. It is taken, and is the
+# last, where that is this small beside the loss at the start: steps then square their error.
+_GAIN = 1e-12
+_STEPS = 60
+_HALVINGS = 40
+_ARMIJO = 1e-4
+# A loss is known to about this share of itself: near the end steps gain less.
+_ROUNDING = 1e-14
+# Keeps the curvature of what is not penalised from vanishing where all probabilities are 0 or 1; of that at the start.
+_DAMPING = 1e-11
+
+
+class Loss(Protocol):
+    """Sums over the rows, for a stack of coefficient vectors (m, size)."""
+
+    @property
+    def size(self) -> int:
+        """Number of coefficients."""
+
+    def scores(self, coef: Floats) -> Floats:
+        """What the other methods take: linear in the coefficients."""
+
+    def value(self, scores: Floats) -> Floats:
+        """(m,)."""
+
+    def derivatives(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Gradient (m, size) and Hessian (m, size, size)."""
+
+
+class BinaryLoss(NamedTuple):
+    """Logistic loss of labels 0 and 1: rows A (n, p), labels y, weights of the rows."""
+
+    A: Floats
+    y: Floats
+    weights: Floats
+
+    @property
+    def size(self) -> int:
+        """Number of coefficients."""
+        return int(self.A.shape[1])
+
+    def scores(self, coef: Floats) -> Floats:
+        """(m, n)."""
+        return np.asarray(np.matmul(self.A, coef[:, :, None])[:, :, 0])
+
+    def value(self, scores: Floats) -> Floats:
+        """Sum of log(1 + exp(score)) - y score."""
+        softplus = np.log1p(np.exp(-np.abs(scores))) + np.maximum(scores, 0.0)
+        return np.asarray((self.weights * (softplus - self.y * scores)).sum(axis=1))
+
+    def derivatives(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Gradient (m, p) and Hessian (m, p, p)."""
+        from scipy.special import expit
+
+        p = expit(scores)
+        gradient = _rows_times(self.A, self.weights * (p - self.y))
+        return gradient, _gram(self.A, self.weights * p * (1 - p))
+
+
+class MultinomialLoss(NamedTuple):
+    """Log loss of K classes with a score for each: coefficients are p for the first class, p for the second, and so on.
+
+    Adding the same to the free scores of all classes changes nothing; `gauge` are the coefficients (of one class) where no
+    penalty decides it. There the curvature gets a term that keeps their sum over the classes at 0, where it starts.
+    """
+
+    A: Floats
+    indicators: Floats
+    weights: Floats
+    gauge: NDArray[np.bool_]
+
+    @property
+    def size(self) -> int:
+        """Number of coefficients."""
+        return int(self.A.shape[1] * self.indicators.shape[1])
+
+    def scores(self, coef: Floats) -> Floats:
+        """(m, K, n)."""
+        K = self.indicators.shape[1]
+        return np.asarray(np.matmul(self.A, coef.reshape(len(coef), K, -1, 1))[..., 0])
+
+    def value(self, scores: Floats) -> Floats:
+        """Sum of log(sum of exp(scores)) - score of the own class."""
+        top = scores.max(axis=1)
+        log_sum = np.log(np.exp(scores - top[:, None]).sum(axis=1)) + top
+        own = (scores * self.indicators.T).sum(axis=1)
+        return np.asarray((self.weights * (log_sum - own)).sum(axis=1))
+
+    def derivatives(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Gradient (m, K p) and Hessian (m, K p, K p)."""
+        P = _softmax(scores)
+        gradient = _rows_times(self.A, self.weights * (P - self.indicators.T))
+        return gradient.reshape(len(P), -1), self._hessian(P)
+
+    def _hessian(self, P: Floats) -> Floats:
+        m, K, _ = P.shape
+        p = self.A.shape[1]
+        out = np.empty((m, K, p, K, p))
+        for k in range(K):
+            for j in range(k + 1):
+                block = _gram(self.A, self.weights * P[:, k] * ((k == j) - P[:, j]))
+                out[:, k, :, j] = block
+                out[:, j, :, k] = block
+        for c in np.flatnonzero(self.gauge):
+            out[:, :, c, :, c] += (self.weights * self.A[:, c] ** 2).sum() / K**2
+        return out.reshape(m, K * p, K * p)
+
+
+def _softmax(scores: Floats) -> Floats:
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(e / e.sum(axis=1, keepdims=True))
+
+
+def _rows_times(A: Floats, r: Floats) -> Floats:
+    """A' r for a stack of r (..., n)."""
+    return np.asarray(np.matmul(A.T, r[..., None])[..., 0])
+
+
+def _gram(A: Floats, d: Floats) -> Floats:
+    """A' diag(d) A for a stack of d (m, n)."""
+    return np.asarray(np.matmul(A.T * d[:, None, :], A))
+
+
+class Solution(NamedTuple):
+    """Coefficients (m, size), and which problems were solved."""
+
+    coef: Floats
+    solved: NDArray[np.bool_]
+
+
+def minimise(loss: Loss, l2: Floats, l1: Floats) -> Solution:
+    """Minimise ``loss(w) + sum(l2 w^2) / 2 + sum(l1 |w|)`` for every row of l2 and l1, (m, size) each.
+
+    Newton's method with a line search; with `l1`, in the orthant that the steepest descent enters: coefficients that
+    would cross 0 stop there (projected scaled sub-gradients: Schmidt, Graphical model structure learning with
+    L1-regularization, 2010, sect. 2.3).
+    """
+    m = len(l2)
+    coef = np.zeros((m, loss.size))
+    solved = np.zeros(m, dtype=bool)
+    left = np.arange(m)
+    state = _State.at(coef, loss, l2, l1)
+    enough = _GAIN * state.value[0]
+    # All problems start at the same place.
+    gradient, hessian = (np.repeat(part, m, axis=0) for part in loss.derivatives(state.scores[:1]))
+    curvature = hessian[0].diagonal()
+    damping = _DAMPING * np.maximum(curvature, curvature.max() * _DAMPING)
+    for _ in range(_STEPS):
+        hessian[:, np.arange(loss.size), np.arange(loss.size)] += l2[left] + damping
+        problem = _Problem(loss, l2[left], l1[left])
+        state, last, failed = problem.step(state, gradient + l2[left] * state.coef, hessian, enough)
+        coef[left] = state.coef
+        solved[left[last]] = True
+        go_on = ~last & ~failed
+        left, state = left[go_on], state.of(go_on)
+        if not len(left):
+            break
+        gradient, hessian = loss.derivatives(state.scores)
+    return Solution(coef, solved)
+
+
+class _State(NamedTuple):
+    """Where the problems are: coefficients, scores of the rows, and what is minimised."""
+
+    coef: Floats
+    scores: Floats
+    value: Floats
+
+    @classmethod
+    def at(cls, coef: Floats, loss: Loss, l2: Floats, l1: Floats) -> _State:
+        scores = loss.scores(coef)
+        penalty = (0.5 * l2 * coef**2 + l1 * np.abs(coef)).sum(axis=1)
+        return cls(coef, scores, loss.value(scores) + penalty)
+
+    def of(self, which: NDArray[np.bool_]) -> _State:
+        return self if which.all() else _State(self.coef[which], self.scores[which], self.value[which])
+
+
+class _Problem(NamedTuple):
+    """The problems that are not solved yet."""
+
+    loss: Loss
+    l2: Floats
+    l1: Floats
+
+    def step(
+        self, state: _State, gradient: Floats, hessian: Floats, enough: float
+    ) -> tuple[_State, NDArray[np.bool_], NDArray[np.bool_]]:
+        """One step of every problem; which of them are solved by it, and which cannot be. The Hessian is used up."""
+        coef = state.coef
+        slope = self._steepest(coef, gradient)
+        direction = self._direction(coef, slope, hessian)
+        gain = -(slope * direction).sum(axis=1) / 2
+        # On the kink of its penalty a coefficient moves only to where the slope sends it.
+        direction = np.where(self._on_kink(coef) & (direction * slope > 0), 0.0, direction)
+        last = gain <= enough
+        moved, found = self._search(state, slope, direction)
+        return moved, last, ~found & ~last
+
+    def _steepest(self, coef: Floats, gradient: Floats) -> Floats:
+        """The gradient, and where a coefficient is 0 what of it exceeds the l1 penalty."""
+        at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - self.l1, 0.0)
+        return np.where(coef != 0, gradient + self.l1 * np.sign(coef), at_zero)
+
+    def _on_kink(self, coef: Floats) -> NDArray[np.bool_]:
+        return np.asarray((coef == 0) & (self.l1 > 0))
+
+    def _direction(self, coef: Floats, slope: Floats, hessian: Floats) -> Floats:
+        """Newton's, among the coefficients that are free to move."""
+        held = self._on_kink(coef) & (slope == 0)
+        if held.any():
+            hessian[held[:, :, None] | held[:, None, :]] = 0.0
+            hessian[:, np.arange(held.shape[1]), np.arange(held.shape[1])] += held
+        return np.asarray(-np.linalg.solve(hessian, slope[:, :, None])[:, :, 0])
+
+    def _search(self, state: _State, slope: Floats, direction: Floats) -> tuple[_State, NDArray[np.bool_]]:
+        """The first of the steps 1, 1/2, 1/4, ... that gains what its length promises; where none does, no step."""
+        coef = state.coef
+        orthant = np.where(coef != 0, np.sign(coef), -np.sign(slope))
+        moved = _State(*(part.copy() for part in state))
+        todo = np.arange(len(coef))
+        length = 1.0
+        for _ in range(_HALVINGS):
+            to = coef[todo] + length * direction[todo]
+            to = np.where((self.l1[todo] > 0) & (to * orthant[todo] < 0), 0.0, to)
+            reached = _State.at(to, self.loss, self.l2[todo], self.l1[todo])
+            promised = np.minimum((slope[todo] * (to - coef[todo])).sum(axis=1), 0.0)
+            before = state.value[todo]
+            good = reached.value <= before + _ARMIJO * promised + _ROUNDING * np.abs(before)
+            for part, new in zip(moved, reached, strict=True):
+                part[todo[good]] = new[good]
+            todo = todo[~good]
+            if not len(todo):
+                break
+            length /= 2
+        found = np.ones(len(coef), dtype=bool)
+        found[todo] = False
+        return moved, found
 
 
 FAMILIES = (LogisticFamily(),)

@@ -10,14 +10,13 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cache import LastX
 from ..family import Family, Unsuitable, View
+from .common import LastX, is_count
 
 _METRICS = frozenset(
     {"minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "infinity", "cosine"}
@@ -41,9 +40,7 @@ class _Neighbours(Family):
         """Named metrics without parameters; bounds of a ball tree round by the spread of the data, not by the distance."""
         k, p = estimator.n_neighbors, estimator.p
         return bool(
-            isinstance(k, Integral)
-            and not isinstance(k, bool)
-            and int(k) >= 1
+            is_count(k)
             and isinstance(estimator.weights, str)
             and estimator.weights in ("uniform", "distance")
             and estimator.algorithm in ("auto", "brute", "kd_tree")

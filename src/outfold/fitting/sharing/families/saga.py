@@ -1,6 +1,6 @@
 """Logistic regression by saga over its penalties: all members visit the same rows in the same order, side by side.
 
-The solver visits rows at random, by a seed that all members have. `_kernels.saga` makes every one of its operations in its
+The solver visits rows at random, by a seed that all members have. `outfold.stats.saga` makes every one of its operations in its
 order, for all members in one walk over the rows, so that the coefficients have the bits of separate fits.
 """
 
@@ -16,9 +16,18 @@ from numpy.typing import NDArray
 
 from ....stats import compiling
 from ..family import Family, Unsuitable
-from .affine import Floats, Rows, asked_rows, class_target, is_positive, training_matrix, weights_in
+from .common import (
+    Floats,
+    Rows,
+    asked_rows,
+    class_target,
+    is_count,
+    is_positive,
+    is_seed,
+    training_matrix,
+    weights_in,
+)
 from .logistic import LogisticView, balanced, penalty_of
-from .stages import is_count, is_seed
 
 # Numbers that are kept for the members walking together: of every row and every column, for each of them.
 _MOST = 10_000_000
@@ -53,7 +62,6 @@ class SagaFamily(Family):
 
     def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
         """Models of all members; None for those whose numbers become too large."""
-        members[0]._validate_params()
         if compiling.load("saga") is None or not _agrees():
             raise Unsuitable("coefficients computed here do not have the bits of scikit-learn's own")
         return _fit(members, X, y, **fit_params)
@@ -120,16 +128,11 @@ class _Task:
 
     def solve(self, members: Sequence[Any]) -> Any:
         """Coefficients, intercept, rounds, and whether all is finite, for every member."""
-        from sklearn.linear_model._sag import get_auto_step_size
-
         kernel = compiling.load("saga")
         assert kernel is not None
         n = len(self.X)
         strengths = np.array([[float(part) / n for part in _strengths(member)] for member in members])
-        steps = [
-            get_auto_step_size(self.largest, l2, "log", self.intercept, n_samples=n, is_saga=True)
-            for l2 in strengths[:, 0].tolist()
-        ]
+        steps = [_step_size(self.largest, l2, self.intercept, n) for l2 in strengths[:, 0].tolist()]
         problems = kernel.Problems(
             np.array(steps),
             np.ascontiguousarray(strengths[:, 0]),
@@ -138,6 +141,12 @@ class _Task:
             np.array([member.max_iter for member in members], dtype=np.int64),
         )
         return zip(*kernel.solve(self.X, self.y, self.weights, self.seed, self.intercept, problems), strict=True)
+
+
+def _step_size(largest: float, l2: float, fit_intercept: bool, n: int) -> float:
+    """The step that scikit-learn takes: 1 / (2 L + min(2 n l2, L)), where L bounds the curvature of each row's loss."""
+    bound = 0.25 * (largest + int(fit_intercept)) + l2
+    return 1.0 / (2 * bound + min(2 * n * l2, bound))
 
 
 @cache

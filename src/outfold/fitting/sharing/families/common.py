@@ -1,24 +1,58 @@
-"""What linear models of one fit have in common: the rows they are asked about, and answers linear in them."""
+"""What several families need: checks of parameters, reading of rows and labels, and linear predictions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from numbers import Real
-from typing import Any
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cache import LastX
 from ..family import Unsuitable, View
 
+T = TypeVar("T")
 Floats = NDArray[np.float64]
+
+
+class LastX(Generic[T]):
+    """A function of X that remembers its last answer; X is known by identity, and kept so that it stays the same one."""
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute = compute
+        self._last: tuple[Any, T] | None = None
+
+    def __call__(self, X: Any) -> T:
+        """The value for this X."""
+        last = self._last
+        if last is None or last[0] is not X:
+            self._last = None  # free the old answer before making the new one
+            self._last = last = (X, self._compute(X))
+        return last[1]
+
+
 Rows = LastX[Floats]
+
+
+# -- parameters -------------------------------------------------------------------------------------------
+
+
+def is_count(value: Any) -> bool:
+    """A whole number of at least 1."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def is_seed(value: Any) -> bool:
+    """A seed that gives every member the same stream, or None, which is seeded before the fit."""
+    return value is None or (isinstance(value, Integral) and not isinstance(value, bool))
 
 
 def is_positive(value: Any) -> bool:
     """A finite number above 0: a penalty that every member may have."""
     return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf
+
+
+# -- rows and labels --------------------------------------------------------------------------------------
 
 
 def as_matrix(X: Any) -> NDArray[Any]:
@@ -89,6 +123,9 @@ def is_full_rank(X: Floats) -> bool:
     except np.linalg.LinAlgError:
         return False
     return True
+
+
+# -- linear predictions -----------------------------------------------------------------------------------
 
 
 def asked_rows() -> Rows:
