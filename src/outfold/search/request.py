@@ -19,8 +19,8 @@ from ..data.plan import Plan
 from ..data.predictions import Predictions, State
 from ..data.target import Target
 from ..exceptions import CollectError, FitFailedError, InputError, InputTypeError, got
-from ..fitting.configs import check_estimator
-from ..fitting.respond import Kind
+from ..fitting.estimators import check_estimator
+from ..fitting.predict import Kind
 from ..metrics import Metric
 from .optuna_search import is_sampler
 from .scorers import Scorers
