@@ -118,11 +118,8 @@ class _Case:
         self.cost = None if cost is None else _above_zero(cost, "cost")
         self.budget = None if budget is None else _above_zero(budget, "budget")
         if self.budget is not None and self.cost is None:
-            raise InputError(
-                argument="budget",
-                needed="needs `cost`, the seconds that one fit takes",
-                remedy="Give both, or neither.",
-            )
+            needed = "needs `cost`, the seconds that one fit takes"
+            raise InputError(argument="budget", needed=needed, remedy="Give both, or neither.")
         self.jobs = check_count(n_jobs, "n_jobs")
         self.precision = _above_zero(precision, "precision")
         self.reasons: list[str] = []

@@ -320,7 +320,7 @@ def _numbers(name: str, column: Sequence[Any]) -> NDArray[np.float64]:
     except (TypeError, ValueError):
         raise InputError(
             f"the column {name!r} must hold scores: a table is wide, a row a data set and a column an algorithm. "
-            "Leave the column out, or name the others: algorithms=."
+            "Leave the column out, or name the others with `algorithms`."
         ) from None
 
 

@@ -1,0 +1,201 @@
+"""Caveats of comparisons of two configurations, and of comparisons over many data sets."""
+
+from __future__ import annotations
+
+from ..compare._auto import unadjusted_notes
+from ..compare._compared import selected_note
+from .case import Case, Check
+
+
+def selected_here(case: Case) -> str | None:
+    """A winner that these predictions chose, and that they cannot test."""
+    if case.selection is None or case.n_candidates < 3:
+        return None
+    return selected_note(case.selection.name, case.oof.n_configs, "p value of a comparison with it does").text
+
+
+def many_pairs(case: Case) -> str | None:
+    """How many pairs there are to compare."""
+    notes = unadjusted_notes(case.n_candidates * (case.n_candidates - 1) // 2)
+    return notes[0].text if notes else None
+
+
+_DEMSAR = "Raeder et al. 2010, sect. III; Demšar 2006"
+
+
+CHECKS = (
+    Check(
+        "OF301",
+        "tested on what selected it",
+        "tip",
+        "One of the two is the best of all configurations on these very predictions; the p value does not account for that "
+        "choice.",
+        "Compare on samples that did not choose, or report `estimate.bbc` for the selected one.",
+        "Raschka 2018, sect. 3.3 and 4.5",
+        selected_here,
+    ),
+    Check(
+        "OF302",
+        "splits taken for independent",
+        "caution",
+        "The test takes splits of the same samples for independent, and finds differences too often.",
+        "Use `t_corrected`.",
+        "Raschka 2018, sect. 4.9 and 4.10",
+    ),
+    Check(
+        "OF303",
+        "two models that hardly differ",
+        "caution",
+        "The two models differ on fewer than ten samples, so that hardly any test can tell them apart.",
+        "More samples.",
+        "Raschka 2018, sect. 4.4",
+    ),
+    Check(
+        "OF304",
+        "a difference without variance",
+        "caution",
+        "All samples (splits) differ by exactly the same amount: there is no variance, and no p value.",
+        "Look at the predictions; such a difference is mostly made, not found.",
+        "ours",
+    ),
+    Check(
+        "OF305",
+        "test sets that share samples",
+        "caution",
+        "Test sets of different splits share samples, which the test does not account for.",
+        "Use `t_corrected`.",
+        "Raschka 2018, sect. 4.9",
+    ),
+    Check(
+        "OF306",
+        "margins of several folds in one area",
+        "caution",
+        "An area under the ROC curve ranks scores of different folds together. Margins, unlike probabilities, may have a "
+        "different scale in every fold.",
+        "Prefer configurations with `predict_proba`, or a test by folds.",
+        "Tsamardinos et al. 2018, footnote 2",
+    ),
+    Check(
+        "OF307",
+        "many pairs without adjustment",
+        "tip",
+        "Three or more pairs were compared without adjusting the p values: some differ by chance alone.",
+        'Use `adjust="holm"`, the default.',
+        "Raschka 2018, sect. 4.5",
+        many_pairs,
+    ),
+    Check(
+        "OF308",
+        "folds taken as one test set",
+        "tip",
+        "Predictions of several folds are taken as one test set. The test covers the chance in the samples, not that in the "
+        "training sets: it is about these models, not about what the learners would do on other data.",
+        "Use a test by resampling, such as `t_corrected`, for a statement on learners.",
+        "Raschka 2018, sect. 4.8",
+    ),
+    Check(
+        "OF309",
+        "shared samples taken for different ones",
+        "caution",
+        "The test takes the two models as tested on different samples, but they share them.",
+        "Use `mcnemar`.",
+        "Raschka 2018, sect. 4.2",
+    ),
+    Check(
+        "OF310",
+        "folds on which the metric is undefined",
+        "caution",
+        "The metric is undefined in some folds, because a class is missing there, say; these are left out for both.",
+        "Use stratified or fewer folds, or a metric such as accuracy.",
+        "Tsamardinos et al. 2015, sect. 7",
+    ),
+    Check(
+        "OF311",
+        "one difference against ten",
+        "caution",
+        "The 5x2cv t test tests the first of ten differences; here it points the other way than their mean.",
+        "Use `f_5x2cv`, which uses all ten.",
+        "Raschka 2018, sect. 4.12",
+    ),
+    Check(
+        "OF315",
+        "over repeats, not over samples",
+        "tip",
+        "The comparison runs over repeats: it speaks of all partitions of this data set, not of new samples.",
+        'Use `over="samples"` to speak of new samples.',
+        "ours",
+    ),
+    Check(
+        "OF316",
+        "simulations without a test",
+        "tip",
+        "In some simulations of a power the test is undefined, because a class is missing there, say; they count as nothing "
+        "found.",
+        "Take more samples (`n=`), or a metric such as accuracy.",
+        "ours",
+    ),
+    Check(
+        "OF351",
+        "few data sets",
+        "caution",
+        "Few data sets (or, for chi2, few algorithms): p values of mean ranks are rough.",
+        "Read them as a hint, or compare two algorithms with `rank.wilcoxon`, which is exact.",
+        _DEMSAR,
+    ),
+    Check(
+        "OF352",
+        "tied scores",
+        "tip",
+        "Some data sets have tied scores.",
+        "Nothing with `ties=True`. More digits, where the ties come from rounding.",
+        _DEMSAR,
+    ),
+    Check(
+        "OF353",
+        "pairs after an omnibus test that found nothing",
+        "caution",
+        "Pairs were compared although the omnibus test found no difference.",
+        "Report the omnibus test; take the pairs as a hint.",
+        "Raschka 2018, sect. 4.5; Demšar 2006",
+    ),
+    Check(
+        "OF354",
+        "data sets left out",
+        "caution",
+        "Data sets with missing scores were left out.",
+        "Fill in the scores: what is missing is seldom missing by chance.",
+        "ours",
+    ),
+    Check(
+        "OF355",
+        "ranks of two",
+        "tip",
+        "Two algorithms were compared by ranks, which know only who won.",
+        "Use `rank.wilcoxon`.",
+        _DEMSAR,
+    ),
+    Check(
+        "OF356",
+        "data sets in full agreement",
+        "tip",
+        "All data sets rank the algorithms alike, so that F is infinite; p is the exact chance of such agreement.",
+        "Nothing.",
+        "ours",
+    ),
+    Check(
+        "OF357",
+        "data sets without a difference",
+        "tip",
+        "On some data sets two algorithms do not differ; left out, ranked or shared, they change p.",
+        "Say which you took: `zero_method=`, `ties=`.",
+        _DEMSAR,
+    ),
+    Check(
+        "OF358",
+        "too few data sets for an interval",
+        "caution",
+        "Too few data sets for an interval at this level.",
+        "More data sets, or a lower `confidence_level`.",
+        "ours",
+    ),
+)

@@ -1,0 +1,231 @@
+"""The result buffer: the cells of a collection as they fill up, in memory and in the store if there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.plan import Splits
+from ..data.predictions import Predictions, State
+from ..exceptions import StoreMismatchError
+from ..io.store import Cell
+from .schedule import CellKey
+from .worker import FitOutcome
+
+
+class CellResult(NamedTuple):
+    """The result of a cell: predictions, or the message why there are none."""
+
+    values: NDArray[Any] | None
+    message: str
+    seconds: float
+    labels: NDArray[np.intp] | None
+
+    @classmethod
+    def of(cls, outcome: FitOutcome, i: int, n: int) -> CellResult:
+        """The `i`-th of the `n` cells that a fit fills."""
+        values = None if outcome.values is None else outcome.values[i]
+        return cls(values, outcome.message, outcome.seconds / n, outcome.labels[i] if outcome.labels else None)
+
+    def row(self, block: str, name: str, repeat: int, fold: int) -> tuple[Any, ...]:
+        """The result as a row of the store."""
+        state = State.FAILED if self.values is None else State.DONE
+        return block, name, repeat, fold, state, self.values, self.message or None, self.seconds, self.labels
+
+
+class BlockBuffer:
+    """The predictions of one block while they are filled."""
+
+    def __init__(self, start: Predictions) -> None:
+        self.start = start
+        self.folds, self.plan = start.folds, start.plan
+        self.data, self.state = np.array(start.data), np.array(start.state)
+        self.seconds = np.full(start.state.shape, np.nan) if start.seconds is None else np.array(start.seconds)
+        self.messages = dict(start.messages)
+        # Made for the first model whose labels do not follow from its predictions.
+        self.labels = None if start.labels is None else np.array(start.labels)
+        self._rows: dict[tuple[int, int], NDArray[np.intp]] = {}
+
+    def rows(self, repeat: int, fold: int) -> NDArray[np.intp]:
+        """Samples of a cell, in ascending order."""
+        key = (repeat, fold)
+        if key not in self._rows:
+            self._rows[key] = np.flatnonzero(self.folds[:, repeat] == fold)
+        return self._rows[key]
+
+    @property
+    def n_repeats(self) -> int:
+        """Number of repeats there is room for."""
+        return int(self.folds.shape[1])
+
+    def grow(self, splits: Splits) -> None:
+        """Room for the repeats of these splits that are new."""
+        data, n = self.data, splits.n_repeats - self.n_repeats
+        self.folds, self.plan = splits.folds, splits.plan
+        empty = -1 if data.dtype.kind == "i" else np.nan
+        self.data = np.concatenate([data, np.full((n, *data.shape[1:]), empty, dtype=data.dtype)])
+        c, _, k = self.state.shape
+        self.state = np.concatenate([self.state, np.full((c, n, k), State.PENDING, dtype=np.uint8)], axis=1)
+        self.seconds = np.concatenate([self.seconds, np.full((c, n, k), np.nan)], axis=1)
+        if self.labels is not None:
+            self.labels = np.concatenate([self.labels, np.full((n, *data.shape[1:3]), -1, dtype=np.intp)])
+
+    def put(self, configs: Sequence[int], repeat: int, fold: int, cells: Sequence[CellResult]) -> None:
+        """Fill a cell of each of these configurations with its result."""
+        done = [i for i, cell in enumerate(cells) if cell.values is not None]
+        if any(cells[i].labels is not None for i in done) and self.labels is None:
+            self.labels = np.full(self.data.shape[:3], -1, dtype=np.intp)
+        rows, at = self.rows(repeat, fold), np.asarray(configs, dtype=np.intp)
+        if self.labels is not None:
+            for config, cell in zip(configs, cells, strict=True):
+                self.labels[repeat, config, rows] = -1 if cell.labels is None else cell.labels
+        self.seconds[at, repeat, fold] = [cell.seconds for cell in cells]
+        self.state[at, repeat, fold] = [State.FAILED if cell.values is None else State.DONE for cell in cells]
+        if done:
+            self.data[repeat][np.ix_(at[done], rows)] = np.stack([np.asarray(cells[i].values) for i in done])
+        if self.messages or len(done) < len(cells):
+            self._set_messages(configs, repeat, fold, cells)
+
+    def _set_messages(self, configs: Sequence[int], repeat: int, fold: int, cells: Sequence[CellResult]) -> None:
+        for config, cell in zip(configs, cells, strict=True):
+            key = (self.start.configs[config], repeat, fold)
+            if cell.values is None:
+                self.messages[key] = cell.message
+            else:
+                self.messages.pop(key, None)
+
+    def drop(self, config: int, repeat: int, fold: int) -> None:
+        """Mark a cell as dropped and empty it."""
+        self._empty(config, repeat, fold, State.DROPPED)
+
+    def open_again(self, config: int, repeat: int, fold: int) -> None:
+        """Make a cell pending and empty it."""
+        self._empty(config, repeat, fold, State.PENDING)
+
+    def _empty(self, config: int, repeat: int, fold: int, state: State) -> None:
+        self.data[repeat, config, self.rows(repeat, fold)] = -1 if self.data.dtype.kind == "i" else np.nan
+        self.state[config, repeat, fold] = state
+        self.messages.pop((self.start.configs[config], repeat, fold), None)
+
+    def snapshot(self) -> Predictions:
+        """What is known now, as a copy."""
+        known: dict[str, Any] = {"data": self.data.copy(), "state": self.state.copy(), "labels": self.labels}
+        return replace(self.start, **known, **self._splits, messages=self.messages, blocks={})
+
+    def predictions(self) -> Predictions:
+        """What is known at the end; the artifact takes over the arrays."""
+        known: dict[str, Any] = {"data": self.data, "state": self.state, "seconds": self.seconds, "labels": self.labels}
+        return replace(self.start, **known, **self._splits, messages=self.messages)
+
+    @property
+    def _splits(self) -> dict[str, Any]:
+        return {"folds": self.folds, "plan": self.plan}
+
+
+class ResultBuffer:
+    """The results of all blocks of a collection."""
+
+    def __init__(self, start: Predictions, store: Any = None) -> None:
+        self.store = store
+        self.blocks = {"oof": BlockBuffer(start)} | {name: BlockBuffer(block) for name, block in start.blocks.items()}
+        self.position = {name: j for j, name in enumerate(start.configs)}
+
+    @property
+    def oof(self) -> BlockBuffer:
+        """The block that is always there."""
+        return self.blocks["oof"]
+
+    def settled(self, retry_failed: bool) -> set[CellKey]:
+        """Cells that need no fit."""
+        open_states = (State.PENDING, State.FAILED) if retry_failed else (State.PENDING,)
+        names = self.oof.start.configs
+        return {
+            (block, names[j], int(r), int(k))
+            for block, part in self.blocks.items()
+            for j, r, k in zip(*np.nonzero(~np.isin(part.state, open_states)), strict=True)
+        }
+
+    def put(self, outcomes: Sequence[FitOutcome]) -> None:
+        """Fill the cells of finished fits on one hold-out, and write them to the store at once."""
+        if not outcomes:
+            return
+        slots = outcomes[0].holdout.slots
+        configs = [self.position[outcome.name] for outcome in outcomes]
+        rows = []
+        for i, (name, repeat, fold) in enumerate(slots):
+            cells = [CellResult.of(outcome, i, len(slots)) for outcome in outcomes]
+            self.blocks[name].put(configs, repeat, fold, cells)
+            if self.store is not None:
+                rows += [cell.row(name, o.name, repeat, fold) for o, cell in zip(outcomes, cells, strict=True)]
+        self._write(rows)
+
+    def forget_drops(self, names: Iterable[str]) -> None:
+        """Take back what was dropped in earlier calls: it is decided again."""
+        mine = [self.position[name] for name in names]
+        for block in self.blocks.values():
+            state = block.state[mine]
+            state[state == State.DROPPED] = State.PENDING
+            block.state[mine] = state
+
+    def dropped(self, names: Iterable[str]) -> list[CellKey]:
+        """The cells of these configurations that are dropped now."""
+        state = self.oof.state
+        return [
+            ("oof", name, int(r), int(k))
+            for name in names
+            for r, k in zip(*np.nonzero(state[self.position[name]] == State.DROPPED), strict=True)
+        ]
+
+    def reopen(self, names: Iterable[str]) -> set[CellKey]:
+        """Make pending again what is done or failed of these configurations, here and in the store."""
+        keys = set()
+        for block, part in self.blocks.items():
+            for name in names:
+                state = part.state[self.position[name]]
+                for r, k in zip(*np.nonzero(np.isin(state, (State.DONE, State.FAILED))), strict=True):
+                    keys.add((block, name, int(r), int(k)))
+                    part.open_again(self.position[name], int(r), int(k))
+        self._write([(*key, State.PENDING) for key in sorted(keys)])
+        return keys
+
+    def drop(self, keys: Iterable[CellKey]) -> None:
+        """Mark cells as dropped, here and in the store."""
+        new = []
+        for block, name, repeat, fold in sorted(keys):
+            config = self.position[name]
+            self.blocks[block].drop(config, repeat, fold)
+            start = self.blocks[block].start
+            if repeat >= start.n_repeats or start.state[config, repeat, fold] != State.DROPPED:
+                new.append((block, name, repeat, fold, State.DROPPED))
+        self._write(new)
+
+    def grow(self, splits: Splits) -> None:
+        """Room for the repeats of these splits, here and in the store; those there are must be the same."""
+        n = min(self.oof.n_repeats, splits.n_repeats)
+        if not np.array_equal(self.oof.folds[:, :n], splits.folds[:, :n]):
+            raise StoreMismatchError(
+                needed=f"{self.store.path.name} was made with other splits of the same plan",
+                remedy="Use another `store`, or delete it to start anew.",
+            )
+        if splits.n_repeats > n:
+            if self.store is not None:
+                self.store.grow(splits)
+            self.oof.grow(splits)
+
+    def record(self, **facts: Any) -> None:
+        """Facts for the provenance of the store, at once."""
+        if self.store is not None:
+            self.store.update(**facts)
+
+    def _write(self, cells: list[tuple[Any, ...]]) -> None:
+        if self.store is not None and cells:
+            self.store.write([Cell(*cell) for cell in cells])
+
+    def predictions(self, **fields: Any) -> Predictions:
+        """The artifact as it is now, with other notes or provenance."""
+        blocks: Mapping[str, Predictions] = {n: b.predictions() for n, b in self.blocks.items() if n != "oof"}
+        return replace(self.oof.predictions(), blocks=blocks, **fields)
