@@ -143,7 +143,7 @@ def test_is_a_scikit_learn_transformer():
     [
         ({"alpha": 0}, "alpha must lie between"),
         ({"max_conditions": -1}, "max_conditions must be"),
-        ({"task": "ranking"}, "task must be one of"),
+        ({"task": "ranking"}, "task must be 'auto', 'classification' or 'regression'"),
     ],
 )
 def test_refuses(wrong, says):
