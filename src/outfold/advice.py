@@ -1,4 +1,4 @@
-"""What to do with so many samples and configurations: the papers' advice, joined into one plan with its reasons."""
+"""What to do with a given number of samples and configurations: the papers' advice, joined into one plan with its reasons."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OURS = "ours"
 
 # Below this BBC-CV without dropping, from it on BBCD-CV (Tsamardinos 2018, sect. 6).
 _FEW = 100
-# Dropping starts when so many samples have predictions (sect. 5.2.2).
+# Dropping starts when this many samples have predictions (sect. 5.2.2).
 _DROP_FROM = 50
 # Repeats after which intervals hardly change (sect. 5.2.4), and the most the paper looked at (sect. 5.2.3).
 _ENOUGH_REPEATS, _MOST_REPEATS = 4, 10
@@ -119,10 +119,11 @@ class _Case:
             self._explain_folds(plan)
         drop = self._drop(plan)
         method = "bbc" if self.c > 1 else "cv"
-        flattery = self._optimism(plan, accuracy)
+        optimism = self._optimism(plan, accuracy)
         if self.c > 1:
             self._say(
-                "the winner's own score is optimistic; BBC-CV corrects it by a bootstrap of the predictions, without a fit more",
+                "the winner's cross-validation score is optimistic; BBC-CV corrects it by a bootstrap of the predictions, "
+                "without further fits",
                 f"{_BBC}, sect. 3",
             )
         else:
@@ -137,7 +138,7 @@ class _Case:
                 f"nested cross-validation, collect(..., inner=True) without drop, is a second opinion for {fits:,} further fits",
                 f"{_PROTOCOLS}, sect. 10; {_BBC}, sect. 6, advises to do without",
             )
-        return self._advice(plan, drop=drop, method=method, expected_optimism=flattery)
+        return self._advice(plan, drop=drop, method=method, expected_optimism=optimism)
 
     def compare(self) -> Advice:
         """Whether a difference is real."""
@@ -146,7 +147,7 @@ class _Case:
         plan = self._affordable([Plan.five_by_two(), Plan.blocked(3)])
         if plan.kind == "blocked":
             self._say(
-                "the blocked 3x2 t test needs 6 fits a configuration where 5x2cv needs 10, and is comparable to its tests",
+                "the blocked 3x2 t test needs 6 fits per configuration where 5x2cv needs 10, and is comparable to its tests",
                 f"{_BLOCKED}, sect. 7",
             )
         else:
@@ -253,7 +254,7 @@ class _Case:
         expected = optimism(min(_held_out(plan, self.n), _MOST_SUMMED), self.c, accuracy)
         self._say(
             f"chosen among {self.c:,} independent configurations, the winner would report an accuracy "
-            f"{formatting.number(expected.value)} too high; alike ones flatter less",
+            f"{formatting.number(expected.value)} too high; less where configurations are alike",
             f"simulate.optimism, in the setting of {_BBC}, sect. 5.1",
         )
         return expected

@@ -127,7 +127,7 @@ def cluster_robust(values: ArrayLike, groups: ArrayLike, *, confidence_level: fl
     Parameters
     ----------
     values
-        One a sample.
+        One value for each sample.
     groups
         The group of every sample: patient, site, user.
     """
@@ -149,7 +149,7 @@ def bca(
     Parameters
     ----------
     values
-        One a sample, or a row a sample.
+        One value for each sample, or one row for each sample.
     statistic
         Called with the values, or the rows, of every draw.
     n_resamples
@@ -208,7 +208,9 @@ def _least_draws(level: float) -> int:
 
 
 def percentile(draws: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
-    """Equal-tailed quantiles of bootstrap draws, linearly interpolated; of BBC's draws, the interval of the selected one.
+    """Equal-tailed quantiles of bootstrap draws, linearly interpolated.
+
+    Of BBC's draws, this is the interval of the selected configuration.
 
     Parameters
     ----------
@@ -283,9 +285,9 @@ def corrected_t(
     Parameters
     ----------
     fold_scores
-        One a fold, of all repeats.
+        One value for each fold of every repeat.
     n_train, n_test
-        Samples trained on and held out: a number, or one a fold.
+        Samples trained on and held out: one number, or one for each fold.
     """
     level, s = check_level(confidence_level), _several(fold_scores, "fold_scores")
     sizes = [_numbers(n_train, "n_train"), _numbers(n_test, "n_test")]
@@ -368,7 +370,7 @@ def nested_cv_bates(
     For each outer fold, a = (mean e_in - mean e_out)^2 and b = var(e_out) / n_fold, with e_out the losses on that fold of
     the model trained on the others, and e_in those of the cross-validation within the others; (K-1)/K (mean a - mean b)
     estimates the mean squared error. Its root is kept between the naive standard error SE and sqrt(K) SE, for the difference may
-    even be negative. The interval stands at NCV - (1 + (K-2)/K) (NCV - CV), the error of a model trained on all samples,
+    even be negative. The interval is centred at NCV - (1 + (K-2)/K) (NCV - CV), the error of a model trained on all samples,
     and so not quite at the mean of e_out. With few repeats the mean squared error is itself uncertain; the authors take 200.
 
     Parameters

@@ -71,7 +71,7 @@ def correctness(
         cut so that its accuracy holds, and any two of these variables have this correlation. What they share is how hard
         a sample is.
     folds
-        The samples are held out in so many folds of neighbours, at most one a sample.
+        Number of folds of neighbouring samples; at most one fold for each sample.
     rng
         Seed.
 
@@ -100,7 +100,7 @@ def optimism(
     n_simulations: int = 1000,
     rng: int = 0,
 ) -> Optimism:
-    """How flattering the winner's own accuracy will be: expected own score of the best minus its true accuracy.
+    """How optimistic the winner's accuracy will be: its expected cross-validation score minus its true accuracy.
 
     For independent configurations the number is exact: of equally good ones by `expected_best`; of given accuracies from
     the distribution of who wins with how many right answers; of accuracies drawn from Beta(a, b) because, whatever the other
@@ -112,8 +112,8 @@ def optimism(
     n_samples, n_configs
         Samples that the choice is made on, and configurations to choose from.
     accuracy, correlation
-        What the configurations are like, as for `correctness`. Those of a real search are alike, which flatters less;
-        equally good ones flatter more than ones that differ.
+        What the configurations are like, as for `correctness`. Those of a real search are alike, so the optimism is smaller;
+        it is larger for equally good configurations than for different ones.
     n_simulations, rng
         Number of simulated matrices and seed, where configurations are correlated.
 

@@ -476,7 +476,7 @@ def test_the_test_part_of_three_gives_the_interval_of_one_test_set(held_out):
     assert result.interval == of.intervals.wilson(int(right.sum()), len(rows), confidence_level=0.9)
     assert result.interval_method == "wilson"
     assert not result.named  # the validation part selected it, and its score there stands beside
-    assert "winner's own score on the validation part" in str(result)
+    assert "winner's score on the validation part" in str(result)
     area = estimate.three_way(oof.sel(config=result.selected), "roc_auc")
     assert area.interval_method == "delong"
     assert area.confidence_interval(0.5).low > area.interval.low

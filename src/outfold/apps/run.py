@@ -84,7 +84,7 @@ class Result:
         facts = [f"  {'files':<10} {self.predictions} (predictions of all configurations)"]
         if self.model is not None:
             facts.append(
-                f"  {'':<10} {self.model} (the selected one, fitted on all {self.estimate.n_samples:,} samples)"
+                f"  {'':<10} {self.model} (the selected configuration, fitted on all {self.estimate.n_samples:,} samples)"
             )
         facts.append(f"  {'':<10} {self.report} (all of it on one page)")
         facts.append(f"  {'next':<10} outfold show {self.predictions} --metric {self.estimate.metric}")
@@ -126,7 +126,7 @@ def run(
     Parameters
     ----------
     path
-        A .csv, .csv.gz or .parquet file with one row a sample.
+        A .csv, .csv.gz or .parquet file with one row for each sample.
     target
         The column to predict.
     out
@@ -309,7 +309,7 @@ def _read(path: Path, target: str) -> pd.DataFrame:
 
 
 def _exact_target(path: Path, values: pd.Series[Any]) -> pd.Series[Any]:
-    """The target as it stands in a .csv file: "NA" may be a class, and whole numbers stay whole where some are missing."""
+    """The target as written in a .csv file: "NA" may be a class, and whole numbers stay whole where some are missing."""
     import pandas as pd
 
     if not values.isna().any():
@@ -319,7 +319,7 @@ def _exact_target(path: Path, values: pd.Series[Any]) -> pd.Series[Any]:
             return pd.read_csv(path, usecols=[values.name], dtype="Int64")[values.name]
         except (TypeError, ValueError):  # not all of them are whole
             return values
-    # What stands beside text is text, whatever it reads like; only an empty cell is none.
+    # A value among texts is text, whatever it reads like; only an empty cell is none.
     return pd.read_csv(path, usecols=[values.name], dtype=str, keep_default_na=False, na_values=[""])[values.name]
 
 
@@ -390,7 +390,7 @@ def _names(values: pd.Series[Any]) -> NDArray[Any]:
     if values.duplicated().any():
         twice = values[values.duplicated()].iloc[0]
         raise InputError(
-            f"--id: {twice!r} stands in more than one row of {values.name!r}. Name a column of unique values."
+            f"--id: {twice!r} appears in more than one row of {values.name!r}. Name a column of unique values."
         )
     return names
 

@@ -88,7 +88,7 @@ def point632(
 ) -> Estimate:
     """Performance by the .632 bootstrap: 0.368 resubstitution + 0.632 out-of-bag score (Efron 1983).
 
-    Flattering for models that overfit, such as 1-nearest-neighbour; `point632plus` is not.
+    Too optimistic for models that overfit, such as 1-nearest-neighbour; `point632plus` is not.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def cv(
     config
         The configuration; may be left out where there is one only.
     aggregate
-        ``"fold"``, the mean over folds (Tsamardinos 2015, Alg. 1), or ``"pooled"``, one value a repeat.
+        ``"fold"``, the mean over folds (Tsamardinos 2015, Alg. 1), or ``"pooled"``, one value for each repeat.
     confidence_level
         Level of the interval. It is the one valid for the plan and the metric, which `Estimate.interval_method` names: on one
         test set Wilson's for right and wrong answers, DeLong's for `roc_auc`, t for other means, BCa for the rest; by folds the
@@ -45,7 +45,7 @@ def cv(
     """
     if config is None and oof.n_configs > 1:
         raise InputError(
-            f"cv is the score of one configuration; name one of the {oof.n_configs}, or use bbc for the selected one."
+            f"cv is the score of one configuration; name one of the {oof.n_configs}, or use bbc for the selected configuration."
         )
     one = oof if config is None else oof.sel(config=config)
     if one.n_configs > 1:
@@ -61,13 +61,13 @@ def cv(
 
 @requires()
 def cvt(oof: Predictions, metric: MetricLike, rule: RuleLike = None, aggregate: Aggregate = "fold") -> Estimate:
-    """The winner's own cross-validation score: optimistic, because the winner was picked for it.
+    """The winner's cross-validation score: optimistic, because the winner was picked for it.
 
     Reported beside the honest estimates, never as the answer (Tsamardinos 2015, Alg. 2, there CVM).
     """
     scoring = Scoring(oof, metric, aggregate)
     selection = select.choose(scoring, as_rule(rule))
-    note = Note("OF208", "the winner's own score is optimistic; bbc corrects it at no cost.")
+    note = Note("OF208", "the winner's cross-validation score is optimistic; bbc corrects it without further fits.")
     return build(
         scoring,
         selection,
@@ -128,7 +128,7 @@ def cvm_cv(
 ) -> Estimate:
     """Score of the selected configuration on a new random partition (double CV; Tsamardinos 2015, Alg. 3).
 
-    Less optimistic than the winner's own score, not free of optimism: the same samples selected it.
+    Less optimistic than the winner's cross-validation score, not free of optimism: the same samples selected it.
     """
     scoring = Scoring(oof, metric, "fold")
     selection = select.choose(scoring, as_rule(rule))

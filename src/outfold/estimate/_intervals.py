@@ -270,7 +270,7 @@ class SelectedConfiguration:
         if method in METHODS:
             raise NeedError(
                 f"{method} takes the configuration as named beforehand; this one was selected for its score, and the interval "
-                f"would flatter. Valid here: {', '.join(SELECTED)}."
+                f"would be too narrow and too optimistic. Valid here: {', '.join(SELECTED)}."
             )
         if method not in SELECTED:
             raise InputError(f"method must be 'auto' or one of {', '.join(SELECTED)}; got {method!r}.")

@@ -41,7 +41,12 @@ def resubstitution(
         value=selection.score,
         description="score on the samples it was fitted on",
         reference="Raschka 2018, sect. 1.3",
-        notes=(Note("OF214", "the samples were fitted on; the score flatters, the more the more flexible the model."),),
+        notes=(
+            Note(
+                "OF214",
+                "the model was fitted on these samples, so the score is too good; more so for a flexible model.",
+            ),
+        ),
         named=subject.named,
         own="resubstitution score",
     )
@@ -70,8 +75,8 @@ def holdout(
     n_resamples, rng
         Draws that correct for the selection, and those of intervals that draw.
     confidence_level
-        Level of the interval: of a configuration named beforehand the one valid for the metric, as in `cv`; of the selected one
-        the quantiles of the draws, as in `bbc`.
+        Level of the interval: of a configuration named beforehand the one valid for the metric, as in `cv`; of the selected
+        configuration the quantiles of the draws, as in `bbc`.
     """
     return _of_held_out(
         Subject(oof, config, rule, n_resamples, rng),

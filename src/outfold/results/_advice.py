@@ -1,4 +1,4 @@
-"""What can be said before any data are seen: advice, how flattering a winner would be, simulated predictions."""
+"""What can be said before any data are seen: advice, how optimistic a winner's score would be, simulated predictions."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Finding(NamedTuple):
     code
         Code of the check, such as ``OF501``.
     severity
-        ``"error"``: do not report the number as it stands; ``"caution"``: read it with care; ``"tip"``: good to know.
+        ``"error"``: do not report the number before this is solved; ``"caution"``: read it with care; ``"tip"``: good to know.
     text
         One sentence with the numbers at hand.
     advice
