@@ -17,10 +17,11 @@ from . import formatting, metrics
 from .data.plan import Plan, group_codes
 from .data.predictions import Predictions
 from .exceptions import InputError
-from .fitting.collection import Collection
+from .fitting.api import Cell, Rows, TrainedPredictions, TrainingRows, collect_trained
 from .fitting.configs import as_configs, grid
+from .fitting.job import Job
+from .fitting.options import Options
 from .fitting.progress import Mode
-from .fitting.trained import Cell, Rows, Trained, TrainingRows, collect_trained
 from .metrics import Metric, MetricLike
 from .metrics._scoring import Scoring, bind, cell_scores, standard_errors
 from .results import CurveLine, LearningCurve, ValidationCurve
@@ -86,12 +87,8 @@ def learning(
     >>> learning(GaussianNB(), X, y, sizes=[15, 60, 120])
     <LearningCurve of 1 configuration by accuracy at 3 sizes>
     """
-    trained = collect_trained(
-        as_configs(configs),
-        X,
-        y,
-        Plan(folds=5) if plan is None else plan,
-        lambda collection: _subsets(collection, sizes, metric),
+    options = Options.checked(
+        plan=Plan(folds=5) if plan is None else plan,
         groups=groups,
         rng=rng,
         n_jobs=n_jobs,
@@ -101,6 +98,7 @@ def learning(
         positive=positive,
         task=task,
     )
+    trained = collect_trained(as_configs(configs), X, y, lambda job: _subsets(job, sizes, metric), options)
     found, train, test = _scores(trained, metric)
     return LearningCurve(
         metric=found.name,
@@ -110,7 +108,7 @@ def learning(
         train=_spread(train),
         test=_spread(test),
         plan=str(trained.splits.plan),
-        fingerprint=trained.collection.header.fingerprint,
+        fingerprint=trained.job.header.fingerprint,
         n_samples=trained.both.n_samples,
         failures=_failures(trained.both),
         notes=trained.both.notes,
@@ -178,12 +176,8 @@ def validation(
         raise InputError(f"values must be a list of values of {param}; got {values!r}.")
     values = list(values)
     configs = grid(name, estimator, {param: values})
-    trained = collect_trained(
-        configs,
-        X,
-        y,
-        Plan() if plan is None else plan,
-        lambda collection: _whole_parts(collection, metric),
+    options = Options.checked(
+        plan=Plan() if plan is None else plan,
         groups=groups,
         rng=rng,
         n_jobs=n_jobs,
@@ -193,6 +187,7 @@ def validation(
         positive=positive,
         task=task,
     )
+    trained = collect_trained(configs, X, y, lambda job: _whole_parts(job, metric), options)
     found, train, test = _scores(trained, metric)
     repeats = np.array([r for r, _ in trained.splits.cells])
     oof = trained.out_of_fold(0)
@@ -216,15 +211,17 @@ def validation(
 # -- scores ---------------------------------------------------------------------------------------------
 
 
-def _found(collection: Collection, metric: MetricLike | None) -> Metric:
+def _found(job: Job, metric: MetricLike | None) -> Metric:
     """The metric, refused where these predictions cannot be scored by it: before the work, not after."""
-    task = collection.target.task
-    return bind(collection.header, metrics.default(task) if metric is None else metric)[0]
+    task = job.target.task
+    return bind(job.header, metrics.default(task) if metric is None else metric)[0]
 
 
-def _scores(trained: Trained, metric: MetricLike | None) -> tuple[Metric, NDArray[np.float64], NDArray[np.float64]]:
+def _scores(
+    trained: TrainedPredictions, metric: MetricLike | None
+) -> tuple[Metric, NDArray[np.float64], NDArray[np.float64]]:
     """The metric, and (C, S, cells) scores of the training and of the held-out parts."""
-    found = _found(trained.collection, metric)
+    found = _found(trained.job, metric)
     scores = cell_scores(trained.both, found)
     test, train = np.moveaxis(scores.reshape(len(scores), *trained.n_train.shape, 2), -1, 0)
     return found, np.ascontiguousarray(train), np.ascontiguousarray(test)
@@ -271,16 +268,16 @@ def _simplest(scoring: Scoring, values: Mapping[str, Any], simpler: str, repeats
 # -- training parts -------------------------------------------------------------------------------------
 
 
-def _whole_parts(collection: Collection, metric: MetricLike | None) -> list[TrainingRows]:
-    _found(collection, metric)
-    return [{cell: collection.splits.train_rows(*cell) for cell in collection.splits.cells}]
+def _whole_parts(job: Job, metric: MetricLike | None) -> list[TrainingRows]:
+    _found(job, metric)
+    return [{cell: job.splits.train_rows(*cell) for cell in job.splits.cells}]
 
 
-def _subsets(collection: Collection, sizes: Any, metric: MetricLike | None) -> list[TrainingRows]:
+def _subsets(job: Job, sizes: Any, metric: MetricLike | None) -> list[TrainingRows]:
     """For every size the rows of every cell; a larger size contains the smaller."""
-    _found(collection, metric)
-    splits = collection.splits
-    queues = {cell: _queue(collection, cell, splits.train_rows(*cell)) for cell in splits.cells}
+    _found(job, metric)
+    splits = job.splits
+    queues = {cell: _queue(job, cell, splits.train_rows(*cell)) for cell in splits.cells}
     smallest = min(queue.n for queue in queues.values())
     wanted = _wanted(sizes, smallest, max(queue.least for queue in queues.values()), str(splits.plan))
     return [{cell: queue.first(size) for cell, queue in queues.items()} for size in wanted]
@@ -338,15 +335,15 @@ class _Queue:
         return np.sort(self._rows[: self._ends[max(at, self._first - 1)]])
 
 
-def _queue(collection: Collection, cell: Cell, rows: Rows) -> _Queue:
-    target, plan = collection.target, collection.splits.plan
-    rng = np.random.default_rng(np.random.SeedSequence(collection.seed, spawn_key=(_SUBSET_STREAM, *cell)))
+def _queue(job: Job, cell: Cell, rows: Rows) -> _Queue:
+    target, plan = job.target, job.splits.plan
+    rng = np.random.default_rng(np.random.SeedSequence(job.options.rng, spawn_key=(_SUBSET_STREAM, *cell)))
     strata = target.y if target.classes is not None else target.event
     codes = np.zeros(len(rows), dtype=np.intp) if strata is None else strata[rows].astype(np.intp)
     # A plan told to ignore groups ignores them here too; a splitter of the user's may have kept them itself.
-    if collection.groups is None or (plan.groups is False and plan.kind != "custom"):
+    if job.options.groups is None or (plan.groups is False and plan.kind != "custom"):
         return _Queue(rows[_by_share(codes, rng)], np.arange(1, len(rows) + 1), len(np.unique(codes)))
-    groups = group_codes(collection.groups[rows], len(rows))
+    groups = group_codes(job.options.groups[rows], len(rows))
     order, first = _by_group(codes, groups, rng)
     place = np.empty(len(order), dtype=np.intp)
     place[order] = np.arange(len(order))

@@ -25,7 +25,7 @@ from collect_estimators import Raises, Tally, fits
 from outfold.data.predictions import State
 from outfold.estimate._rounds import Point632ByRound
 from outfold.exceptions import InputError, NeedError, StoreMismatchError
-from outfold.fitting.recipes import seed_of
+from outfold.fitting.estimators import seed_of
 from outfold.metrics._scoring import fold_scores
 
 

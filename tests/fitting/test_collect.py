@@ -23,7 +23,7 @@ from outfold.exceptions import CollectError, InputError
 from outfold.fitting import collect, refit
 from outfold.fitting.configs import grid
 from outfold.fitting.data import digest
-from outfold.fitting.recipes import make_recipes, seed_of
+from outfold.fitting.estimators import make_recipes, seed_of
 
 
 @pytest.fixture
@@ -472,9 +472,9 @@ def test_provenance(binary):
         ({"configs": {"a": Tally(), "b": Ridge()}}, "'a' is a classifier, 'b' a regressor. Collect them apart"),
         ({"X": np.zeros((59, 2))}, "same length; X has 59 rows, y has 60 labels"),
         ({"X": [[1], [1, 2]]}, "rows differ in length"),
-        ({"y": np.zeros(60)}, "y holds one class only"),
+        ({"y": np.zeros(60)}, "it holds one class only"),
         ({"y": np.r_[np.zeros(59), 1]}, "class 1.0 has 1 member; cross-validation needs at least 2"),
-        ({"groups": np.zeros(59)}, r"groups must name one group a sample, shape \(60,\); got shape \(59,\)"),
+        ({"groups": np.zeros(59)}, r"groups must name one group for each sample, shape \(60,\); got shape \(59,\)"),
         ({"groups": np.arange(60) // 20}, "10 folds need at least 10 groups; there are 3"),
         ({"timeout": 0}, "timeout must be a number of seconds above 0"),
         ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0; got 0"),
@@ -512,7 +512,7 @@ def test_svm_with_and_without_probabilities(binary):
         ({"task": "ranking"}, "task must be 'classification', 'regression', 'survival' or None; got 'ranking'"),
         ({"plan": "five"}, "plan must be a Plan such as Plan.folds=10., a number of folds"),
         ({"plan": 2.5}, "plan must be a Plan"),
-        ({"plan": 1}, "at least 2 folds"),
+        ({"plan": 1}, "folds must be a whole number of at least 2"),
         ({"groups": [None] + ["a", "b"] * 29 + ["c"]}, "groups has 1 missing entries, the first at row 0"),
         ({"groups": [*range(59), np.nan]}, "the first at row 59. Every sample needs a group"),
         ({"groups": np.array(["2020-01-01"] * 58 + ["NaT"] * 2, dtype="datetime64[s]")}, "groups has 2 missing"),

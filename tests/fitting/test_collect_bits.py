@@ -21,7 +21,9 @@ from outfold.data.plan import Plan
 from outfold.exceptions import InputError
 from outfold.fitting import collect, refit
 from outfold.fitting.configs import grid
-from outfold.fitting.schedule import Batch, Schedule, paired_holdouts, single_holdouts
+from outfold.fitting.estimators import Recipe
+from outfold.fitting.executor import PlainExecutor
+from outfold.fitting.schedule import Portion, Schedule, paired_holdouts, single_holdouts
 
 PLAN = Plan(folds=3, repeats=2)
 
@@ -240,14 +242,15 @@ def test_many_samples_give_the_same_bits():
 
 def schedule(done=(), task_seconds=1.0, largest=100, n=10):
     splits = Plan(folds=3, repeats=2).split(np.arange(30) % 2)
-    return Schedule(single_holdouts(splits), [f"c{j}" for j in range(n)], set(done), task_seconds, largest)
+    executor = PlainExecutor([Recipe(f"c{j}", "") for j in range(n)])
+    return Schedule(single_holdouts(splits), executor, set(done), task_seconds, largest)
 
 
 def test_every_missing_fit_is_in_one_batch():
     done = {("oof", "c3", 0, 1), ("oof", "c4", 1, 2)}
     plan = schedule(done)
     fits = []
-    for holdout, configs in plan.batches():
+    for holdout, configs in plan.portions():
         plan.learn("c0", 0.3)
         fits += [(j, *holdout.cells[0]) for j in configs]
     assert len(fits) == len(set(fits)) == 58
@@ -256,17 +259,17 @@ def test_every_missing_fit_is_in_one_batch():
 
 def test_batches_grow_once_fits_are_known_to_be_short():
     plan = schedule(task_seconds=1.0)
-    batches = plan.batches()
+    batches = plan.portions()
     assert next(batches).configs == (0,)
     plan.learn("c0", 0.25)
     assert next(batches).configs == (1, 2, 3, 4)
     plan.learn("c5", 2.0)
-    assert next(batches) == Batch(plan.holdouts[0], (5,))
+    assert next(batches) == Portion(plan.holdouts[0], (5,))
 
 
 def test_batches_are_never_larger_than_allowed():
     plan = schedule(largest=4)
-    batches = plan.batches()
+    batches = plan.portions()
     next(batches)
     plan.learn("c0", 1e-6)
     assert max(len(b.configs) for b in batches) == 4

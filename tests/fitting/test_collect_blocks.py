@@ -14,7 +14,7 @@ from outfold.data.predictions import State, inner_folds
 from outfold.exceptions import InputError, NeedError
 from outfold.fitting import collect, refit
 from outfold.fitting.configs import grid
-from outfold.fitting.recipes import seed_of
+from outfold.fitting.estimators import seed_of
 from outfold.io.store import load
 
 

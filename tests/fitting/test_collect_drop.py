@@ -20,7 +20,7 @@ import outfold as of
 from collect_estimators import Crashes, Raises, Tally, fits, kill_at
 from outfold import Plan, State, collect, drop, load, stability
 from outfold.exceptions import InputError, StoreMismatchError
-from outfold.fitting.filling import Filling
+from outfold.fitting.dispatcher import Dispatcher
 from outfold.io.store import Store
 
 PLAN = Plan(folds=5, repeats=2)
@@ -464,14 +464,14 @@ def test_a_store_with_other_splits_of_later_repeats_is_refused(data, path):
 def test_ended_between_a_new_repeat_and_its_first_fold(data, path, monkeypatch):
     arguments = {"plan": Plan(folds=3), "repeats": "auto", "stop": stability.Fixed(3), "store": path}
     with monkeypatch.context() as patch:
-        fill = Filling.fill
+        fit = Dispatcher.fit
 
         def stop_in_the_second(self, holdouts, splits):
             if holdouts[0].repeat == 1:
                 raise KeyboardInterrupt
-            fill(self, holdouts, splits)
+            fit(self, holdouts, splits)
 
-        patch.setattr(Filling, "fill", stop_in_the_second)
+        patch.setattr(Dispatcher, "fit", stop_in_the_second)
         with pytest.raises(KeyboardInterrupt) as caught:
             collect(two(), *data, **arguments)
     assert caught.value.__notes__ == [f"6 of 18 cells are in {path}; the same call goes on."]

@@ -27,7 +27,7 @@ from collect_estimators import Tally
 from outfold.data.plan import Plan
 from outfold.data.predictions import State
 from outfold.exceptions import InputError
-from outfold.fitting import collect, cuts
+from outfold.fitting import collect, predict
 from outfold.fitting.configs import grid
 from outfold.io.store import load
 
@@ -162,10 +162,10 @@ def test_predict_of_those_that_are_not_asked_is_the_cut(request, model, task):
 def test_the_names_of_those_that_are_not_asked_are_classes_of_scikit_learn():
     import importlib
 
-    known = [*cuts._LARGEST, *cuts._MONOTONE, *cuts._BINARY_SCORE, cuts._NEIGHBOURS, cuts._PIPELINE]
+    known = [*predict._LARGEST, *predict._MONOTONE, *predict._BINARY_SCORE, predict._NEIGHBOURS, predict._PIPELINE]
     for module, name in known:
         kind = getattr(importlib.import_module(module), name)
-        assert cuts._name(object.__new__(kind)) == (module, name)
+        assert predict._name(object.__new__(kind)) == (module, name)
 
 
 def test_light_models_are_not_asked_and_subclasses_are(binary):
@@ -176,10 +176,10 @@ def test_light_models_are_not_asked_and_subclasses_are(binary):
     X, y = binary
     pipe = make_pipeline(MinMaxScaler(), LogisticRegression())
     pipe.fit(X, y)
-    assert cuts.predicts_by_cut(pipe, "proba", 2)
-    assert not cuts.predicts_by_cut(Counts(), "proba", 2)
-    assert not cuts.predicts_by_cut(SVC(), "proba", 2)
-    assert not cuts.predicts_by_cut(SVC(), "score", 3)
+    assert predict._predicts_by_cut(pipe, "proba", 2)
+    assert not predict._predicts_by_cut(Counts(), "proba", 2)
+    assert not predict._predicts_by_cut(SVC(), "proba", 2)
+    assert not predict._predicts_by_cut(SVC(), "score", 3)
     oof = collect({"counts": Counts(), "logit": pipe}, X, y, PLAN)
     assert oof.messages["counts", 0, 0] == "RuntimeError: asked"
     assert oof.labels is None

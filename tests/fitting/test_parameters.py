@@ -1,7 +1,6 @@
 """Parameters read fast are those that scikit-learn reads."""
 
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,10 +16,8 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import all_estimators
 
-from outfold.fitting.data import estimator_text
-from outfold.fitting.parameters import is_untouched, one_of_each, own_params, parts_of
-from outfold.fitting.recipes import make_recipes
-from outfold.fitting.routes import Route
+from outfold.fitting.estimators import estimator_text, is_untouched, make_recipes, one_of_each, own_params, parts_of
+from outfold.fitting.sharing.plan import PipelinePath, SharingRecipe
 
 COMPOSED = [
     make_pipeline(StandardScaler(), make_pipeline(PCA(), LogisticRegression())),
@@ -114,12 +111,12 @@ MODELS = [
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda e: type(e).__name__)
 @pytest.mark.parametrize("depth", [0, 1, 2])
-def test_a_model_alone_is_the_one_at_the_end_of_the_route(model, depth):
+def test_a_model_alone_is_the_one_at_the_end_of_the_path(model, depth):
     estimator, path = model, ()
     for _ in range(depth):
         estimator, path = make_pipeline(PCA(), estimator), (1, *path)
     (recipe,) = make_recipes({"a": estimator}, pickle.dumps)
-    recipe = replace(recipe, route=Route(0, (), path, ()))
+    recipe = SharingRecipe.of(recipe, PipelinePath(0, (), path, ()))
     one, other = recipe.make_model(11), recipe.make_model(12)
     for made, seed in ((one, 11), (other, 12)):
         whole = recipe.make(seed)
@@ -133,7 +130,8 @@ def test_a_model_alone_is_the_one_at_the_end_of_the_route(model, depth):
 
 
 def test_a_model_that_was_changed_leaves_the_next_one_as_it_was():
-    (recipe,) = make_recipes({"a": Ridge()}, pickle.dumps)
+    (made,) = make_recipes({"a": Ridge()}, pickle.dumps)
+    recipe = SharingRecipe.of(made, None)
     first = recipe.make_model(1).set_params(alpha=5.0).fit(np.eye(3), np.arange(3))
     assert hasattr(first, "coef_")
     second = recipe.make_model(1)

@@ -17,9 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from outfold.exceptions import InputError
-from outfold.fitting.data import estimator_text
-from outfold.fitting.parameters import parts_of
-from outfold.fitting.variants import Variants
+from outfold.fitting.estimators import Variants, estimator_text, parts_of
 
 
 class Users(BaseEstimator):

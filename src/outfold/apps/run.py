@@ -18,7 +18,7 @@ from ..data.predictions import Predictions
 from ..data.target import encode
 from ..exceptions import FileError, InputError
 from ..fitting import collect, refit
-from ..fitting.share_options import ShareLike
+from ..fitting.options import Share
 from ..learners import spaces
 from ..reporting import report
 from ..results import Estimate
@@ -115,7 +115,7 @@ def run(
     seed: int = 0,
     timeout: float | None = None,
     inner: bool = False,
-    share: ShareLike = "exact",
+    share: Share = "exact",
     explain: Say | None = None,
     configs: Callable[[Any, Kind], Any] | None = None,
     command: str | None = None,

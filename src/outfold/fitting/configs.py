@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import product
@@ -12,20 +11,20 @@ import numpy as np
 
 from .. import formatting
 from ..exceptions import InputError
-from .variants import Variants
+from .estimators import Variants, check_estimator
 
 
 class Configs(dict[str, Any]):
     """Named configurations: a dict of estimators that remembers which parameters tell them apart.
 
-    Joined with ``|``; a name that stands on both sides is refused, since what was tried must stay told apart.
+    Join two with ``|``. A name that is on both sides is refused: every configuration needs a name of its own.
 
     Parameters
     ----------
-    estimators
+    estimators : mapping of str to estimator, or iterable of (str, estimator)
         Estimators by name.
-    params
-        The varied parameters by name of the configuration.
+    params : mapping of str to dict, optional
+        The varied parameters of each configuration, by its name.
 
     Examples
     --------
@@ -46,7 +45,7 @@ class Configs(dict[str, Any]):
 
     @property
     def params(self) -> dict[str, dict[str, Any]]:
-        """The varied parameters of every configuration; empty for one that was given as it is."""
+        """The varied parameters of each configuration; an empty dict for one that no grid made."""
         return {name: dict(self._params.get(name, {})) for name in self}
 
     def copy(self) -> Configs:
@@ -62,8 +61,9 @@ class Configs(dict[str, Any]):
         both = [name for name in more if name in self]
         if both:
             raise InputError(
-                f"configuration names must differ; {both[0]!r} stands on both sides of |. "
-                "Give the second grid another name."
+                needed="configuration names must differ",
+                given=f"{both[0]!r} is on both sides of |",
+                remedy="Give the second grid another name.",
             )
         return Configs({**self, **more}, {**self._params, **more._params})
 
@@ -94,35 +94,6 @@ def as_configs(configs: Any) -> Configs:
     return Configs({type(configs).__name__: configs})
 
 
-def check_estimator(estimator: Any, name: Any) -> None:
-    """Refuse what cannot be cloned and fitted, and say why."""
-    if name is not None and not (isinstance(name, str) and name):
-        raise InputError(f"a configuration's name must be text that is not empty; got {name!r}.")
-    where = "" if name is None else f"configuration {name!r}: "
-    if inspect.isclass(estimator):
-        raise InputError(f"{where}{estimator.__name__} is a class; give an instance, {estimator.__name__}().")
-    lacks = [m for m in ("fit", "predict", "get_params") if not hasattr(estimator, m)]
-    if lacks == ["predict"] and _will_predict(estimator):
-        return
-    if lacks == ["predict"]:
-        raise InputError(
-            f"{where}{formatting.shorten(repr(estimator), 60)} has no predict, and predictions are what is compared. Put it in a "
-            "pipeline that ends with a classifier or regressor."
-        )
-    if lacks:
-        raise InputError(
-            f"{where}{formatting.shorten(repr(estimator), 60)} is not a scikit-learn estimator (it has no {lacks[0]}). "
-            "Give an estimator, a dict {name: estimator}, or a grid."
-        )
-
-
-def _will_predict(estimator: Any) -> bool:
-    """Whether it is a model whose predict shows only once it is fitted, such as a stack with its default final estimator."""
-    from sklearn.base import is_classifier, is_regressor
-
-    return bool(is_classifier(estimator) or is_regressor(estimator))
-
-
 def grid(
     name: str,
     estimator: Any,
@@ -134,16 +105,21 @@ def grid(
 
     Parameters
     ----------
-    name
-        Start of the names: ``logit`` gives ``logit(C=0.1)``.
-    estimator
-        Any scikit-learn estimator or pipeline; it is cloned, never changed.
-    param_grid
+    name : str
+        Start of the names: ``"logit"`` gives ``logit(C=0.1)``.
+    estimator : estimator
+        Any scikit-learn estimator or pipeline. It is cloned, never changed.
+    param_grid : dict or list of dict, optional
         Values by parameter, or a list of such dicts for grids whose parameters depend on each other.
     **params
-        Values by parameter, joined to every dict of `param_grid`. A list, tuple, range or array holds several values;
-        anything else is one value. A parameter of a step may be given by its short name where only one step has it:
+        Values by parameter, added to each dict of `param_grid`. A list, tuple, range or array holds several values;
+        anything else is one value. A parameter of a step may be given by its short name if only one step has it:
         ``C`` for ``logisticregression__C``.
+
+    Returns
+    -------
+    Configs
+        One configuration for each combination, by name.
 
     Examples
     --------
@@ -166,7 +142,11 @@ def grid(
             inside = ", ".join(f"{short[p]}={text}" for p, text in zip(part, texts, strict=True))
             key = f"{name}({inside})" if part else name
             if key in estimators:
-                raise InputError(f"the grid {name!r} holds {key!r} more than once; its dicts must not overlap.")
+                raise InputError(
+                    argument="param_grid",
+                    needed="must hold dicts that do not overlap",
+                    given=f"the grid {name!r} holds {key!r} more than once",
+                )
             chosen = dict(zip(part, values, strict=True))
             estimators[key] = variants.make(chosen, key)
             varied[key] = {short[p]: value for p, value in chosen.items()}
@@ -179,9 +159,11 @@ def _parts(param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None) -
     if isinstance(param_grid, Mapping):
         return [dict(param_grid)]
     if isinstance(param_grid, str) or not all(isinstance(part, Mapping) for part in param_grid):
-        raise InputError("param_grid must be a dict of values by parameter, or a list of such dicts.")
+        needed = "must be a dict of values by parameter, or a list of such dicts"
+        raise InputError(argument="param_grid", needed=needed)
     if not param_grid:
-        raise InputError("param_grid is an empty list, so the grid holds no configuration. Leave it out for one.")
+        needed = "is an empty list, so the grid holds no configuration"
+        raise InputError(argument="param_grid", needed=needed, remedy="Leave it out for one.")
     return [dict(part) for part in param_grid]
 
 
@@ -191,38 +173,37 @@ def _resolve(name: str, known: Mapping[str, Any], part: Mapping[str, Any]) -> di
     for parameter, value in part.items():
         full = _full_name(name, parameter, known, part)
         if full in out:
-            raise InputError(f"grid {name!r}: {parameter} means {full}, which was given too. Give it once.")
+            needed = f"grid {name!r}: {parameter} means {full}, which was given too"
+            raise InputError(needed=needed, remedy="Give it once.")
         out[full] = _values(name, parameter, value)
     return out
 
 
 def _full_name(name: str, parameter: str, known: Mapping[str, Any], part: Mapping[str, Any]) -> str:
-    # A parameter of a step that the grid itself puts in is known only once that step is in its place.
+    # A parameter of a step that the grid itself puts in is not known yet.
     if parameter in known or any(parameter.startswith(f"{other}__") for other in part):
         return parameter
     nested = [p for p in known if p.endswith(f"__{parameter}")]
     if len(nested) == 1:
         return nested[0]
     if nested:
-        raise InputError(
-            f"grid {name!r}: {parameter} is a parameter of several steps ({', '.join(sorted(nested))}). "
-            "Give the full name."
-        )
+        needed = f"grid {name!r}: {parameter} is a parameter of several steps ({', '.join(sorted(nested))})"
+        raise InputError(needed=needed, remedy="Give the full name.")
     near = get_close_matches(parameter, {p.rpartition("__")[2] for p in known} | set(known), n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(sorted(near))}?" if near else f"it has {', '.join(sorted(known)[:12])}."
-    raise InputError(f"grid {name!r}: the estimator has no parameter {parameter}; {hint}")
+    raise InputError(needed=f"grid {name!r}: the estimator has no parameter {parameter}", given=hint)
 
 
 def _values(name: str, parameter: str, value: Any) -> list[Any]:
     if isinstance(value, np.ndarray):
         value = value.tolist() if value.ndim == 1 else [value] if value.ndim == 0 else list(value)
     if hasattr(value, "rvs"):
-        raise InputError(f"grid {name!r}: {parameter} is a distribution; give a list of values, such as draws from it.")
+        needed = f"grid {name!r}: {parameter} is a distribution"
+        raise InputError(needed=needed, given="give a list of values, such as draws from it")
     values = list(value) if isinstance(value, (list, tuple, range)) else [value]
     if not values:
-        raise InputError(
-            f"grid {name!r}: {parameter} has an empty list of values, so the grid is empty. Give one at least."
-        )
+        needed = f"grid {name!r}: {parameter} has an empty list of values, so the grid is empty"
+        raise InputError(needed=needed, remedy="Give one at least.")
     return values
 
 
@@ -245,6 +226,5 @@ def _labels(parameter: str, values: list[Any]) -> list[str]:
         if len(set(texts)) == len(texts):
             return texts
     twice = next(t for t in texts if texts.count(t) > 1)
-    raise InputError(
-        f"{parameter} holds {formatting.shorten(twice, 60)} more than once; the values of a grid must differ."
-    )
+    needed = f"{parameter} holds {formatting.shorten(twice, 60)} more than once".replace("`", "'")
+    raise InputError(needed=needed, given="the values of a grid must differ")

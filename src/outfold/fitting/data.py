@@ -1,4 +1,4 @@
-"""The samples: taking rows of whatever the user gave, and hashes that tell data sets apart."""
+"""The samples: rows of whatever table the user gave, and hashes that tell data sets apart."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exceptions import InputError
-from .parameters import PLAIN, own_params
 
 Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """What estimators are fitted on: features, labels as the user knows them, and arguments of fit."""
+    """What estimators are fitted on: features, labels as the user gave them, and the arguments of fit."""
 
     X: Any
     y: NDArray[Any]
     fit_params: Mapping[str, Any] = field(default_factory=dict)
 
-    def part(self, train: Rows, tests: tuple[Rows, ...], private: bool = False, at_once: bool = False) -> Part:
-        """The rows of one fit; read-only unless `private`, since fits of several configurations share them.
+    def rows_of(self, train: Rows, tests: tuple[Rows, ...], private: bool = False, at_once: bool = False) -> FitRows:
+        """The rows of one fit; read-only unless `private`, because fits of several configurations share them.
 
-        The tests are predicted one by one, or all `at_once`.
+        The test parts are predicted one by one, or all `at_once`.
         """
         n = len(self.y)
         cuts = np.cumsum([len(rows) for rows in tests[:-1]]) if at_once else None
@@ -37,15 +36,15 @@ class Samples:
             name: take(value, train) if has_rows(value, n) else value for name, value in self.fit_params.items()
         }
         predicted = tuple(take(self.X, rows) for rows in tests)
-        part = Part(take(self.X, train), take(self.y, train), predicted, fit_params, cuts)
+        rows = FitRows(take(self.X, train), take(self.y, train), predicted, fit_params, cuts)
         if not private:
-            for block in (part.X, part.y, *part.tests, *part.fit_params.values()):
-                lock(block)
-        return part
+            for values in (rows.X, rows.y, *rows.tests, *rows.fit_params.values()):
+                lock(values)
+        return rows
 
 
-class Part(NamedTuple):
-    """The training rows of one fit, and the rows it predicts; `cuts` says where one prediction is to be cut into several."""
+class FitRows(NamedTuple):
+    """The training rows of one fit and the rows it predicts; `cuts` says where to cut one prediction into several."""
 
     X: Any
     y: NDArray[Any]
@@ -53,9 +52,9 @@ class Part(NamedTuple):
     fit_params: dict[str, Any]
     cuts: NDArray[np.intp] | None = None
 
-    def cut(self, answers: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The answers for these rows as those for the parts that were asked for."""
-        return answers if self.cuts is None else tuple(answers[0].cut(self.cuts))
+    def cut(self, predicted: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The predictions for these rows, one item for each test part that was asked for."""
+        return predicted if self.cuts is None else tuple(predicted[0].cut(self.cuts))
 
 
 def as_features(X: Any, n: int) -> Any:
@@ -67,15 +66,18 @@ def as_features(X: Any, n: int) -> Any:
         try:
             X = np.asarray(X)
         except ValueError:
-            raise InputError("X must be a table with rows of equal length; these rows differ in length.") from None
+            raise InputError(
+                argument="X", needed="must be a table with rows of equal length", given="these rows differ in length"
+            ) from None
     if X.shape == () or X.shape[0] != n:
         rows = X.shape[0] if X.shape else "no"
-        raise InputError(f"X and y must have the same length; X has {rows} rows, y has {n} labels.")
+        given = f"`X` has {rows} rows, `y` has {n} labels"
+        raise InputError(argument="X", needed="and `y` must have the same length", given=given)
     return X
 
 
 def as_labels(y: Any) -> NDArray[Any]:
-    """Labels as the user knows them, in an array estimators accept."""
+    """Labels as the user gave them, in an array that estimators accept."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -86,12 +88,14 @@ def as_labels(y: Any) -> NDArray[Any]:
 
 
 def refuse_masked(**given: Any) -> None:
-    """Refuse masked arrays with masked entries: what is under the mask would be taken for a value."""
+    """Refuse masked arrays with masked entries: estimators would take what is under the mask for a value."""
     for name, values in given.items():
         if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+            n_masked = int(np.ma.getmaskarray(values).sum())
             raise InputError(
-                f"{name} is a masked array with {int(np.ma.getmaskarray(values).sum())} masked entries, which cannot be used. "
-                f"Leave out these samples, or fill the entries with {name}.filled(...)."
+                argument=name,
+                needed=f"is a masked array with {n_masked} masked entries, which cannot be used",
+                remedy=f"Leave out these samples, or fill the entries with `{name}.filled(...)`.",
             )
 
 
@@ -101,8 +105,9 @@ def refuse_missing_groups(groups: NDArray[Any]) -> None:
     missing = np.isnat(groups) if dated else np.array([_is_missing(v) for v in groups.tolist()], dtype=bool)
     if missing.any():
         raise InputError(
-            f"groups has {int(missing.sum())} missing entries, the first at row {int(np.argmax(missing))}. "
-            "Every sample needs a group; give those without one a group of their own."
+            argument="groups",
+            needed=f"has {int(missing.sum())} missing entries, the first at row {int(np.argmax(missing))}",
+            remedy="Every sample needs a group; give those without one a group of their own.",
         )
 
 
@@ -112,7 +117,7 @@ def _is_missing(value: Any) -> bool:
 
 def take(values: Any, rows: Rows) -> Any:
     """Rows of an array, a sparse matrix, a frame, a series or a list, as a copy."""
-    if isinstance(values, np.memmap):  # rows of a memory map are in memory; let them not pretend otherwise
+    if isinstance(values, np.memmap):  # rows of a memory map are in memory, so they become a plain array
         values = np.asarray(values)
     if isinstance(values, np.ndarray) or hasattr(values, "tocsr"):
         return values[rows]
@@ -124,8 +129,8 @@ def take(values: Any, rows: Rows) -> Any:
 def borrow(values: Any, trusted: bool) -> Any:
     """A frame that a fit may change without the next fit seeing it; anything else as it is.
 
-    Frames cannot be locked as arrays can, so those who are not `trusted` get a copy. So does everybody before pandas 3,
-    whose frames share memory with the arrays made of them.
+    Frames cannot be locked as arrays can, so estimators that are not `trusted` get a copy. Before pandas 3 all do: there a
+    frame shares memory with the arrays made of it.
     """
     if hasattr(values, "iloc"):
         return values.copy(deep=not (trusted and frames_are_safe()))
@@ -141,7 +146,7 @@ def frames_are_safe() -> bool:
 
 
 def has_rows(values: Any, n: int) -> bool:
-    """Whether a fit argument holds one entry a sample, and so has to be split."""
+    """Whether a fit argument holds one entry for each sample, and so has to be split."""
     if isinstance(values, (str, bytes, Mapping)):
         return False
     shape = getattr(values, "shape", None)
@@ -151,7 +156,7 @@ def has_rows(values: Any, n: int) -> bool:
 
 
 def lock(values: Any) -> None:
-    """Let nobody write into an array or a sparse matrix that several fits share."""
+    """Make an array or a sparse matrix that several fits share read-only."""
     if isinstance(values, np.ndarray):
         values.setflags(write=False)
     elif hasattr(values, "tocsr"):
@@ -167,7 +172,7 @@ def n_rows(values: Any) -> int:
 
 
 def n_bytes(values: Any) -> int:
-    """Memory that values take, as far as they tell."""
+    """Memory of the values in bytes, 0 where it is not known."""
     if isinstance(values, np.ndarray):
         return values.nbytes
     if hasattr(values, "tocsr"):
@@ -181,7 +186,7 @@ def n_bytes(values: Any) -> int:
 
 
 def digest(values: Any) -> str:
-    """Hash of an array, a sparse matrix, a frame, or any other value by its text."""
+    """Hash of an array, a sparse matrix or a frame; of any other value, the hash of its text."""
     h = hashlib.blake2b(digest_size=16)
     _feed(h, values)
     return h.hexdigest()
@@ -194,7 +199,7 @@ def _feed(h: Any, values: Any) -> None:
         h.update(f"sparse {values.shape}".encode())
         for array in (values.data, values.indices, values.indptr):
             _feed_array(h, array)
-    elif _is_frame(values):
+    elif is_frame(values):
         columns = (
             (values.iloc[:, i] for i in range(values.shape[1])) if hasattr(values, "iloc") else values.iter_columns()
         )
@@ -204,11 +209,14 @@ def _feed(h: Any, values: Any) -> None:
     elif hasattr(values, "to_numpy"):
         _feed_column(h, values)
     else:
-        h.update(plain_text(values).encode())
+        text = repr(values)
+        h.update(
+            (text if " at 0x" not in text else f"<{type(values).__module__}.{type(values).__qualname__}>").encode()
+        )
 
 
-def _is_frame(values: Any) -> bool:
-    """Columns alone do not make one: a selector may have a parameter of that name."""
+def is_frame(values: Any) -> bool:
+    """Whether values are a pandas or polars frame; ``columns`` alone do not prove it, a selector may have that parameter."""
     return hasattr(values, "columns") and (hasattr(values, "iloc") or hasattr(values, "iter_columns"))
 
 
@@ -223,33 +231,3 @@ def _feed_array(h: Any, array: NDArray[Any]) -> None:
         h.update("\x1f".join(map(repr, array.ravel().tolist())).encode())
     elif array.size:
         h.update(np.ascontiguousarray(array).view(np.uint8).data if array.ndim else array.tobytes())
-
-
-def plain_text(value: Any) -> str:
-    """Text of a parameter that is the same in every process: no addresses, arrays by their hash."""
-    kind = type(value)
-    if kind in PLAIN:
-        return repr(value)
-    if isinstance(value, np.ndarray) or hasattr(value, "tocsr") or _is_frame(value):
-        return f"<{kind.__name__} {digest(value)}>"
-    if kind in (list, tuple, set, frozenset):
-        items = [plain_text(v) for v in value]
-        return f"{kind.__name__}({', '.join(items if kind in (list, tuple) else sorted(items))})"
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{plain_text(k)}: {plain_text(v)}" for k, v in value.items()) + "}"
-    if hasattr(value, "__qualname__"):
-        return f"{value.__module__}.{value.__qualname__}"
-    if hasattr(value, "get_params"):
-        return estimator_text(value)
-    if isinstance(value, np.random.RandomState):
-        return f"<RandomState {digest(value.get_state(legacy=False)['state']['key'])}>"
-    text = repr(value)
-    return text if " at 0x" not in text else f"<{kind.__module__}.{kind.__qualname__}>"
-
-
-def estimator_text(estimator: Any, params: Mapping[str, Any] | None = None) -> str:
-    """The estimator with all its parameters, whether default or not, nested ones inside."""
-    params = own_params(estimator) if params is None else params
-    kind = type(estimator)
-    inside = ", ".join(f"{name}={plain_text(params[name])}" for name in sorted(params))
-    return f"{kind.__module__}.{kind.__qualname__}({inside})"

@@ -39,7 +39,7 @@ _worker = _Worker()
 
 
 def limit_worker(own_process: bool, threads: int) -> None:
-    """Limit this worker until it is told otherwise: BLAS where the process is its own, OpenMP in any case."""
+    """Limit the threads of this worker: of OpenMP always, of BLAS in a separate process only."""
     if own_process and _worker.blas is None:
         limit_threads("blas")
         _worker.blas = 1
@@ -56,10 +56,10 @@ def limit_worker(own_process: bool, threads: int) -> None:
 
 @contextlib.contextmanager
 def hold_interrupts() -> Iterator[None]:
-    """Ctrl-C waits until the end of this block; processes that are started in it never hear of it.
+    """Ctrl-C waits until the end of this block; processes that are started in it never receive it.
 
-    A terminal sends it to all processes at once. The one that asked for the work ends the others; were they to end by
-    themselves, each would print where it was.
+    A terminal sends Ctrl-C to all processes at once. The driver ends the workers; if they ended by themselves, each would
+    print a traceback.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -75,7 +75,7 @@ def hold_interrupts() -> Iterator[None]:
 
 
 def _leave_interrupts() -> None:
-    """Leave Ctrl-C to the process that asked for the work, in a worker that somebody else had started."""
+    """Leave Ctrl-C to the driver, in a worker that another library started."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -90,7 +90,7 @@ def own_random_state() -> Iterator[Callable[[int], None]]:
     For estimators that draw from them because they have no ``random_state``.
     """
     ours, pythons = np.random.get_state(legacy=False), random.getstate()  # noqa: NPY002
-    can_seed = ours["bit_generator"] == "MT19937"  # somebody may have put another one in its place
+    can_seed = ours["bit_generator"] == "MT19937"  # another generator may have been set
 
     def seed(number: int) -> None:
         if can_seed:
@@ -105,7 +105,7 @@ def own_random_state() -> Iterator[Callable[[int], None]]:
 
 
 def global_random_state() -> tuple[Any, ...]:
-    """The states of the global generators, to be compared: has anybody drawn from them?"""
+    """The states of the global generators, to see whether a fit has drawn from them."""
     ours = np.random.get_state(legacy=False)  # noqa: NPY002
     inner = {k: v.tobytes() if isinstance(v, np.ndarray) else v for k, v in ours["state"].items()}
     return inner, ours.get("has_gauss"), ours.get("gauss"), random.getstate()
@@ -113,33 +113,33 @@ def global_random_state() -> tuple[Any, ...]:
 
 # -- warnings -------------------------------------------------------------------------------------------
 
-_heard = threading.local()
+_recording = threading.local()
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Show no warning; tell them to whoever listens in the thread that gives them."""
+def silence_warnings() -> Iterator[None]:
+    """Show no warning; record each for the block of `record_warnings` that is open in its thread."""
 
-    def hear(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
-        names = getattr(_heard, "names", None)
+    def record(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+        names = getattr(_recording, "names", None)
         if names is not None:
             names.append(category.__name__)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = hear
+        warnings.showwarning = record
         yield
 
 
 @contextlib.contextmanager
-def listening() -> Iterator[list[str]]:
-    """The names of the warnings given meanwhile in this thread, while `quiet`."""
+def record_warnings() -> Iterator[list[str]]:
+    """The names of the warnings given in this block and thread, under `silence_warnings`."""
     names: list[str] = []
-    before, _heard.names = getattr(_heard, "names", None), names
+    before, _recording.names = getattr(_recording, "names", None), names
     try:
         yield names
     finally:
-        _heard.names = before
+        _recording.names = before
 
 
 # -- time -----------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ class Expired(BaseException):
 
 @contextlib.contextmanager
 def alarm(seconds: float | None) -> Iterator[None]:
-    """Raise `Expired` in this block after so many seconds, where Python can: in the main thread, with SIGALRM."""
+    """Raise `Expired` in this block after these seconds, where Python can: in the main thread, with SIGALRM."""
     possible = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     if seconds is None or not possible:
         yield
@@ -227,7 +227,7 @@ class Watchdog:
 
 
 def hung(folder: str) -> list[list[Any]]:
-    """Keys of the fits whose processes a watchdog ended; every record is read once."""
+    """Keys of the fits whose processes a watchdog ended; each record is read once."""
     keys = []
     for path in Path(folder).glob("*.fit"):
         lines = path.read_text(errors="replace").splitlines()

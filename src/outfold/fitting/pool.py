@@ -1,4 +1,4 @@
-"""Where the work is done: a plain loop, or whatever workers the user's joblib configuration names."""
+"""Where the work is done: a plain loop, or the workers of the user's joblib configuration."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from numbers import Integral
 from types import TracebackType
 from typing import Any
 
-from ..exceptions import CollectError, InputError
+from ..exceptions import CollectError, InputError, got
 from ..stats.compiling import limit_threads
-from .limits import hold_interrupts, quiet
-from .task import Outcome
-from .work import forget_rows, work
+from .limits import hold_interrupts, silence_warnings
+from .worker import FitOutcome, run_batch
 
-# Seconds a task should take: long against the 1-2 ms it costs to hand it out, and longer where many workers ask at once.
+# Seconds a batch should take: long against the 1-2 ms it costs to hand it out, and longer if many workers ask at once.
 _TASK_SECONDS = 0.05
 _WORKERS_SERVED = 8
+_NO_PROCESSES = "Use `n_jobs=1` or `joblib.parallel_config('threading')`."
 
 
 class PoolBroken(Exception):  # noqa: N818
@@ -28,14 +28,14 @@ class PoolBroken(Exception):  # noqa: N818
 
 @dataclass(frozen=True)
 class Pool:
-    """What workers a collection has.
+    """The workers of a collection.
 
     Attributes
     ----------
     n_workers
         How many tasks are worked on at the same time.
     own_process
-        Workers are processes of their own, not threads of this one.
+        Workers are separate processes, not threads of this one.
     killable
         Workers may be ended when they hang.
     """
@@ -52,13 +52,13 @@ class Pool:
         from joblib.parallel import BACKENDS, get_active_backend
 
         if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
-            raise InputError(f"n_jobs must be None or a whole number other than 0; got {n_jobs!r}.")
+            needed = "must be None or a whole number other than 0"
+            raise InputError(argument="n_jobs", needed=needed, given=got(n_jobs))
         n = int(effective_n_jobs(n_jobs))
         backend = get_active_backend()[0]
         if n > 1 and not getattr(backend, "supports_return_generator", True):
-            raise InputError(
-                f"joblib's {type(backend).__name__} cannot hand back results one by one; use 'loky' or 'threading'."
-            )
+            needed = f"joblib's {type(backend).__name__} cannot hand back results one by one"
+            raise InputError(needed=needed, given="use 'loky' or 'threading'")
         threads = bool(getattr(backend, "uses_threads", False))
         loky = isinstance(backend, BACKENDS["loky"])
         if timeout is not None and loky and n == 1:
@@ -93,8 +93,7 @@ class Pool:
             stack.enter_context(limit_threads("blas"))
             if self.inline:
                 stack.enter_context(limit_threads("openmp", threads))
-            stack.enter_context(quiet())
-            stack.callback(forget_rows)
+            stack.enter_context(silence_warnings())
         return stack
 
     def open(self) -> Workers:
@@ -115,11 +114,11 @@ class Workers:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._dismiss()
 
-    def run(self, tasks: Iterable[tuple[Any, ...]]) -> Generator[list[Outcome], None, None]:
-        """Do the tasks in any order; `PoolBroken` when a worker process ended. After that others take their place."""
+    def run(self, tasks: Iterable[tuple[Any, ...]]) -> Generator[list[FitOutcome], None, None]:
+        """Do the tasks in any order; `PoolBroken` when a worker process ended. Later calls start new ones."""
         if self.pool.inline:
             for task in tasks:
-                yield work(*task)
+                yield run_batch(*task)
             return
         try:
             yield from self._run_parallel(tasks)
@@ -127,7 +126,7 @@ class Workers:
             self._dismiss()
             raise
 
-    def _run_parallel(self, tasks: Iterable[tuple[Any, ...]]) -> Generator[list[Outcome], None, None]:
+    def _run_parallel(self, tasks: Iterable[tuple[Any, ...]]) -> Generator[list[FitOutcome], None, None]:
         from joblib import delayed
         from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
@@ -135,21 +134,17 @@ class Workers:
         try:
             # Worker processes that are started now leave Ctrl-C to this one.
             with hold_interrupts() if self.pool.own_process else nullcontext():
-                outcomes = self._started()(delayed(work)(*task) for task in tasks)
+                outcomes = self._started()(delayed(run_batch)(*task) for task in tasks)
             for outcome in outcomes:  # noqa: UP028  (`yield from` would close it out of the reach of `finally`)
                 yield outcome
         except TerminatedWorkerError as error:
             raise PoolBroken(str(error)) from error
         except BrokenProcessPool as error:  # the workers live, but cannot read what they are sent
-            raise CollectError(
-                f"a configuration or X cannot be read by worker processes ({_first_line(error)}). Use n_jobs=1 or "
-                "joblib.parallel_config('threading')."
-            ) from error
+            needed = f"a configuration or `X` cannot be read by worker processes ({_first_line(error)})"
+            raise CollectError(needed=needed, remedy=_NO_PROCESSES) from error
         except pickle.PicklingError as error:
-            raise CollectError(
-                f"a configuration or X cannot be sent to worker processes ({error}). Use n_jobs=1 or "
-                "joblib.parallel_config('threading')."
-            ) from error
+            needed = f"a configuration or `X` cannot be sent to worker processes ({error})"
+            raise CollectError(needed=needed, remedy=_NO_PROCESSES) from error
         finally:
             if outcomes is not None:
                 with warnings.catch_warnings():  # whoever stops early knows that tasks are lost

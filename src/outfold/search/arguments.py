@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from .. import formatting
 from ..data.plan import Plan
 from ..exceptions import InputError
-from ..fitting.configs import check_estimator
+from ..fitting.estimators import check_estimator
 from .asking import is_sampler
 
 

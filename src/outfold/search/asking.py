@@ -15,7 +15,7 @@ from .. import formatting
 from ..data.predictions import Predictions
 from ..exceptions import CollectError, InputError
 from ..fitting.configs import Configs, short_names
-from ..fitting.variants import Variants
+from ..fitting.estimators import Variants
 from ..formatting import compact
 from ..io.store import load
 from .space import Space, name_of

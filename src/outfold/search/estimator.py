@@ -25,12 +25,11 @@ from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..data.target import encode
 from ..exceptions import CollectError, InputError
-from ..fitting import collect
+from ..fitting.api import collect, refit_one
 from ..fitting.configs import Configs
-from ..fitting.final import refit_one
-from ..fitting.parameters import one_of_each
-from ..fitting.respond import Kind, kind_of
-from ..fitting.respond import choose_response as response_of
+from ..fitting.estimators import one_of_each
+from ..fitting.predict import Kind, kind_of
+from ..fitting.predict import choose_response as response_of
 from ..metrics import Metric
 from ..metrics._scoring import Scoring, kernels_kept
 from ..reporting import Report, report

@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import formatting
 from ..exceptions import InputError
-from ..fitting.configs import Configs, as_configs, check_estimator, short_names
-from ..fitting.variants import Variants
+from ..fitting.configs import Configs, as_configs, short_names
+from ..fitting.estimators import Variants, check_estimator
 from ..formatting import compact
 
 # Drawn at random, a space with repeated values gives the same configuration again and again; at some point it is empty.

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..data.plan import Plan
 from ..data.target import Target
-from ..fitting.respond import Kind
+from ..fitting.predict import Kind
 from ..metrics import Metric
 from .callbacks import Announcer
 from .scorers import Scorers

@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 import outfold as of
-from outfold.fitting import trunk
+from outfold.fitting.sharing import transform_cache
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_a_failed_fit_is_not_copied(data):
 
 
 def test_predictions_beyond_the_budget_are_not_kept(data, monkeypatch):
-    monkeypatch.setattr(trunk, "_COMPARED", 100)
+    monkeypatch.setattr(transform_cache, "_COMPARED", 100)
     grid = configs(Keep([0, 2], "a"), Keep([0, 2], "b"))
     assert facts(collected(grid, *data))["copied"] == 0
 

@@ -20,7 +20,7 @@ from collect_estimators import Tally
 from outfold.data.plan import Plan
 from outfold.data.predictions import State
 from outfold.fitting import collect
-from outfold.fitting.board import Board
+from outfold.fitting.buffer import ResultBuffer
 from outfold.fitting.configs import grid
 from outfold.fitting.sharing import Family, check_family
 
@@ -146,8 +146,8 @@ class LooseLabels(OtherLabels):
 
 def test_what_was_thrown_away_is_not_told_of(register, data, monkeypatch):
     register(LooseLabels())
-    late = lambda place, group, n: 0 if place.holdout.left_out == (2,) else None  # noqa: E731
-    monkeypatch.setattr("outfold.fitting.together.spot", late)
+    late = lambda batch, groups, group, n: 0 if batch.holdout.left_out == (2,) else None  # noqa: E731
+    monkeypatch.setattr("outfold.fitting.sharing.transform_cache.member_to_verify", late)
     oof = collect(scales(), *data, PLAN, share="close")
     same(oof, collect(scales(), *data, PLAN, share=False))
     assert codes(oof) == ["OF107"]
@@ -237,17 +237,17 @@ def test_models_that_write_into_a_frame_do_not_disturb_their_fellows(register, d
 def test_an_end_while_a_family_is_refused_leaves_nothing_of_it(register, data, tmp_path, monkeypatch):
     """Predictions are thrown away before the refusal is recorded, for the next call would trust those it finds."""
     register(OtherLabels())
-    late = lambda place, group, n: 0 if place.holdout.left_out == (1,) else None  # noqa: E731
-    monkeypatch.setattr("outfold.fitting.together.spot", late)
-    store, reopen = tmp_path / "run.oof", Board.reopen
+    late = lambda batch, groups, group, n: 0 if batch.holdout.left_out == (1,) else None  # noqa: E731
+    monkeypatch.setattr("outfold.fitting.sharing.transform_cache.member_to_verify", late)
+    store, reopen = tmp_path / "run.oof", ResultBuffer.reopen
 
     def ends(self, names):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Board, "reopen", ends)
+    monkeypatch.setattr(ResultBuffer, "reopen", ends)
     with pytest.raises(KeyboardInterrupt):
         collect(scales(), *data, PLAN, store=store)
-    monkeypatch.setattr(Board, "reopen", reopen)
+    monkeypatch.setattr(ResultBuffer, "reopen", reopen)
     oof = collect(scales(), *data, PLAN, store=store)
     same(oof, collect(scales(), *data, PLAN, share=False))
     assert codes(oof) == ["OF107"]

@@ -200,8 +200,8 @@ def test_a_memory_budget_changes_nothing(data, monkeypatch):
     configs = grid(
         "t", make_pipeline(StandardScaler(), PCA(), MinMaxScaler(), Tally()), scale=[1.0, 2.0], n_components=[2, 3]
     )
-    monkeypatch.setattr("outfold.fitting.trunk._BUDGET", 0)
-    monkeypatch.setattr("outfold.fitting.trunk.n_bytes", lambda values: 0 if values is None else 1000)
+    monkeypatch.setattr("outfold.fitting.sharing.transform_cache._BUDGET", 0)
+    monkeypatch.setattr("outfold.fitting.sharing.transform_cache.n_bytes", lambda values: 0 if values is None else 1000)
     made = both(configs, *data).provenance["sharing"]
     assert made["steps_done"] > 6 * 5
 
@@ -344,9 +344,9 @@ def test_a_wrong_family_is_used_where_nobody_looks(register, data):
 def test_a_family_found_out_late(register, data, n_jobs, monkeypatch):
     """What it gave before is fitted again, and what was dropped for it is decided again."""
     register(BadScales("values"))
-    late = lambda place, group, n: 0 if place.holdout.left_out == (1,) and place.holdout.repeat == 1 else None  # noqa: E731
+    late = lambda batch, groups, group, n: 0 if batch.holdout.left_out == (1,) and batch.holdout.repeat == 1 else None  # noqa: E731
     if n_jobs == 1:
-        monkeypatch.setattr("outfold.fitting.together.spot", late)
+        monkeypatch.setattr("outfold.fitting.sharing.transform_cache.member_to_verify", late)
     for rule in (None, True):
         oof = collect(scales(), *data, PLAN, drop=rule, n_jobs=n_jobs)
         same(oof, collect(scales(), *data, PLAN, share=False, drop=rule))

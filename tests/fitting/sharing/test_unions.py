@@ -40,10 +40,10 @@ from sklearn.preprocessing import (
 
 from collect_estimators import DrawsGlobally, Tally, fits
 from outfold.data.plan import Plan
-from outfold.fitting import collect, strands, trunk
-from outfold.fitting.routes import make_routes
-from outfold.fitting.strands import can_be_shared
-from outfold.fitting.unions import union_of
+from outfold.fitting import collect
+from outfold.fitting.sharing import transform_cache, union_parts
+from outfold.fitting.sharing.plan import make_plan
+from outfold.fitting.sharing.union_parts import can_be_shared, union_of
 
 pytestmark = pytest.mark.usefixtures("patient")
 
@@ -149,7 +149,7 @@ def test_workers(data, n_jobs):
         same(collect(configs, *data, PLAN, inner=True, share_check=False), expected)
 
 
-def test_sparse_rows_and_sparse_strands(data):
+def test_sparse_rows_and_sparse_parts(data):
     X, y = np.abs(data[0]), data[1]
     unions = [make_union(MaxAbsScaler(), TruncatedSVD(n), StandardScaler(with_mean=False)) for n in (1, 2, 3)]
     assert both(piped(*unions, model=LogisticRegression()), sp.csr_array(X), y).completeness == 1.0
@@ -172,8 +172,8 @@ def test_frames_by_name(data):
     ]
     oof = both(piped(*tables, model=LogisticRegression()), frame, y)
     assert oof.completeness == 1.0
-    found = make_routes(list(piped(*tables).values()), "exact")
-    assert [[number for _, number in route.legs[0].strands] for route in found.routes] == [[0], [0], [0], [0], [0]]
+    found = make_plan(list(piped(*tables).values()), "exact")
+    assert [[number for _, number in path.steps[0].union_parts] for path in found.paths] == [[0], [0], [0], [0], [0]]
 
 
 def test_polars_frames(data):
@@ -212,10 +212,10 @@ def test_names_do_not_matter_and_weights_do(data, log):
         return FeatureUnion([(a, Shift(1, log)), (b, PCA(2))], transformer_weights=weights)
 
     same_node = piped(union("a", "b"), union("b", "a"), union("x", "y"))
-    assert len({route.legs[0].node for route in make_routes(list(same_node.values()), "exact").routes}) == 1
+    assert len({path.steps[0].node for path in make_plan(list(same_node.values()), "exact").paths}) == 1
     assert n_fits(same_node, data, log) == (3, 9)
     weighted = piped(union("a", "b", {"a": 2.0}), union("b", "a", {"b": 2.0}), union("a", "b", {"b": 2.0}))
-    assert len({route.legs[0].node for route in make_routes(list(weighted.values()), "exact").routes}) == 2
+    assert len({path.steps[0].node for path in make_plan(list(weighted.values()), "exact").paths}) == 2
     assert n_fits(weighted, data, log) == (3, 9)
 
 
@@ -239,14 +239,14 @@ def test_seeds_are_part_of_it(data):
     unions = [
         make_union(PCA(2, svd_solver="randomized", random_state=s), SelectKBest(k=k)) for s in (1, 2) for k in (1, 2)
     ]
-    found = make_routes(list(piped(*unions).values()), "exact")
-    numbers = [dict(route.legs[0].strands)[0] for route in found.routes]
+    found = make_plan(list(piped(*unions).values()), "exact")
+    numbers = [dict(path.steps[0].union_parts)[0] for path in found.paths]
     assert numbers[0] == numbers[1] != numbers[2] == numbers[3]
     both(piped(*unions), *data)
 
 
 def test_rows_beyond_the_budget_are_not_kept(data, log, monkeypatch):
-    monkeypatch.setattr(trunk, "_BUDGET", 0)
+    monkeypatch.setattr(transform_cache, "_BUDGET", 0)
     X, y = data
     wide = FunctionTransformer(np.tile, kw_args={"reps": (1, 40)})
     unions = [make_union(make_pipeline(Shift(1, log), wide), SelectKBest(k=k)) for k in (1, 2, 3)]
@@ -274,9 +274,9 @@ class Mine(FeatureUnion):
 
 def test_only_plain_unions_are_taken_to_pieces():
     pair = [("a", PCA(1)), ("b", SelectKBest(k=1))]
-    assert [place for place, _ in union_of(FeatureUnion(pair)).strands] == [0, 1]
+    assert [place for place, _ in union_of(FeatureUnion(pair)).parts] == [0, 1]
     table = ColumnTransformer([("a", PCA(1), [0]), ("b", "drop", [1])], remainder=PCA())
-    assert [place for place, _ in union_of(table).strands] == [0, 2]
+    assert [place for place, _ in union_of(table).parts] == [0, 2]
     left = [
         Mine(pair),
         FeatureUnion(pair, n_jobs=1),
@@ -319,7 +319,7 @@ def test_unions_that_cannot_be_fitted_keep_their_messages(data):
     assert {name for name, _, _ in oof.messages} == {f"c{i}" for i in range(1, len(unions))}
 
 
-def test_strands_that_write_into_their_rows(data):
+def test_parts_that_write_into_their_rows(data):
     unions = [make_union(ShiftInPlace(), SelectKBest(k=k)) for k in (1, 2)]
     unions += [make_union(SelectKBest(k=k), ShiftInPlace(), StandardScaler()) for k in (1, 2)]
     assert both(piped(*unions), *data).completeness == 1.0
@@ -342,7 +342,7 @@ def test_what_works_in_place_is_seen_by_what_stands_beside_it(data):
     assert both(configs | models | {"plain": make_pipeline(scaler, Tally())}, *data).completeness == 1.0
 
 
-def test_strands_that_write_into_a_frame(data):
+def test_parts_that_write_into_a_frame(data):
     pd = pytest.importorskip("pandas")
     X, y = data
     frame = pd.DataFrame(X, columns=list("abcdef"))
@@ -361,12 +361,12 @@ def test_rows_that_cannot_be_locked(data, monkeypatch):
     assert can_be_shared(union, sp.csr_array(X), trusted=True)
     assert not can_be_shared(union, sp.csr_array(X), trusted=False)
     for safe in (True, False):  # frames of pandas 3, and those before it
-        monkeypatch.setattr(strands, "frames_are_safe", lambda safe=safe: safe)
+        monkeypatch.setattr(union_parts, "frames_are_safe", lambda safe=safe: safe)
         assert [can_be_shared(u, frame, trusted=True) for u in (union, copies, views)] == [safe, True, safe]
         assert not any(can_be_shared(u, frame, trusted=False) for u in (union, copies, views))
 
 
-def test_strands_that_draw_globally(data):
+def test_parts_that_draw_globally(data):
     unions = [make_union(DrawingShift(), SelectKBest(k=k)) for k in (1, 2)]
     unions += [make_union(DrawingShift(), DrawingShift(1.0)), make_union(DrawingShift(1.0), SelectKBest(k=1))]
     both(piped(*unions), *data)

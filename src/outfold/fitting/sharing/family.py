@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
+from ..predict import MemberModel
+
 Level = Literal["exact", "close"]
 # From the strictest to the loosest: a level also allows the levels before it.
 LEVELS: tuple[Level, ...] = ("exact", "close")
@@ -139,7 +141,7 @@ class Family:
         return self.estimator.rpartition(".")[2]
 
 
-class View:
+class View(MemberModel):
     """What one member predicts, read from a shared fit.
 
     Subclasses define ``predict`` and, if the estimator has them, ``predict_proba`` and ``decision_function``.

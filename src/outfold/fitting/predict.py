@@ -1,10 +1,14 @@
-"""What a fitted model predicts, brought to one form: columns in the order of the classes, codes for labels."""
+"""Reading predictions off fitted models in one form: columns in the order of the classes, codes for labels.
+
+For known classifiers ``predict`` follows from their probabilities or scores, so that it need not be called. Every other
+model is asked: it may have a tuned threshold, or Platt's probabilities beside an SVM.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,14 +16,19 @@ from numpy.typing import NDArray
 
 from ..data.predictions import Response, cut_labels
 from ..data.target import Target
-from ..exceptions import InputError
-from .cuts import predicts_by_cut, predicts_largest, scores_pairs
+from ..exceptions import InputError, got
 
 Kind = Literal["classification", "regression", "survival"]
 
 
-class BadPrediction(ValueError):  # noqa: N818  (its name is what the user reads in the failed cell)
-    """A model answered, but not with predictions that can be used."""
+class BadPrediction(ValueError):  # noqa: N818  (users read its name in the failed cell)
+    """A model gave predictions that cannot be used."""
+
+
+class MemberModel:
+    """A model read from a fit that serves several configurations; `member` is the estimator that it equals."""
+
+    member: Any
 
 
 def kind_of(configs: Mapping[str, Any], y: Any) -> Kind:
@@ -36,8 +45,9 @@ def kind_of(configs: Mapping[str, Any], y: Any) -> Kind:
         first.setdefault(kind, name)
     if len(first) > 1:
         raise InputError(
-            f"all configurations must be classifiers or all regressors; {first['classification']!r} is a classifier, "
-            f"{first['regression']!r} a regressor. Collect them apart."
+            needed="all configurations must be classifiers or all regressors",
+            given=f"{first['classification']!r} is a classifier, {first['regression']!r} a regressor",
+            remedy="Collect them apart.",
         )
     return "classification" if "classification" in first else "regression"
 
@@ -50,27 +60,30 @@ def choose_response(asked: str, kind: Kind, configs: Mapping[str, Any], n_classe
         "survival": ("risk",),
     }
     if asked != "auto" and asked not in allowed[kind]:
-        raise InputError(
-            f"response must be {' or '.join(map(repr, ('auto', *allowed[kind])))} for a {kind}; got {asked!r}."
-        )
+        needed = f"must be {' or '.join(map(repr, ('auto', *allowed[kind])))} for a {kind}"
+        raise InputError(argument="response", needed=needed, given=got(asked))
     if asked == "auto":
         return next(r for r in allowed[kind] if _lacking(r, configs, n_classes) is None)
     response = next(r for r in allowed[kind] if r == asked)
     lacking = _lacking(response, configs, n_classes)
-    if lacking is not None and scores_pairs(configs[lacking]):
+    if lacking is not None and _scores_pairs(configs[lacking]):
         raise InputError(
-            f"response={asked!r} needs a score for every class; {lacking!r} compares classes in pairs. Use "
-            "decision_function_shape='ovr', or response='label'."
+            argument=f"response={asked!r}",
+            needed="needs a score for every class",
+            given=f"{lacking!r} compares classes in pairs",
+            remedy="Use `decision_function_shape='ovr'`, or `response='label'`.",
         )
     if lacking is not None:
         raise InputError(
-            f"response={asked!r} needs {' or '.join(_METHODS[asked])}, which {lacking!r} does not have. "
-            "Use response='auto', or a configuration that has it (such as SVC(probability=True) or CalibratedClassifierCV)."
+            argument=f"response={asked!r}",
+            needed=f"needs {' or '.join(_METHODS[asked])}, which {lacking!r} does not have",
+            remedy="Use `response='auto'`, or a configuration that has it (such as SVC(probability=True) or "
+            "CalibratedClassifierCV).",
         )
     return response
 
 
-# Rows nearer than this to the cut are asked for their label.
+# For rows nearer than this to the cut, the model's ``predict`` is called.
 _NEAR = 1e-9
 
 _METHODS: dict[str, tuple[str, ...]] = {
@@ -86,33 +99,33 @@ def _lacking(response: str, configs: Mapping[str, Any], n_classes: int) -> str |
     """The first configuration without a method for this response."""
     methods = _METHODS[response]
     pairs = response == "score" and n_classes > 2
-    # That all of them can predict is known; a stack shows it only once it is fitted.
+    # All of them can predict, that was checked; a stack has `predict` only once it is fitted.
     return next(
         (
             name
             for name, e in configs.items()
-            if not any(m == "predict" or hasattr(e, m) for m in methods) or (pairs and scores_pairs(e))
+            if not any(m == "predict" or hasattr(e, m) for m in methods) or (pairs and _scores_pairs(e))
         ),
         None,
     )
 
 
-class Answer(NamedTuple):
-    """What a model says of some rows: the response, and its own labels where they are not the cut of it."""
+class RowPredictions(NamedTuple):
+    """Predictions for some rows: the response, and the labels of ``predict`` where they do not follow from it."""
 
     values: NDArray[Any]
     labels: NDArray[np.intp] | None
 
-    def cut(self, at: NDArray[np.intp]) -> tuple[Answer, ...]:
-        """The answer for every part of the rows, where they are cut before these positions."""
+    def cut(self, at: NDArray[np.intp]) -> tuple[RowPredictions, ...]:
+        """The predictions for each part of the rows, which are cut before these positions."""
         values = np.split(self.values, at)
         labels = [None] * len(values) if self.labels is None else np.split(self.labels, at)
-        return tuple(Answer(*pair) for pair in zip(values, labels, strict=True))
+        return tuple(RowPredictions(*pair) for pair in zip(values, labels, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """Reads one response off fitted models, the same way for all configurations."""
+    """Reads one response off fitted models, in the same way for all configurations."""
 
     response: Response
     classes: NDArray[Any] | None
@@ -124,41 +137,41 @@ class Reader:
 
     @property
     def width(self) -> int | None:
-        """Number of columns a sample's prediction has, None for a single number."""
+        """Number of columns of a sample's prediction; None for a single number."""
         many = self.classes is not None and len(self.classes) > 2 and self.response in ("proba", "score")
         return len(self.classes) if many and self.classes is not None else None
 
-    def __call__(self, model: Any, X: Any) -> Answer:
+    def __call__(self, model: Any, X: Any) -> RowPredictions:
         """Predictions for the rows of X: (n,) or (n, K) numbers, or (n,) class codes."""
         return self._read([model], X)[0]
 
-    def together(self, models: Sequence[Any], X: Any) -> list[Answer]:
-        """The same for models of one fit; what can be checked for several at once is."""
+    def together(self, models: Sequence[Any], X: Any) -> list[RowPredictions]:
+        """The same for the models of one fit; what can be checked for several at once is checked at once."""
         kinds: dict[Hashable, list[int]] = {}
         for i, model in enumerate(models):
             kinds.setdefault(self._kind(model), []).append(i)
-        found: dict[int, Answer] = {}
+        found: dict[int, RowPredictions] = {}
         for at in kinds.values():
             found.update(zip(at, self._read([models[i] for i in at], X), strict=True))
         return [found[i] for i in range(len(models))]
 
     def _kind(self, model: Any) -> Hashable:
-        """Equal for models whose answers are read in the same way."""
+        """Equal for models whose predictions are read in the same way."""
         how = self._labelled(model) if self.response in ("proba", "score") else None
         return type(model), id(getattr(model, "classes_", None)), how
 
-    def _read(self, models: Sequence[Any], X: Any) -> list[Answer]:
-        """The answers of models of one kind; below, M is their number."""
+    def _read(self, models: Sequence[Any], X: Any) -> list[RowPredictions]:
+        """The predictions of models of one kind; below, M is their number."""
         if self.response == "label":
-            return [Answer(self._label(model, X), None) for model in models]
+            return [RowPredictions(self._label(model, X), None) for model in models]
         if self.response in ("value", "risk"):
-            return [Answer(values, None) for values in self._finite(self._value(models, X))]
+            return [RowPredictions(values, None) for values in self._finite(self._value(models, X))]
         by_proba = self.response == "proba" or not hasattr(models[0], "decision_function")
-        raw = _asked(models, "predict_proba" if by_proba else "decision_function", X)
+        raw = _call(models, "predict_proba" if by_proba else "decision_function", X)
         columns = self._columns(models[0], raw[0])
         values = self._finite(self._proba(raw, columns, X) if by_proba else self._score(raw, columns, X))
         own = self._own_labels(models, X, raw, columns, values)
-        return [Answer(*pair) for pair in zip(values, own, strict=True)]
+        return [RowPredictions(*pair) for pair in zip(values, own, strict=True)]
 
     def _own_labels(
         self, models: Sequence[Any], X: Any, raw: NDArray[Any], columns: list[int], values: NDArray[Any]
@@ -166,7 +179,7 @@ class Reader:
         """What ``predict`` of each model gives; None where that is the cut of its values."""
         how = self._labelled(models[0])
         if how == "largest":
-            # The raw columns say what predict gives, ties and rounding included.
+            # predict takes the raw columns, so ties and rounding are the same.
             own = np.asarray(columns, dtype=np.intp)[raw.argmax(axis=2)]
             return [None if same else mine for mine, same in zip(own, self._are_cut(own, values), strict=True)]
         clear = self._are_clear(values) if how == "cut" else [False] * len(models)
@@ -176,23 +189,23 @@ class Reader:
         ]
 
     def _labelled(self, model: Any) -> Literal["largest", "cut", "asked"]:
-        """How to know what the model's ``predict`` gives: by its probabilities, by the cut, or by asking."""
+        """How to know what the model's ``predict`` gives: from its probabilities, from the cut, or by calling it."""
         by_proba = self.response == "proba" or not hasattr(model, "decision_function")
-        if by_proba and predicts_largest(model):
+        if by_proba and _predicts_largest(model):
             return "largest"
-        return "cut" if predicts_by_cut(model, self.response, len(self._known)) else "asked"
+        return "cut" if _predicts_by_cut(model, self.response, len(self._known)) else "asked"
 
     def _asked_label(self, model: Any, X: Any, values: NDArray[Any]) -> NDArray[np.intp] | None:
         own = self._label(model, X)
         return None if self._are_cut(own[None], values[None])[0] else own
 
     def _are_cut(self, labels: NDArray[np.intp], values: NDArray[Any]) -> NDArray[np.bool_]:
-        """For every model, whether the labels are the cut of its values."""
+        """For each model, whether the labels follow from its values."""
         cut = cut_labels(values, values.ndim == 3, self._threshold)
         return np.asarray((labels == cut).all(axis=1))
 
     def _are_clear(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """For every model, whether no row lies so near the cut that rounding could put it on the other side."""
+        """For each model, whether no row is so near the cut that rounding could put it on the other side."""
         if values.ndim == 2:
             gap = np.abs(values - self._threshold)
         else:
@@ -213,7 +226,7 @@ class Reader:
         return np.ascontiguousarray(values)
 
     def _value(self, models: Sequence[Any], X: Any) -> NDArray[Any]:
-        values = _asked(models, "predict", X)
+        values = _call(models, "predict", X)
         return _shaped(values[..., 0] if values.ndim == 3 and values.shape[2] == 1 else values, (X.shape[0],))
 
     def _label(self, model: Any, X: Any) -> NDArray[Any]:
@@ -249,7 +262,7 @@ class Reader:
             raise BadPrediction(f"the training part lacks class {lacks!s}, so the model has no score for it")
         if len(known) == 2:
             values = _shaped(values[..., 0] if values.ndim == 3 and values.shape[2] == 1 else values, (X.shape[0],))
-            # decision_function speaks for the model's second class.
+            # decision_function is the score of the model's second class.
             return values if columns[1] == 1 else -values
         out = np.empty((len(values), X.shape[0], len(known)))
         out[..., columns] = _shaped(values, out.shape[1:])
@@ -280,8 +293,8 @@ class Reader:
             raise BadPrediction(f"the model's classes_ {own!s} are not the classes of y") from None
 
 
-def _asked(models: Sequence[Any], method: str, X: Any) -> NDArray[Any]:
-    """What the models answer, (M, ...)."""
+def _call(models: Sequence[Any], method: str, X: Any) -> NDArray[Any]:
+    """What this method of each model gives, (M, ...)."""
     return np.stack([np.asarray(getattr(model, method)(X), dtype=np.float64) for model in models])
 
 
@@ -290,3 +303,78 @@ def _shaped(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     if values.shape[1:] != shape:
         raise BadPrediction(f"predictions of shape {values.shape[1:]} where {shape} was expected")
     return values
+
+
+# -- known classifiers ----------------------------------------------------------------------------------
+
+# predict is the first largest of the columns of predict_proba, literally.
+_LARGEST = frozenset(
+    {
+        ("sklearn.tree", "DecisionTreeClassifier"),
+        ("sklearn.tree", "ExtraTreeClassifier"),
+        ("sklearn.ensemble", "RandomForestClassifier"),
+        ("sklearn.ensemble", "ExtraTreesClassifier"),
+    }
+)
+# predict, predict_proba and decision_function are monotone in each other: they agree up to rounding at the cut.
+_MONOTONE = frozenset(
+    {
+        ("sklearn.linear_model", "LogisticRegression"),
+        ("sklearn.linear_model", "LogisticRegressionCV"),
+        ("sklearn.linear_model", "SGDClassifier"),
+        ("sklearn.linear_model", "RidgeClassifier"),
+        ("sklearn.linear_model", "RidgeClassifierCV"),
+        ("sklearn.linear_model", "Perceptron"),
+        ("sklearn.svm", "LinearSVC"),
+        ("sklearn.naive_bayes", "GaussianNB"),
+        ("sklearn.naive_bayes", "BernoulliNB"),
+        ("sklearn.naive_bayes", "MultinomialNB"),
+        ("sklearn.naive_bayes", "ComplementNB"),
+        ("sklearn.discriminant_analysis", "LinearDiscriminantAnalysis"),
+        ("sklearn.discriminant_analysis", "QuadraticDiscriminantAnalysis"),
+        ("sklearn.ensemble", "GradientBoostingClassifier"),
+        ("sklearn.ensemble", "HistGradientBoostingClassifier"),
+        ("sklearn.neural_network", "MLPClassifier"),
+    }
+)
+# predict follows only the sign of the binary score.
+_BINARY_SCORE = frozenset({("sklearn.svm", "SVC"), ("sklearn.svm", "NuSVC")})
+_NEIGHBOURS = ("sklearn.neighbors", "KNeighborsClassifier")
+_PIPELINE = ("sklearn.pipeline", "Pipeline")
+
+
+def _predicts_largest(model: Any) -> bool:
+    """Whether predict takes the first largest of the probabilities."""
+    name = _name(_final(model))
+    return name in _LARGEST or (name == _NEIGHBOURS and _final(model).weights == "uniform")
+
+
+def _predicts_by_cut(model: Any, response: str, n_classes: int) -> bool:
+    """Whether predict is the cut of this response for every row that is not on the boundary."""
+    name = _name(_final(model))
+    return name in _MONOTONE or (name in _BINARY_SCORE and response == "score" and n_classes == 2)
+
+
+def _scores_pairs(model: Any) -> bool:
+    """Whether decision_function gives a column for each pair of classes, which no metric of scores can read."""
+    final = _final(model)
+    return _name(final) in _BINARY_SCORE and final.decision_function_shape == "ovo"
+
+
+def _final(model: Any) -> Any:
+    if isinstance(model, MemberModel):
+        model = model.member
+    while _name(model) == _PIPELINE:
+        model = model.steps[-1][1]
+    return model
+
+
+def _name(model: Any) -> tuple[str, str]:
+    """Package and class; a user's subclass of a known class is not known."""
+    kind = type(model)
+    return _package(kind.__module__), kind.__qualname__
+
+
+@lru_cache(maxsize=256)
+def _package(module: str) -> str:
+    return ".".join(module.split(".")[:2])

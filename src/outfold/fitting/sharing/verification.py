@@ -1,20 +1,22 @@
-"""Spot checks: now and then a member of a family is fitted alone too, and the two have to say the same."""
+"""Verification: now and then a member of a family is also fitted by itself, and the predictions of the two are compared."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.predictions import cut_labels
-from .data import digest
-from .sharing import Level
-from .task import Outcome, Place
+from ...data.predictions import cut_labels
+from ..data import digest, is_frame
+from ..worker import Batch, FitOutcome
+from .family import Level
+from .plan import FamilyGroup
 
-# Of the hold-outs after a group's first one, this share is checked.
+# After the first hold-out, a group is verified on this share of the others.
 _SHARE = 0.1
-# Of a family with more groups than this, about so many are checked.
+# Of a family with more groups than this, about this many are verified.
 _GROUPS = 3
 # Rows of transformed data that are compared.
 _ROWS = 200
@@ -24,45 +26,48 @@ _EXACT = 1e-8
 _CLOSE_MEAN, _CLOSE_LABELS = 0.25, 0.2
 
 
-def spot(place: Place, group: int, n: int) -> int | None:
-    """Which of `n` members is fitted alone on this hold-out, if any; a function of the hold-out and the group."""
-    if not place.setting.spot_check:
+def member_to_verify(batch: Batch, groups: Mapping[int, FamilyGroup], group: int, n: int) -> int | None:
+    """Which of `n` members is also fitted by itself on this hold-out, if any; a function of the hold-out and the group.
+
+    A group with a single member is never verified: it has nothing in common with others.
+    """
+    # A family is to be verified, not each of sixty groups of it.
+    alike = [number for number, one in groups.items() if one.family is groups[group].family and len(one.members) > 1]
+    if group not in alike:
         return None
-    rng = np.random.default_rng(np.random.SeedSequence(place.seed, spawn_key=(group,)))
-    first = _is_first(place)
+    rng = np.random.default_rng(np.random.SeedSequence(batch.seed, spawn_key=(group,)))
+    first = _is_first(batch)
     drawn, member = rng.random(), int(rng.integers(n))
-    # Forests that are served one by one are groups of one: a family is to be proved, not each of sixty groups.
-    kin = [number for number, family in place.families.items() if family is place.families[group]]
-    chance = min(1.0, _GROUPS / len(kin)) * (1.0 if first else _SHARE)
-    return member if drawn < chance or (first and group == kin[0]) else None
+    chance = min(1.0, _GROUPS / len(alike)) * (1.0 if first else _SHARE)
+    return member if drawn < chance or (first and group == alike[0]) else None
 
 
-def union_is_checked(place: Place) -> bool:
-    """Whether a union of transformers fitted before is also fitted by itself on this hold-out."""
-    rng = np.random.default_rng(np.random.SeedSequence(place.seed, spawn_key=(0, 0)))
-    return place.setting.spot_check and (_is_first(place) or float(rng.random()) < _SHARE)
+def verifies_union(batch: Batch) -> bool:
+    """Whether a union with parts that were fitted before is also fitted by itself on this hold-out."""
+    rng = np.random.default_rng(np.random.SeedSequence(batch.seed, spawn_key=(0, 0)))
+    return _is_first(batch) or float(rng.random()) < _SHARE
 
 
-def _is_first(place: Place) -> bool:
-    holdout = place.holdout
+def _is_first(batch: Batch) -> bool:
+    holdout = batch.holdout
     return holdout.block == "oof" and holdout.repeat == 0 and holdout.left_out == (0,)
 
 
 def have_same_bits(one: Any, other: Any) -> bool:
-    """Whether rows are equal in every bit, and lie in memory alike."""
-    if type(one) is not type(other):
+    """Whether rows are equal in every bit, and have the same layout in memory."""
+    if type(one) is not type(other) or not (hasattr(one, "shape") or is_frame(one)):
         return False
     if isinstance(one, np.ndarray) and any(one.flags[name] != other.flags[name] for name in ("C", "F")):
         return False
     return digest(one) == digest(other)
 
 
-def outcomes_differ(level: Level, place: Place, shared: Outcome, alone: Outcome) -> str:
-    """What differs between the predictions of a family's member and of the same configuration alone; empty if nothing."""
+def outcomes_differ(level: Level, batch: Batch, shared: FitOutcome, alone: FitOutcome) -> str:
+    """How the predictions of a family's member differ from those of its own fit; empty if they do not."""
     if alone.values is None:
         return f"alone it fails ({alone.message})"
     assert shared.values is not None
-    reader, y = place.setting.reader, place.setting.samples.y
+    reader, y = batch.settings.reader, batch.settings.samples.y
     scale = float(np.std(y)) if reader.response == "value" and y.dtype.kind in "biuf" else None
     for i, (one, other) in enumerate(zip(shared.values, alone.values, strict=True)):
         if reader.response == "label":
@@ -77,15 +82,15 @@ def outcomes_differ(level: Level, place: Place, shared: Outcome, alone: Outcome)
     return ""
 
 
-def _labels(outcome: Outcome, i: int, cut: float) -> NDArray[np.intp]:
-    """What ``predict`` gave, or the cut of the other predictions where that is the same."""
+def _labels(outcome: FitOutcome, i: int, cut: float) -> NDArray[np.intp]:
+    """What ``predict`` gave, or the labels that follow from the other predictions if that is the same."""
     assert outcome.values is not None
     own, values = None if outcome.labels is None else outcome.labels[i], outcome.values[i]
     return cut_labels(values, values.ndim == 2, cut) if own is None else own
 
 
 def transformed_differ(level: Level, one: Any, other: Any) -> str:
-    """What differs between transformed rows; empty if nothing."""
+    """How transformed rows differ; empty if they do not."""
     first, second = _dense(one), _dense(other)
     if first.shape != second.shape:
         return f"shape {first.shape} instead of {second.shape}"
@@ -116,6 +121,6 @@ def _numbers_differ(level: Level, one: NDArray[Any], other: NDArray[Any], scale:
 
 def _labels_differ(level: Level, one: NDArray[Any], other: NDArray[Any]) -> str:
     n = int(np.sum(one != other))
-    # A row at the very cut may fall to either side.
+    # A row exactly on the cut may get either label.
     allowed = max(1.0, (0.01 if level == "exact" else _CLOSE_LABELS) * len(one))
     return "" if n <= allowed else f"{n} of {len(one)} labels differ"

@@ -1,4 +1,4 @@
-"""The cells of a collection as they fill up: in memory, and in the store where there is one."""
+"""The result buffer: the cells of a collection as they fill up, in memory and in the store if there is one."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from ..data.plan import Splits
 from ..data.predictions import Predictions, State
 from ..exceptions import StoreMismatchError
+from ..io.store import Cell
 from .schedule import CellKey
-from .task import Outcome
+from .worker import FitOutcome
 
 
-class Filled(NamedTuple):
-    """What a cell is filled with: predictions, or the message why there are none."""
+class CellResult(NamedTuple):
+    """The result of a cell: predictions, or the message why there are none."""
 
     values: NDArray[Any] | None
     message: str
@@ -25,19 +26,19 @@ class Filled(NamedTuple):
     labels: NDArray[np.intp] | None
 
     @classmethod
-    def of(cls, outcome: Outcome, i: int, n: int) -> Filled:
+    def of(cls, outcome: FitOutcome, i: int, n: int) -> CellResult:
         """The `i`-th of the `n` cells that a fit fills."""
         values = None if outcome.values is None else outcome.values[i]
         return cls(values, outcome.message, outcome.seconds / n, outcome.labels[i] if outcome.labels else None)
 
     def row(self, block: str, name: str, repeat: int, fold: int) -> tuple[Any, ...]:
-        """The same for the store."""
+        """The result as a row of the store."""
         state = State.FAILED if self.values is None else State.DONE
         return block, name, repeat, fold, state, self.values, self.message or None, self.seconds, self.labels
 
 
-class Block:
-    """Predictions being filled."""
+class BlockBuffer:
+    """The predictions of one block while they are filled."""
 
     def __init__(self, start: Predictions) -> None:
         self.start = start
@@ -45,7 +46,7 @@ class Block:
         self.data, self.state = np.array(start.data), np.array(start.state)
         self.seconds = np.full(start.state.shape, np.nan) if start.seconds is None else np.array(start.seconds)
         self.messages = dict(start.messages)
-        # Made when the first model comes whose labels are not the cut.
+        # Made for the first model whose labels do not follow from its predictions.
         self.labels = None if start.labels is None else np.array(start.labels)
         self._rows: dict[tuple[int, int], NDArray[np.intp]] = {}
 
@@ -73,8 +74,8 @@ class Block:
         if self.labels is not None:
             self.labels = np.concatenate([self.labels, np.full((n, *data.shape[1:3]), -1, dtype=np.intp)])
 
-    def put(self, configs: Sequence[int], repeat: int, fold: int, cells: Sequence[Filled]) -> None:
-        """Fill a cell of each of these configurations, with predictions or with the reason why there are none."""
+    def put(self, configs: Sequence[int], repeat: int, fold: int, cells: Sequence[CellResult]) -> None:
+        """Fill a cell of each of these configurations with its result."""
         done = [i for i, cell in enumerate(cells) if cell.values is not None]
         if any(cells[i].labels is not None for i in done) and self.labels is None:
             self.labels = np.full(self.data.shape[:3], -1, dtype=np.intp)
@@ -87,9 +88,9 @@ class Block:
         if done:
             self.data[repeat][np.ix_(at[done], rows)] = np.stack([np.asarray(cells[i].values) for i in done])
         if self.messages or len(done) < len(cells):
-            self._tell(configs, repeat, fold, cells)
+            self._set_messages(configs, repeat, fold, cells)
 
-    def _tell(self, configs: Sequence[int], repeat: int, fold: int, cells: Sequence[Filled]) -> None:
+    def _set_messages(self, configs: Sequence[int], repeat: int, fold: int, cells: Sequence[CellResult]) -> None:
         for config, cell in zip(configs, cells, strict=True):
             key = (self.start.configs[config], repeat, fold)
             if cell.values is None:
@@ -98,11 +99,11 @@ class Block:
                 self.messages.pop(key, None)
 
     def drop(self, config: int, repeat: int, fold: int) -> None:
-        """Mark a cell as dropped; what it held before counts no more."""
+        """Mark a cell as dropped and empty it."""
         self._empty(config, repeat, fold, State.DROPPED)
 
     def open_again(self, config: int, repeat: int, fold: int) -> None:
-        """Make a cell pending; what it held before counts no more."""
+        """Make a cell pending and empty it."""
         self._empty(config, repeat, fold, State.PENDING)
 
     def _empty(self, config: int, repeat: int, fold: int, state: State) -> None:
@@ -111,12 +112,12 @@ class Block:
         self.messages.pop((self.start.configs[config], repeat, fold), None)
 
     def snapshot(self) -> Predictions:
-        """What is known now, apart from what is filled later."""
+        """What is known now, as a copy."""
         known: dict[str, Any] = {"data": self.data.copy(), "state": self.state.copy(), "labels": self.labels}
         return replace(self.start, **known, **self._splits, messages=self.messages, blocks={})
 
     def predictions(self) -> Predictions:
-        """What is known at the end; the arrays become the artifact's own."""
+        """What is known at the end; the artifact takes over the arrays."""
         known: dict[str, Any] = {"data": self.data, "state": self.state, "seconds": self.seconds, "labels": self.labels}
         return replace(self.start, **known, **self._splits, messages=self.messages)
 
@@ -125,16 +126,16 @@ class Block:
         return {"folds": self.folds, "plan": self.plan}
 
 
-class Board:
-    """All blocks of a collection."""
+class ResultBuffer:
+    """The results of all blocks of a collection."""
 
     def __init__(self, start: Predictions, store: Any = None) -> None:
         self.store = store
-        self.blocks = {"oof": Block(start)} | {name: Block(block) for name, block in start.blocks.items()}
+        self.blocks = {"oof": BlockBuffer(start)} | {name: BlockBuffer(block) for name, block in start.blocks.items()}
         self.position = {name: j for j, name in enumerate(start.configs)}
 
     @property
-    def oof(self) -> Block:
+    def oof(self) -> BlockBuffer:
         """The block that is always there."""
         return self.blocks["oof"]
 
@@ -148,7 +149,7 @@ class Board:
             for j, r, k in zip(*np.nonzero(~np.isin(part.state, open_states)), strict=True)
         }
 
-    def put(self, outcomes: Sequence[Outcome]) -> None:
+    def put(self, outcomes: Sequence[FitOutcome]) -> None:
         """Fill the cells of finished fits on one hold-out, and write them to the store at once."""
         if not outcomes:
             return
@@ -156,7 +157,7 @@ class Board:
         configs = [self.position[outcome.name] for outcome in outcomes]
         rows = []
         for i, (name, repeat, fold) in enumerate(slots):
-            cells = [Filled.of(outcome, i, len(slots)) for outcome in outcomes]
+            cells = [CellResult.of(outcome, i, len(slots)) for outcome in outcomes]
             self.blocks[name].put(configs, repeat, fold, cells)
             if self.store is not None:
                 rows += [cell.row(name, o.name, repeat, fold) for o, cell in zip(outcomes, cells, strict=True)]
@@ -207,8 +208,8 @@ class Board:
         n = min(self.oof.n_repeats, splits.n_repeats)
         if not np.array_equal(self.oof.folds[:, :n], splits.folds[:, :n]):
             raise StoreMismatchError(
-                f"{self.store.path.name} was made with other splits of the same plan. Use another store, or delete it to "
-                "start anew."
+                needed=f"{self.store.path.name} was made with other splits of the same plan",
+                remedy="Use another store, or delete it to start anew.",
             )
         if splits.n_repeats > n:
             if self.store is not None:
@@ -222,11 +223,9 @@ class Board:
 
     def _write(self, cells: list[tuple[Any, ...]]) -> None:
         if self.store is not None and cells:
-            from ..io.store import Cell
-
             self.store.write([Cell(*cell) for cell in cells])
 
     def predictions(self, **fields: Any) -> Predictions:
-        """The artifact as it stands, with other notes or provenance."""
+        """The artifact as it is now, with other notes or provenance."""
         blocks: Mapping[str, Predictions] = {n: b.predictions() for n, b in self.blocks.items() if n != "oof"}
         return replace(self.oof.predictions(), blocks=blocks, **fields)

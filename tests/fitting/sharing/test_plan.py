@@ -16,27 +16,27 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 
 from collect_estimators import Tally
 from outfold.fitting.configs import grid
-from outfold.fitting.keys import key_of
-from outfold.fitting.routes import make_routes
+from outfold.fitting.estimators import key_of
+from outfold.fitting.sharing.plan import make_plan
 
 pytestmark = pytest.mark.usefixtures("patient")
 
 
-def routes_of(configs, level="exact", fit_params=()):
+def plan_of(configs, level="exact", fit_params=()):
     found = configs.values() if isinstance(configs, dict) else configs
-    return make_routes(list(found), level, fit_params)
+    return make_plan(list(found), level, fit_params)
 
 
-def nodes(routes):
-    return [None if route is None else route.nodes for route in routes.routes]
+def nodes(plan):
+    return [None if path is None else path.nodes for path in plan.paths]
 
 
 def test_one_configuration_has_nothing_in_common():
-    assert routes_of([make_pipeline(StandardScaler(), HuberRegressor())]).routes == (None,)
+    assert plan_of([make_pipeline(StandardScaler(), HuberRegressor())]).paths == (None,)
 
 
 def test_a_family_that_differs_in_a_bit_serves_one_member_too():
-    (alone,) = routes_of([make_pipeline(StandardScaler(), Ridge())]).groups.values()
+    (alone,) = plan_of([make_pipeline(StandardScaler(), Ridge())]).groups.values()
     assert (alone.family.name, alone.members) == ("Ridge", (0,))
 
 
@@ -44,7 +44,7 @@ def test_equal_steps_are_one_node_whatever_their_names():
     a = Pipeline([("scale", StandardScaler()), ("model", HuberRegressor(alpha=1.0))])
     b = Pipeline([("other", StandardScaler()), ("m", HuberRegressor(alpha=2.0))])
     c = Pipeline([("scale", StandardScaler(with_mean=False)), ("model", HuberRegressor(alpha=1.0))])
-    assert nodes(routes_of([a, b, c, HuberRegressor()])) == [(0,), (0,), None, None]
+    assert nodes(plan_of([a, b, c, HuberRegressor()])) == [(0,), (0,), None, None]
 
 
 def test_nested_pipelines_are_flattened_and_passthrough_left_out():
@@ -52,15 +52,15 @@ def test_nested_pipelines_are_flattened_and_passthrough_left_out():
     nested = make_pipeline(
         make_pipeline(StandardScaler(), "passthrough", PCA(2)), None, make_pipeline(HuberRegressor(alpha=3.0))
     )
-    found = routes_of([flat, nested])
+    found = plan_of([flat, nested])
     assert nodes(found) == [(0, 1), (0, 1)]
-    assert found.routes[1].legs[1].path == (0, 2)
-    assert found.routes[1].path == (2, 0)
+    assert found.paths[1].steps[1].location == (0, 2)
+    assert found.paths[1].location == (2, 0)
 
 
 def test_order_keeps_branches_together():
     scalers, models = [StandardScaler(), MinMaxScaler()], [HuberRegressor(alpha=1.0), HuberRegressor(alpha=2.0)]
-    found = routes_of([make_pipeline(s, m) for m in models for s in scalers] + [HuberRegressor()])
+    found = plan_of([make_pipeline(s, m) for m in models for s in scalers] + [HuberRegressor()])
     assert found.order == [0, 2, 1, 3, 4]
 
 
@@ -79,12 +79,12 @@ class OwnPipeline(Pipeline):
     ],
 )
 def test_pipelines_that_do_more_are_left_alone(make):
-    assert nodes(routes_of([make(HuberRegressor(alpha=1.0)), make(HuberRegressor(alpha=2.0))])) == [None, None]
+    assert nodes(plan_of([make(HuberRegressor(alpha=1.0)), make(HuberRegressor(alpha=2.0))])) == [None, None]
 
 
 def test_metadata_routing_is_left_to_the_pipeline():
     with config_context(enable_metadata_routing=True):
-        assert nodes(routes_of(grid("r", make_pipeline(StandardScaler(), HuberRegressor()), alpha=[1, 2]))) == [
+        assert nodes(plan_of(grid("r", make_pipeline(StandardScaler(), HuberRegressor()), alpha=[1, 2]))) == [
             None,
             None,
         ]
@@ -94,12 +94,12 @@ def test_arguments_of_fit_go_to_their_steps():
     a = Pipeline([("s", StandardScaler()), ("m", HuberRegressor(alpha=1.0))])
     b = Pipeline([("s", StandardScaler()), ("m", HuberRegressor(alpha=2.0))])
     c = Pipeline([("t", StandardScaler()), ("m", HuberRegressor(alpha=2.0))])
-    found = routes_of([a, b], fit_params=["s__sample_weight", "m__sample_weight"])
-    assert found.routes[0].legs[0].arguments == (("sample_weight", "s__sample_weight"),)
-    assert found.routes[0].arguments == (("sample_weight", "m__sample_weight"),)
+    found = plan_of([a, b], fit_params=["s__sample_weight", "m__sample_weight"])
+    assert found.paths[0].steps[0].arguments == (("sample_weight", "s__sample_weight"),)
+    assert found.paths[0].arguments == (("sample_weight", "m__sample_weight"),)
     # What a step is fitted with is part of what it is.
-    assert nodes(routes_of([a, b, c], fit_params=["s__sample_weight"])) == [(0,), (0,), None]
-    assert nodes(routes_of([a, b], fit_params=["sample_weight"])) == [None, None]
+    assert nodes(plan_of([a, b, c], fit_params=["s__sample_weight"])) == [(0,), (0,), None]
+    assert nodes(plan_of([a, b], fit_params=["sample_weight"])) == [None, None]
 
 
 # -- keys -----------------------------------------------------------------------------------------------
@@ -153,37 +153,37 @@ def test_unions_and_column_transformers_are_compared_with_all_they_hold():
 def test_models_on_one_node_that_differ_in_what_varies(register):
     register(Scales())
     configs = grid("t", make_pipeline(StandardScaler(), Tally()), scale=[1.0, 2.0, 3.0], pause=[0.0, 0.001])
-    found = routes_of(configs)
+    found = plan_of(configs)
     assert [group.members for group in found.groups.values()] == [(0, 2, 4), (1, 3, 5)]
     assert found.order == [0, 2, 4, 1, 3, 5]
     other = {**configs, "other scaler": make_pipeline(MinMaxScaler(), Tally(9.0)), "bare": Tally(7.0)}
-    assert routes_of(other).routes[-2:] == (None, None)
+    assert plan_of(other).paths[-2:] == (None, None)
 
 
 def test_one_member_is_no_family(register):
     register(Scales())
-    assert routes_of([Tally(1.0), LogisticRegression()]).groups == {}
+    assert plan_of([Tally(1.0), LogisticRegression()]).groups == {}
 
 
 def test_levels_are_asked_for(register):
     register(WholeScales())
     configs = grid("t", Tally(), scale=[1.0, 2.0])
-    assert not routes_of(configs, "exact").groups
-    assert not routes_of(configs, "exact").groups
-    assert len(routes_of(configs, "close").groups) == 1
+    assert not plan_of(configs, "exact").groups
+    assert not plan_of(configs, "exact").groups
+    assert len(plan_of(configs, "close").groups) == 1
 
 
 def test_transformers_join_their_siblings(register):
     register(Shifts())
     configs = grid("t", make_pipeline(StandardScaler(), Shift(), HuberRegressor()), by=[1.0, 2.0], alpha=[1, 2])
-    found = routes_of(configs)
-    assert [leg.group for leg in found.routes[0].legs] == [None, 0]
+    found = plan_of(configs)
+    assert [step.group for step in found.paths[0].steps] == [None, 0]
     assert found.groups[0].members == (1, 2)
 
 
-def test_members_of_whole_families_are_called_in(register):
+def test_members_of_whole_families_are_helpers(register):
     register(WholeScales())
-    found = routes_of(grid("t", Tally(), scale=[1.0, 2.0, 3.0]), "close")
-    assert found.called_in([1]) == [0, 2]
-    assert found.called_in([0, 1, 2]) == []
-    assert found.without([0]).called_in([1]) == []
+    found = plan_of(grid("t", Tally(), scale=[1.0, 2.0, 3.0]), "close")
+    assert found.helpers([1]) == [0, 2]
+    assert found.helpers([0, 1, 2]) == []
+    assert found.without([0]).helpers([1]) == []

@@ -9,8 +9,14 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from collect_estimators import Tally
 from outfold.data.plan import Plan
-from outfold.fitting.routes import make_routes
+from outfold.fitting.configs import Configs
+from outfold.fitting.estimators import Recipe
+from outfold.fitting.options import Options
+from outfold.fitting.pool import Pool
 from outfold.fitting.schedule import Schedule, single_holdouts
+from outfold.fitting.sharing.executor import SharingExecutor
+from outfold.fitting.sharing.summary import SharedFit
+from outfold.fitting.worker import FitOutcome
 
 pytestmark = pytest.mark.usefixtures("patient")
 
@@ -18,12 +24,14 @@ pytestmark = pytest.mark.usefixtures("patient")
 def schedule(estimators, **options):
     splits = Plan(folds=2).split(np.arange(20) % 2)
     names = [f"c{j}" for j in range(len(estimators))]
-    routes = make_routes(estimators, "exact")
-    return Schedule(single_holdouts(splits), names, set(), 1.0, 100, routes, worth=4.0, **options)
+    configs = Configs(zip(names, estimators, strict=True))
+    recipes = [Recipe(name, "") for name in names]
+    executor = SharingExecutor.planned(configs, recipes, Options(), Pool(1, False, False))
+    return Schedule(single_holdouts(splits), executor, set(), 1.0, 100, **options)
 
 
 def first_holdout(plan):
-    return [batch.configs for batch in plan.batches() if batch.holdout is plan.holdouts[0]]
+    return [batch.configs for batch in plan.portions() if batch.holdout is plan.holdouts[0]]
 
 
 def two_scalers():
@@ -42,7 +50,9 @@ def test_neighbours_come_one_after_the_other():
 
 def test_a_slow_step_is_not_fitted_for_a_few_models():
     plan = schedule(two_scalers())
-    plan.learn("c0", 0.5, [(0, 0.4)])
+    plan.learn("c0", 0.5)
+    shared = SharedFit(0.5, nodes=((0, 0.4),))
+    plan.executor.count(FitOutcome(plan.holdouts[0], "c0", (), "", 0.5, (), shared=shared))
     # A cut behind the first scaler costs 0.4 s, so that 1.6 s of models are worth it; one between the scalers costs nothing.
     assert first_holdout(plan) == [(0, 2, 4, 6), (1, 3), (5, 7)]
 
@@ -67,7 +77,7 @@ def test_the_slowest_branch_first_where_workers_wait_for_each_other():
 def test_what_a_batch_leaves_comes_next():
     plan = schedule(two_scalers())
     plan.learn("c0", 0.5)
-    batches = plan.batches()
+    batches = plan.portions()
     first = next(batches)
     assert first.configs == (0, 2)
     plan.give_back(first.holdout, ["c2"])
@@ -76,4 +86,4 @@ def test_what_a_batch_leaves_comes_next():
     for batch in batches:
         last = batch
     plan.give_back(last.holdout, ["c7"])
-    assert plan.has_back  # nobody asks for batches any more
+    assert plan.has_returned  # nobody asks for batches any more

@@ -1,0 +1,408 @@
+"""`collect` and `refit`: arguments are checked, a job is made of them, and the job is run.
+
+The walk goes on in `options`, `job`, `dispatcher`, `worker` and `executor`; results gather in `buffer`.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.plan import NOT_HELD_OUT, Plan, Splits
+from ..data.predictions import Predictions, begun
+from ..drop import DropRuleLike
+from ..exceptions import InputError
+from ..io.store import Store
+from ..metrics import MetricLike
+from ..metrics._scoring import Scoring, bind
+from ..select import RuleLike, as_rule, choose
+from ..stability import Stop
+from ..stats.compiling import limit_threads
+from .buffer import ResultBuffer
+from .configs import Configs, as_configs
+from .data import as_features, as_labels, digest
+from .dispatcher import Dispatcher, ResultsReopened
+from .early_stopping import EarlyStopping
+from .estimators import make_recipes, seed_of
+from .job import Job, make_job
+from .limits import own_random_state
+from .options import Options, Share
+from .predict import Kind
+from .progress import Mode
+from .schedule import paired_holdouts
+
+Cell = tuple[int, int]
+Rows = NDArray[np.intp]
+TrainingRows = Mapping[Cell, Rows]
+
+
+def collect(
+    configs: Any,
+    X: Any,
+    y: Any,
+    plan: Plan | int | Any = None,
+    groups: Any = None,
+    rng: int | None = 0,
+    n_jobs: int | None = None,
+    store: str | Path | None = None,
+    response: str = "auto",
+    fit_params: Mapping[str, Any] | None = None,
+    progress: Mode = True,
+    *,
+    inner: bool = False,
+    fresh: MetricLike | None = None,
+    rule: RuleLike = None,
+    resub: bool | None = None,
+    drop: DropRuleLike = None,
+    repeats: int | Literal["auto"] | None = None,
+    stop: Stop | None = None,
+    max_repeats: int | None = None,
+    timeout: float | None = None,
+    retry_failed: bool = False,
+    on_error: Literal["keep", "raise"] = "keep",
+    positive: Any = None,
+    samples: Any = None,
+    threads: int = 1,
+    task: Kind | None = None,
+    share: Share = "exact",
+    share_check: bool = True,
+    explain: bool | Callable[[str], object] = False,
+) -> Predictions:
+    """Out-of-fold predictions of every configuration.
+
+    The result depends only on the data, the plan and the seed. The number of workers, the backend, the order of the work,
+    the other configurations and interruptions make no difference. An estimator with ``random_state=None`` gets a seed that is
+    the same for all configurations in a fold, so that comparisons are paired. The global generators of numpy and Python are
+    seeded in the same way, except in threads of one process.
+
+    Parameters
+    ----------
+    configs : Configs, dict of str to estimator, or estimator
+        Configurations as `grid` gives them, a dict of estimators by name, or one estimator.
+    X : array-like, sparse matrix, pandas or polars frame, or list of str
+        Features, one row for each sample.
+    y : array-like
+        Labels, values, or survival records (event, time).
+    plan : Plan, int, scikit-learn splitter, or iterable of (train, test)
+        How samples are held out; ``Plan()``, 10 folds, by default. An int is a number of folds.
+    groups : array-like, optional
+        Group labels. The samples of a group are held out together unless the plan says otherwise.
+    rng : int or None
+        Seed of the splits and of the fits. None draws one. Only a whole number is possible: the seed of each fit is derived
+        from it, and it is stored in the artifact, so that `refit` and a continued store use the same seeds.
+    n_jobs : int or None
+        Number of workers. None is one worker, or what ``joblib.parallel_config`` says, which also chooses the backend.
+    store : str or path, optional
+        A file such as ``run.oof``. Finished cells are written to it at once. The same call continues where an earlier one
+        stopped, and adds configurations that are new. `load` also reads what else the file holds.
+    response : {"auto", "proba", "score", "label"}
+        ``"auto"`` keeps class probabilities if all configurations have them, else scores, else labels.
+    fit_params : dict, optional
+        Arguments of every ``fit``. Arrays with one entry for each sample are split like X.
+    progress : bool, "always" or callable
+        Show a line on the terminal; ``"always"`` also if stderr is not a terminal. A function is called with the number
+        of cells done and the total after each cell.
+    inner : bool
+        Also fit what nested cross-validation needs (block ``inner``): one fit without each pair of folds.
+    fresh : str, callable or Metric, optional
+        A metric. The configuration that it selects is cross-validated again on a new partition. In a three-way plan it is
+        fitted on the train and validation parts and predicts the test part (block ``fresh``).
+    rule : callable or rule of `outfold.select`, optional
+        How `fresh` selects; `select.best` by default.
+    resub : bool or None
+        Also fit each configuration on all samples and predict them (block ``resub``). None does so for bootstrap plans,
+        whose rounds also predict what they were trained on (block ``inbag``).
+    drop : rule of `outfold.drop`, callable, bool or None
+        Which configurations are hopeless and not fitted any more; the rule is asked after each fold. True is the default
+        rule, a callable is called with the predictions so far. All workers then work on one fold at a time.
+    repeats : int, "auto" or None
+        How often the partition is drawn, instead of what the plan says. ``"auto"`` adds whole repeats until `stop` holds
+        for each configuration that is still running.
+    stop : rule of `outfold.stability`, optional
+        When the repeats are enough, for ``repeats="auto"``; ``stability.Rank()`` by default.
+    max_repeats : int, optional
+        The most repeats for ``repeats="auto"``; 50 by default. You can continue a store with another number.
+    timeout : float, optional
+        Seconds that a fit may take. One that takes longer is a failed cell. Fits then run in processes that can be ended,
+        whatever they hang in. Under a threading backend only fits that return are recognised as too long.
+    retry_failed : bool
+        Fit the failed cells of the store again.
+    on_error : {"keep", "raise"}
+        ``"keep"`` makes a fit that raises a failed cell and goes on. ``"raise"`` ends at the first one with a `CollectError`
+        whose cause is its exception. Finished cells stay in the store.
+    positive : label, optional
+        Which of two classes is the positive one; the last in sorted order by default.
+    samples : array-like, optional
+        Names of the samples; 0, 1, ... by default.
+    threads : int
+        OpenMP threads that a fit may use; more than one can change the last bits of some estimators. BLAS always uses one.
+    task : {"classification", "regression", "survival"} or None
+        The task, if the estimators do not say what they are.
+    share : {"exact", "close", False}
+        How closely shared fits must match separate fits. Outfold computes what configurations have in common once.
+        ``"exact"`` gives the predictions of separate fits. ``"close"`` also allows predictions that are equal up to a
+        solver's tolerance or a random seed. False fits each configuration by itself.
+    share_check : bool
+        Now and then also fit one of the configurations that a shared fit serves by itself, and compare. A kind of shared fit
+        that gives something else is not used any more.
+    explain : bool or callable
+        Print what is going to be shared before the work begins. A function is called with the text instead.
+
+    Returns
+    -------
+    Predictions
+        Of these configurations in this order. A cell is failed if its fit raised an exception, took too long, predicted NaN or
+        ended its worker process (with one worker, which is this process, a crash ends all). A cell is dropped if its
+        configuration was dropped before; ``oof.drop_log`` says when and why. Labels are those of the models' ``predict``.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> of.collect(DecisionTreeClassifier(), X, y, of.Plan(folds=5)).completeness
+    1.0
+    """
+    given = dict(locals())  # all arguments by name: each is an option, except what is fitted and on what
+    for name in ("configs", "X", "y"):
+        del given[name]
+    named = _as_named(configs)
+    options = Options.checked(**given)
+    job = make_job(named, X, y, options)
+    if explain:
+        n_holdouts = len(job.splits.cells) + (len(paired_holdouts(job.splits)) if inner else 0)
+        (explain if callable(explain) else print)(job.executor.explain(n_holdouts))
+    return run_job(job)
+
+
+def _as_named(configs: Any) -> Configs:
+    """Configurations of which there is at least one."""
+    named = as_configs(configs)
+    if not named:
+        raise InputError(
+            needed="there is no configuration to collect", given="give a grid, a dict of estimators or an estimator"
+        )
+    return named
+
+
+def run_job(job: Job) -> Predictions:
+    """Fit what is missing and give back everything there is."""
+    options = job.options
+    if options.fresh is not None:  # refuse a metric or rule that cannot select before the work, not after
+        bind(job.header, options.fresh)
+        as_rule(options.rule)
+    for decides in (options.drop, options.stop):
+        if decides is not None:
+            decides.check(job.header)
+    with ExitStack() as stack:
+        store = options.store and stack.enter_context(Store.open(options.store, job.header, job.identity))
+        buffer = ResultBuffer(store.predictions() if store else job.header, store or None)
+        if options.drop is not None:
+            buffer.forget_drops(job.configs)
+        dispatcher = Dispatcher(job, buffer)
+        stopping = EarlyStopping(job, dispatcher)
+        stack.callback(dispatcher.progress.close)
+        try:
+            with dispatcher:
+                while True:
+                    try:
+                        stopping.run()
+                        break
+                    except ResultsReopened:
+                        dispatcher.start_over()
+                        stopping = EarlyStopping(job, dispatcher)
+                dispatcher.refuse_if_all_failed()
+                if "resub" in job.blocks:
+                    dispatcher.fit_resub()
+                if options.fresh is not None:
+                    dispatcher.fit_fresh(options.fresh, options.rule)
+        except KeyboardInterrupt as interrupt:
+            interrupt.add_note(_how_to_go_on(options.store, dispatcher.so_far()))
+            raise
+        finally:
+            facts = dispatcher.facts() | stopping.facts()
+            notes = (*job.notes(facts), *dispatcher.executor.notes(), *stopping.notes())
+            if store:
+                store.update(notes=notes, **facts)
+        made = {**buffer.oof.start.provenance, **facts}
+        made["specs"] = {name: text for name, text in made["specs"].items() if name in job.configs}
+        oof = begun(buffer.predictions(provenance=made, notes=notes))
+        return oof if oof.configs == tuple(job.configs) else oof.sel(list(job.configs))
+
+
+def _how_to_go_on(store: str | Path | None, so_far: str) -> str:
+    if store is None:
+        return f"{so_far} were done. Give store='run.oof' to keep what is finished next time."
+    return f"{so_far} are in {store}; the same call goes on."
+
+
+# -- refit ----------------------------------------------------------------------------------------------
+
+
+def refit(
+    oof: Predictions,
+    configs: Any,
+    X: Any,
+    y: Any,
+    metric: MetricLike,
+    rule: RuleLike = None,
+    *,
+    fit_params: Mapping[str, Any] | None = None,
+) -> Any:
+    """The configuration selected by metric and rule, fitted on all samples.
+
+    Parameters
+    ----------
+    oof : Predictions
+        The predictions that the selection is made on.
+    configs : Configs, dict of str to estimator, or estimator
+        The configurations that the predictions came from; others are refused.
+    X : array-like, sparse matrix, pandas or polars frame, or list of str
+        The features that the predictions came from; others are refused.
+    y : array-like
+        The labels that the predictions came from; others are refused.
+    metric : str, callable or Metric
+        The metric that selects; the same as in the estimate that goes with the model.
+    rule : callable or rule of `outfold.select`, optional
+        How to select; `select.best` by default. Use the same as in the estimate that goes with the model.
+    fit_params : dict, optional
+        Arguments of ``fit``.
+
+    Returns
+    -------
+    estimator
+        A fitted clone. If it has ``random_state=None``, it gets a seed that is derived from the seed of the predictions.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> trees = of.grid("tree", DecisionTreeClassifier(), max_depth=[1, 3])
+    >>> oof = of.collect(trees, X, y, of.Plan(folds=5))
+    >>> of.refit(oof, trees, X, y, "accuracy").get_depth()
+    3
+    """
+    return refit_one(oof, configs, X, y, choose(Scoring(oof, metric), rule).name, fit_params or {})
+
+
+def refit_one(
+    oof: Predictions, configs: Any, X: Any, y: Any, selected: str, fit_params: Mapping[str, Any], alike: bool = False
+) -> Any:
+    """The configuration of this name, fitted on all samples; `alike` if configs, X and y are known to be the same."""
+    named = as_configs(configs)
+    if selected not in named:
+        raise InputError(
+            needed=f"the selected configuration {selected!r} is not among the `configs`",
+            given="give those the predictions came from",
+        )
+    (recipe,) = make_recipes({selected: named[selected]}, pickle.dumps)
+    text = oof.provenance.get("specs", {}).get(selected)
+    if text is not None and text != recipe.text:
+        raise InputError(
+            needed=f"the configuration {selected!r} has other parameters than the one the predictions came from"
+        )
+    features, labels = as_features(X, oof.n_samples), as_labels(y)
+    if not alike:
+        _refuse_other_data(oof, features, labels)
+    seed = seed_of(int(oof.provenance.get("seed", 0)))
+    limits = limit_threads("blas"), limit_threads("openmp", int(oof.provenance.get("threads", 1)))
+    with limits[0], limits[1], own_random_state() as seed_globals:
+        seed_globals(seed)
+        model = recipe.make(seed)
+        model.fit(features, labels, **fit_params)
+    return model
+
+
+def _refuse_other_data(oof: Predictions, features: Any, labels: Any) -> None:
+    for what, values, key in (("X", features, "data"), ("y", labels, "labels")):
+        if key in oof.provenance and oof.provenance[key] != digest(values):
+            raise InputError(
+                argument=what,
+                needed="is not what the predictions came from, so the estimate would not be of this model",
+                remedy=f"Give the same `{what}`; for other data fit a clone of the configuration yourself.",
+            )
+
+
+# -- predictions of held-out and of training samples, for learning curves -------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedPredictions:
+    """What fits on several training parts of each cell predict for held-out and for training samples.
+
+    Attributes
+    ----------
+    both
+        Predictions with a repeat for each (stage, cell): fold 0 is held out, fold 1 is trained on.
+    job
+        What was asked for; its splits are those of the plan.
+    n_train
+        (stages, cells) samples trained on.
+    """
+
+    both: Predictions
+    job: Job
+    n_train: NDArray[np.intp]
+
+    @property
+    def splits(self) -> Splits:
+        """The splits of the plan."""
+        return self.job.splits
+
+    def out_of_fold(self, stage: int) -> Predictions:
+        """The predictions of held-out samples of one stage, as `collect` gives them."""
+        start, both, cells = self.job.header, self.both, self.splits.cells
+        data, state = np.array(start.data), np.array(start.state)
+        seconds = np.full(state.shape, np.nan)
+        labels = None if both.labels is None else np.full(data.shape[:3], -1, dtype=np.intp)
+        messages: dict[tuple[str, int, int], str] = {}
+        for i, (r, k) in enumerate(cells, start=stage * len(cells)):
+            rows = self.splits.test_rows(r, k)
+            data[r][:, rows] = both.data[i][:, rows]
+            state[:, r, k] = both.state[:, i, 0]
+            if both.seconds is not None:
+                seconds[:, r, k] = both.seconds[:, i].sum(axis=1)
+            if labels is not None and both.labels is not None:
+                labels[r][:, rows] = both.labels[i][:, rows]
+            messages |= {(c, r, k): text for (c, at, fold), text in both.messages.items() if (at, fold) == (i, 0)}
+        known: dict[str, Any] = {"data": data, "state": state, "seconds": seconds, "labels": labels}
+        made = {**start.provenance, **both.provenance}
+        return replace(start, **known, messages=messages, notes=both.notes, provenance=made)
+
+
+def collect_trained(
+    configs: Any, X: Any, y: Any, stages: Callable[[Job], Sequence[TrainingRows]], options: Options
+) -> TrainedPredictions:
+    """Fit each configuration on the training rows that each stage names for each cell of the plan.
+
+    Each fit is one repeat of the splits: its fold 0 is the test part, its fold 1 the training part. So workers, limits, seeds
+    and failed cells are those of `collect`.
+    """
+    job = replace(make_job(_as_named(configs), X, y, options), blocks={})
+    cells, parts = job.splits.cells, stages(job)
+    splits = _two_parts(job.splits, [(cell, rows[cell]) for rows in parts for cell in cells])
+    both = run_job(replace(job, splits=splits, seeds=tuple(cells) * len(parts)))
+    n_train = np.array([[len(rows[cell]) for cell in cells] for rows in parts], dtype=np.intp)
+    return TrainedPredictions(both, job, n_train)
+
+
+def _two_parts(splits: Splits, fits: Sequence[tuple[Cell, Rows]]) -> Splits:
+    """Splits with a repeat for each fit: fold 0 is its test part, fold 1 the rows it is trained on."""
+    folds = np.full((len(splits.folds), len(fits)), NOT_HELD_OUT, dtype=np.int32)
+    train = {}
+    for i, (cell, rows) in enumerate(fits):
+        folds[splits.test_rows(*cell), i] = 0
+        folds[rows, i] = 1
+        train[i, 0] = train[i, 1] = rows
+    plan = replace(splits.plan, kind="given", folds=2, repeats=len(fits), cv=None)
+    return Splits(plan, folds, train, splits.notes)

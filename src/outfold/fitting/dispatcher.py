@@ -1,0 +1,368 @@
+"""The dispatcher: hands batches to workers, takes in what comes back, and goes on after a worker has crashed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from .. import formatting
+from ..data.plan import Splits
+from ..data.predictions import State
+from ..exceptions import CollectError, FitFailedError
+from ..metrics import MetricLike
+from ..metrics._scoring import Scoring
+from ..select import RuleLike, choose
+from .buffer import ResultBuffer
+from .executor import Executor
+from .job import Job
+from .limits import hung
+from .pool import PoolBroken
+from .progress import Progress, quick_score
+from .schedule import CellKey, Holdout, Schedule, one_repeat, paired_holdouts, single_holdouts, trained_holdouts
+from .worker import CRASHED, Batch, FitOutcome, WorkerSettings, expired_message
+
+# No batch has more configurations than this, so that cells reach the store and the progress line.
+_LARGEST_BATCH = 200
+# A batch that takes this many times longer than it should returns what it has; the rest is handed out again.
+_PATIENCE = 3.0
+# Warnings about code, not about the fit.
+_SILENT = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
+
+# Who fits, and what; what goes to a worker.
+Task = tuple[Executor, Batch]
+
+
+class ResultsReopened(Exception):  # noqa: N818
+    """Finished cells were opened again, because a verification failed: decisions that were based on them are void."""
+
+
+class _InFlight:
+    """The tasks that were handed out and have not come back."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[tuple[Holdout, str], Task] = {}
+
+    def watch(self, tasks: Iterator[Task]) -> Iterator[Task]:
+        """The tasks as they are handed out."""
+        for task in tasks:
+            self._tasks[task[1].holdout, task[1].recipes[0].name] = task
+            yield task
+
+    def landed(self, outcomes: Sequence[FitOutcome]) -> Batch:
+        """The batch that has come back with these outcomes."""
+        return self._tasks.pop((outcomes[0].holdout, outcomes[0].name))[1]
+
+    def singles(self, settled: set[CellKey]) -> Iterator[Batch]:
+        """What has not come back, as batches of one configuration."""
+        for _, batch in list(self._tasks.values()):
+            for recipe in batch.recipes:
+                if any((block, recipe.name, r, k) not in settled for block, r, k in batch.holdout.slots):
+                    yield replace(batch, recipes=[recipe])
+
+
+class Dispatcher:
+    """The work on one job; a context manager, which has the workers.
+
+    Attributes
+    ----------
+    job, buffer
+        What to fit, and where results go.
+    settled
+        The cells that need no fit any more.
+    progress
+        The line that a person sees.
+    """
+
+    def __init__(self, job: Job, buffer: ResultBuffer) -> None:
+        self.job, self.buffer, options = job, buffer, job.options
+        self._two_parts = job.seeds is not None
+        self.holdouts = trained_holdouts(job.splits) if self._two_parts else self.main_holdouts(job.splits)
+        if "inner" in job.blocks:
+            self.holdouts += paired_holdouts(job.splits)
+        # To raise the exception of a cell that failed before, it has to be fitted again.
+        self.settled = buffer.settled(options.retry_failed or options.raises)
+        self._n_fits, self._warned = 0, Counter[str]()
+        self._start = perf_counter()
+        self._folder: str | None = None
+        self._reopened = False
+        before = buffer.oof.start
+        executor = job.executor.continuing(before.provenance.get("sharing", {}), before.notes)
+        self._schedule = self._make_schedule(executor, slowest_first=job.pool.n_workers > 1)
+        self._before = self._n_settled()
+        # Scores of training rows would only mislead.
+        found = None if self._two_parts else quick_score(job.target, job.reader.response)
+        n_open = sum(len(h.cells) * len(self._schedule.missing(h)) for h in self.holdouts)
+        self.progress = Progress(n_open, options.progress, found and found[1], found[0] if found else "")
+
+    def __enter__(self) -> Dispatcher:
+        pool, options = self.job.pool, self.job.options
+        self._stack = ExitStack()
+        with ExitStack() as stack:
+            if options.timeout and pool.killable:
+                self._folder = stack.enter_context(tempfile.TemporaryDirectory())
+            stack.enter_context(pool.surroundings(options.threads))
+            if not pool.own_process:
+                stack.callback(lambda: self.executor.release())
+            self._workers = stack.enter_context(pool.open())
+            self._settings = self._make_settings()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def executor(self) -> Executor:
+        """Who fits the configurations; another one after a crash or a failed verification."""
+        return self._schedule.executor
+
+    def main_holdouts(self, splits: Splits) -> list[Holdout]:
+        """One fit for each fold, which also predicts the block of training samples if there is one."""
+        return single_holdouts(splits, twin="inbag" if "inbag" in self.job.blocks else None)
+
+    def so_far(self) -> str:
+        """``12 of 40 cells``, with those that earlier calls on the same store did."""
+        done = self._before + self.progress.done
+        return f"{done:,} of {formatting.count(max(self._before + self.progress.total, done), 'cell')}"
+
+    def count_open(self, block: str, cells: Iterable[tuple[int, int]], names: Iterable[str]) -> int:
+        """How many of these cells are still to be done for these configurations."""
+        names = list(names)
+        return sum((block, name, r, k) not in self.settled for r, k in cells for name in names)
+
+    # -- what to fit ------------------------------------------------------------------------------------
+
+    def fit(self, holdouts: Sequence[Holdout], splits: Splits) -> None:
+        """Fit all configurations on what these hold-outs of the plan lack."""
+        self._fit(holdouts, splits, self._schedule)
+        if self._reopened:
+            self._reopened = False
+            raise ResultsReopened
+
+    def fit_fresh(self, metric: MetricLike, rule: RuleLike) -> None:
+        """Cross-validate the selected configuration on the new partition."""
+        splits, job = self.job.blocks["fresh"], self.job
+        mine = self.buffer.oof.snapshot().sel(list(job.configs))
+        selected = choose(Scoring(mine, metric, "fold"), rule).name
+        self._fit_plainly("fresh", splits, {selected}, job.splits.n_repeats)
+
+    def fit_resub(self) -> None:
+        """Fit on all samples what was not dropped, and predict the same samples."""
+        oof = self.buffer.oof
+        dropped = np.flatnonzero(np.any(oof.state == State.DROPPED, axis=(1, 2)))
+        names = set(self.job.configs) - {oof.start.configs[j] for j in dropped}
+        self._fit_plainly("resub", self.job.blocks["resub"], names)
+
+    def start_over(self) -> None:
+        """Take back what was dropped in this call."""
+        names = self.job.configs
+        self.settled -= {key for key in self.buffer.dropped(names) if key in self.settled}
+        self.buffer.forget_drops(names)
+
+    def _fit_plainly(self, block: str, splits: Splits, names: set[str], first_repeat: int = 0) -> None:
+        """Fit each of these configurations by itself on a further block."""
+        recipes = [recipe for recipe in self.job.recipes if recipe.name in names]
+        self.progress.total += self.count_open(block, splits.cells, names)
+        schedule = self._make_schedule(self.executor.plain(recipes))
+        self._fit(single_holdouts(splits, block), splits, schedule, first_repeat)
+
+    def _make_schedule(self, executor: Executor, slowest_first: bool = False) -> Schedule:
+        return Schedule([], executor, self.settled, self.job.pool.task_seconds, _LARGEST_BATCH, slowest_first)
+
+    def _fit(self, holdouts: Sequence[Holdout], splits: Splits, schedule: Schedule, first_repeat: int = 0) -> None:
+        """Do what these hold-outs lack."""
+        schedule.holdouts = holdouts
+        done = False
+        while not done:
+            flight = _InFlight()
+            try:
+                done = self._run(flight.watch(self._tasks(schedule, splits, first_repeat)), schedule, flight)
+            except PoolBroken:
+                if not self._take_hung(schedule):
+                    for batch in flight.singles(self.settled):
+                        self._run_single(batch, schedule)
+
+    def _tasks(self, schedule: Schedule, splits: Splits, first_repeat: int) -> Iterator[Task]:
+        repeat, part = -1, splits
+        for holdout, positions in schedule.portions():
+            if holdout.repeat != repeat:
+                repeat, part = holdout.repeat, one_repeat(splits, holdout.repeat)
+            seed = self.job.seed_of(holdout, first_repeat)
+            yield self._task(schedule.executor, holdout, part, seed, positions)
+
+    def _task(self, executor: Executor, holdout: Holdout, splits: Splits, seed: int, positions: Sequence[int]) -> Task:
+        recipes, further = executor.recipes, executor.helpers(positions)
+        mine, helpers = [recipes[j] for j in positions], [recipes[j] for j in further]
+        return executor, Batch(self._settings, executor.token, holdout, splits, seed, mine, helpers)
+
+    def _make_settings(self) -> WorkerSettings:
+        from sklearn import get_config
+
+        pool, options = self.job.pool, self.job.options
+        return WorkerSettings(
+            samples=self.job.samples,
+            reader=self.job.reader,
+            own_process=pool.own_process,
+            limited=not pool.inline,
+            threads=options.threads,
+            timeout=options.timeout,
+            folder=self._folder,
+            config=get_config(),
+            shared_process=not (pool.own_process or pool.inline),
+            patience=_PATIENCE * pool.task_seconds,
+            raises=options.raises,
+        )
+
+    # -- what comes back --------------------------------------------------------------------------------
+
+    def _run(self, tasks: Iterator[Task], schedule: Schedule, flight: _InFlight) -> bool:
+        """Do the tasks, and say whether all came back; `PoolBroken` when a worker process ended."""
+        n_left = 0
+        with closing(self._workers.run(tasks)) as results:
+            for outcomes in results:
+                batch = flight.landed(outcomes)
+                rest = [recipe.name for recipe in batch.recipes[len(outcomes) :]]
+                if rest:
+                    schedule.give_back(batch.holdout, rest)
+                n_left += len(outcomes) - self._take(outcomes, schedule, batch.token)
+        return n_left == 0 and not schedule.has_returned
+
+    def _take(self, outcomes: Sequence[FitOutcome], schedule: Schedule, token: str) -> int:
+        """Put outcomes into the buffer, and say how many; those that a failed verification made void are left out."""
+        failed = next((o for o in outcomes if o.values is None), None) if self.job.options.raises else None
+        if failed is not None:  # not recorded, so that the same call meets it again
+            outcomes = [outcome for outcome in outcomes if outcome.values is not None]
+        self._verify(outcomes, schedule)
+        kept = []
+        for outcome in outcomes:
+            if schedule.executor.accepts(outcome, token):
+                kept.append(outcome)
+            else:
+                self.executor.count(outcome, void=True)
+        self.buffer.put(kept)
+        if kept:
+            self._count(kept, kept[0].holdout, schedule)
+        if failed is not None:
+            repeat, fold = failed.holdout.cells[0]
+            where = f"{failed.name!r} failed in repeat {repeat}, fold {fold}"
+            raise FitFailedError(f"{where}: {failed.message}") from failed.error
+        return len(kept)
+
+    def _verify(self, outcomes: Sequence[FitOutcome], schedule: Schedule) -> None:
+        """After a failed verification open again the results that it made void, and fit them in another way."""
+        names = schedule.executor.disproved_by(outcomes)
+        if not names:
+            return
+        # Before the failure is recorded: should the work end in between, the same verification fails again.
+        keys = self.buffer.reopen(names)
+        schedule.executor = schedule.executor.without_disproved(outcomes)
+        self.buffer.record(sharing=self.executor.facts())
+        self.settled -= keys
+        self.progress.total += sum(block != "inbag" for block, *_ in keys)  # a twin comes with another cell
+        self._reopened = True
+
+    def _count(self, outcomes: Sequence[FitOutcome], holdout: Holdout, schedule: Schedule) -> None:
+        """What these fits on one hold-out tell the schedule, the notes and the person who waits."""
+        block = self.buffer.blocks[holdout.block]
+        rows = [block.rows(r, k) for r, k in holdout.cells]
+        self.settled.update((name, outcome.name, r, k) for name, r, k in holdout.slots for outcome in outcomes)
+        self._n_fits += len(outcomes)
+        for outcome in outcomes:
+            schedule.learn(outcome.name, schedule.executor.own_seconds(outcome))
+            self.executor.count(outcome)
+            if outcome.warnings:
+                self._warned.update({name for name in outcome.warnings if name not in _SILENT})
+            for i in range(len(rows)):
+                self.progress.add(outcome.name, None if outcome.values is None else outcome.values[i], rows[i])
+
+    # -- crashes ----------------------------------------------------------------------------------------
+
+    def _run_single(self, batch: Batch, schedule: Schedule) -> None:
+        """Fit one configuration with nothing beside it: if the process ends again, this fit is the reason."""
+        start, executor, (recipe,) = perf_counter(), schedule.executor, batch.recipes
+        position = [other.name for other in executor.recipes].index(recipe.name)
+        task = self._task(executor, batch.holdout, batch.splits, batch.seed, [position])
+        if self._survives(task, schedule):
+            return
+        if not executor.shares(position):
+            crashed = FitOutcome(batch.holdout, recipe.name, None, CRASHED, perf_counter() - start, ())
+            self._take([crashed], schedule, executor.token)
+            return
+        isolated = executor.isolating(position)
+        start, task = perf_counter(), self._task(isolated, batch.holdout, batch.splits, batch.seed, [position])
+        if self._survives(task, schedule):
+            r, k = batch.holdout.cells[0]
+            state = self.buffer.blocks[batch.holdout.block].state[self.buffer.position[recipe.name], r, k]
+            if state == State.DONE:  # what it shares with others is to blame
+                schedule.executor = isolated
+        else:
+            crashed = FitOutcome(batch.holdout, recipe.name, None, CRASHED, perf_counter() - start, ())
+            self._take([crashed], schedule, isolated.token)
+
+    def _survives(self, task: Task, schedule: Schedule) -> bool:
+        """Run one task, and say whether the worker lived, or was ended because a fit hung."""
+        flight = _InFlight()
+        try:
+            self._run(flight.watch(iter([task])), schedule, flight)
+        except PoolBroken:
+            return self._take_hung(schedule)
+        return True
+
+    def _take_hung(self, schedule: Schedule) -> bool:
+        """Record the fits that hung, if processes were ended for that."""
+        keys = [] if self._folder is None else hung(self._folder)
+        for (block, repeat, left_out, cells, twin), name, shared in keys:
+            executor = schedule.executor
+            if shared:  # it has yet to be seen whose fault that is
+                schedule.executor = executor.isolating([r.name for r in executor.recipes].index(name))
+                continue
+            holdout = Holdout(block, repeat, tuple(left_out), tuple((r, k) for r, k in cells), twin)
+            timeout = self.job.options.timeout
+            assert timeout is not None
+            expired = FitOutcome(holdout, name, None, expired_message(timeout), timeout, ())
+            self._take([expired], schedule, executor.token)
+        return bool(keys)
+
+    def refuse_if_all_failed(self) -> None:
+        """If no configuration could be fitted, say what went wrong most often."""
+        oof, names = self.buffer.oof, self.job.configs
+        if np.any(oof.state[[self.buffer.position[name] for name in names]] == State.DONE):
+            return
+        reasons = {key: text for key, text in oof.messages.items() if key[0] in names}
+        messages = Counter(reasons.values())
+        message, n = messages.most_common(1)[0]
+        example = next(name for (name, _, _), text in reasons.items() if text == message)
+        which = f"all {len(names):,} configurations" if len(names) > 1 else "the only configuration"
+        raise CollectError(
+            f"{which} failed. The most common reason ({n:,} of "
+            f"{sum(messages.values()):,} cells, such as {example!r}): {message}"
+        )
+
+    # -- what to record ---------------------------------------------------------------------------------
+
+    def facts(self) -> dict[str, Any]:
+        """What to record about the work, with earlier calls on the same store."""
+        before, splits = self.buffer.oof.start.provenance, self.job.splits
+        facts = {
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": round(before.get("seconds", 0.0) + perf_counter() - self._start, 3),
+            "n_fits": before.get("n_fits", 0) + self._n_fits,
+            "warnings": dict(Counter(before.get("warnings", {})) + self._warned),
+            "sharing": self.executor.facts(),
+        }
+        if "inner" in self.job.blocks:
+            n = splits.n_folds
+            facts["fits_plain"] = splits.n_repeats * (n * n * len(self.buffer.position) + n) + 1
+        return facts
+
+    def _n_settled(self) -> int:
+        """Cells of these configurations that nothing is left to do for; those of a twin come with another one."""
+        return sum(name in self.job.configs and block != "inbag" for block, name, _, _ in self.settled)

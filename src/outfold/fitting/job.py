@@ -1,0 +1,324 @@
+"""A job: what one call of `collect` fits, on what, and the artifact that it starts from."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._version import __version__
+from ..data.duplicates import held_out_with_twin, row_codes
+from ..data.notes import Note
+from ..data.plan import NOT_HELD_OUT, Splits, fingerprint
+from ..data.predictions import AUTO, Predictions, State, inner_folds
+from ..data.target import Target, encode
+from ..exceptions import InputError, NeedError
+from .configs import Configs
+from .data import Samples, as_features, as_labels, digest, has_rows, refuse_masked
+from .estimators import Recipe, make_recipes, one_of_each, plain_text, seed_of
+from .executor import Executor, PlainExecutor
+from .options import Options
+from .pool import Pool
+from .predict import Reader, choose_response, kind_of
+from .schedule import Holdout
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One call of `collect`, checked and ready.
+
+    Attributes
+    ----------
+    splits
+        Who is held out when; if the number of repeats is open, of the first repeat.
+    repeats
+        Draws further repeats, if their number is open.
+    blocks
+        The splits of the further blocks: inner, fresh, inbag, resub.
+    seeds
+        If each repeat of the splits is one fit that predicts two parts (see `api.collect_trained`): the cell whose seed it
+        takes.
+    """
+
+    configs: Configs
+    options: Options
+    samples: Samples
+    target: Target
+    splits: Splits
+    reader: Reader
+    recipes: list[Recipe]
+    executor: Executor
+    pool: Pool
+    repeats: OpenRepeats | None = None
+    blocks: Mapping[str, Splits] = field(default_factory=dict)
+    seeds: Sequence[tuple[int, int]] | None = None
+
+    def seed_of(self, holdout: Holdout, first_repeat: int = 0) -> int:
+        """The seed of the fits on one hold-out."""
+        seed = self.options.rng
+        if self.seeds is not None:
+            return seed_of(seed, *self.seeds[holdout.repeat])
+        if holdout.block == "resub":  # the model that `refit` gives
+            return seed_of(seed)
+        return seed_of(seed, first_repeat + holdout.repeat, *holdout.left_out)
+
+    @cached_property
+    def header(self) -> Predictions:
+        """The artifact before anything is fitted."""
+        params = self.configs.params
+        fields: dict[str, Any] = {
+            "target": self.target,
+            "configs": tuple(self.configs),
+            "response": self.reader.response,
+            "plan": self.splits.plan,
+            "params": tuple({p: _as_json(v) for p, v in params[name].items()} for name in self.configs),
+            "groups": self.options.groups,
+            "samples": self.options.samples,
+            "train": self.splits.train,
+            "threshold": 0.0 if self.reader.response == "score" else None,
+            "notes": self.splits.notes,
+            "provenance": self._provenance(),
+        }
+        width = self.reader.width
+        blocks = {name: _empty_block(fields, splits, width) for name, splits in self.blocks.items()}
+        return Predictions(**fields, **_empty_cells(fields, self.splits, width), blocks=blocks)
+
+    def _provenance(self) -> dict[str, Any]:
+        import sklearn
+
+        return {
+            "seed": self.options.rng,
+            "threads": self.options.threads,
+            "data": digest(self.samples.X),
+            "labels": digest(self.samples.y),
+            "twins": self._twins(),
+            "specs": {recipe.name: recipe.text for recipe in self.recipes},
+            "outfold": __version__,
+            "scikit-learn": sklearn.__version__,
+            "numpy": np.__version__,
+            "python": sys.version.split()[0],
+            "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        } | ({} if self.options.stop is None else {"repeats": AUTO})
+
+    def _twins(self) -> int | None:
+        """How many samples were held out while an equal row was trained on; None if rows cannot be compared."""
+        codes = row_codes(self.samples.X)
+        return None if codes is None else int(held_out_with_twin(codes, self.splits.folds, self.splits.train).sum())
+
+    @cached_property
+    def identity(self) -> dict[str, str]:
+        """What must be the same for a store to be continued."""
+        made, options = self.header.provenance, self.options
+        identity = {
+            "data": str(made["data"]),
+            "labels": str(made["labels"]),
+            "plan": self._plan_text(),
+            "groups": "" if options.groups is None else digest(options.groups),
+            "samples": "" if options.samples is None else digest(options.samples),
+            "seed": str(options.rng),
+            "response": self.reader.response,
+            "fit_params": plain_text(dict(sorted(self.samples.fit_params.items()))),
+        }
+        if options.drop is not None:
+            identity["drop"] = repr(options.drop)
+        if options.stop is not None:
+            identity["repeats"] = AUTO
+        return identity | self.executor.identity
+
+    def _plan_text(self) -> str:
+        """The plan as a text that is the same in every process: its numbers and what it drew, not the splitter's repr."""
+        plan, folds = self.splits.plan, self.splits.folds
+        words = ", ".join(f"{k} {v}" for k, v in plan.to_dict().items() if k != "cv" and v is not None)
+        return f"{words}; {fingerprint(self.target, folds, self.splits.train)}"
+
+    def notes(self, facts: Mapping[str, Any]) -> tuple[Note, ...]:
+        """What the user should know about the splits and the warnings of the fits."""
+        warned = facts["warnings"]
+        if not warned:
+            return self.splits.notes
+        kinds = ", ".join(f"{name} in {n:,}" for name, n in sorted(warned.items()))
+        return (*self.splits.notes, Note("OF103", f"fits gave warnings: {kinds} of {facts['n_fits']:,} fits."))
+
+
+def make_job(configs: Configs, X: Any, y: Any, options: Options) -> Job:
+    """The job for these configurations and samples."""
+    refuse_masked(X=X, y=y)
+    kind = kind_of(one_of_each(configs), y) if options.task is None else options.task
+    target = encode(y, task=kind, positive=options.positive)
+    samples = Samples(as_features(X, len(target)), as_labels(y), options.fit_params)
+    _check_weights(samples)
+    repeats = None if options.max_repeats is None else OpenRepeats(options, target)
+    splits = options.plan.split(target, options.groups, options.rng) if repeats is None else repeats.first(1)
+    n_classes = 2 if target.classes is None else len(target.classes)
+    response = choose_response(options.response, kind, configs, n_classes)
+    pool = Pool.configured(options.n_jobs, options.timeout)
+    recipes = make_recipes(configs, pool.dumps)
+    return Job(
+        configs=configs,
+        options=options,
+        samples=samples,
+        target=target,
+        splits=splits,
+        reader=Reader.of(response, target),
+        recipes=recipes,
+        executor=_make_executor(configs, recipes, options, pool),
+        pool=pool,
+        repeats=repeats,
+        blocks=_further_blocks(options, splits, target),
+    )
+
+
+def _make_executor(configs: Configs, recipes: list[Recipe], options: Options, pool: Pool) -> Executor:
+    if options.share is False:
+        return PlainExecutor(recipes)
+    # Imported here, so that nothing of it is loaded where nothing is shared.
+    from .sharing.executor import SharingExecutor
+
+    return SharingExecutor.planned(configs, recipes, options, pool)
+
+
+def _check_weights(samples: Samples) -> None:
+    n = len(samples.y)
+    for name, value in samples.fit_params.items():
+        if name.endswith("sample_weight") and value is not None and not has_rows(value, n):
+            given = len(value) if hasattr(value, "__len__") else value
+            needed = f"must have one entry for each of the {n} samples"
+            raise InputError(argument=f"fit_params[{name!r}]", needed=needed, given=f"it has {given}")
+
+
+def _as_json(value: Any) -> Any:
+    """A parameter's value if json knows it, else its text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, (int, float, str, bool, type(None))) else plain_text(value)
+
+
+# -- repeats --------------------------------------------------------------------------------------------
+
+
+class OpenRepeats:
+    """The splits of a plan for any number of repeats up to `most`.
+
+    More repeats leave the earlier ones as they were, so they can be drawn some at a time.
+    """
+
+    def __init__(self, options: Options, target: Target) -> None:
+        assert options.max_repeats is not None
+        self.most = options.max_repeats
+        self._options, self._target = options, target
+        self._drawn = self._draw(1)
+
+    def first(self, n: int) -> Splits:
+        """The splits of the first `n` repeats."""
+        if n > self._drawn.n_repeats:
+            self._drawn = self._draw(min(2 * n, self.most))  # twice as many: all draws together cost twice the last
+        drawn = self._drawn
+        return replace(drawn, plan=replace(drawn.plan, repeats=n), folds=np.ascontiguousarray(drawn.folds[:, :n]))
+
+    def _draw(self, n: int) -> Splits:
+        options = self._options
+        return replace(options.plan, repeats=n).split(self._target, options.groups, options.rng)
+
+
+# -- blocks ---------------------------------------------------------------------------------------------
+
+
+def _further_blocks(options: Options, splits: Splits, target: Target) -> dict[str, Splits]:
+    """The splits of the blocks that were asked for beside the out-of-fold predictions."""
+    blocks = {}
+    if options.inner:
+        blocks["inner"] = _inner_splits(splits, target)
+    if options.fresh is not None:
+        blocks["fresh"] = _fresh_splits(splits, target, options)
+    if splits.plan.kind == "bootstrap":
+        blocks["inbag"] = _inbag_splits(splits)
+    if options.resub:
+        blocks["resub"] = _resub_splits(splits)
+    return blocks
+
+
+def _inner_splits(splits: Splits, target: Target) -> Splits:
+    """The inner folds of nested cross-validation: repeat r * K + k leaves out outer fold k."""
+    plan = splits.plan
+    if splits.train is not None or plan.kind in ("holdout", "loo"):
+        raise NeedError(
+            argument="inner=True",
+            needed="needs K folds that are trained on all other samples",
+            given=f"this plan is {plan}",
+            remedy="Use `Plan(folds=10)`, or estimate with bbc.",
+        )
+    if splits.n_folds < 3:
+        raise NeedError(
+            argument="inner=True",
+            needed="needs at least 3 folds",
+            given=f"this plan is {plan}",
+            remedy="Use `Plan(folds=3)` or more.",
+        )
+    if plan.stratify and target.classes is not None:
+        counts = np.bincount(target.y)
+        if counts.min() < 3:
+            raise NeedError(
+                argument="inner=True",
+                needed="needs at least 3 members of every class",
+                given=f"class {target.classes[int(counts.argmin())]!s} has {counts.min()}",
+                remedy="Join it with another class, or estimate with bbc.",
+            )
+    folds = inner_folds(splits.folds, splits.n_folds)
+    return Splits(replace(plan, kind="given", repeats=folds.shape[1]), folds)
+
+
+def _fresh_splits(splits: Splits, target: Target, options: Options) -> Splits:
+    """A new partition by the same plan, the repeat that would have come next; of a three-way split, its test part."""
+    plan = splits.plan
+    if plan.kind == "three_way":
+        return _test_splits(splits)
+    if plan.kind not in ("kfold", "holdout"):
+        raise NeedError(
+            argument="fresh",
+            needed="needs a plan that can draw another partition",
+            given=f"this one is {plan}",
+            remedy="Use `Plan(folds=10)`, or estimate with bbc.",
+        )
+    again = replace(plan, repeats=splits.n_repeats + 1).split(target, options.groups, options.rng)
+    return Splits(replace(plan, repeats=1), np.ascontiguousarray(again.folds[:, -1:]))
+
+
+def _test_splits(splits: Splits) -> Splits:
+    """The last of three parts is held out, the first two are trained on."""
+    train = np.sort(np.concatenate([splits.train_rows(0, 0), splits.test_rows(0, 0)]))
+    column = np.zeros(len(splits.folds), dtype=np.int32)
+    column[train] = NOT_HELD_OUT
+    return Splits(replace(splits.plan, kind="holdout", validation=None), column[:, None], {(0, 0): train})
+
+
+def _inbag_splits(splits: Splits) -> Splits:
+    """The samples that each bootstrap round drew, which its model predicts too."""
+    folds = np.where(splits.folds == NOT_HELD_OUT, 0, NOT_HELD_OUT).astype(np.int32)
+    return Splits(replace(splits.plan, kind="given"), folds, splits.train)
+
+
+def _resub_splits(splits: Splits) -> Splits:
+    """All samples, predicted by the model that was fitted on them."""
+    n = len(splits.folds)
+    plan = replace(splits.plan, kind="given", folds=1, repeats=1, test=None, validation=None, cv=None)
+    return Splits(plan, np.zeros((n, 1), dtype=np.int32), {(0, 0): np.arange(n)})
+
+
+def _empty_cells(fields: Mapping[str, Any], splits: Splits, width: int | None) -> dict[str, Any]:
+    """Empty predictions and pending states for these splits."""
+    n_configs, n_samples = len(fields["configs"]), len(fields["target"])
+    shape = (splits.n_repeats, n_configs, n_samples) + (() if width is None else (width,))
+    data = np.full(shape, -1, dtype=np.intp) if fields["response"] == "label" else np.full(shape, np.nan)
+    state = np.full((n_configs, splits.n_repeats, splits.n_folds), State.PENDING, dtype=np.uint8)
+    return {"data": data, "state": state, "folds": splits.folds}
+
+
+def _empty_block(fields: dict[str, Any], splits: Splits, width: int | None) -> Predictions:
+    """A block of the artifact with these fields, but with other splits and no cell done."""
+    own = {"plan": splits.plan, "train": splits.train, "notes": (), "provenance": {}}
+    return Predictions(**fields | _empty_cells(fields, splits, width) | own)

@@ -1,0 +1,573 @@
+"""The sharing executor: configurations are fitted on rows they share, and by families that serve several at once.
+
+It gives the bits of `PlainExecutor`. If anything goes wrong, the plain executor fits the configurations concerned, so that
+their results and messages are always those of separate fits.
+"""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property
+from itertools import groupby
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...data.notes import Note
+from ...exceptions import CollectError
+from ..configs import Configs
+from ..data import borrow
+from ..estimators import Recipe
+from ..executor import (
+    Executor,
+    PlainExecutor,
+    fit_predict,
+    has_passed,
+    mark_passed,
+    new_token,
+    outcome_of,
+    skipping_checks,
+)
+from ..limits import record_warnings
+from ..predict import RowPredictions
+from ..worker import Batch, FitOutcome
+from .family import Level
+from .plan import FamilyGroup, SharingPlan, SharingRecipe, make_plan
+from .registry import as_new, is_builtin
+from .summary import SharedFit, SharingCounts, explain_plan, family_key
+from .transform_cache import CACHE, FailedVerification, ModelResult, PathEnd, SharedBatch
+from .verification import outcomes_differ
+
+if TYPE_CHECKING:
+    from ..options import Options
+    from ..pool import Pool
+
+# A batch that has fitted shared transformers goes on until its models took this many times as long.
+_WORTH = 4.0
+
+
+class _Plan(NamedTuple):
+    """What an executor is made of and its successors keep; none of it goes to a worker.
+
+    `disproved` are the groups whose verification failed, `isolated` the configurations that are fitted by themselves.
+    """
+
+    recipes: Sequence[Recipe]
+    full: SharingPlan
+    level: Level
+    pool: Pool
+    counts: SharingCounts
+    disproved: frozenset[int] = frozenset()
+    isolated: frozenset[int] = frozenset()
+
+    @property
+    def disproved_names(self) -> frozenset[str]:
+        """The configurations that a disproved group was part of."""
+        return frozenset(self.names_with(self.disproved))
+
+    def names_with(self, groups: Collection[int]) -> set[str]:
+        """The configurations that these groups are part of."""
+        pairs = zip(self.recipes, self.full.paths, strict=True)
+        return {recipe.name for recipe, path in pairs if path is not None and not path.groups.isdisjoint(groups)}
+
+
+class SharingExecutor(Executor):
+    """Fits once what configurations have in common.
+
+    Attributes
+    ----------
+    verify
+        Whether to fit a member of each family by itself too, now and then.
+    """
+
+    def __init__(self, made_of: _Plan, verify: bool) -> None:
+        self._made_of, self.verify, self.token = made_of, verify, new_token()
+        self.plan = made_of.full.without(made_of.disproved, made_of.isolated)
+        pairs = zip(made_of.recipes, self.plan.paths, strict=True)
+        self.recipes = [SharingRecipe.of(recipe, path) for recipe, path in pairs]
+        self._groups: bytes | Mapping[int, FamilyGroup] = self.plan.groups
+        if self.plan.groups and made_of.pool.own_process:
+            self._groups = _packed(self.plan.groups, made_of.pool)
+
+    @classmethod
+    def planned(cls, configs: Configs, recipes: Sequence[Recipe], options: Options, pool: Pool) -> SharingExecutor:
+        """The executor for these configurations."""
+        assert options.share is not False
+        plan = make_plan(list(configs.values()), options.share, options.fit_params)
+        return cls(_Plan(recipes, plan, options.share, pool, SharingCounts()), options.share_check)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker needs; it gets recipes with each batch."""
+        return {"token": self.token, "verify": self.verify, "_groups": self._groups}
+
+    def _changed(self, **changes: Any) -> SharingExecutor:
+        return SharingExecutor(self._made_of._replace(**changes), self.verify)
+
+    # -- in the worker ----------------------------------------------------------------------------------
+
+    def fit(self, batch: Batch) -> list[FitOutcome]:
+        """Fit the configurations in their order, members of a family at once."""
+        shared = SharedBatch.of(batch, _groups_of(self.token, self._groups), self.verify)
+        outcomes: list[FitOutcome] = []
+        start, on_the_way = perf_counter(), 0.0
+        for unit in _units(batch.recipes):
+            fitted = self._fit_unit(shared, unit)
+            outcomes += fitted
+            on_the_way += sum(seconds for o in fitted if o.shared for _, seconds in o.shared.nodes)
+            if batch.ends_after(fitted, perf_counter() - start, (1 + _WORTH) * on_the_way):
+                break
+        return _with_step_seconds(outcomes, batch.recipes)
+
+    def release(self) -> None:
+        """Let go of the rows that this thread keeps for the next batch."""
+        super().release()
+        CACHE.clear()
+
+    @cached_property
+    def _plain(self) -> PlainExecutor:
+        return PlainExecutor((), skip_passed_checks=True, token=self.token)
+
+    def _fit_unit(self, batch: SharedBatch, unit: Sequence[SharingRecipe]) -> list[FitOutcome]:
+        """Fit configurations of one group, or one that has none."""
+        path = unit[0].path
+        if path is None:
+            return [self.fit_alone(batch, unit[0])]
+        if path.group is None or path.group in batch.disproved:
+            return [self.fit_single(batch, recipe) for recipe in unit]
+        return _FamilyFit(self, batch, unit, path.group).outcomes()
+
+    def fit_alone(self, batch: SharedBatch, recipe: SharingRecipe) -> FitOutcome:
+        """A configuration fitted by the plain executor."""
+        outcome = self._plain.fit_one(batch, recipe)
+        if recipe.path is None:
+            return outcome
+        n = len(recipe.path.steps)
+        return outcome._replace(shared=SharedFit(outcome.seconds, n_steps=n, n_steps_done=n))
+
+    def fit_single(self, batch: SharedBatch, recipe: SharingRecipe) -> FitOutcome:
+        """A configuration that shares rows with others; fitted alone if that fails."""
+        path, start = recipe.shared_path, perf_counter()
+        if not path.steps or has_passed(batch, ("alone", recipe.name)):
+            return self.fit_alone(batch, recipe)
+        end = None
+        with record_warnings() as names:
+            try:
+                end = CACHE.follow(batch, recipe)
+                known = CACHE.result_for(recipe)
+                predicted = known.predicted if known else _fit_model(batch, recipe, end)
+            except KeyboardInterrupt:
+                raise
+            except BaseException:
+                return self.after_failure(batch, recipe, start, end)
+        own = max(perf_counter() - start - sum(seconds for _, seconds in end.new), 0.0)
+        result = known or ModelResult(predicted, tuple(names))
+        if known is None:
+            CACHE.keep_result(recipe, result)
+        shared = SharedFit(own, tuple(end.new), len(path.steps), end.n_steps, peak=end.peak, copied=known is not None)
+        shared = shared._replace(n_checks=end.n_checks, failed=end.failed)
+        return _outcome_of(batch, recipe, end, result, shared)
+
+    def after_failure(
+        self, batch: SharedBatch, recipe: SharingRecipe, start: float, end: PathEnd | None = None
+    ) -> FitOutcome:
+        """A fit alone, after a shared one came to nothing; the time of that counts too."""
+        lost = perf_counter() - start
+        outcome = self.fit_alone(batch, recipe)
+        if outcome.values is not None and not any(step.group is not None for step in recipe.shared_path.steps):
+            # It cannot share (it writes into its rows, for example): do not try again. Equal steps give the same bits alone;
+            # families of transformers need not, so theirs are tried on each hold-out.
+            mark_passed(batch, ("alone", recipe.name))
+        if end is not None:
+            outcome = outcome._replace(shared=outcome.shared._replace(n_checks=end.n_checks, failed=end.failed))
+        return outcome._replace(seconds=outcome.seconds + lost)
+
+    # -- what goes into a batch -------------------------------------------------------------------------
+
+    @property
+    def order(self) -> Sequence[int]:
+        """All positions, neighbours in the tree of transformers one after the other."""
+        return self.plan.order
+
+    def branch(self, position: int) -> Hashable:
+        """Configurations with the same first transformer, or of the same family, are handed out together."""
+        path = self.plan.paths[position]
+        if path is None:
+            return "alone", position
+        return ("node", path.steps[0].node) if path.steps else ("group", path.group)
+
+    def cut_after(self, position: int, following: int) -> float | None:
+        """Transformers that both need would be fitted again after a cut; members of a family must stay together."""
+        one, other = self.plan.paths[position], self.plan.paths[following]
+        if one is None or other is None:
+            return 0.0
+        if one.group is not None and one.group == other.group:
+            return None
+        seconds, known = 0.0, self._made_of.counts.node_seconds
+        for a, b in zip(one.steps, other.steps, strict=False):
+            if a.node == b.node or a.helps(b):
+                seconds += known.get(a.node, 0.0)
+            if a.node != b.node:
+                break
+        return _WORTH * seconds
+
+    def helpers(self, positions: Collection[int]) -> list[int]:
+        """Further members of families that are fitted as a whole."""
+        return self.plan.helpers(positions)
+
+    # -- what came back ---------------------------------------------------------------------------------
+
+    def own_seconds(self, outcome: FitOutcome) -> float | None:
+        """The seconds of the model, without the transformers before it."""
+        if outcome.shared is None:
+            return outcome.seconds
+        return None if outcome.shared.copied else outcome.shared.own_seconds
+
+    def count(self, outcome: FitOutcome, void: bool = False) -> None:
+        """Count what was asked for and what was done."""
+        if not void:
+            self._made_of.counts.add(outcome, self.plan.groups)
+        elif outcome.shared is not None:
+            self._made_of.counts.checks += outcome.shared.n_checks
+
+    def disproved_by(self, outcomes: Sequence[FitOutcome]) -> set[str]:
+        """The configurations that the families concerned have a part in."""
+        groups = {number for failed in self._failed(outcomes) for number in self._alike(failed.group)}
+        return self._made_of.names_with(groups)
+
+    def without_disproved(self, outcomes: Sequence[FitOutcome]) -> Executor:
+        """The executor without the families concerned."""
+        disproved = self._made_of.disproved
+        for failed in self._failed(outcomes):
+            groups = self._alike(failed.group)
+            if not groups <= disproved:
+                self._made_of.counts.refuse(failed, self.plan.groups[failed.group].family, groups)
+                disproved |= groups
+        return self._changed(disproved=disproved)
+
+    def _failed(self, outcomes: Sequence[FitOutcome]) -> list[FailedVerification]:
+        found = [failed for outcome in outcomes if outcome.shared is not None for failed in outcome.shared.failed]
+        return [failed for failed in found if failed.group in self.plan.groups]
+
+    def _alike(self, number: int) -> set[int]:
+        """The groups of the same family."""
+        family = self.plan.groups[number].family
+        return {n for n, group in self.plan.groups.items() if group.family is family}
+
+    def accepts(self, outcome: FitOutcome, token: str) -> bool:
+        """A result of a disproved family does not count, nor what was fitted on rows that it transformed."""
+        return outcome.shared is None or token == self.token or outcome.name not in self._made_of.disproved_names
+
+    # -- crashes ----------------------------------------------------------------------------------------
+
+    def shares(self, position: int) -> bool:
+        """Whether the configuration has a path that others share."""
+        return self.plan.paths[position] is not None
+
+    def isolating(self, position: int) -> Executor:
+        """The executor that fits this configuration and its neighbours by themselves."""
+        return self._changed(isolated=self._made_of.isolated | self.plan.neighbours(position))
+
+    def plain(self, recipes: Sequence[Recipe]) -> Executor:
+        """An executor that fits each of these configurations by itself."""
+        return PlainExecutor(recipes, skip_passed_checks=True)
+
+    # -- what to tell -----------------------------------------------------------------------------------
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """Stores made with exact sharing and with none may continue each other."""
+        return {} if self._made_of.level == "exact" else {"share": self._made_of.level}
+
+    def continuing(self, facts: Mapping[str, Any], notes: Sequence[Note]) -> Executor:
+        """Families that failed in an earlier call are not used again."""
+        counts = SharingCounts.since(facts)
+        groups = self._made_of.full.groups
+        failed = frozenset(n for n, group in groups.items() if family_key(group.family) in counts.refused)
+        return self._changed(counts=counts, disproved=failed)
+
+    def facts(self) -> dict[str, Any]:
+        """Fits that were asked for and fits that were done."""
+        return self._made_of.counts.facts(self._made_of.level)
+
+    def notes(self) -> tuple[Note, ...]:
+        """Which results are not exact, and which families were not used."""
+        return self._made_of.counts.notes()
+
+    def explain(self, n_holdouts: int) -> str:
+        """What is going to be shared."""
+        return explain_plan(self._made_of.full, self._made_of.level, n_holdouts)
+
+
+def _packed(groups: Mapping[int, FamilyGroup], pool: Pool) -> bytes:
+    """Pickled once for all batches; families of the user's script travel by value."""
+    try:
+        return pool.dumps(dict(groups))
+    except Exception as error:
+        raise CollectError(
+            needed=f"a family cannot be sent to worker processes ({type(error).__name__}: {error})",
+            remedy="Use `n_jobs=1`, `joblib.parallel_config('threading')` or `share=False`.",
+        ) from error
+
+
+class _LastGroups(threading.local):
+    """The families of the last collection in this thread."""
+
+    token: str | None = None
+    groups: Mapping[int, FamilyGroup] = {}
+
+
+_last = _LastGroups()
+
+
+def _groups_of(token: str, packed: bytes | Mapping[int, FamilyGroup]) -> Mapping[int, FamilyGroup]:
+    if not isinstance(packed, bytes):
+        return packed
+    if _last.token != token:
+        _last.token, _last.groups = token, pickle.loads(packed)
+    return _last.groups
+
+
+def _units(recipes: Sequence[Any]) -> Iterator[list[SharingRecipe]]:
+    """The recipes in their order, members of a group together."""
+    for group, members in groupby(recipes, key=lambda r: None if r.path is None else r.path.group):
+        if group is None:
+            yield from ([recipe] for recipe in members)
+        else:
+            yield list(members)
+
+
+def _with_step_seconds(outcomes: list[FitOutcome], recipes: Sequence[Any]) -> list[FitOutcome]:
+    """The outcomes with the seconds of each transformer divided among those who passed through it."""
+    costs = {node: seconds for o in outcomes if o.shared is not None for node, seconds in o.shared.nodes}
+    if not costs:
+        return outcomes
+    passed = [() if r.path is None else r.path.nodes for r in recipes[: len(outcomes)]]
+    ways, counts = Counter(passed), Counter[int]()
+    for nodes, n in ways.items():
+        counts.update(dict.fromkeys(nodes, n))
+    shares = {nodes: sum(costs[node] / counts[node] for node in nodes if node in costs) for nodes in ways}
+    return [o._replace(seconds=o.seconds + shares[nodes]) for o, nodes in zip(outcomes, passed, strict=True)]
+
+
+def _outcome_of(
+    batch: SharedBatch, recipe: SharingRecipe, end: PathEnd, result: ModelResult, shared: SharedFit
+) -> FitOutcome:
+    warnings = (*end.warnings, *result.warnings)
+    return outcome_of(batch, recipe, result.predicted, shared.own_seconds, warnings, shared)
+
+
+def _fit_model(batch: SharedBatch, recipe: SharingRecipe, end: PathEnd) -> tuple[RowPredictions, ...]:
+    model = recipe.make_model(batch.seed)
+    passed = has_passed(batch, recipe.name)
+    batch.start_random()
+    with (
+        batch.guard(recipe.name, end.spent, shared=True),
+        skipping_checks(passed, passed and _sees_finite(recipe, end)),
+    ):
+        predicted = fit_predict(end.rows, batch.settings.reader, model, recipe.trusted)
+    if not passed:
+        mark_passed(batch, recipe.name)
+    return predicted
+
+
+def _sees_finite(recipe: SharingRecipe, end: PathEnd) -> bool:
+    """Whether all numbers that the fit will see are known to be finite."""
+    return recipe.shared_path.simple and not end.rows.fit_params and end.last.finite
+
+
+class _FamilyModel(NamedTuple):
+    """A model of a family, or None if there is none, and its part of the time and warnings."""
+
+    model: Any
+    seconds: float
+    warnings: tuple[str, ...]
+    leads: bool
+
+
+class _TimedResult(NamedTuple):
+    """The result of a model of a family, and the seconds that its predictions took."""
+
+    result: ModelResult
+    seconds: float
+
+
+class _FamilyFit:
+    """One fit of a family."""
+
+    def __init__(
+        self, executor: SharingExecutor, batch: SharedBatch, unit: Sequence[SharingRecipe], group: int
+    ) -> None:
+        self.executor, self.batch, self.unit, self.group = executor, batch, unit, group
+        self.family = batch.groups[group].family
+
+    def outcomes(self) -> list[FitOutcome]:
+        """The outcomes of the members of the unit, in their order."""
+        members, start = self.unit, perf_counter()
+        try:
+            self.end = CACHE.follow(self.batch, members[0])
+            known = [CACHE.result_for(recipe) for recipe in members]
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            return [self.executor.after_failure(self.batch, recipe, start) for recipe in members]
+        self.unit = [recipe for recipe, result in zip(members, known, strict=True) if result is None]
+        fitted = iter(self._fitted() if self.unit else [])
+        outcomes = [self._copied(r, one) if one else next(fitted) for r, one in zip(members, known, strict=True)]
+        return self._with_path(outcomes)
+
+    def _fitted(self) -> list[FitOutcome]:
+        """What the family gives for those that no equal model on equal rows is known for."""
+        models = self._models()
+        results = self._predict(models)
+        return self._verified([self._outcome(i, models[i], results[i]) for i in range(len(self.unit))])
+
+    def _copied(self, recipe: SharingRecipe, result: ModelResult) -> FitOutcome:
+        shared = self._shared(recipe, 0.0, leads=False, copied=True)
+        return _outcome_of(self.batch, recipe, self.end, result, shared)
+
+    def _shared(self, recipe: SharingRecipe, own: float, leads: bool, copied: bool = False) -> SharedFit:
+        """What was fitted on the path is counted later, with the first of the unit."""
+        return SharedFit(own, (), len(recipe.shared_path.steps), 0, self.group, leads, self.end.peak, copied)
+
+    def _with_path(self, outcomes: list[FitOutcome]) -> list[FitOutcome]:
+        """The outcomes, with what was done on the path counted with the first."""
+        end, first, shared = self.end, outcomes[0], outcomes[0].shared
+        shared = shared._replace(
+            nodes=(*end.new, *shared.nodes),
+            n_steps_done=end.n_steps + shared.n_steps_done,
+            n_checks=end.n_checks + shared.n_checks,
+            failed=(*end.failed, *shared.failed),
+        )
+        return [first._replace(shared=shared), *outcomes[1:]]
+
+    def _models(self) -> list[_FamilyModel]:
+        whole = self.family.whole
+        members = sorted(self.batch.members[self.group], key=_position) if whole else list(self.unit)
+        fitted = self._try(members)
+        if fitted is None and not whole and len(members) > 1:
+            # One of them may be the reason; what a member predicts must not depend on the others.
+            alone = [self._try([recipe]) for recipe in members]
+            return [_FamilyModel(None, 0.0, (), True) if one is None else one[0] for one in alone]
+        if fitted is None:
+            return [_FamilyModel(None, 0.0, (), True) for _ in self.unit]
+        mine = dict(zip((recipe.name for recipe in members), fitted, strict=True))
+        share = sum(m.seconds for m in fitted) / len(self.unit)
+        models = [mine[r.name]._replace(seconds=share, leads=False) for r in self.unit]
+        lead = next((i for i, fitted in enumerate(models) if fitted.model is not None), 0)
+        return [fitted._replace(leads=i == lead) for i, fitted in enumerate(models)]
+
+    def _try(self, members: Sequence[SharingRecipe]) -> list[_FamilyModel] | None:
+        """The models of these members; None if the family cannot fit them."""
+        start, batch, rows = perf_counter(), self.batch, self.end.rows
+        try:
+            made = [recipe.make_model(batch.seed) for recipe in members]
+            X = borrow(rows.X, all(recipe.trusted for recipe in members))
+            batch.start_random()
+            with (
+                record_warnings() as names,
+                batch.guard(members[0].name, self.end.spent, shared=True),
+                self._skipping_checks(members),
+            ):
+                models = list(as_new(self.family).fit(made, X, rows.y, **rows.fit_params))
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # Unsuitable, or what each member's own fit raises
+            return None
+        if len(models) != len(members):
+            return None
+        mark_passed(batch, ("group", self.group))
+        seconds = (perf_counter() - start) / len(members)
+        return [_FamilyModel(model, seconds, (*names, *getattr(model, "warned", ())), True) for model in models]
+
+    def _skipping_checks(self, members: Sequence[SharingRecipe]) -> AbstractContextManager[None]:
+        """What a family of ours fits inside need not be checked again if it was fitted before."""
+        passed = is_builtin(self.family) and has_passed(self.batch, ("group", self.group))
+        return skipping_checks(passed, passed and all(_sees_finite(recipe, self.end) for recipe in members))
+
+    def _predict(self, models: Sequence[_FamilyModel]) -> list[_TimedResult | None]:
+        """What the models predict for the held-out rows; None for a member without a model."""
+        there = [i for i, fitted in enumerate(models) if fitted.model is not None]
+        found = [models[i].model for i in there]
+        together = self._predict_together(found) if is_builtin(self.family) and there else None
+        results: list[_TimedResult | None] = [None] * len(models)
+        for i, mine in zip(there, together or self._predict_each([self.unit[i] for i in there], found), strict=True):
+            results[i] = mine
+        return results
+
+    def _predict_together(self, models: Sequence[Any]) -> list[_TimedResult] | None:
+        """What all models predict; None if one of them fails.
+
+        Only for families of ours: they draw no random numbers to predict, and do not write into a frame.
+        """
+        batch, rows, start = self.batch, self.end.rows, perf_counter()
+        try:
+            with record_warnings() as names, batch.guard(self.unit[0].name, shared=True):
+                predicted = [batch.settings.reader.together(models, borrow(X, True)) for X in rows.tests]
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            return None
+        seconds = (perf_counter() - start) / len(models)
+        results = [ModelResult(rows.cut(mine), tuple(names)) for mine in zip(*predicted, strict=True)]
+        return [_TimedResult(result, seconds) for result in results]
+
+    def _predict_each(self, recipes: Sequence[SharingRecipe], models: Sequence[Any]) -> list[_TimedResult | None]:
+        """What each predicts by itself; all of the same rows before the next ones, since they may share computations."""
+        batch, rows = self.batch, self.end.rows
+        results: list[_TimedResult | None] = [_TimedResult(ModelResult((), ()), 0.0) for _ in models]
+        for X in rows.tests:
+            for i, (recipe, model) in enumerate(zip(recipes, models, strict=True)):
+                before, start = results[i], perf_counter()
+                if before is None:
+                    continue
+                try:
+                    batch.start_random()
+                    with record_warnings() as names, batch.guard(recipe.name, shared=True):
+                        predicted = batch.settings.reader(model, borrow(X, False))
+                except KeyboardInterrupt:
+                    raise
+                except BaseException:
+                    results[i] = None
+                    continue
+                known = before.result
+                result = ModelResult((*known.predicted, predicted), (*known.warnings, *names))
+                results[i] = _TimedResult(result, before.seconds + perf_counter() - start)
+        return [one and self._cut(one) for one in results]
+
+    def _cut(self, one: _TimedResult) -> _TimedResult:
+        predicted = self.end.rows.cut(one.result.predicted)
+        return _TimedResult(ModelResult(predicted, one.result.warnings), one.seconds)
+
+    def _outcome(self, i: int, fitted: _FamilyModel, timed: _TimedResult | None) -> FitOutcome:
+        recipe = self.unit[i]
+        if timed is None:
+            return self.executor.fit_single(self.batch, recipe)
+        shared = self._shared(recipe, timed.seconds + fitted.seconds, fitted.leads)
+        result = ModelResult(timed.result.predicted, (*fitted.warnings, *timed.result.warnings))
+        CACHE.keep_result(recipe, result)
+        return _outcome_of(self.batch, recipe, self.end, result, shared)
+
+    def _verified(self, outcomes: list[FitOutcome]) -> list[FitOutcome]:
+        """Fit one of them alone if it is this hold-out's turn; all of them, if the two differ."""
+        mine = [i for i, outcome in enumerate(outcomes) if outcome.shared.group == self.group]
+        picked = self.batch.picked(self.group, len(mine)) if mine else None
+        if picked is None:
+            return outcomes
+        i, failed = mine[picked], tuple[FailedVerification, ...]()
+        alone = self.executor.fit_alone(self.batch, self.unit[i])
+        text = outcomes_differ(self.family.level, self.batch, outcomes[i], alone)
+        if text:
+            failed = (FailedVerification(self.group, self.unit[i].name, text),)
+            self.batch.disproved.add(self.group)
+            CACHE.clear_results()
+            outcomes = [self.executor.fit_single(self.batch, recipe) for recipe in self.unit]
+        shared = outcomes[0].shared
+        shared = shared._replace(n_checks=shared.n_checks + 1, failed=(*shared.failed, *failed))
+        return [outcomes[0]._replace(shared=shared), *outcomes[1:]]
+
+
+def _position(recipe: SharingRecipe) -> int:
+    return recipe.shared_path.position

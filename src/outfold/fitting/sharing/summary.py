@@ -1,0 +1,194 @@
+"""What sharing saved: foreseen before the work, counted during it, and told afterwards."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ... import formatting
+from ...data.notes import Note
+from ..worker import FitOutcome
+from .family import LEVELS, Family, Level
+from .plan import ROOT, FamilyGroup, SharingPlan
+from .transform_cache import FailedVerification
+
+_NUMBERS = ("models", "models_done", "steps", "steps_done", "checks", "copied", "peak_bytes")
+
+
+class SharedFit(NamedTuple):
+    """What a fit had in common with others.
+
+    `own_seconds` are the seconds of the model only. `nodes` are the transformers that were fitted for it, with their seconds.
+    `n_steps` is the number of transformers on its path, and `n_steps_done` the number of fits of transformers that were done
+    for it. `leads` says that the fit of its family is counted here. `peak` is the largest number of bytes of transformed rows.
+    `copied` says that an equal model had been fitted on equal rows already. `n_checks` members were fitted by themselves to
+    verify their families, and `failed` are the verifications that failed.
+    """
+
+    own_seconds: float
+    nodes: tuple[tuple[int, float], ...] = ()
+    n_steps: int = 0
+    n_steps_done: int = 0
+    group: int | None = None
+    leads: bool = True
+    peak: int = 0
+    copied: bool = False
+    n_checks: int = 0
+    failed: tuple[FailedVerification, ...] = ()
+
+
+def family_key(family: Family) -> str:
+    """A name of the family that is the same in every process."""
+    kind = type(family)
+    return f"{kind.__module__}.{kind.__qualname__} for {family.estimator}"
+
+
+@dataclass
+class SharingCounts:
+    """Fits that were asked for and fits that were done, of models and of transformers ("steps").
+
+    `copied` are models that were not fitted because an equal one had been, on equal rows. `node_seconds` are the seconds of each
+    transformer in the tree.
+    """
+
+    models: int = 0
+    models_done: int = 0
+    steps: int = 0
+    steps_done: int = 0
+    checks: int = 0
+    copied: int = 0
+    peak_bytes: int = 0
+    by_family: Counter[str] = field(default_factory=Counter)
+    levels: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, dict[str, str]] = field(default_factory=dict)
+    by_group: Counter[int] = field(default_factory=Counter, init=False)
+    node_seconds: dict[int, float] = field(default_factory=dict, init=False)
+
+    @classmethod
+    def since(cls, before: Mapping[str, Any]) -> SharingCounts:
+        """Counts that go on from what earlier calls on the same store recorded."""
+        return cls(
+            **{name: int(before.get(name, 0)) for name in _NUMBERS},
+            by_family=Counter(before.get("families", {})),
+            levels=dict(before.get("levels", {})),
+            refused=dict(before.get("refused", {})),
+        )
+
+    def add(self, outcome: FitOutcome, groups: Mapping[int, FamilyGroup]) -> None:
+        """Count a fit that has come back."""
+        shared: SharedFit | None = outcome.shared
+        self.models += 1
+        if shared is None:
+            self.models_done += 1
+            return
+        self.checks += shared.n_checks
+        self.steps += shared.n_steps
+        self.steps_done += shared.n_steps_done
+        self.peak_bytes = max(self.peak_bytes, shared.peak)
+        self.copied += shared.copied
+        self.models_done += shared.leads and not shared.copied
+        self.node_seconds.update(shared.nodes)
+        if shared.group is not None and shared.group in groups:
+            family = groups[shared.group].family
+            self.by_family[family.name] += 1
+            self.by_group[shared.group] += 1
+            known = self.levels.setdefault(family.name, family.level)
+            self.levels[family.name] = max(known, family.level, key=_looseness)
+
+    def refuse(self, failed: FailedVerification, family: Family, groups: Iterable[int]) -> None:
+        """A verification failed: what the family gave for these groups is thrown away."""
+        self.by_family -= Counter({family.name: sum(self.by_group.pop(number, 0) for number in groups)})
+        about = {"family": family.name, "level": family.level, "config": failed.name, "text": failed.text}
+        self.refused.setdefault(family_key(family), about)
+
+    def facts(self, level: Level) -> dict[str, Any]:
+        """For the provenance."""
+        numbers = {name: getattr(self, name) for name in _NUMBERS}
+        tables = {"families": dict(self.by_family), "levels": self.levels, "refused": self.refused}
+        return {"level": level, **numbers, **tables}
+
+    def notes(self) -> tuple[Note, ...]:
+        """What the user should know about shared fits."""
+        notes = []
+        close = {name: n for name, n in sorted(self.by_family.items()) if self.levels.get(name) != "exact"}
+        if close:
+            names = ", ".join(f"{name} {n:,} ({self.levels[name]})" for name, n in close.items())
+            share = f"{sum(close.values()):,} of {self.models:,} fits"
+            notes.append(Note("OF106", f"{share} served several configurations below the level exact: {names}."))
+        for about in self.refused.values():
+            text = (
+                f"the {about['level']} family of {about['family']} was not used: with {about['config']!r} it gave something "
+                f"else than a fit alone ({about['text']}). Its configurations were fitted one by one."
+            )
+            notes.append(Note("OF107", text))
+        return tuple(notes)
+
+
+def _looseness(level: str) -> int:
+    return [str(known) for known in LEVELS].index(level)
+
+
+def explain_plan(plan: SharingPlan, level: Level, n_holdouts: int) -> str:
+    """What is going to be shared, in a few lines."""
+    n = len(plan.paths)
+    asked = f"{formatting.count(n * n_holdouts, 'fit')} of {formatting.count(n, 'configuration')}"
+    head = f"{asked} on {formatting.count(n_holdouts, 'hold-out')}"
+    shared = [*_step_rows(plan), *_union_rows(plan), *_family_rows(plan)]
+    if not shared:
+        return f"{head}; nothing is shared"
+    width = max(len(formatting.shorten(name, 60)) for _, name, _ in shared)
+    table = [f"  {kind:<7} {formatting.shorten(name, 60):<{width}}  {text}" for kind, name, text in shared]
+    return "\n".join([f"{head}, shared at level {level}", *table, _saved(plan, n_holdouts)])
+
+
+def _step_rows(plan: SharingPlan) -> list[tuple[str, str, str]]:
+    """Nodes that several configurations pass through; of a chain that all go together, the last one."""
+    passing = {node: len(who) for node, who in plan.passing.items() if len(who) > 1}
+    covered = {parent for node, parent in enumerate(plan.parents) if passing.get(node, 0) == passing.get(parent, -1)}
+    found = Counter((_chain(plan, node), n) for node, n in passing.items() if node not in covered)
+    return [("step", chain, _times(m, formatting.count(n, "configuration"))) for (chain, n), m in found.items()]
+
+
+def _union_rows(plan: SharingPlan) -> list[tuple[str, str, str]]:
+    """Transformers that unions on the same rows have in common, by class of the union."""
+    steps = {step.node: step for path in plan.paths if path is not None for step in path.steps if step.union_parts}
+    found: dict[str, list[list[int]]] = defaultdict(list)
+    for node, step in steps.items():
+        found[plan.names[node]].append([number for _, number in step.union_parts])
+    rows = []
+    for name, unions in found.items():
+        numbers = [number for union in unions for number in union]
+        text = f"{len(numbers)} in {formatting.count(len(unions), 'step')}, {len(set(numbers))} different"
+        rows.append(("parts", name, text))
+    return rows
+
+
+def _family_rows(plan: SharingPlan) -> list[tuple[str, str, str]]:
+    found: Counter[tuple[str, str]] = Counter()
+    for group in plan.groups.values():
+        members = ", ".join((formatting.count(len(group.members), "member"), *group.varied))
+        found[group.family.name, f"{members} ({group.family.level})"] += 1
+    return [("family", name, _times(n, text)) for (name, text), n in found.items()]
+
+
+def _saved(plan: SharingPlan, n_holdouts: int) -> str:
+    steps = sum(len(path.steps) for path in plan.paths if path is not None)
+    joined = sum(len(group.members) - 1 for group in plan.groups.values() if group.family.transforms)
+    models = sum(len(group.members) - 1 for group in plan.groups.values() if not group.family.transforms)
+    parts = [(models, len(plan.paths), "models"), (steps - len(plan.passing) + joined, steps, "steps")]
+    texts = [f"{a * n_holdouts:,} of {b * n_holdouts:,} fits of {what}" for a, b, what in parts if b]
+    return "  saved   " + ", ".join(texts)
+
+
+def _chain(plan: SharingPlan, node: int) -> str:
+    names: list[str] = []
+    while node != ROOT:
+        names.insert(0, plan.names[node])
+        node = plan.parents[node]
+    return " > ".join(names)
+
+
+def _times(n: int, text: str) -> str:
+    return text if n == 1 else f"{n} x {text}"
