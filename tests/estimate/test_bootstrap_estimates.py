@@ -250,7 +250,7 @@ def test_bbc_on_rounds_the_plain_way(classes, name):
         scores = [score(j, weights) for j in range(classes.n_configs)]
         want.append(score(int(np.argmax(scores)), (weights == 0).astype(int)))
     result = estimate.bbc(classes, name, draws=counts, draws_are="counts")
-    assert "winner's own out-of-bag score" in str(result)
+    assert "winner's out-of-bag score" in str(result)
     assert result.draws == pytest.approx(want, abs=1e-12)
 
 
