@@ -128,8 +128,8 @@ class _Case:
             )
         else:
             self._say(
-                "nothing is selected, so that the plain score needs no correction; it leans to the careful "
-                "side, because the models see fewer samples than the final one",
+                "nothing is selected, so the plain score needs no correction; it is rather too low, "
+                "because the models are trained on fewer samples than the final one",
                 f"{_PROTOCOLS}, sect. 2",
             )
         if self.goal == "estimate" and self.c > 1 and plan.kind == "kfold" and plan.folds >= 3:
@@ -152,12 +152,12 @@ class _Case:
             )
         else:
             self._say(
-                "the combined 5x2cv F test compares algorithms, not two fitted models, where samples are not plenty",
+                "the combined 5x2cv F test compares algorithms, not two fitted models, when samples are few",
                 f"{_REVIEW}, sect. 4.12 and Fig. 23",
             )
         self._say(
             "few repeats of two folds may not be enough to tell very similar classifiers apart again on another partition; "
-            "the corrected t test on 10 x 10 folds hangs least on the order of the samples",
+            "the corrected t test on 10 x 10 folds depends least on the order of the samples",
             f"{_VARIABILITY}, sect. I and V",
         )
         if self.c > 2:
@@ -174,7 +174,7 @@ class _Case:
         if held_out < needed:
             return False
         self._say(
-            f"a third of the samples, {held_out:,}, is a test set that tells an accuracy to ± {self.precision:g} or better",
+            f"a third of the samples, {held_out:,}, is a test set that measures an accuracy to ± {self.precision:g} or better",
             f"{_REVIEW}, sect. 1.7 and 3.8; that this is enough, and for other scores too: {_OURS}",
         )
         return True
@@ -189,14 +189,14 @@ class _Case:
     def _explain_folds(self, plan: Plan) -> None:
         if plan.folds == _FOLDS:
             self._say(
-                f"{plan.folds} folds came nearest to the scores on true test sets, where classes are balanced",
+                f"{plan.folds} folds came closest to the scores on real test sets, for balanced classes",
                 f"{_VARIABILITY}, sect. VI and VII",
             )
         elif plan.folds == self.n:
-            self._say(f"a fold needs a sample, so that there can be {plan.folds} folds only", _OURS)
+            self._say(f"each fold needs a sample, so there can be only {plan.folds} folds", _OURS)
         if self.task in ("binary", "multiclass"):
             self._say(
-                "folds keep the proportions of the classes, and become fewer where the rarest class has fewer members",
+                "folds keep the proportions of the classes; there are fewer folds if the rarest class has fewer members",
                 f"{_PROTOCOLS}, sect. 7 and 9",
             )
         if self.budget is not None:
@@ -212,7 +212,7 @@ class _Case:
             self._say(f"from {_FEW} samples on one repeat or a few suffice", f"{_BBC}, sect. 5.2.3")
 
     def _affordable(self, plans: Sequence[Plan]) -> Plan:
-        """The first plan whose fits can be paid; else the cheapest, and what to do about it."""
+        """The first plan that fits the budget; else the cheapest plan, and what to do about it."""
         if self.budget is None or self.cost is None:
             return plans[0]
         allowed = floor(self.budget * self.jobs / self.cost)
@@ -220,7 +220,7 @@ class _Case:
             if self.c * _cells(plan) <= allowed:
                 if plan.folds < plans[0].folds:
                     self._say(
-                        f"the budget allows {allowed:,} fits; with fewer folds, or one, estimates lean more to the careful side",
+                        f"the budget allows {allowed:,} fits; with fewer folds, or one, estimates are more pessimistic",
                         f"{_REVIEW}, sect. 3.6",
                     )
                 return plan

@@ -1,4 +1,4 @@
-"""The main job in one call: a table in, an honest estimate, the predictions and the fitted model out."""
+"""The main job in one call: a table in, a corrected estimate, the predictions and the fitted model out."""
 
 from __future__ import annotations
 
@@ -180,9 +180,9 @@ def run(
     )
     model = _keep_model(folder, oof, space, table, chosen, say)
     nested = estimate.nested(oof, chosen) if inner else None
-    honest = estimate.bbc(oof, chosen)
-    page = report(oof, chosen, estimate=honest, title=f"{Path(path).name}: {target}", command=command)
-    return Result(honest, folder / "run.oof", model, page.save(folder / "report.html"), nested)
+    corrected = estimate.bbc(oof, chosen)
+    page = report(oof, chosen, estimate=corrected, title=f"{Path(path).name}: {target}", command=command)
+    return Result(corrected, folder / "run.oof", model, page.save(folder / "report.html"), nested)
 
 
 def _what_is_done(table: Table, target: str, task: Kind | None, metric: str, asked: str | None) -> str:

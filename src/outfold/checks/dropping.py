@@ -25,8 +25,8 @@ CHECKS = (
         "OF211",
         "halved on few folds",
         "caution",
-        "Successive halving dropped configurations on few folds, mostly by luck; the estimate is corrected for the choice among "
-        "the last ones only, and so leans to the bright side.",
+        "Successive halving dropped configurations on few folds, mostly by luck. The estimate corrects only "
+        "for the choice among the last ones, so it is too optimistic.",
         "Use `drop=True`, or no dropping, for the number you report.",
         "Tsamardinos et al. 2018, sect. 5.2.2",
     ),

@@ -24,7 +24,7 @@ CHECKS = (
     ),
     Check(
         "OF203",
-        "a corrected value that cannot be",
+        "a corrected value outside the range",
         "caution",
         "The Tibshirani-Tibshirani correction left the range of the metric.",
         "Use `bbc`.",
@@ -32,9 +32,9 @@ CHECKS = (
     ),
     Check(
         "OF208",
-        "the winner's own score",
+        "the winner's score without correction",
         "caution",
-        "The number is the winner's own score, which is optimistic.",
+        "The number is the winner's cross-validation score, which is optimistic.",
         "Use `bbc`.",
         "Tsamardinos et al. 2015, sect. 3",
     ),
@@ -43,14 +43,14 @@ CHECKS = (
         "few groups to draw from",
         "caution",
         "The bootstrap has few groups to draw from.",
-        "Read the interval as a rough one; more groups, not more samples, would help.",
+        "Treat the interval as rough; more groups, not more samples, would help.",
         "ours",
     ),
     Check(
         "OF214",
-        "a score on the samples of the fit",
+        "a score on the training samples",
         "caution",
-        "The number is a score on the samples the model was fitted on, which flatters.",
+        "The number is a score on the samples the model was fitted on, which is too optimistic.",
         "Use `point632plus`, or any other estimate.",
         "Raschka 2018, sect. 1.3 and 2.4",
     ),
@@ -60,16 +60,17 @@ CHECKS = (
         "caution",
         "No interval is valid for this plan and metric: the splits are a time series, nothing varies, or too few draws can be "
         "scored.",
-        "Hold out one test set, or more samples; see the page on intervals.",
+        "Hold out one test set, or collect more samples; see the page on intervals.",
         "ours",
     ),
     Check(
         "OF219",
         "an interval beyond the metric's range",
         "caution",
-        "The interval goes beyond what the metric can be, because it is made from a normal or t distribution. It is reported as "
-        "it is; the end is rough.",
-        '`confidence_interval(method="bca")` on a test set or `"percentile"` stay within; more samples.',
+        "The interval goes beyond the range of the metric, because it comes from a normal or t distribution. "
+        "It is reported unchanged; the end is rough.",
+        '`confidence_interval(method="bca")` on a test set, or `"percentile"`, stays within the range; so may '
+        "an interval from more samples.",
         "Raschka 2018, sect. 1.7",
     ),
 )

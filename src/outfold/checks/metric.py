@@ -130,11 +130,11 @@ def no_estimate(case: Case) -> str | None:
 CHECKS = (
     Check(
         "OF204",
-        "an area on small folds",
+        "a set metric on small folds",
         "caution",
-        "A metric such as AUC was taken on folds, repeats or bootstrap rounds that are very small or lack a class; where it is "
-        "undefined they were left out.",
-        "Use `bbc`, which pools the folds, or fewer folds; stratified rounds.",
+        "A metric such as AUC was computed on folds, repeats or bootstrap rounds that are very small or lack "
+        "a class; where it is undefined they were left out.",
+        "Use `bbc`, which pools the folds, or fewer folds, or stratified rounds.",
         "Tsamardinos et al. 2015, sect. 8.1",
     ),
     Check(
@@ -148,10 +148,10 @@ CHECKS = (
     ),
     Check(
         "OF213",
-        "the other class may be the positive one",
+        "the other class may be the positive class",
         "error",
-        "Even the best configuration ranks worse than chance: the positive class is probably the other one.",
-        "Say which it is: `positive=`, `--positive`.",
+        "Even the best configuration ranks worse than chance: the positive class is probably the other class.",
+        "Name the positive class: `positive=`, `--positive`.",
         "ours",
     ),
     Check(
@@ -167,8 +167,9 @@ CHECKS = (
         "OF502",
         "no better than chance",
         "caution",
-        "The interval of the estimate holds the score of a model that learnt nothing, or lies on the worse side of it.",
-        "Do not claim that anything was learnt; more samples, or better features.",
+        "The interval of the estimate contains the score of a model that learnt nothing, or lies on the worse "
+        "side of it.",
+        "Do not claim that anything was learnt; collect more samples, or better features.",
         "Tsamardinos et al. 2015, sect. 8.1",
         chance,
     ),
@@ -176,7 +177,7 @@ CHECKS = (
         "OF503",
         "a perfect score",
         "caution",
-        "The winner makes no mistake at all, as happens where a feature is made from the label.",
+        "The winner makes no mistake at all, which often means that a feature was made from the label.",
         "Look for features that are known only when the label is, and for preprocessing outside the pipeline.",
         "Raschka 2018, sect. 3.9",
         perfect,

@@ -14,7 +14,7 @@ _SMALL_TRAINING = 0.6
 
 
 def split_groups(case: Case) -> str | None:
-    """Groups that stand on both sides of a split."""
+    """Groups that are on both sides of a split."""
     oof, codes = case.oof, case.oof.group_codes
     if codes is None:
         return None
@@ -22,7 +22,7 @@ def split_groups(case: Case) -> str | None:
     split = np.unique(codes[held_out_with_twin(codes, oof.folds, oof.train)])
     if not len(split):
         return None
-    return f"{len(split):,} of {formatting.count(n_groups, 'group')} stand on both sides of a split; the plan ignores groups."
+    return f"{len(split):,} of {formatting.count(n_groups, 'group')} are on both sides of a split; the plan ignores groups."
 
 
 def missing_classes(case: Case) -> str | None:
@@ -31,7 +31,7 @@ def missing_classes(case: Case) -> str | None:
     if target.classes is None or case.leave_one_out or case.one_test_set:
         return None
     n_classes, n_folds = len(target.classes), oof.state.shape[2] + 1
-    # A row a fold; the last is of the samples that no fold holds out.
+    # One row for each fold; the last row has the samples that no fold holds out.
     tables = [
         np.bincount((folds % n_folds) * n_classes + target.y, minlength=n_folds * n_classes).reshape(n_folds, n_classes)
         for folds in oof.folds.T
@@ -84,7 +84,7 @@ CHECKS = (
         "OF102",
         "groups on both sides of a split",
         "error",
-        "Groups were given, but the plan ignores them: samples of one group stand on both sides.",
+        "Groups were given, but the plan ignores them: samples of one group are in the training and the test part.",
         'Use `Plan(groups="auto")`, unless the groups do not matter.',
         "Raschka 2018, sect. 1.3",
         split_groups,
@@ -93,8 +93,8 @@ CHECKS = (
         "OF521",
         "folds without a class",
         "caution",
-        "Some folds lack a class, because they are not stratified; what is scored there leaves the class out.",
-        "Use stratified folds, the default of `Plan`, or fewer of them.",
+        "Some folds lack a class, because they are not stratified; scores of these folds ignore the class.",
+        "Use stratified folds, the default of `Plan`, or fewer folds.",
         "Tsamardinos et al. 2015, sect. 7",
         missing_classes,
     ),
@@ -102,7 +102,7 @@ CHECKS = (
         "OF522",
         "training parts far smaller than the data",
         "tip",
-        "The models learnt from far fewer samples than the final one will, so that the scores lean to the careful side.",
+        "The models learnt from far fewer samples than the final model will, so the scores are rather too low.",
         "Use 5 or 10 folds for the number you report; two folds are for tests.",
         "Raschka 2018, sect. 1.6; Tsamardinos et al. 2018, sect. 2",
         small_training,
@@ -112,7 +112,7 @@ CHECKS = (
         "leave-one-out",
         "tip",
         "Every fold holds one sample: no fold can be stratified, and the score varies more than that of 10 folds.",
-        "Use 10 stratified folds, repeated where the fits are cheap.",
+        "Use 10 stratified folds, repeated if the fits are cheap.",
         "Tsamardinos et al. 2015, sect. 7; Raschka 2018, sect. 3.6",
         leave_one_out,
     ),

@@ -13,7 +13,7 @@ from ..formatting import compact
 from .case import Case
 from .declaration import Check
 
-# So many others that cannot be told from the winner deserve a word.
+# Report a tie when at least this many others cannot be told from the winner.
 _MANY_TIED = 3
 # Fewer values than this have no inside.
 _INSIDE = 3
@@ -45,7 +45,7 @@ _AVERAGING = ("Forest", "ExtraTrees", "Bagging")
 
 
 def optimism(case: Case) -> str | None:
-    """A winner's own score that flatters by more than the estimate is uncertain."""
+    """A winner's score whose optimism is larger than the uncertainty of the estimate."""
     made = case.estimate
     if made is None or made.interval is None or made.draws is None or case.n_candidates < 2:
         return None
@@ -55,7 +55,7 @@ def optimism(case: Case) -> str | None:
         return None
     ends = formatting.interval(*made.interval, made.confidence_level)
     return (
-        f"the winner's own {case.metric.name}, {formatting.number(made.naive)}, flatters by {formatting.number(made.optimism)}, "
+        f"the winner's {case.metric.name}, {formatting.number(made.naive)}, is too good by {formatting.number(made.optimism)}, "
         f"more than the spread {formatting.number(spread)} (sd) of the draws behind the estimate "
         f"{formatting.number(made.value)}, {ends}."
     )
@@ -114,7 +114,7 @@ def _family(case: Case) -> list[Mapping[str, Any]]:
 
 
 def _stem(name: str) -> str:
-    """What stands before the parameters in a name; nothing, where the name does not show them."""
+    """The part of a name before the parameters; empty where the name does not show them."""
     return name.partition("(")[0] if "(" in name else ""
 
 
@@ -141,8 +141,9 @@ CHECKS = (
         "OF531",
         "optimism larger than the uncertainty",
         "caution",
-        "The winner's own score is further from the corrected estimate than one standard deviation of that one's draws.",
-        "Report the estimate of `bbc`, never the winner's own score.",
+        "The winner's cross-validation score differs from the corrected estimate by more than one standard "
+        "deviation of its draws.",
+        "Report the estimate of `bbc`, never the winner's cross-validation score.",
         "Tsamardinos et al. 2018, sect. 2.1 and 3",
         optimism,
     ),
@@ -150,8 +151,8 @@ CHECKS = (
         "OF532",
         "a winner among many equals",
         "tip",
-        "The winner cannot be told from many other configurations; another data set might pick another.",
-        "Take the simplest or the fastest of them (`select.one_standard_error`), and make no claim on which is best.",
+        "The winner cannot be told from many other configurations; another data set might pick another winner.",
+        "Use the simplest or the fastest of them (`select.one_standard_error`), and do not claim that one is best.",
         "Raschka 2018, sect. 3.10",
         many_tied,
     ),
@@ -160,16 +161,16 @@ CHECKS = (
         "a winner at the edge of the grid",
         "tip",
         "A parameter of the winner has the smallest or the largest value that was tried; a better one may lie beyond.",
-        "Try values beyond it, and collect them into the same store: what was tried must stay counted.",
+        "Try values beyond it, and collect them into the same store, so that all tried configurations are counted.",
         "Raschka 2018, sect. 3.2",
         edge,
     ),
     Check(
         "OF534",
-        "a number of passes chosen on fewer samples",
+        "a number of epochs chosen on fewer samples",
         "tip",
         "A number of epochs or rounds was chosen on training parts, but the final model learns from all samples.",
-        "Choose by something that does not hang on the sample size, such as early stopping inside the fit.",
+        "Choose by something that does not depend on the sample size, such as early stopping inside the fit.",
         "Tsamardinos et al. 2015, sect. 9",
         passes,
     ),

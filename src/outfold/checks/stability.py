@@ -11,7 +11,7 @@ from ..stats.selection import argbest
 from .case import Case
 from .declaration import Check
 
-# A skew of fewer repeats is noise; one beyond so many standard errors is not.
+# A skew of fewer repeats is noise; one beyond this many standard errors is not.
 _SKEW_REPEATS, _SKEW_ERRORS = 10, 2.58
 # With more samples one partition is much like another.
 _FEW_SAMPLES = 500
@@ -93,17 +93,17 @@ CHECKS = (
         "OF401",
         "stopped before it was stable",
         "caution",
-        "The stop rule did not hold after the largest number of repeats that was allowed. Where it names configurations and "
-        "all of these were dropped, it had to hold for those still running.",
-        "Collect on with a larger `max_repeats` and the same `store`, or accept what there is.",
+        "The stop rule was not satisfied after the largest number of repeats allowed. If it names "
+        "configurations and all of these were dropped, it had to be satisfied for those still running.",
+        "Continue with a larger `max_repeats` and the same `store`, or accept the result.",
         "Raeder et al. 2010, sect. V",
     ),
     Check(
         "OF541",
-        "a winner that seldom led",
+        "a winner that rarely led",
         "caution",
-        "The winner held the lead after fewer than half of the repeats: it won the last stretch, not the race.",
-        'More repeats: `repeats="auto"` adds them until the order settles.',
+        "The winner was ahead after fewer than half of the repeats, so its lead proves little.",
+        'Add repeats: `repeats="auto"` adds them until the order settles.',
         "Raeder et al. 2010, sect. IV-A",
         seldom_ahead,
     ),
@@ -121,7 +121,7 @@ CHECKS = (
         "too few repeats for a stable ranking",
         "tip",
         "One or two partitions of few samples, or repeats whose halves rank the configurations differently.",
-        'Repeat the folds, `Plan(repeats=5)` or `repeats="auto"`; three or four repeats do most of what ten do.',
+        'Repeat the folds, `Plan(repeats=5)` or `repeats="auto"`; three or four repeats give most of the gain of ten.',
         "Tsamardinos et al. 2018, sect. 5.2.3 and 5.2.4; Raeder et al. 2010, sect. IV-A",
         few_repeats,
     ),

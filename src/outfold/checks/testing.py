@@ -24,19 +24,20 @@ def many_pairs(case: Case) -> str | None:
 CHECKS = (
     Check(
         "OF301",
-        "tested on what selected it",
+        "tested on the data that picked it",
         "tip",
-        "One of the two is the best of all configurations on these very predictions; the p value does not account for that "
-        "choice.",
-        "Compare on samples that did not choose, or report `estimate.bbc` for the selected one.",
+        "One of the two is the best of all configurations on these same predictions; the p value does not "
+        "account for that choice.",
+        "Compare on data that was not used to pick the winner, or report `estimate.bbc` for the selected "
+        "configuration.",
         "Raschka 2018, sect. 3.3 and 4.5",
         selected_here,
     ),
     Check(
         "OF302",
-        "splits taken for independent",
+        "splits treated as independent",
         "caution",
-        "The test takes splits of the same samples for independent, and finds differences too often.",
+        "The test treats splits of the same samples as independent, and finds differences too often.",
         "Use `t_corrected`.",
         "Raschka 2018, sect. 4.9 and 4.10",
     ),
@@ -44,8 +45,8 @@ CHECKS = (
         "OF303",
         "two models that hardly differ",
         "caution",
-        "The two models differ on fewer than ten samples, so that hardly any test can tell them apart.",
-        "More samples.",
+        "The two models differ on fewer than ten samples, so hardly any test can tell them apart.",
+        "Collect more samples.",
         "Raschka 2018, sect. 4.4",
     ),
     Check(
@@ -53,7 +54,7 @@ CHECKS = (
         "a difference without variance",
         "caution",
         "All samples (splits) differ by exactly the same amount: there is no variance, and no p value.",
-        "Look at the predictions; such a difference is mostly made, not found.",
+        "Look at the predictions; such a difference usually has a technical cause.",
         "ours",
     ),
     Check(
@@ -84,18 +85,19 @@ CHECKS = (
     ),
     Check(
         "OF308",
-        "folds taken as one test set",
+        "folds treated as one test set",
         "tip",
-        "Predictions of several folds are taken as one test set. The test covers the chance in the samples, not that in the "
-        "training sets: it is about these models, not about what the learners would do on other data.",
-        "Use a test by resampling, such as `t_corrected`, for a statement on learners.",
+        "Predictions of several folds are treated as one test set. The test covers chance in the samples, not "
+        "chance in the training sets: it is about these models, not about what the learners would do on other "
+        "data.",
+        "Use a test by resampling, such as `t_corrected`, for a statement about learners.",
         "Raschka 2018, sect. 4.8",
     ),
     Check(
         "OF309",
-        "shared samples taken for different ones",
+        "shared samples treated as different",
         "caution",
-        "The test takes the two models as tested on different samples, but they share them.",
+        "The test assumes that the two models were tested on different samples, but they share them.",
         "Use `mcnemar`.",
         "Raschka 2018, sect. 4.2",
     ),
@@ -103,7 +105,8 @@ CHECKS = (
         "OF310",
         "folds on which the metric is undefined",
         "caution",
-        "The metric is undefined in some folds, because a class is missing there, say; these are left out for both.",
+        "The metric is undefined in some folds, for example because a class is missing there; these are left "
+        "out for both.",
         "Use stratified or fewer folds, or a metric such as accuracy.",
         "Tsamardinos et al. 2015, sect. 7",
     ),
@@ -111,7 +114,7 @@ CHECKS = (
         "OF311",
         "one difference against ten",
         "caution",
-        "The 5x2cv t test tests the first of ten differences; here it points the other way than their mean.",
+        "The 5x2cv t test uses the first of ten differences; here it has the opposite sign of their mean.",
         "Use `f_5x2cv`, which uses all ten.",
         "Raschka 2018, sect. 4.12",
     ),
@@ -119,17 +122,17 @@ CHECKS = (
         "OF315",
         "over repeats, not over samples",
         "tip",
-        "The comparison runs over repeats: it speaks of all partitions of this data set, not of new samples.",
-        'Use `over="samples"` to speak of new samples.',
+        "The comparison runs over repeats: it is about all partitions of this data set, not about new samples.",
+        'Use `over="samples"` for a statement about new samples.',
         "ours",
     ),
     Check(
         "OF316",
         "simulations without a test",
         "tip",
-        "In some simulations of a power the test is undefined, because a class is missing there, say; they count as nothing "
-        "found.",
-        "Take more samples (`n=`), or a metric such as accuracy.",
+        "In some simulations the test is undefined, for example because a class is missing there; they count "
+        "as nothing found.",
+        "Use more samples (`n=`), or a metric such as accuracy.",
         "ours",
     ),
 )

@@ -210,17 +210,17 @@ def _run_rows(result: Result) -> list[dict[str, Any]]:
 def _show(args: argparse.Namespace) -> None:
     oof = load(args)
     board = None if args.metric is None else oof.leaderboard(args.metric)
-    text = str(oof) if board is None else f"{oof}\n\n{board}\n\n{_honesty(args, board)}"
+    text = str(oof) if board is None else f"{oof}\n\n{board}\n\n{_advice_for_best(args, board)}"
     rows = _config_rows(oof) if board is None else board.to_dict()["configurations"]
     print_as(args.format, text, lambda: _facts(oof, board), lambda: rows)
 
 
-def _honesty(args: argparse.Namespace, board: Leaderboard) -> str:
+def _advice_for_best(args: argparse.Namespace, board: Leaderboard) -> str:
     if len(board) < 2:
         return f"For an interval:  outfold estimate {again(args)} --metric {args.metric}"
     return (
-        f"The first one's score is optimistic: it was picked as the best of {len(board):,}.\n"
-        f"The honest number:  outfold estimate {again(args)} --metric {args.metric}"
+        f"The first score is optimistic: it was picked as the best of {len(board):,}.\n"
+        f"For a corrected estimate:  outfold estimate {again(args)} --metric {args.metric}"
     )
 
 
@@ -312,7 +312,7 @@ def _config_rows(oof: Predictions) -> list[dict[str, Any]]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="outfold",
-        description="How good is the model you picked, really? Honest estimates from out-of-fold predictions.",
+        description="How good is the model you picked, really? Estimates that are corrected for picking the best.",
         epilog="New here?  outfold demo    Your own data?  outfold run data.csv --target COLUMN",
     )
     parser.add_argument("--version", action="version", version=f"outfold {__version__}")
@@ -338,7 +338,7 @@ def _add_demo(commands: Any) -> None:
         commands,
         "demo",
         _demo,
-        "see on real data how much the winner's own score flatters (under a minute)",
+        "see on real data how much too high the winner's score is (under a minute)",
         "example:\n  outfold demo --times 10",
     )
     parser.add_argument(
@@ -355,34 +355,34 @@ def _add_run(commands: Any) -> None:
         commands,
         "run",
         _run,
-        "try about 60 configurations on a table; give an honest estimate and the fitted model",
+        "try about 60 configurations on a table; give a corrected estimate and the fitted model",
         """example:
   outfold run train.csv --target y -o out/
 
-The folder gets run.oof (the predictions; a run that was stopped goes on from it), report.html (all of it on one page) and
+The folder gets run.oof (the predictions; a stopped run continues from it), report.html (the report) and
 model.skops. In Python:
   import skops.io
   path = "out/model.skops"
   model = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
   model.predict(frame)        # a pandas frame with the columns of the table
 
-Load models of people you trust only: look at what get_untrusted_types lists first.""",
+Load only models from people you trust: look at what get_untrusted_types lists first.""",
     )
-    parser.add_argument("data", help="a .csv, .csv.gz or .parquet file with one row a sample")
+    parser.add_argument("data", help="a .csv, .csv.gz or .parquet file with one row for each sample")
     parser.add_argument("--target", required=True, metavar="COL", help="the column to predict")
     parser.add_argument("-o", "--out", default="out", metavar="DIR", help="folder for the files (default: %(default)s)")
     parser.add_argument(
         "--metric", metavar="M", help="what to select by (default: roc_auc, accuracy or r2, by the task)"
     )
-    parser.add_argument("--task", choices=["classification", "regression"], help="(default: told from the target)")
+    parser.add_argument("--task", choices=["classification", "regression"], help="(default: inferred from the target)")
     parser.add_argument("--folds", type=int, default=10, metavar="K", help="folds (default: %(default)s)")
     parser.add_argument(
         "--repeats", type=int, default=1, metavar="R", help="repeats of the folds (default: %(default)s)"
     )
     parser.add_argument("--group", metavar="COL", help="rows of a group are held out together")
-    parser.add_argument("--id", metavar="COL", help="names of the rows, not learnt from")
+    parser.add_argument("--id", metavar="COL", help="names of the rows; not used for learning")
     parser.add_argument("--drop-columns", type=names, default=[], metavar="A,B", help="columns not to learn from")
-    parser.add_argument("--positive", metavar="LABEL", help="the positive one of two classes")
+    parser.add_argument("--positive", metavar="LABEL", help="the positive class of two")
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds a fit may take")
     parser.add_argument("--inner", action="store_true", help="estimate by nested cross-validation too (more fits)")
     parser.add_argument(
@@ -391,7 +391,7 @@ Load models of people you trust only: look at what get_untrusted_types lists fir
         default="exact",
         help="how closely shared fits must match separate fits (default: %(default)s)",
     )
-    parser.add_argument("--explain", action="store_true", help="say first what the configurations share")
+    parser.add_argument("--explain", action="store_true", help="first list what the configurations share")
     add_work_options(parser)
     add_format(parser)
 

@@ -21,19 +21,19 @@ def add(commands: Any) -> None:
     parser = add_command(
         commands, "advise", _advise, "say how to hold out samples, what to report and why, before any fit", _EXAMPLES
     )
-    parser.add_argument("samples", type=int, help="how many samples there are")
-    parser.add_argument("configs", type=int, help="how many configurations are tried")
+    parser.add_argument("samples", type=int, help="number of samples")
+    parser.add_argument("configs", type=int, help="number of configurations to try")
     parser.add_argument("--goal", choices=get_args(Goal), default="select", help="(default: %(default)s)")
     parser.add_argument("--task", choices=get_args(Task), default="binary", help="(default: %(default)s)")
-    parser.add_argument("--cost", type=float, metavar="S", help="seconds that a fit takes")
-    parser.add_argument("--budget", type=float, metavar="S", help="seconds there are; needs --cost")
+    parser.add_argument("--cost", type=float, metavar="S", help="seconds per fit")
+    parser.add_argument("--budget", type=float, metavar="S", help="seconds available; needs --cost")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="workers (default: %(default)s)")
     parser.add_argument(
         "--precision",
         type=float,
         default=0.01,
         metavar="W",
-        help="one test set is enough if it tells an accuracy to ± this (default: %(default)s)",
+        help="one test set is enough if it measures an accuracy to ± this (default: %(default)s)",
     )
     add_format(parser)
 

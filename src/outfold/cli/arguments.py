@@ -51,12 +51,12 @@ def add_file(parser: argparse.ArgumentParser) -> None:
         "--label", action="append", metavar="COL", help="twice for survival: time, event (default: label)"
     )
     columns.add_argument(
-        "--prediction", action="append", metavar="COL", help="once for every class, if several (default: prediction)"
+        "--prediction", action="append", metavar="COL", help="once for each class, if there are several (default: prediction)"
     )
     columns.add_argument(
         "--response", metavar="R", help="what the predictions are: label, score, proba, value, risk, pointwise"
     )
-    columns.add_argument("--positive", metavar="LABEL", help="the positive one of two classes")
+    columns.add_argument("--positive", metavar="LABEL", help="the positive class of two")
 
 
 def add_format(parser: argparse.ArgumentParser, latex: bool = False) -> None:
@@ -69,7 +69,7 @@ def add_work_options(parser: argparse.ArgumentParser) -> None:
     """Workers and seed."""
     parser.add_argument("--jobs", type=_jobs, default=-1, metavar="N", help="workers (default: one for every core)")
     parser.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="seed of everything random (default: %(default)s)"
+        "--seed", type=seed, default=0, metavar="N", help="seed of all random numbers (default: %(default)s)"
     )
 
 

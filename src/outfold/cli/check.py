@@ -22,9 +22,9 @@ def add(commands: Any) -> None:
         commands, "check", _check, "list the caveats that apply to predictions, and what to do about them", _EXAMPLES
     )
     add_file(parser)
-    parser.add_argument("--metric", metavar="M", help="what selects and is reported (default: that of the task)")
+    parser.add_argument("--metric", metavar="M", help="metric that selects and is reported (default: that of the task)")
     parser.add_argument("--ignore", type=names, default=[], metavar="A,B", help="codes to leave out")
-    parser.add_argument("--strict", action="store_true", help="exit with 1 where there is an error")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 if there is an error")
     add_format(parser)
 
 

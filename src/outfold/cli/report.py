@@ -39,14 +39,14 @@ def add_open(commands: Any) -> None:
     """Add the command that shows a report in the browser."""
     parser = add_command(commands, "open", _open, "show the report of predictions in the browser", _OPEN)
     _add_options(parser)
-    parser.add_argument("--no-browser", action="store_true", help="print the address only")
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="(default: one that is free)")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="(default: a free port)")
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add_file(parser)
-    parser.add_argument("--metric", metavar="M", help="what selects and is reported (default: that of the task)")
-    parser.add_argument("--title", metavar="TEXT", help="what the page is called (default: the file's name)")
+    parser.add_argument("--metric", metavar="M", help="metric that selects and is reported (default: that of the task)")
+    parser.add_argument("--title", metavar="TEXT", help="title of the page (default: the file's name)")
     parser.add_argument(
         "--resamples", type=int, default=1000, metavar="B", help="bootstrap draws (default: %(default)s)"
     )

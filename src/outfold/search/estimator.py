@@ -1,4 +1,4 @@
-"""`SelectCV`: a search that scikit-learn's users know, and an honest answer to how good its winner is."""
+"""`SelectCV`: a search like GridSearchCV, with an estimate corrected for picking the best."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     Use it where you used GridSearchCV: it has the same attributes after ``fit``, and ``estimate_`` besides, the
     bias-corrected performance of the selected configuration with its interval, from the same fits (Tsamardinos et al.
-    2018). ``best_score_`` is the winner's own score and optimistic, as it is in GridSearchCV.
+    2018). ``best_score_`` is the winner's cross-validation score and optimistic, as it is in GridSearchCV.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     best_estimator_, best_params_, best_index_
         The model fitted on all samples, its parameters, and its position in ``cv_results_``.
     best_score_ : float
-        The winner's own mean score over folds. Optimistic: it won for it. Report ``estimate_``.
+        The winner's mean score over folds. It is optimistic, because the winner was picked for it. Report ``estimate_``.
     cv_results_ : dict
         The table of GridSearchCV. ``config`` names the configurations; ``state`` is done, dropped or failed, and scores that
         do not exist are NaN. Fit times include predicting.
@@ -322,7 +322,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             notes.append(Note("OF104", "sample weights were used in the fits; in the scores every sample counts once."))
         if self.search == "halving":
             notes.append(
-                Note("OF211", "halving dropped configurations on few folds; the estimate counts the last ones only.")
+                Note("OF211", "halving dropped configurations on few folds; the estimate corrects for the last ones only.")
             )
         return notes
 
@@ -341,7 +341,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             if not metric.looped:
                 # On a handful of samples there may be none: asking for it will say why, the search need not fail for it.
                 with suppress(InputError):
-                    self._estimate = self._honest_estimate(metric)
+                    self._estimate = self._corrected_estimate(metric)
         if self.refit:
             self._refit(task, space)
 
@@ -383,7 +383,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
-    # -- the honest estimate ----------------------------------------------------------------------------
+    # -- the corrected estimate ----------------------------------------------------------------------------
 
     @property
     def estimate_(self) -> Estimate:
@@ -392,10 +392,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if not hasattr(self, "selection_"):
             raise AttributeError("no scorer was named by refit, so nothing was selected and there is no estimate_.")
         if not hasattr(self, "_estimate"):
-            self._estimate = self._honest_estimate(self._judge.metric(self.oof_))
+            self._estimate = self._corrected_estimate(self._judge.metric(self.oof_))
         return self._estimate
 
-    def _honest_estimate(self, metric: Metric) -> Estimate:
+    def _corrected_estimate(self, metric: Metric) -> Estimate:
         n = _LOOPED_DRAWS if metric.looped else _DRAWS
         return estimate.bbc(self.oof_, metric, rule=self._judge.rule, n_resamples=n, rng=self._judge.seed)
 
@@ -517,7 +517,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         return groups, dict(routed.estimator.fit)
 
     def _html_repr(self) -> str:
-        """The honest estimate first, then the diagram of the estimator."""
+        """The corrected estimate first, then the diagram of the estimator."""
         diagram: str = super()._html_repr()
         found = self.__dict__.get("_estimate")
         return diagram if found is None else found._repr_html_() + diagram

@@ -15,7 +15,7 @@ from ..metrics import Metric, MetricLike
 from .matching import fast_name, positive_class, response_methods, with_positive
 from .standin import OneScore, Replayed
 
-# GridSearchCV without `scoring` takes the estimator's own score: these, for nearly all estimators.
+# GridSearchCV without `scoring` uses the estimator's `score`: these, for nearly all estimators.
 _OWN_SCORE = {"classification": "accuracy", "regression": "r2", "survival": "concordance"}
 # Names of this package for what scikit-learn calls otherwise, with its sign.
 _SCIKIT_NAMES = {
@@ -135,7 +135,7 @@ def _refuse_other_score(estimator: Any) -> None:
     power = next((power for kind, power in powers if isinstance(estimator, kind)), None)
     if power is not None:
         raise InputError(
-            f"{type(estimator).__name__}'s own score is the share of deviance explained, not R2; say what selects, such as "
+            f"{type(estimator).__name__}'s `score` is the share of deviance explained, not R2; say what selects, such as "
             f"scoring=make_scorer(d2_tweedie_score, power={power})."
         )
 

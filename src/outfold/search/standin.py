@@ -128,7 +128,7 @@ class OneScore:
 
 
 class Model:
-    """Stands in for a fitted model in a scorer: answers with what the model said of the held-out rows."""
+    """Replaces a fitted model in a scorer: returns the model's stored predictions for the held-out rows."""
 
     def __init__(self, stored: NDArray[Any], target: Target, response: str) -> None:
         self.task, self.classes, self.response = target.task, target.classes, response
@@ -196,7 +196,7 @@ _ANSWERS: dict[str, tuple[str, Callable[[Model], NDArray[Any]]]] = {
 
 
 class Rows:
-    """Stands in for X in a scorer, which may pass it on to the model and count its rows, and nothing else."""
+    """Replaces X in a scorer, which may only pass it to the model and count its rows."""
 
     def __init__(self, n: int) -> None:
         self.shape = (n,)
