@@ -68,7 +68,7 @@ def leave_one_out(case: Case) -> str | None:
     if not case.leave_one_out:
         return None
     n = case.oof.n_samples
-    return f"every one of {n:,} folds holds one sample, so that none can be stratified and {n:,} fits a configuration are needed."
+    return f"each of the {n:,} folds holds one sample, so none can be stratified, and each configuration needs {n:,} fits."
 
 
 CHECKS = (
