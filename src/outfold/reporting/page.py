@@ -98,7 +98,7 @@ def _sections(report: Report) -> Iterable[tuple[str, str, str]]:
     yield "comparisons", "Comparisons", _comparisons(report)
     yield "checks", "Checks", _checks(report)
     yield "methods", "For the paper", _methods(report)
-    yield "again", "To do it again", _facts(report.provenance) + _data(report)
+    yield "again", "To repeat this", _facts(report.provenance) + _data(report)
 
 
 def _facts(rows: Iterable[tuple[str, str]]) -> str:
