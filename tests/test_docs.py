@@ -10,8 +10,8 @@ import pytest
 
 import outfold
 from outfold import estimate, metrics
+from outfold.checks.checking import CHECKS
 from outfold.checks.page import table
-from outfold.checks.registry import CHECKS
 from outfold.compare._pair_test import TESTS
 from outfold.requirements import in_words
 

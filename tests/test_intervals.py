@@ -522,7 +522,7 @@ def test_of_the_selected_configuration_only_what_knows_of_the_selection():
     scores = oof.scores("accuracy")[:, 0]
     assert result.confidence_interval(method="bbc_f") == intervals.bbc_f(scores, n_resamples=1000)
     for method in set(METHODS) - set(SELECTED):
-        with pytest.raises(NeedError, match=f"{method} takes the configuration as named beforehand"):
+        with pytest.raises(NeedError, match=f"{method} is for a configuration named beforehand"):
             result.confidence_interval(method=method)
     with pytest.raises(InputError, match="method must be 'auto' or one of percentile, order, bbc_f; got 'best'"):
         result.confidence_interval(method="best")

@@ -39,7 +39,7 @@ def test_commands_shown_are_commands_that_exist():
     shown = [line.split("#")[0] for block in blocks("") for line in block.splitlines() if line.startswith("outfold ")]
     assert len(shown) >= 4
     for line in shown:
-        args = cli._parser().parse_args(shlex.split(line)[1:])
+        args = cli.build_parser()[0].parse_args(shlex.split(line)[1:])
         assert callable(args.command)
 
 

@@ -12,7 +12,7 @@ from . import formatting
 from .arguments import check_count
 from .data.plan import Plan
 from .drop import Bootstrap, DropRule
-from .exceptions import InputError
+from .exceptions import InputError, got
 from .results import Advice, Optimism
 from .results._advice import Goal, Task
 from .simulate import Accuracy, optimism
@@ -92,19 +92,24 @@ class _Case:
     ) -> None:
         for name, value, known in (("goal", goal, get_args(Goal)), ("task", task, get_args(Task))):
             if value not in known:
-                raise InputError(f"{name} must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}; got {value!r}.")
+                needed = f"must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}"
+                raise InputError(argument=name, needed=needed, given=got(value))
         # A blocked 3x2 plan has four blocks.
         self.n = check_count(n, "n_samples", 4 if goal == "compare" else 2)
         self.c = check_count(c, "n_configs")
         if self.c < 2 and goal != "estimate":
             raise InputError(
-                f"goal={goal!r} needs at least 2 configurations; got {self.c}. Use goal='estimate' for one."
+                argument=f"goal={goal!r}",
+                needed="needs at least 2 configurations",
+                given=got(self.c),
+                remedy="Use `goal='estimate'` for one.",
             )
         self.task, self.goal = task, goal
         self.cost = None if cost is None else _above_zero(cost, "cost")
         self.budget = None if budget is None else _above_zero(budget, "budget")
         if self.budget is not None and self.cost is None:
-            raise InputError("budget needs cost, the seconds that one fit takes; give both, or neither.")
+            needed = "needs `cost`, the seconds that one fit takes"
+            raise InputError(argument="budget", needed=needed, remedy="Give both, or neither.")
         self.jobs = check_count(n_jobs, "n_jobs")
         self.precision = _above_zero(precision, "precision")
         self.reasons: list[str] = []
@@ -303,5 +308,5 @@ def _held_out(plan: Plan, n: int) -> int:
 def _above_zero(value: Any, name: str) -> float:
     number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if not (number and np.isfinite(value) and value > 0):
-        raise InputError(f"{name} must be a number above 0; got {value!r}.")
+        raise InputError(argument=name, needed="must be a number above 0", given=got(value))
     return float(value)

@@ -4,7 +4,8 @@
 
     OutfoldError
     ├── InputError (ValueError)     an argument, a label or a prediction that cannot be used
-    │   └── NeedError               the method needs another plan, response, block or more cells
+    │   ├── NeedError               the method needs another plan, response, block or more cells
+    │   └── InputTypeError (TypeError)  X or a parameter is of a type that no configuration takes
     ├── FileError (OSError)         an .oof, .csv or .parquet file that cannot be read or written
     │   └── StoreMismatchError      the store belongs to other data, labels, plan or configurations
     └── CollectError (RuntimeError) no configuration could be fitted
@@ -76,6 +77,10 @@ class InputError(OutfoldError, ValueError):
 
 class NeedError(InputError):
     """A method was asked of predictions that lack what the method needs."""
+
+
+class InputTypeError(InputError, TypeError):
+    """All fits failed with a TypeError: X or a parameter is of a type that no configuration takes."""
 
 
 class FileError(OutfoldError, OSError):

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import outfold as of
 from conftest import make_predictions
 from outfold import cli
-from outfold.checks.registry import CHECKS
+from outfold.checks.checking import CHECKS
 from outfold.exceptions import InputError, NeedError
 
 # What is said of nearly every search: comparisons need care, many configurations are alike, one partition is one partition.
@@ -82,7 +82,7 @@ def test_ignored_codes_are_left_out(troubled):
     ("ignore", "says"),
     [
         (["OF999"], r"no check 'OF999'"),
-        (["of501"], r"no check 'of501'; the nearest is OF501"),
+        (["of501"], r"no check 'of501'. The nearest is OF501"),
         (501, "a list of codes"),
     ],
 )
@@ -205,4 +205,4 @@ def test_command_refuses_in_its_own_words(capsys, troubled, tmp_path):
     path = troubled.save(tmp_path / "x.oof")
     code, out, err = call(capsys, "check", path, "--ignore", "OF51")
     assert (code, out) == (2, "")
-    assert "--ignore: there is no check 'OF51'" in err
+    assert "--ignore must hold codes of checks; there is no check 'OF51'" in err

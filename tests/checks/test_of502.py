@@ -5,7 +5,7 @@ import pytest
 
 import outfold as of
 from outfold.checks.case import Case
-from outfold.checks.metric import _CHANCE, _level
+from outfold.checks.estimate_checks import _CHANCE, _level
 
 
 @pytest.mark.parametrize(

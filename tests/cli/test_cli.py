@@ -185,7 +185,7 @@ def test_estimate_reads_tables_by_column_names(capsys, oof_file, tmp_path, endin
             "--stratify is no option of cvt, which takes --rule",
         ),
         (["--metric", "accuracy", "--method", "cv", "--config", "m99"], "no configuration 'm99'"),
-        (["--metric", "accuracy", "--method", "nested"], "Collect with inner=True"),
+        (["--metric", "accuracy", "--method", "nested"], "Collect with outfold run --inner"),
         (["--metric", "accuracy", "--level", "2"], "between 0 and 1"),
         (["--metric", "accuracy", "--rule", "one_standard_error"], "needs --complexity"),
         (["--metric", "accuracy", "--complexity", "C"], "goes with --rule one_standard_error only"),
@@ -265,7 +265,7 @@ def test_run_goes_on_where_it_was_stopped(capsys, few, table, tmp_path, monkeypa
         code, out, err = call(capsys, *run_args(table, tmp_path))
     assert (code, out) == (130, "")
     assert re.fullmatch(
-        rf"interrupted; \d+ of \d+ cells are in {tmp_path}/out/run.oof; the same command goes on\.",
+        rf"interrupted; \d+ of \d+ cells are in {tmp_path}/out/run.oof; start it again to go on\.",
         err.splitlines()[-1],
     )
     code, resumed, _ = call(capsys, *run_args(table, tmp_path))
@@ -307,7 +307,7 @@ def test_ctrl_c_in_a_terminal_is_one_line(tmp_path, jobs, moment):
     assert err.count("\n") == 2, err
     note, line = err.splitlines()
     assert note.startswith("note: classification of 'y'")
-    found = re.fullmatch(rf"interrupted; (\d+) of 30 cells are in {store}; the same command goes on\.", line)
+    found = re.fullmatch(rf"interrupted; (\d+) of 30 cells are in {store}; start it again to go on\.", line)
     n = int(found[1])
     assert np.sum(of.load(store).state == of.State.DONE) == n < 30
     before = fits(log)
@@ -357,15 +357,23 @@ def test_run_without_skops_says_so_and_goes_on(capsys, few, table, tmp_path, mon
 @pytest.mark.parametrize(
     ("more", "code", "says"),
     [
-        (["--target", "outcom"], 2, "did you mean 'outcome'? The columns are: id, age"),
-        (["--target", "outcome", "--drop-columns", "agee"], 2, "--drop-columns: there is no column 'agee'"),
-        (["--target", "outcome", "--id", "city"], 2, "--id: 'city' is missing in 1 row, the first of them data row 6"),
+        (["--target", "outcom"], 2, "Did you mean 'outcome'? The columns are: id, age"),
+        (
+            ["--target", "outcome", "--drop-columns", "agee"],
+            2,
+            "--drop-columns must name a column",
+        ),
+        (
+            ["--target", "outcome", "--id", "city"],
+            2,
+            "'city' is missing in 1 row, the first of them data row 6",
+        ),
         (["--target", "outcome", "--id", "clinic"], 2, "more than one row"),
         (["--target", "outcome", "--task", "regression"], 2, "Use --task classification"),
         (["--target", "outcome", "--metric", "rmse"], 2, "rmse is for regression"),
         (["--target", "outcome", "--positive", "maybe"], 2, "must name one of two classes"),
         (["--target", "empty"], 2, "missing in every row"),
-        (["--target", "outcome", "--folds", "1"], 2, "at least 2 folds"),
+        (["--target", "outcome", "--folds", "1"], 2, "--folds must be a whole number of at least 2"),
     ],
 )
 def test_run_wrong_usage(capsys, few, table, tmp_path, more, code, says):
@@ -438,7 +446,7 @@ def test_demo(capsys, monkeypatch):
 def test_demo_with_a_wrong_size_is_2(capsys):
     code, _, err = call(capsys, "demo", "--samples", 5)
     assert code == 2
-    assert "samples must lie between 20 and 342" in err
+    assert "--samples must lie between 20 and 342" in err
 
 
 @pytest.mark.parametrize("more", [("--jobs", "0"), ("--seed", "-1"), ("--seed", "x")])
@@ -458,7 +466,7 @@ def test_the_unexpected_is_one_line_and_a_traceback_with_debug(capsys, oof_file,
     def broken(args):
         raise ZeroDivisionError("first line\nsecond line")
 
-    monkeypatch.setattr(cli, "load", broken)
+    monkeypatch.setattr("outfold.cli.read_commands.load", broken)
     code, out, err = call(capsys, "show", oof_file)
     assert (code, out) == (1, "")
     assert err == "outfold: unexpected ZeroDivisionError: first line (--debug shows where)\n"
@@ -470,7 +478,7 @@ def test_a_reader_that_went_away_is_no_error(capsys, oof_file, monkeypatch):
     def gone(args):
         raise BrokenPipeError
 
-    monkeypatch.setattr(cli, "load", gone)
+    monkeypatch.setattr("outfold.cli.read_commands.load", gone)
     assert call(capsys, "show", oof_file) == (0, "", "")
 
 
@@ -582,10 +590,7 @@ def test_errors_speak_of_options(capsys, few, table, tmp_path):
     call(capsys, *run_args(table, tmp_path))
     code, _, err = call(capsys, *run_args(table, tmp_path, "--seed", 5))
     assert code == 1
-    assert "give another folder with -o, or delete it" in err
-    assert cli._in_options("Use response='value'. Collect with response='proba'.", "estimate") == (
-        "Use --response value. Collect with response='proba'."
-    )
+    assert "use another --out, or delete it" in err
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
@@ -602,3 +607,41 @@ def test_output_that_cannot_be_written_is_one_line(oof_file):
         )
     assert done.returncode == 1
     assert done.stderr == b"outfold: the output could not be written (No space left on device).\n"
+
+
+# -- words ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "word"),
+    [
+        ("run", "n_jobs", "--jobs"),
+        ("run", "n_jobs=-1", "--jobs -1"),
+        ("run", "inner=True", "--inner"),
+        ("run", "inner=False", None),
+        ("run", "Plan(folds=10)", "--folds 10"),
+        ("run", "Plan(folds=10, repeats=3)", "--folds 10 --repeats 3"),
+        ("run", "Plan.bootstrap(200)", None),
+        ("run", "positive='very good'", "--positive 'very good'"),
+        ("run", "groups=...", "--group COL"),
+        ("run", "store", "--out"),
+        ("run", "task='survival'", None),
+        ("estimate", "n_resamples", "--resamples"),
+        ("estimate", "confidence_level=0.9", "--confidence-level 0.9"),
+        ("estimate", "config=", "--config-column"),
+        ("estimate", "config", "--config"),
+        ("show", "config", "--config-column"),
+        ("estimate", "inner=True", "outfold run --inner"),
+        ("estimate", "Plan(folds=3)", "outfold run --folds 3"),
+        ("estimate", "response='value'", "--response value"),
+        ("estimate", "collect(response='proba')", None),
+        ("estimate", "collect(inner=True)", "outfold run --inner"),
+        ("compare", "rng", "--seed"),
+        ("advise", "n_samples", "samples"),
+    ],
+)
+def test_the_words_for_the_code_of_the_library(command, code, word):
+    parser, run_parser = cli.build_parser()
+    needed = {"run": ["x.csv", "--target", "y"], "estimate": ["x.oof", "--metric", "m"], "advise": ["80", "10"]}
+    args = parser.parse_args([command, *needed.get(command, ["x.oof"])])
+    assert cli._word(code, args.parser, run_parser) == word

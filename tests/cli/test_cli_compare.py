@@ -102,7 +102,7 @@ def test_two_files_of_other_splits_are_refused(capsys, artifact, tmp_path):
         (["good", "nobody"], "no configuration 'nobody'"),
         (["good", "x", "--test", "f_5x2cv"], "f_5x2cv needs 5 repeats of 2 folds; these predictions are 5-fold"),
         (["good", "x", "--adjust", "bh"], "--adjust goes with --all or --control only"),
-        (["good", "x", "--level", "3"], "--level must lie between 0 and 1"),
+        (["good", "x", "--level", "3"], "--confidence-level must lie between 0 and 1"),
         (["good", "x", "--rope", "-1"], "--rope must be a number from 0 on"),
         (["good", "x", "--test", "anova"], "invalid choice: 'anova'"),
     ],
@@ -153,7 +153,7 @@ def test_rank_draws_the_picture(capsys, scores, tmp_path, ending, begins):
         (["--test", "nemenyi", "--control", "a"], "nemenyi compares all with all"),
         (["--picture", "cd.png"], "must end in .svg or .tex"),
         (["--control", "e"], "no algorithm 'e'"),
-        (["--level", "5"], "--level must lie between 0 and 1"),
+        (["--alpha", "5"], "--alpha must lie between 0 and 1"),
     ],
 )
 def test_rank_refuses(capsys, scores, arguments, says):
@@ -191,11 +191,11 @@ def test_rank_drops_data_sets_with_missing_scores(capsys, scores):
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        ("data,algorithm,score\na,x,.1\na,y,.2\n", "a table is wide, a row a data set and a column an algorithm"),
-        ("id,a,b\n1,.1,.2\n2,.3,.4\n", "'id' seems to number the data sets. Leave it out, or make it text"),
+        ("data,algorithm,score\na,x,.1\na,y,.2\n", "Leave the column out, or name the others with --algorithms."),
+        ("id,a,b\n1,.1,.2\n2,.3,.4\n", "Say --datasets id, or name the columns to compare with --algorithms."),
     ],
 )
-def test_rank_speaks_of_the_table_only(capsys, tmp_path, table, says):
+def test_rank_refuses_a_table_in_the_words_of_its_options(capsys, tmp_path, table, says):
     path = tmp_path / "scores.csv"
     path.write_text(table)
     code, _, err = call(capsys, "rank", path)
@@ -217,9 +217,9 @@ def test_columns_are_called_as_the_options_are(capsys, tmp_path):
     path = tmp_path / "long.csv"
     path.write_text("id,model,p,y\n1,x,.1,0\n2,x,.2,1\n")
     for options, says in (
-        ([], "(--sample)"),
-        (["--sample", "id"], "(--config-column)"),
-        (["--sample", "id", "--config-column", "model", "--label", "y"], "(--prediction)"),
+        ([], "--sample must be one of the columns"),
+        (["--sample", "id"], "--config-column must be one of the columns"),
+        (["--sample", "id", "--config-column", "model", "--label", "y"], "--prediction must be one of the columns"),
     ):
         code, _, err = call(capsys, "estimate", path, "--metric", "accuracy", *options)
         assert code == 2

@@ -412,13 +412,13 @@ def bbc_indices(oof, draws):
         (lambda o: estimate.bbc(o, "accuracy", draws=np.zeros((3, 5), int)), InputError, r"shape \(B, 40\)"),
         (lambda o: estimate.bbc(o, "accuracy", draws=np.full((3, 40), 40)), InputError, "do not look like indices"),
         (lambda o: bbc_indices(o, np.full((3, 40), 40)), InputError, r"indices must lie in 0\.\.39; the largest is 40"),
-        (lambda o: estimate.bbc(o, "accuracy", draws=np.ones((2, 40), int)), InputError, "say which: draws_are="),
+        (lambda o: estimate.bbc(o, "accuracy", draws=np.ones((2, 40), int)), InputError, "draws_are="),
         (lambda o: estimate.bbc(o, "accuracy", draws=np.ones((0, 40), int)), InputError, r"shape \(B, 40\)"),
         (lambda o: estimate.bbc(o, "accuracy", rng=1.5), InputError, "rng must be None, a whole number"),
         (lambda o: estimate.bbc(o, "accuracy", n_resamples="a"), InputError, "n_resamples must be a whole number"),
         (lambda o: estimate.bbc(o, "accuracy", confidence_level="0.9"), InputError, "between 0 and 1"),
         (lambda o: estimate.bbc("x.oof", "accuracy"), InputError, "bbc needs Predictions"),
-        (lambda o: estimate.cv(o, "accuracy"), InputError, "name one of the 7"),
+        (lambda o: estimate.cv(o, "accuracy"), InputError, "Name one of the 7"),
         (lambda o: estimate.cv(o, "accuracy", config="config 9"), InputError, "nearest name"),
         (lambda o: estimate.cv(o, "accuracy", config=0, aggregate="all"), InputError, "'pooled' or 'fold'"),
         (lambda o: estimate.nested(o, "accuracy"), NeedError, "Collect with inner=True"),
@@ -470,7 +470,7 @@ def test_counts_of_groups_need_a_word():
     oof = make_predictions("accuracy")
     groups = np.repeat(np.arange(10), [1, 2, 3, 4, 5, 6, 7, 6, 4, 2])
     counts = np.stack([np.bincount(rng.integers(0, 10, 10), minlength=10) for _ in range(50)])[:, groups]
-    with pytest.raises(InputError, match="say which they are"):
+    with pytest.raises(InputError, match="Say which they are"):
         estimate.bbc(oof, "accuracy", draws=counts)
     result = estimate.bbc(oof, "accuracy", draws=counts, draws_are="counts")
     correct = ((oof.P[:, :, 0] > 0.5) == oof.y[:, None]).astype(int)

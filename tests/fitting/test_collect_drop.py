@@ -474,7 +474,7 @@ def test_ended_between_a_new_repeat_and_its_first_fold(data, path, monkeypatch):
         patch.setattr(Dispatcher, "fit", stop_in_the_second)
         with pytest.raises(KeyboardInterrupt) as caught:
             collect(two(), *data, **arguments)
-    assert caught.value.__notes__ == [f"6 of 18 cells are in {path}; the same call goes on."]
+    assert caught.value.__notes__ == [f"6 of 18 cells are in {path}; start it again to go on."]
     assert repeats_in(path) == 2
     assert load(path).n_repeats == 1
     equal(collect(two(), *data, **arguments), collect(two(), *data, Plan(folds=3, repeats=3)))

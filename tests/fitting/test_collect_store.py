@@ -288,7 +288,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(data, path, log):
         collect(configs, *data, PLAN, store=path)
     (note,) = caught.value.__notes__
     kept = int(np.sum(load(path).state == State.DONE))
-    assert note == f"{kept} of 8 cells are in {path}; the same call goes on."
+    assert note == f"{kept} of 8 cells are in {path}; start it again to go on."
     assert 1 <= kept < 8
     before = fits(log)
     oof = collect(configs, *data, PLAN, store=path)

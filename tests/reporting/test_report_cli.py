@@ -60,7 +60,7 @@ def test_report_as_markdown_with_options(capsys, oof_file, tmp_path):
     [
         (["-o", "a.pdf"], 1, "must end in .html, .md or .tex"),
         (["--resamples", "0"], 2, "--resamples must be"),
-        (["--level", "2"], 2, "--level must"),
+        (["--level", "2"], 2, "--confidence-level must"),
         (["--metric", "rmse"], 2, "rmse"),
     ],
 )

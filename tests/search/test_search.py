@@ -181,7 +181,7 @@ def test_one_scorer_by_name_is_several(cancer):
 
 def test_several_scorers_need_one_that_selects(cancer):
     search = of.SelectCV(LogisticRegression(), C_GRID, cv=3, scoring=["accuracy", "roc_auc"], drop=False)
-    with pytest.raises(InputError, match=r"refit must name the one that selects.*accuracy, roc_auc"):
+    with pytest.raises(InputError, match=r"refit must name the one of several scorers that selects.*accuracy, roc_auc"):
         search.fit(*cancer)
     search.set_params(refit=False).fit(*cancer)
     assert search.multimetric_
@@ -457,7 +457,7 @@ def test_dropping_goes_by_the_metric_that_selects(mixed):
 
 
 def early_task(search, X, y):
-    return search._task(X, y, None, {}, 0, of.Configs(search.estimator))
+    return search._request(X, y, None, {}, 0, of.Configs(search.estimator))
 
 
 @pytest.mark.parametrize(
@@ -717,16 +717,16 @@ BAD = {
     "grid": ({"grid": {"C": []}}, "non-empty"),
     "two grids": ({"param_grid": C_GRID}, "two names for one thing"),
     "cv": ({"cv": "five"}, "cv must be a number of folds"),
-    "one fold": ({"cv": 1}, "at least 2 folds"),
+    "one fold": ({"cv": 1}, "folds must be a whole number of at least 2"),
     "scoring": ({"scoring": "acuracy"}, "did you mean 'accuracy'"),
-    "a loss": ({"scoring": "log_loss"}, "give scoring='neg_log_loss'"),
+    "a loss": ({"scoring": "log_loss"}, "Give scoring='neg_log_loss'"),
     "scoring of no kind": ({"scoring": 3}, "scoring must be a name"),
     "metric of another task": ({"scoring": "r2"}, "r2 is for regression"),
     "refit": ({"refit": 3}, "refit must be True, False"),
     "rule and function": ({"refit": simplest_within_one_sd, "rule": of.select.best}, "both select"),
     "error_score": ({"error_score": "ignore"}, "error_score must be a number or 'raise'"),
     "random_state": ({"random_state": "today"}, "random_state must be a whole number"),
-    "halving without drops": ({"search": "halving", "drop": False}, "is a way to drop"),
+    "halving without drops": ({"search": "halving", "drop": False}, "decides itself which configurations to drop"),
     "threshold": ({"drop": "yes"}, "drop"),
 }
 
@@ -745,7 +745,7 @@ def test_more_bad_input(noise):
         of.SelectCV(SVC(), {"C": [1, 2]}, scoring="neg_log_loss", cv=3).fit(X, y)
     with pytest.raises(InputError, match="roc_auc needs decision_function or predict_proba"):
         of.SelectCV({"a": LinearSVC(), "b": OnlyLabels()}, scoring="roc_auc", cv=3).fit(X, y)
-    with pytest.raises(InputError, match="named configurations without a grid"):
+    with pytest.raises(InputError, match="named configurations take no grid"):
         of.SelectCV({"a": SVC()}, C_GRID).fit(X, y)
     with pytest.raises(InputError, match="there is no configuration"):
         of.SelectCV({}).fit(X, y)

@@ -276,7 +276,7 @@ REFUSED = {
     "kernel": (SVC(kernel="precomputed"), GRID, {}, "SVC takes kernels or distances between samples"),
     "distribution": (SVC(), {"C": loguniform(1, 2)}, {}, "'C' is a distribution. Draw from it with search='random'"),
     "halving": (SVC(), {"C": loguniform(1, 2)}, {"search": "halving"}, "search='halving' and n_configs"),
-    "no dict": (SVC(), ["C"], {"search": "random", "n_configs": 1}, "the grid must be a dict"),
+    "no dict": (SVC(), ["C"], {"search": "random", "n_configs": 1}, "grid must be a dict"),
 }
 
 
@@ -289,14 +289,14 @@ def test_what_cannot_be_searched(data, name):
 
 def test_outputs_of_several_columns(data):
     X, _ = data
-    with pytest.raises(InputError, match=r"shape \(80, 2\).*Search for every column apart"):
+    with pytest.raises(InputError, match=r"shape \(80, 2\).*Search for each column separately"):
         of.SelectCV(Ridge(), {"alpha": [1.0]}, cv=3).fit(X, X[:, :2])
 
 
 @pytest.mark.parametrize("values", [loguniform(1, 2), [1.0, 2.0]])
 def test_a_sampler_wants_distributions_of_its_own(data, values):
     optuna = pytest.importorskip("optuna")
-    with pytest.raises(InputError, match=r"holds Optuna distributions; 'C' is .*FloatDistribution"):
+    with pytest.raises(InputError, match=r"must hold Optuna distributions .*; 'C' is .*FloatDistribution"):
         of.SelectCV(LogisticRegression(), {"C": values}, search=optuna.samplers.RandomSampler(), cv=3).fit(*data)
 
 

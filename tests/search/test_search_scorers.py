@@ -38,7 +38,7 @@ from sklearn.svm import SVC, LinearSVC
 import outfold as of
 from outfold import metrics
 from outfold.exceptions import InputError
-from outfold.search.matching import fast_name
+from outfold.search.scorers import fast_name
 
 CV = StratifiedKFold(3, shuffle=True, random_state=3)
 C_GRID = {"C": [0.001, 0.1, 10.0]}
@@ -206,9 +206,9 @@ def test_one_of_several_scores_halves(data):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scoring": several}, "refit must name the one that selects.*acc, f1"),
-        ({"scoring": several, "refit": "auc"}, "refit must name the one that selects.*acc, f1"),
-        ({"scoring": {"both": several}, "refit": "both"}, r"several scores \(acc, f1\); it must stand alone"),
+        ({"scoring": several}, "refit must name the one of several scorers that selects.*acc, f1"),
+        ({"scoring": several, "refit": "auc"}, "refit must name the one of several scorers that selects.*acc, f1"),
+        ({"scoring": {"both": several}, "refit": "both"}, r"several scores: acc, f1. Give it alone"),
     ],
 )
 def test_several_scores_need_one_that_selects(data, options, message):
@@ -389,7 +389,7 @@ def test_scorers_of_values_are_fast():
 def test_generalised_linear_models_must_say_what_selects():
     X, y = load_diabetes(return_X_y=True)
     for model, power in ((PoissonRegressor(), 1), (make_pipeline(StandardScaler(), TweedieRegressor(power=1.5)), 1.5)):
-        with pytest.raises(InputError, match=rf"not R2; say what selects.*power={power}\)"):
+        with pytest.raises(InputError, match=rf"not R2. Say what selects.*power={power}\)"):
             of.SelectCV(model, cv=3).fit(X, y)
         search = of.SelectCV(model, cv=KFold(3), scoring="neg_mean_absolute_error").fit(X, y)
         theirs = GridSearchCV(model, {}, cv=KFold(3), scoring="neg_mean_absolute_error").fit(X, y)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .. import estimate, formatting
 from ..data.plan import Plan
-from ..exceptions import InputError
+from ..exceptions import InputError, got
 from ..fitting import collect, refit
 from ..fitting.configs import Configs, grid
 from ..results import Estimate
@@ -156,11 +156,12 @@ def _check_sizes(samples: int, times: int, total: int) -> None:
     most = total - FEWEST_KEPT
     if not 2 * FOLDS <= samples <= most:
         raise InputError(
-            f"samples must lie between {2 * FOLDS} and {most}, so that {FEWEST_KEPT} of {total} patients or more are kept "
-            f"as the truth; got {samples}."
+            argument="samples",
+            needed=f"must lie between {2 * FOLDS} and {most}, so that {FEWEST_KEPT} or more of {total} patients are kept",
+            given=got(samples),
         )
     if times < 1:
-        raise InputError(f"times must be 1 or more; got {times}.")
+        raise InputError(argument="times", needed="must be 1 or more", given=got(times))
 
 
 def _case(

@@ -199,7 +199,9 @@ def _folder(out: str | Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"the folder {folder} cannot be made ({error.strerror}). Give another with -o.") from error
+        raise FileError(
+            f"the folder {folder} cannot be made ({error.strerror}).", remedy="Use another `out`."
+        ) from error
     return folder
 
 
@@ -227,7 +229,7 @@ def _keep_model(folder: Path, oof: Predictions, space: Any, table: Table, metric
         label.write_text(json.dumps(wanted, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise FileError(
-            f"{path} cannot be written ({error.strerror or error}). Give another folder with -o."
+            f"{path} cannot be written ({error.strerror or error}).", remedy="Use another `out`."
         ) from error
     return path
 
@@ -270,8 +272,8 @@ def read_table(
 ) -> Table:
     """Features, labels, groups and names in a file, with a note on everything that was left out."""
     frame = _read(Path(path), target)
-    roles = {"target": target, "group": group, "id": sample}
-    for role, column in [*roles.items(), *(("drop-columns", c) for c in leave_out)]:
+    roles = {"target": target, "group": group, "sample": sample}
+    for role, column in [*roles.items(), *(("leave_out", c) for c in leave_out)]:
         _check_column(frame, column, role)
     frame = _labelled(frame, target, say)
     kind = task or _kind_of(frame[target])
@@ -290,7 +292,7 @@ def _read(path: Path, target: str) -> pd.DataFrame:
     try:
         import pandas as pd
     except ImportError:
-        raise FileError(f"reading {path.name} needs pandas; pip install 'outfold[frames]'.") from None
+        raise FileError(f"reading {path.name} needs pandas.", remedy="pip install 'outfold[frames]'") from None
     if not path.is_file():
         raise FileError(f"there is no file {path}.")
     if not path.name.endswith((".csv", ".csv.gz", ".parquet")):
@@ -303,7 +305,7 @@ def _read(path: Path, target: str) -> pd.DataFrame:
             frame[target] = _exact_target(path, frame[target])
         return frame
     except ImportError:
-        raise FileError(f"reading {path.name} needs pyarrow; pip install 'outfold[frames]'.") from None
+        raise FileError(f"reading {path.name} needs pyarrow.", remedy="pip install 'outfold[frames]'") from None
     except Exception as error:
         raise FileError(f"{path.name} could not be read as a table ({_first_line(error)}).") from error
 
@@ -331,16 +333,21 @@ def _check_column(frame: pd.DataFrame, column: str | None, role: str) -> None:
     if column is None or column in frame.columns:
         return
     near = get_close_matches(column, map(str, frame.columns), n=1, cutoff=0.6)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    hint = f"Did you mean {near[0]!r}? " if near else ""
     shown = ", ".join(map(str, frame.columns[:40])) + (", ..." if frame.shape[1] > 40 else "")
     semicolons = f" {SEMICOLONS}" if frame.shape[1] == 1 and ";" in str(frame.columns[0]) else ""
-    raise InputError(f"--{role}: there is no column {column!r}; {hint}The columns are: {shown}.{semicolons}")
+    raise InputError(
+        argument=role,
+        needed="must name a column of the table",
+        given=f"there is no column {column!r}",
+        remedy=f"{hint}The columns are: {shown}.{semicolons}",
+    )
 
 
 def _labelled(frame: pd.DataFrame, target: str, say: Say) -> pd.DataFrame:
     missing = frame[target].isna()
     if missing.all():
-        raise InputError(f"the target {target!r} is missing in every row. Name another column with --target.")
+        raise InputError(f"the target {target!r} is missing in every row.", remedy="Name another column: `target=`.")
     if missing.any():
         say(f"left out {formatting.count(int(missing.sum()), 'row')} without a value of {target!r}")
         frame = frame[~missing]
@@ -362,7 +369,9 @@ def _labels(values: pd.Series[Any], kind: Kind) -> NDArray[Any]:
 
     if kind == "regression":
         if not pd.api.types.is_numeric_dtype(values):
-            raise InputError(f"the target {values.name!r} holds text, not numbers. Use --task classification.")
+            raise InputError(
+                f"the target {values.name!r} holds text, not numbers.", remedy="Use `task='classification'`."
+            )
         return values.to_numpy(dtype=np.int64 if pd.api.types.is_integer_dtype(values) else float)
     if pd.api.types.is_bool_dtype(values):
         return values.to_numpy(dtype=bool)
@@ -379,18 +388,22 @@ def _complete(values: pd.Series[Any], role: str) -> NDArray[Any]:
     missing = int(values.isna().sum())
     if missing:
         raise InputError(
-            f"--{role}: {values.name!r} is missing in {formatting.count(missing, 'row')}, the first of them data row "
-            f"{int(np.argmax(values.isna())) + 1}. Every row needs a value."
+            argument=role,
+            needed="must have a value in each row",
+            given=f"{values.name!r} is missing in {formatting.count(missing, 'row')}, the first of them data row "
+            f"{int(np.argmax(values.isna())) + 1}",
         )
     return _plain(values)
 
 
 def _names(values: pd.Series[Any]) -> NDArray[Any]:
-    names = _complete(values, "id")
+    names = _complete(values, "sample")
     if values.duplicated().any():
         twice = values[values.duplicated()].iloc[0]
         raise InputError(
-            f"--id: {twice!r} appears in more than one row of {values.name!r}. Name a column of unique values."
+            argument="sample",
+            needed="must name a column of unique values",
+            given=f"{twice!r} is in more than one row of {values.name!r}",
         )
     return names
 
@@ -421,7 +434,7 @@ def _features(frame: pd.DataFrame, say: Say) -> pd.DataFrame:
         say(f"left out {_listed(columns)}: {reason}")
     frame = frame.drop(columns=[c for columns in left_out.values() for c in columns])
     if frame.shape[1] == 0:
-        raise InputError("there is no column to predict from; the table needs at least one that varies.")
+        raise InputError("there is no column to predict from.", remedy="The table needs at least one that varies.")
     return frame
 
 

@@ -1,8 +1,9 @@
-"""What is checked: predictions and a metric, with everything several checks read computed once, when first asked for."""
+"""What a check is, and what it looks at: predictions and a metric, with everything that several checks need."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..data.predictions import Predictions
 from ..exceptions import InputError, NeedError
 from ..metrics import Metric, MetricLike
 from ..metrics._scoring import Scoring
-from ..results import Estimate, Selection, TiedSet
+from ..results import Estimate, Selection, Severity, TiedSet
 
 # The fewest `tied_among` takes: how many are tied is told roughly, and fast.
 _TIED_DRAWS = 100
@@ -133,3 +134,40 @@ class Case:
         except (InputError, NeedError):
             return ()
         return tuple(note for note in made.notes if note.code in ("OF202", "OF204"))
+
+
+@dataclass(frozen=True)
+class Check:
+    """One caveat, declared once.
+
+    Attributes
+    ----------
+    code
+        Its code.
+    title
+        What it is called.
+    severity
+        ``"error"``: do not report the number before this is solved; ``"caution"``: read it with care; ``"tip"``: good to know.
+    says
+        What it says, without numbers, for the table of all checks.
+    advice
+        What to do.
+    source
+        Where the caveat comes from.
+    find
+        The sentence for a case with its own numbers, None where the check has nothing to say. Without it the check speaks
+        through the notes of results only.
+    """
+
+    code: str
+    title: str
+    severity: Severity
+    says: str
+    advice: str
+    source: str
+    find: Callable[[Case], str | None] | None = None
+
+    @property
+    def page(self) -> str:
+        """Its page, relative to the documentation."""
+        return f"checks/{self.code}.md"

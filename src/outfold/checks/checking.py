@@ -8,13 +8,21 @@ from typing import Any
 
 from .. import formatting
 from ..data.predictions import Predictions
-from ..exceptions import InputError
+from ..exceptions import InputError, got
 from ..metrics import MetricLike
 from ..requirements import Needs
 from ..results import SEVERITIES, Checks, Finding
-from .case import Case
-from .declaration import Check
-from .registry import CHECKS
+from . import comparison_checks, data_checks, estimate_checks, selection_checks
+from .case import Case, Check
+
+_ALL = (
+    *data_checks.CHECKS,
+    *estimate_checks.CHECKS,
+    *selection_checks.CHECKS,
+    *comparison_checks.CHECKS,
+)
+# All checks by code.
+CHECKS: dict[str, Check] = {check.code: check for check in sorted(_ALL, key=lambda check: check.code)}
 
 
 def check(oof: Predictions, metric: MetricLike | None = None, *, ignore: Iterable[str] = (), X: Any = None) -> Checks:
@@ -68,10 +76,16 @@ def _findings(check: Check, case: Case) -> list[Finding]:
 
 def _codes(ignore: Iterable[str]) -> tuple[str, ...]:
     if not isinstance(ignore, Iterable):
-        raise InputError(f"ignore must be a list of codes such as ['OF301']; got {ignore!r}.")
+        needed = "must be a list of codes such as ['OF301']"
+        raise InputError(argument="ignore", needed=needed, given=got(ignore))
     codes = (ignore,) if isinstance(ignore, str) else tuple(dict.fromkeys(ignore))
     for code in codes:
         if code not in CHECKS:
             near = get_close_matches(str(code), CHECKS, n=1, cutoff=0)
-            raise InputError(f"ignore: there is no check {code!r}; the nearest is {near[0]}. docs/checks.md lists all.")
+            raise InputError(
+                argument="ignore",
+                needed="must hold codes of checks",
+                given=f"there is no check {code!r}",
+                remedy=f"The nearest is {near[0]}; docs/checks.md lists all.",
+            )
     return codes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .registry import CHECKS
+from .checking import CHECKS
 
 
 def table() -> str:

@@ -312,11 +312,6 @@ _TEXTS = {
         "    difference is relevant, equivalent or undecided."
     ),
     "repeat": "repeat : int or None\n    The repeat to use, where the predictions have several.",
-    "n_resamples": "n_resamples : int\n    Number of random draws.",
-    "rng": (
-        "rng : int, Generator, SeedSequence or None\n"
-        "    Seed of the draws. The same int gives the same result; None draws a new seed."
-    ),
     "options": (
         "**options\n    Further options of the test, such as ``n_resamples`` and ``rng`` of tests that draw at random."
     ),

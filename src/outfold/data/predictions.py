@@ -575,9 +575,9 @@ _MEANING = {
 
 def _advice(needs: str) -> str:
     if needs in ("score", "proba"):
-        return f"Collect with `response='{needs}'`, or use a metric of labels such as accuracy."
+        return f"Use `collect(response='{needs}')`, or a metric of labels such as accuracy."
     if needs == "label":
-        return "Collect with `response='label'` or `response='proba'`, or use roc_auc."
+        return "Use `collect(response='label')` or `collect(response='proba')`, or the metric roc_auc."
     if needs == "pointwise":
         return "Use a metric of this response, such as accuracy or mse, or give `response='pointwise'`."
     return f"Give predictions with `response='{needs}'`, or use another metric."

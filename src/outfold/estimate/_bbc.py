@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import formatting, select
-from ..arguments import RngLike, as_seed, check_confidence_level, check_count
+from ..arguments import RngLike, as_seed, check_choice, check_confidence_level, check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..exceptions import InputError
@@ -19,11 +19,12 @@ from ..results import Estimate, Selection
 from ..select import RuleLike, as_rule
 from ..stats import resampling
 from ..stats.resampling import Corrected, correct, correct_given, first_block, noise_share
-from ._build import build, calm, cannot_score, group_notes
+from ._build import build, calm, cannot_score, document, group_notes
 from ._evidence import Rivals
 from ._intervals import SelectedConfiguration
 
 
+@document
 @requires()
 def bbc(
     oof: Predictions,
@@ -37,47 +38,49 @@ def bbc(
     draws_are: Literal["auto", "indices", "counts"] = "auto",
     correction: Literal["none", "balanced"] = "none",
 ) -> Estimate:
-    """Performance of the selected configuration, with bootstrap bias correction (BBC-CV) and interval.
+    """Estimate the performance of the selected configuration, with bootstrap bias correction (BBC-CV).
 
-    Every draw selects on the samples it drew and scores the selected configuration on those it never drew; the estimate
-    is the mean of these scores, the interval their quantiles (Tsamardinos et al. 2018, Algorithm 5). Nothing is fitted.
+    Each draw selects on the samples it drew, and scores the selected configuration on the samples it did not draw. The
+    estimate is the mean of these scores; the interval is their quantiles. Nothing is fitted.
 
     Parameters
     ----------
-    oof
-        Predictions of all configurations that were tried. Repeats: a drawn sample brings its predictions of all repeats
-        (sect. 3.2). Groups: a group is drawn or left out whole.
-    metric
-        Name, scikit-learn scorer or callable.
-    rule
-        How the configuration is selected, `select.best` by default; run inside the bootstrap too.
-    n_resamples
-        Number of bootstrap draws B.
-    confidence_level
-        Level of the interval.
-    stratify
-        Draw within classes (within events, for survival).
-    rng
-        Seed of the draws.
-    draws
-        Draws made elsewhere, (B, N) drawn indices or counts. A draw that cannot be scored is then left out of the mean;
-        otherwise it is drawn again, and counted.
-    draws_are
-        Whether `draws` are ``"indices"`` or ``"counts"``. ``"auto"`` takes rows that all sum to N for counts, and refuses
-        where that leaves a doubt.
-    correction
-        ``"balanced"`` adds what is lost by selecting on drawn samples instead of on all: a draw holds 63 percent of the
-        samples, so its winner is a little worse than the one selected on all of them, and BBC a little too careful. The
-        winner's lead over the winners of the draws, times the share of the differences between rivals that is not noise, is
-        added to every draw; the share comes from regressing out-of-bag scores on in-bag scores. See the methods page.
+    oof : Predictions
+        Predictions of all configurations that were tried. With repeats, a drawn sample brings its predictions of all repeats.
+        With groups, each group is drawn or left out whole.
+    {metric}
+    {rule}
+    {n_resamples}
+    {confidence_level}
+    stratify : bool
+        Whether to draw within classes (within events, for survival).
+    {rng}
+    draws : array-like of shape (B, N) or None
+        Draws made elsewhere: the drawn indices, or how often each sample was drawn. A draw that cannot be scored is then left
+        out of the mean; without `draws` it is drawn again.
+    draws_are : {"auto", "indices", "counts"}
+        What `draws` holds. ``auto`` takes rows that all sum to N for counts, and refuses if both are possible.
+    correction : {"none", "balanced"}
+        A draw holds 63 percent of the samples, so its winner is a little worse than the winner on all samples, and the estimate
+        is a little too careful. ``balanced`` adds this loss back: the winner's lead over the winners of the draws, times the
+        share of the differences between configurations that is not noise.
+
+    Returns
+    -------
+    {estimate}
+
+    References
+    ----------
+    .. [1] Tsamardinos, I., Greasidou, E. and Borboudakis, G. (2018). Bootstrapping the out-of-sample predictions for
+       efficient and accurate cross-validation. Machine Learning 107, 1895-1922, Algorithm 5.
 
     Examples
     --------
-    >>> import numpy as np, outfold as of
-    >>> rng = np.random.default_rng(0)
-    >>> correct = rng.random((80, 150)) < 0.7          # 150 equally good prompts on 80 questions
-    >>> oof = of.from_arrays(None, correct, response="pointwise")
-    >>> print(of.estimate.bbc(oof, "mean"))            # doctest: +SKIP
+    >>> import outfold as of
+    >>> oof = of.simulate.correctness(80, 150, accuracy=0.7).oof  # 150 equally good prompts on 80 questions
+    >>> found = of.estimate.bbc(oof, "mean")
+    >>> round(found.naive, 2), round(found.value, 2)
+    (0.84, 0.72)
     """
     level, rng = check_confidence_level(confidence_level), as_seed(rng)
     scoring = Scoring(oof, metric)
@@ -92,7 +95,7 @@ def bbc(
         counts = _given_counts(draws, len(scoring.rows), draws_are)
         result = correct_given(scoring, chosen_rule, counts)
     if not len(result.scores):
-        raise InputError(cannot_score(scoring))
+        raise cannot_score(scoring)
     again = f", {result.n_again:,} {'redrawn' if draws is None else 'left out'}" if result.n_again else ""
     balance = None
     if correction == "balanced":
@@ -121,12 +124,12 @@ _OWN = {"bootstrap": "out-of-bag score", "holdout": "hold-out score", "three_way
 
 
 def _check_correction(correction: str, rule: Any) -> None:
-    if correction not in ("none", "balanced"):
-        raise InputError(f"correction must be 'none' or 'balanced'; got {correction!r}.")
-    if correction == "balanced" and rule is not select.best:
+    if check_choice(correction, ("none", "balanced"), "correction") == "balanced" and rule is not select.best:
         raise InputError(
-            f"correction='balanced' is for the configuration with the best score; the rule here is {rule.name}. "
-            "Leave rule= out, or use correction='none'."
+            argument="correction='balanced'",
+            needed="is for the configuration with the best score",
+            given=f"the rule here is {rule.name}",
+            remedy="Leave `rule=` out, or use `correction='none'`.",
         )
 
 
@@ -143,19 +146,24 @@ def _given_counts(draws: ArrayLike, n: int, kind: str) -> NDArray[Any]:
     given = np.asarray(draws)
     if given.ndim != 2 or given.shape[1] != n or not len(given) or given.dtype.kind not in "iu" or given.min() < 0:
         raise InputError(
-            f"draws must be whole numbers from 0 of shape (B, {n}), drawn indices or counts; got {given.dtype} {given.shape}."
+            argument="draws",
+            needed=f"must be whole numbers from 0 of shape (B, {n}), drawn indices or counts",
+            given=f"got {given.dtype} {given.shape}",
         )
-    if kind == "auto":
+    if check_choice(kind, ("auto", "indices", "counts"), "draws_are") == "auto":
         kind = _kind_of_draws(given, n)
-    if kind not in ("indices", "counts"):
-        raise InputError(f"draws_are must be 'auto', 'indices' or 'counts'; got {kind!r}.")
     if kind == "counts":
         return resampling.compact(given)
     if given.max() >= n:
         raise InputError(
-            f"drawn indices must lie in 0..{n - 1}; the largest is {given.max()}. For counts say draws_are='counts'."
+            needed=f"drawn indices must lie in 0..{n - 1}",
+            given=f"the largest is {given.max()}",
+            remedy="For counts say `draws_are='counts'`.",
         )
     return resampling.count_rows(given, n)
+
+
+_SAY_WHICH = "Say which they are: `draws_are='indices'` or `draws_are='counts'`."
 
 
 def _kind_of_draws(given: NDArray[Any], n: int) -> str:
@@ -163,13 +171,14 @@ def _kind_of_draws(given: NDArray[Any], n: int) -> str:
     if np.all(given.sum(axis=1) == n):
         # Indices could do that by chance in one row of a few samples, not in many rows of more.
         if len(given) < 5 or n < 8:
-            raise InputError("these few draws could be indices or counts; say which: draws_are='indices' or 'counts'.")
+            raise InputError(needed="these few draws could be indices or counts", remedy=_SAY_WHICH)
         return "counts"
     expected, spread = (n - 1) / 2, np.sqrt((n * n - 1) / 12 / given.size)
     if abs(given.mean() - expected) > 10 * spread:
         raise InputError(
-            "these draws do not look like indices (their mean is not near that of 0..N-1), nor do their rows sum to N as "
-            "counts would; say which they are: draws_are='indices' or 'counts'."
+            needed="these draws do not look like indices (their mean is not near that of 0..N-1), nor like counts (their rows do "
+            "not sum to N)",
+            remedy=_SAY_WHICH,
         )
     return "indices"
 

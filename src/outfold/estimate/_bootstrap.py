@@ -7,16 +7,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import RngLike, check_confidence_level
+from ..arguments import RngLike, check_choice, check_confidence_level
 from ..data.notes import Note
 from ..data.predictions import Predictions
-from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring
 from ..requirements import block, design, requires
 from ..results import Estimate, Interval
 from ..select import RuleLike
 from ..stats.intervals import student
+from ._build import document
 from ._rounds import Optimism, Point632, Point632ByRound, Point632Plus, Point632PlusByRound
 from ._subject import Subject, of_subject
 
@@ -24,6 +24,7 @@ from ._subject import Subject, of_subject
 _ROUNDING = 1e-12
 
 
+@document
 @requires(design("bootstrap"))
 def oob(
     oof: Predictions,
@@ -35,25 +36,40 @@ def oob(
     confidence_level: float = 0.95,
     rng: RngLike = 0,
 ) -> Estimate:
-    """Performance after training on bootstrap samples: the mean over rounds of the out-of-bag score.
+    """Estimate the performance after training on bootstrap samples: the mean out-of-bag score over rounds (section 2.4 of [1]_).
 
-    A little too low for a model trained on all samples, because a round trains on 63 percent of them (Raschka 2018, sect. 2.4).
+    Each round trains on 63 percent of the samples, so the estimate is a little too low for a model trained on all of them.
 
     Parameters
     ----------
-    config
-        A configuration named beforehand. None, where there are several, is the one selected by this estimate, and the
-        value is corrected for the selection as in `bbc`.
-    rule
-        How the configuration is selected; `select.best` by default.
-    interval
-        For a configuration named beforehand: ``"t"``, mean and t times the standard deviation over rounds (eq. 31), or
-        ``"percentile"``, their quantiles. For a selected one the quantiles of the draws, as in `bbc`.
-    n_resamples, rng
-        Draws that correct for the selection.
+    {oof}
+    {metric}
+    {config}
+    {rule}
+    interval : {"t", "percentile"}
+        The interval of a configuration named beforehand. ``t`` is the mean plus and minus t standard deviations over rounds
+        (eq. 31), ``percentile`` the quantiles of the rounds. The selected configuration gets the quantiles of the draws, as
+        in `bbc`.
+    {n_resamples}
+    {confidence_level}
+    {rng}
+
+    Returns
+    -------
+    {estimate}
+
+    References
+    ----------
+    {raschka2018}
+
+    Examples
+    --------
+    {rounds}
+    >>> found = of.estimate.oob(oof, "accuracy")
+    >>> found.selected, round(found.value, 2)
+    ('bayes', 0.7)
     """
-    if interval not in ("t", "percentile"):
-        raise InputError(f"interval must be 't' or 'percentile'; got {interval!r}.")
+    check_choice(interval, ("t", "percentile"), "interval")
     level = check_confidence_level(confidence_level)
     subject = Subject(oof, config, rule, n_resamples, rng)
     scoring = Scoring(subject.oof, metric)
@@ -76,6 +92,7 @@ def oob(
     )
 
 
+@document
 @requires(design("bootstrap"), block("inbag"), block("resub"))
 def point632(
     oof: Predictions,
@@ -86,22 +103,41 @@ def point632(
     n_resamples: int = 1000,
     rng: RngLike = 0,
 ) -> Estimate:
-    """Performance by the .632 bootstrap: 0.368 resubstitution + 0.632 out-of-bag score (Efron 1983).
+    """Estimate the performance by the .632 bootstrap: 0.368 resubstitution + 0.632 out-of-bag score.
 
-    Too optimistic for models that overfit, such as 1-nearest-neighbour; `point632plus` is not.
+    It is optimistic for models that overfit, such as one nearest neighbour; `point632plus` is not.
 
     Parameters
     ----------
-    config, rule, n_resamples, rng
-        As in `oob`: a configuration named beforehand, or the one selected by this estimate, corrected for the selection.
-    per_round
-        Take it for every round, with the score of the round's model on all samples as its resubstitution score, then the
-        mean (Raschka 2018, eq. 34).
+    {oof}
+    {metric}
+    {config}
+    {rule}
+    {per_round}
+    {n_resamples}
+    {rng}
+
+    Returns
+    -------
+    {estimate}
+
+    References
+    ----------
+    {raschka2018}
+    .. [2] Efron, B. (1983). Estimating the error rate of a prediction rule: improvement on cross-validation. Journal of the
+       American Statistical Association 78, 316-331.
+
+    Examples
+    --------
+    {rounds}
+    >>> round(of.estimate.point632(oof, "accuracy", "neighbours").value, 2)
+    0.68
     """
     made = Point632ByRound if per_round else Point632
     return _combined(made, "point632", ".632 bootstrap", "Efron 1983", oof, metric, config, rule, n_resamples, rng)
 
 
+@document
 @requires(design("bootstrap"), block("inbag"), block("resub"))
 def point632plus(
     oof: Predictions,
@@ -112,26 +148,45 @@ def point632plus(
     n_resamples: int = 1000,
     rng: RngLike = 0,
 ) -> Estimate:
-    """Performance by the .632+ bootstrap, which trusts the resubstitution score the less the more a model overfits.
+    """Estimate the performance by the .632+ bootstrap, which trusts the resubstitution score less if the model overfits more.
 
-    The out-of-bag part of a pointwise metric is averaged for every sample, then over samples, as published (Efron and Tibshirani
-    1997); ``details`` has the parts for a configuration named beforehand.
+    As published, the out-of-bag part of a pointwise metric is a mean over rounds for each sample, then a mean over samples.
+    For a configuration named beforehand, ``details`` has the parts of the estimate.
 
     Parameters
     ----------
-    metric
+    {oof}
+    metric : str, callable or Metric
         A mean over samples, `roc_auc` or `concordance`: its value without information must be known.
-    config, rule, n_resamples, rng
-        As in `oob`: a configuration named beforehand, or the one selected by this estimate, corrected for the selection.
-    per_round
-        Take it for every round, with the score of the round's model on all samples as its resubstitution score, then the
-        mean (Raschka 2018, eq. 35-37, R kept from 0 to 1).
+    {config}
+    {rule}
+    {per_round}
+    {n_resamples}
+    {rng}
+
+    Returns
+    -------
+    {estimate}
+
+    References
+    ----------
+    {raschka2018}
+    .. [2] Efron, B. and Tibshirani, R. (1997). Improvements on cross-validation: the .632+ bootstrap method. Journal of the
+       American Statistical Association 92, 548-560.
+
+    Examples
+    --------
+    {rounds}
+    >>> found = of.estimate.point632plus(oof, "accuracy", "neighbours")
+    >>> round(found.value, 2), round(found.details["overfitting"], 2)
+    (0.58, 0.87)
     """
     made = Point632PlusByRound if per_round else Point632Plus
     reference = "Raschka 2018, eq. 35" if per_round else "Efron & Tibshirani 1997"
     return _combined(made, "point632plus", ".632+ bootstrap", reference, oof, metric, config, rule, n_resamples, rng)
 
 
+@document
 @requires(design("bootstrap"), block("inbag"), block("resub"))
 def optimism(
     oof: Predictions,
@@ -141,14 +196,33 @@ def optimism(
     n_resamples: int = 1000,
     rng: RngLike = 0,
 ) -> Estimate:
-    """Performance as the resubstitution score minus its optimism, which bootstrap rounds measure (Harrell et al. 1996).
+    """Estimate the performance as the resubstitution score minus its optimism, which bootstrap rounds measure.
 
-    A round's optimism is the score of its model on the samples it drew minus its score on all samples. Any metric will do.
+    The optimism of a round is the score of its model on the samples it drew minus its score on all samples. Any metric works.
 
     Parameters
     ----------
-    config, rule, n_resamples, rng
-        As in `oob`: a configuration named beforehand, or the one selected by this estimate, corrected for the selection.
+    {oof}
+    {metric}
+    {config}
+    {rule}
+    {n_resamples}
+    {rng}
+
+    Returns
+    -------
+    {estimate}
+
+    References
+    ----------
+    .. [1] Harrell, F. E., Lee, K. L. and Mark, D. B. (1996). Multivariable prognostic models: issues in developing models,
+       evaluating assumptions and adequacy, and measuring and reducing errors. Statistics in Medicine 15, 361-387.
+
+    Examples
+    --------
+    {rounds}
+    >>> round(of.estimate.optimism(oof, "accuracy", "bayes").value, 2)
+    0.67
     """
     text, reference = "optimism bootstrap", "Harrell, Lee & Mark 1996"
     return _combined(Optimism, "optimism", text, reference, oof, metric, config, rule, n_resamples, rng)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import select
 from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.notes import Note
+from ..docstrings import fill_with
 from ..exceptions import InputError
 from ..metrics._scoring import Scoring
 from ..results import Estimate, Interval, Intervals, Selection
@@ -23,6 +24,57 @@ from ._intervals import OneConfiguration
 # Below this many test samples a fold, a set-valued metric such as AUC says little (Tsamardinos 2015, sect. 4).
 SMALL_FOLD = 10
 _MANY_ROUNDS = 20
+
+_MODELS = (
+    ">>> import outfold as of\n"
+    ">>> from sklearn.datasets import load_iris\n"
+    ">>> from sklearn.naive_bayes import GaussianNB\n"
+    ">>> from sklearn.neighbors import KNeighborsClassifier\n"
+    ">>> X, y = load_iris(return_X_y=True)\n"
+    ">>> X, y = X[50:, :2], y[50:]\n"
+    '>>> models = {"neighbours": KNeighborsClassifier(1), "bayes": GaussianNB()}'
+)
+# Fills the docstrings of the public functions.
+document = fill_with(
+    {
+        "oof": "oof : Predictions\n    Predictions of `collect`, `load` or `from_arrays`, of all configurations that were tried.",
+        "metric": (
+            "metric : str, callable or Metric\n"
+            '    What to score by: a name such as ``"accuracy"``, a scikit-learn scorer or a function.'
+        ),
+        "config": (
+            "config : str, int or None\n"
+            "    A configuration that you named before you saw any score. If None and there are several, this estimate selects\n"
+            "    one, and the value is corrected for the selection as in `bbc`."
+        ),
+        "rule": "rule : Rule, callable or None\n    How the configuration is selected; None takes `select.best`.",
+        "confidence_level": "confidence_level : float\n    Level of the interval.",
+        "held_out_level": (
+            "confidence_level : float\n"
+            "    Level of the interval. A configuration named beforehand gets the one that is valid for the metric, as in `cv`;\n"
+            "    the selected configuration gets the quantiles of the draws, as in `bbc`."
+        ),
+        "per_round": (
+            "per_round : bool\n"
+            "    Whether to compute the estimate for each round and take the mean (eq. 34 to 37 of [1]_). The resubstitution\n"
+            "    score of a round is the score of its model on all samples."
+        ),
+        "estimate": "Estimate\n    The value, its interval if there is one, the selected configuration and caveats.",
+        "raschka2018": (
+            ".. [1] Raschka, S. (2018). Model evaluation, model selection, and algorithm selection in machine learning.\n"
+            "   arXiv:1811.12808."
+        ),
+        "tsamardinos2015": (
+            ".. [1] Tsamardinos, I., Rakhshani, A. and Lagani, V. (2015). Performance-estimation properties of\n"
+            "   cross-validation-based protocols with simultaneous hyper-parameter optimization. International Journal on\n"
+            "   Artificial Intelligence Tools 24, 1540023."
+        ),
+        "models": _MODELS,
+        "rounds": (
+            f"{_MODELS}\n>>> oof = of.collect(models, X, y, plan=of.Plan.bootstrap(10), resub=True, progress=False)"
+        ),
+    }
+)
 
 
 def build(
@@ -51,7 +103,8 @@ def build(
         interval = Interval(*percentile(draws, level))
     if np.isnan(value):
         raise InputError(
-            f"{scoring.metric.name} is undefined on every fold of {oof.plan}; use bbc or aggregate='pooled', or larger folds."
+            needed=f"{scoring.metric.name} is undefined on every fold of {oof.plan}",
+            remedy="Use `bbc` or `aggregate='pooled'`, or larger folds.",
         )
     return Estimate(
         value=value,
@@ -136,7 +189,7 @@ def sample_draws(scoring: Scoring, n_resamples: int, rng: RngLike) -> NDArray[np
     """Score of the only candidate on bootstrap samples; draws on which it is undefined are left out."""
     draws = bootstrap_scores(scoring, n_resamples, rng)
     if len(draws) < 2:
-        raise InputError(cannot_score(scoring))
+        raise cannot_score(scoring)
     return draws
 
 
@@ -177,20 +230,22 @@ def _repeat_notes(scoring: Scoring) -> tuple[Note, ...]:
     return (Note("OF204", text),) if undefined else ()
 
 
-def cannot_score(scoring: Scoring) -> str:
+def cannot_score(scoring: Scoring) -> InputError:
+    """The error where no bootstrap sample can be scored."""
     target = scoring.oof.target.take(scoring.rows)
     rare = ""
     if target.classes is not None:
         counts = np.bincount(target.y, minlength=len(target.classes))
-        rare = f" Class {target.classes[np.argmin(counts)]!s} has {counts.min()} of {len(target)} samples."
+        rare = f"Class {target.classes[np.argmin(counts)]!s} has {counts.min()} of {len(target)} samples. "
     name, n = scoring.metric.name, len(scoring.rows)
     if scoring.metric.pointwise:  # it is defined wherever a sample is left out
         units = "groups" if scoring.oof.groups is not None else "samples"
-        return (
-            f"{name} cannot be scored on bootstrap samples of these predictions, which leave none of {n} samples out. "
-            f"Hold out more {units}, or name the configuration beforehand: estimate.cv(oof, {name!r}, config=...)."
+        return InputError(
+            needed=f"{name} cannot be scored on bootstrap samples of these predictions, which leave none of {n} samples out",
+            remedy=f"Hold out more {units}, or name the configuration beforehand: `estimate.cv(oof, {name!r}, config=...)`.",
         )
-    return (
-        f"{name} cannot be scored on bootstrap samples of these predictions.{rare} "
-        "Hold out more samples, or take a pointwise metric such as accuracy; bbc can draw within classes: stratify=True."
+    return InputError(
+        needed=f"{name} cannot be scored on bootstrap samples of these predictions",
+        remedy=f"{rare}Hold out more samples, or take a pointwise metric such as accuracy; `bbc` can draw within classes: "
+        "`stratify=True`.",
     )

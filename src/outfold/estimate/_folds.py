@@ -8,15 +8,16 @@ from .. import formatting, select
 from ..arguments import RngLike, check_confidence_level, check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
-from ..exceptions import InputError, NeedError
+from ..exceptions import InputError, NeedError, got
 from ..metrics import MetricLike
 from ..metrics._scoring import Aggregate, Scoring
 from ..requirements import block, least_folds, requires
 from ..results import Estimate
 from ..select import RuleLike, as_rule
-from ._build import build, fold_notes, sample_draws, single
+from ._build import build, document, fold_notes, sample_draws, single
 
 
+@document
 @requires()
 def cv(
     oof: Predictions,
@@ -27,31 +28,53 @@ def cv(
     confidence_level: float = 0.95,
     rng: RngLike = 0,
 ) -> Estimate:
-    """Cross-validation score of one configuration that was named before looking at any score.
+    """Estimate the performance of one configuration that you named before you saw any score.
 
     Parameters
     ----------
-    config
-        The configuration; may be left out where there is one only.
-    aggregate
-        ``"fold"``, the mean over folds (Tsamardinos 2015, Alg. 1), or ``"pooled"``, one value for each repeat.
-    confidence_level
-        Level of the interval. It is the one valid for the plan and the metric, which `Estimate.interval_method` names: on one
-        test set Wilson's for right and wrong answers, DeLong's for `roc_auc`, t for other means, BCa for the rest; by folds the
-        corrected t, or that of Bates et al. where the block ``inner`` is there; cluster-robust or drawing groups whole where
-        there are groups. There is none for a time series (OF218). `Estimate.confidence_interval` has the others.
-    n_resamples, rng
-        Of intervals that draw.
+    {oof}
+    {metric}
+    config : str, int or None
+        The configuration, by name or position; None if there is only one.
+    aggregate : {"fold", "pooled"}
+        ``fold`` takes the mean over folds [1]_, ``pooled`` scores all samples of a repeat at once.
+    {n_resamples}
+    confidence_level : float
+        Level of the interval. `Estimate.interval_method` names the interval that is valid for the plan and the metric. On one
+        test set this is Wilson's for right and wrong answers, DeLong's for `roc_auc`, t for other means, and BCa for the
+        rest. By folds it is the corrected t, or that of Bates et al. if the block ``inner`` was collected. With groups it is
+        the cluster-robust one, or groups are drawn whole. A time series has none (OF218).
+    {rng}
+
+    Returns
+    -------
+    {estimate}
+
+    References
+    ----------
+    {tsamardinos2015}
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> oof = of.simulate.correctness(100, 2, accuracy=[0.6, 0.8]).oof
+    >>> found = of.estimate.cv(oof, "mean", "config 1")
+    >>> print(f"{found.value:.2f}, 95% CI {found.interval.low:.2f} to {found.interval.high:.2f}")
+    0.73, 95% CI 0.54 to 0.92
     """
     if config is None and oof.n_configs > 1:
         raise InputError(
-            f"cv is the score of one configuration; name one of the {oof.n_configs}, or use bbc for the selected configuration."
+            argument="cv",
+            needed="is the score of one configuration",
+            remedy=f"Name one of the {oof.n_configs}, or use `bbc` for the selected configuration.",
         )
     one = oof if config is None else oof.sel(config=config)
     if one.n_configs > 1:
         raise InputError(
-            f"cv is the score of one configuration; got {one.n_configs}. Name one, or use bbc(oof.sel(config=...), ...) for the "
-            "selected one of several."
+            argument="cv",
+            needed="is the score of one configuration",
+            given=got(one.n_configs),
+            remedy="Name one, or use `bbc(oof.sel(config=...), ...)` for the selected configuration.",
         )
     scoring = Scoring(one, metric, aggregate)
     folds = f"CV by {aggregate}", "Tsamardinos 2015, Alg. 1"
@@ -59,11 +82,35 @@ def cv(
     return single(scoring, "cv", text, reference, n_resamples, confidence_level, rng)
 
 
+@document
 @requires()
 def cvt(oof: Predictions, metric: MetricLike, rule: RuleLike = None, aggregate: Aggregate = "fold") -> Estimate:
-    """The winner's cross-validation score: optimistic, because the winner was picked for it.
+    """Return the winner's cross-validation score: optimistic, because the winner was picked for it.
 
-    Reported beside the honest estimates, never as the answer (Tsamardinos 2015, Alg. 2, there CVM).
+    Report it beside the corrected estimates, never as the answer. It is Algorithm 2 of [1]_, there called CVM.
+
+    Parameters
+    ----------
+    {oof}
+    {metric}
+    {rule}
+    aggregate : {"fold", "pooled"}
+        ``fold`` takes the mean over folds, ``pooled`` scores all samples of a repeat at once.
+
+    Returns
+    -------
+    {estimate}
+
+    References
+    ----------
+    {tsamardinos2015}
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> oof = of.simulate.correctness(80, 20, accuracy=0.7).oof
+    >>> round(of.estimate.cvt(oof, "mean").value, 2)
+    0.81
     """
     scoring = Scoring(oof, metric, aggregate)
     selection = select.choose(scoring, as_rule(rule))
@@ -79,12 +126,36 @@ def cvt(oof: Predictions, metric: MetricLike, rule: RuleLike = None, aggregate: 
     )
 
 
+@document
 @requires(least_folds(2))
 def tt(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
-    """Performance of the selected configuration with the correction of Tibshirani and Tibshirani (2009).
+    """Estimate the performance of the selected configuration with the correction of Tibshirani and Tibshirani.
 
-    CVT + (1/K) sum_k [l_k(j*) - min_j l_k(j)]: how much worse the winner is, fold by fold, than the fold's own best
-    (Tsamardinos 2015, Alg. 4).
+    The correction is the mean over folds of how much worse the winner is than the best configuration of that fold:
+    (1/K) sum_k [l_k(j*) - min_j l_k(j)] for losses l.
+
+    Parameters
+    ----------
+    {oof}
+    {metric}
+    {rule}
+
+    Returns
+    -------
+    {estimate}
+
+    References
+    ----------
+    {tsamardinos2015}
+    .. [2] Tibshirani, R. J. and Tibshirani, R. (2009). A bias correction for the minimum error rate in cross-validation. The
+       Annals of Applied Statistics 3, 822-829.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> oof = of.simulate.correctness(80, 20, accuracy=0.7).oof
+    >>> round(of.estimate.tt(oof, "mean").value, 2)
+    0.66
     """
     scoring = Scoring(oof, metric, "fold")
     selection = select.choose(scoring, as_rule(rule))
@@ -117,6 +188,7 @@ def tt(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
     )
 
 
+@document
 @requires(least_folds(2), block("fresh"))
 def cvm_cv(
     oof: Predictions,
@@ -126,17 +198,45 @@ def cvm_cv(
     confidence_level: float = 0.95,
     rng: RngLike = 0,
 ) -> Estimate:
-    """Score of the selected configuration on a new random partition (double CV; Tsamardinos 2015, Alg. 3).
+    """Estimate the performance of the selected configuration by cross-validating it on a new random partition (double CV).
 
-    Less optimistic than the winner's cross-validation score, not free of optimism: the same samples selected it.
+    This is less optimistic than the winner's cross-validation score, but still optimistic: the same samples selected it.
+    It is Algorithm 3 of [1]_.
+
+    Parameters
+    ----------
+    {oof}
+    {metric}
+    {rule}
+    {n_resamples}
+    {confidence_level}
+    {rng}
+
+    Returns
+    -------
+    {estimate}
+
+    References
+    ----------
+    {tsamardinos2015}
+
+    Examples
+    --------
+    {models}
+    >>> oof = of.collect(models, X, y, plan=3, fresh="accuracy", progress=False)
+    >>> found = of.estimate.cvm_cv(oof, "accuracy", n_resamples=200)
+    >>> found.selected, round(found.naive, 2), round(found.value, 2)
+    ('bayes', 0.72, 0.69)
     """
     scoring = Scoring(oof, metric, "fold")
     selection = select.choose(scoring, as_rule(rule))
     fresh = oof.blocks["fresh"]
     if not np.any(fresh.state[selection.index] == State.DONE):
         raise NeedError(
-            f"cvm_cv needs {selection.name!r} on the new partition; the block 'fresh' was collected for another metric or "
-            f"rule. Collect with fresh={scoring.metric.name!r} and the same rule."
+            argument="cvm_cv",
+            needed=f"needs {selection.name!r} on the new partition",
+            given="the block `fresh` was collected for another metric or rule",
+            remedy=f"Collect with `fresh={scoring.metric.name!r}` and the same rule.",
         )
     again = Scoring(fresh.sel(config=selection.name), metric, "fold")
     return build(

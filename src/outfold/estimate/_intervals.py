@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .. import intervals
-from ..exceptions import InputError, NeedError
+from ..exceptions import InputError, NeedError, got
 from ..results import Interval
 from ..stats.intervals import around
 from ._evidence import Evidence, Rivals
@@ -91,7 +91,9 @@ def _percentile(e: Evidence, level: float) -> Interval:
 
 
 def _no_plan(e: Evidence, level: float) -> Interval:
-    raise NeedError("conservative_z needs scores on halves of the data, which predictions do not hold.")
+    raise NeedError(
+        argument="conservative_z", needed="needs scores on halves of the data, which predictions do not hold"
+    )
 
 
 _ONE_CONFIGURATION = (
@@ -222,13 +224,17 @@ class OneConfiguration:
                 raise NeedError(self.why_none())
             return first[1]
         if method not in METHODS:
-            raise InputError(f"method must be 'auto' or one of {', '.join(METHODS)}; got {method!r}.")
+            raise InputError(
+                argument="method", needed=f"must be 'auto' or one of {', '.join(METHODS)}", given=got(method)
+            )
         found = METHODS[method]
         if not found.met(self.evidence):
             valid = ", ".join(m.name for m in METHODS.values() if m.met(self.evidence))
             raise NeedError(
-                f"{method} needs {found.valid_for}; this is {self.evidence.words}. "
-                + (f"Valid here: {valid}." if valid else "No interval is valid here.")
+                argument=method,
+                needed=f"needs {found.valid_for}",
+                given=f"this is {self.evidence.words}",
+                remedy=f"Valid here: {valid}." if valid else "No interval is valid here.",
             )
         return found.compute(self.evidence, level)
 
@@ -269,15 +275,21 @@ class SelectedConfiguration:
         """The interval by drawing folds; an error for all that ignores the selection."""
         if method in METHODS:
             raise NeedError(
-                f"{method} takes the configuration as named beforehand; this one was selected for its score, and the interval "
-                f"would be too narrow and too optimistic. Valid here: {', '.join(SELECTED)}."
+                argument=method,
+                needed="is for a configuration named beforehand",
+                given="this one was selected for its score, and the interval would be too optimistic",
+                remedy=f"Valid here: {', '.join(SELECTED)}.",
             )
         if method not in SELECTED:
-            raise InputError(f"method must be 'auto' or one of {', '.join(SELECTED)}; got {method!r}.")
+            raise InputError(
+                argument="method", needed=f"must be 'auto' or one of {', '.join(SELECTED)}", given=got(method)
+            )
         if not self.rivals.one_repeat or self.rivals.folds.scores.shape[1] < 2:
             raise NeedError(
-                f"{method} needs one repeat of K folds and the configuration of the best mean; this is {self.rivals.words}. "
-                "Use percentile."
+                argument=method,
+                needed="needs one repeat of K folds and the configuration of the best mean",
+                given=f"this is {self.rivals.words}",
+                remedy="Use `percentile`.",
             )
         return intervals.bbc_f(
             self.rivals.folds.scores,

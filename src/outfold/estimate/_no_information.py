@@ -28,8 +28,10 @@ def check_known(metric: Metric, target: Target, method: str) -> None:
     if metric.name in _RANKING or (metric.values is not None and target.task != "pointwise"):
         return
     raise NeedError(
-        f"{method} needs what {metric.name} is without information, which is known for means over samples (accuracy, log_loss, "
-        "brier, mse, mae) and for roc_auc and concordance. Use one of these, or point632 or optimism."
+        argument=method,
+        needed=f"needs what {metric.name} is without information, which is known for means over samples (accuracy, log_loss, "
+        "brier, mse, mae) and for roc_auc and concordance",
+        remedy="Use one of these, or `point632` or `optimism`.",
     )
 
 

@@ -40,8 +40,8 @@ class Rounds(Scoring):
         missing, blocks = before - len(self.candidates), " and ".join(self.blocks)
         if not len(self.candidates):
             raise NeedError(
-                f"no configuration has all its predictions in the blocks {blocks}; collect some that can be fitted on all "
-                "samples."
+                needed=f"no configuration has all its predictions in the blocks {blocks}",
+                remedy="Collect some that can be fitted on all samples.",
             )
         if missing:
             text = f"{missing} more of {oof.n_configs} configurations have no predictions in the blocks {blocks}"

@@ -16,20 +16,39 @@ from ..metrics._scoring import Scoring
 from ..requirements import block, design, requires
 from ..results import Estimate
 from ..select import RuleLike, as_rule
-from ._build import build, single, with_interval
+from ._build import build, document, single, with_interval
 from ._subject import Subject, of_subject
 
 
+@document
 @requires(block("resub"))
 def resubstitution(
     oof: Predictions, metric: MetricLike, config: str | int | None = None, rule: RuleLike = None
 ) -> Estimate:
-    """The score of a model on the very samples it was fitted on: optimistic, never the answer (Raschka 2018, sect. 1.3).
+    """Score a model on the very samples it was fitted on: optimistic, never the answer (section 1.3 of [1]_).
 
     Parameters
     ----------
-    config, rule
-        A configuration named beforehand, or how one is selected by its resubstitution score; nothing corrects for that.
+    {oof}
+    {metric}
+    config : str, int or None
+        A configuration that you named beforehand. None selects one by its resubstitution score; nothing corrects for that.
+    {rule}
+
+    Returns
+    -------
+    {estimate}
+
+    References
+    ----------
+    {raschka2018}
+
+    Examples
+    --------
+    {models}
+    >>> oof = of.collect(models, X, y, plan=3, resub=True, progress=False)
+    >>> round(of.estimate.resubstitution(oof, "accuracy", "neighbours").value, 2)
+    0.89
     """
     subject = Subject(oof.blocks["resub"], config, rule, 2, 0)
     scoring = Scoring(subject.oof, metric)
@@ -53,6 +72,7 @@ def resubstitution(
     return replace(result, plan="no sample held out", fingerprint=oof.fingerprint)
 
 
+@document
 @requires(design("holdout"))
 def holdout(
     oof: Predictions,
@@ -63,20 +83,32 @@ def holdout(
     confidence_level: float = 0.95,
     rng: RngLike = 0,
 ) -> Estimate:
-    """Performance of a model trained on one part of the samples, by its score on the other (Raschka 2018, sect. 1.5).
+    """Estimate the performance of a model trained on one part of the samples by its score on the other (section 1.5 of [1]_).
 
     Parameters
     ----------
-    config
-        A configuration named beforehand. None, where there are several, is the one with the best hold-out score, and the value
-        is corrected for the selection as in `bbc`.
-    rule
-        How the configuration is selected; `select.best` by default.
-    n_resamples, rng
-        Draws that correct for the selection, and those of intervals that draw.
-    confidence_level
-        Level of the interval: of a configuration named beforehand the one valid for the metric, as in `cv`; of the selected
-        configuration the quantiles of the draws, as in `bbc`.
+    {oof}
+    {metric}
+    {config}
+    {rule}
+    {n_resamples}
+    {held_out_level}
+    {rng}
+
+    Returns
+    -------
+    {estimate}
+
+    References
+    ----------
+    {raschka2018}
+
+    Examples
+    --------
+    {models}
+    >>> oof = of.collect(models, X, y, plan=of.Plan.holdout(), progress=False)
+    >>> round(of.estimate.holdout(oof, "accuracy", "bayes").value, 2)
+    0.55
     """
     return _of_held_out(
         Subject(oof, config, rule, n_resamples, rng),
@@ -89,6 +121,7 @@ def holdout(
     )
 
 
+@document
 @requires(design("repeated_holdout"))
 def repeated_holdout(
     oof: Predictions,
@@ -99,12 +132,32 @@ def repeated_holdout(
     confidence_level: float = 0.95,
     rng: RngLike = 0,
 ) -> Estimate:
-    """Performance by Monte-Carlo cross-validation: the mean score of many random hold-outs (Raschka 2018, sect. 2.3).
+    """Estimate the performance by Monte-Carlo cross-validation: the mean score of many random hold-outs (section 2.3 of [1]_).
 
     Parameters
     ----------
-    config, rule, n_resamples, confidence_level, rng
-        As in `holdout`: a configuration named beforehand, or the one selected by this estimate, corrected for the selection.
+    {oof}
+    {metric}
+    {config}
+    {rule}
+    {n_resamples}
+    {held_out_level}
+    {rng}
+
+    Returns
+    -------
+    {estimate}
+
+    References
+    ----------
+    {raschka2018}
+
+    Examples
+    --------
+    {models}
+    >>> oof = of.collect(models, X, y, plan=of.Plan.repeated_holdout(10), progress=False)
+    >>> round(of.estimate.repeated_holdout(oof, "accuracy", "bayes").value, 2)
+    0.68
     """
     return _of_held_out(
         Subject(oof, config, rule, n_resamples, rng),
@@ -117,6 +170,7 @@ def repeated_holdout(
     )
 
 
+@document
 @requires(design("loo"))
 def loo(
     oof: Predictions,
@@ -127,12 +181,34 @@ def loo(
     confidence_level: float = 0.95,
     rng: RngLike = 0,
 ) -> Estimate:
-    """Performance by leave-one-out: all samples scored at once, each by a model trained on all others.
+    """Estimate the performance by leave-one-out: a model trained on all other samples predicts each sample (section 3.5 of [1]_).
+
+    All samples are scored at once.
 
     Parameters
     ----------
-    config, rule, n_resamples, confidence_level, rng
-        As in `holdout`: a configuration named beforehand, or the one selected by this estimate, corrected for the selection.
+    {oof}
+    {metric}
+    {config}
+    {rule}
+    {n_resamples}
+    {held_out_level}
+    {rng}
+
+    Returns
+    -------
+    {estimate}
+
+    References
+    ----------
+    {raschka2018}
+
+    Examples
+    --------
+    {models}
+    >>> oof = of.collect(models, X[::2], y[::2], plan=of.Plan.leave_one_out(), progress=False)
+    >>> round(of.estimate.loo(oof, "accuracy", "bayes").value, 2)
+    0.66
     """
     return _of_held_out(
         Subject(oof, config, rule, n_resamples, rng),
@@ -165,6 +241,7 @@ def _of_held_out(
     )
 
 
+@document
 @requires(design("three_way"), block("fresh"))
 def three_way(
     oof: Predictions,
@@ -174,28 +251,46 @@ def three_way(
     confidence_level: float = 0.95,
     rng: RngLike = 0,
 ) -> Estimate:
-    """Performance of the configuration that the validation part selects, by its score on the test part.
+    """Estimate the performance of the configuration that the validation part selects, by its score on the test part.
 
-    For the test part it was fitted again, on train and validation part together; `refit` gives the model fitted on all samples
-    (Raschka 2018, sect. 3.3). Nothing corrects for the selection, because the test part had no say in it; so the interval is that
-    of one test set, as in `cv`.
+    For the test part the configuration was fitted again, on the train and validation parts together (section 3.3 of [1]_). Use
+    `refit` for the model fitted on all samples. The test part did not select, so nothing has to be corrected, and the interval
+    is that of one test set.
 
     Parameters
     ----------
-    rule
-        How the configuration was selected; `select.best` by default.
-    confidence_level
-        Level of the interval.
-    n_resamples, rng
-        Of intervals that draw.
+    {oof}
+    {metric}
+    {rule}
+    {n_resamples}
+    {confidence_level}
+    {rng}
+
+    Returns
+    -------
+    {estimate}
+
+    References
+    ----------
+    {raschka2018}
+
+    Examples
+    --------
+    {models}
+    >>> oof = of.collect(models, X, y, plan=of.Plan.three_way(), fresh="accuracy", progress=False)
+    >>> found = of.estimate.three_way(oof, "accuracy")
+    >>> found.selected, round(found.value, 2)
+    ('neighbours', 0.55)
     """
     scoring = Scoring(oof, metric)
     selection = select.choose(scoring, as_rule(rule))
     fresh = oof.blocks["fresh"]
     if not np.any(fresh.state[selection.index] == State.DONE):
         raise NeedError(
-            f"three_way needs {selection.name!r} on the test part; it was collected for another metric or rule. Collect with "
-            f"fresh={scoring.metric.name!r} and the same rule."
+            argument="three_way",
+            needed=f"needs {selection.name!r} on the test part",
+            given="it was collected for another metric or rule",
+            remedy=f"Collect with `fresh={scoring.metric.name!r}` and the same rule.",
         )
     test = Scoring(fresh.sel(config=selection.name), metric)
     n_train = len(oof.splits.train_rows(0, 0))

@@ -27,7 +27,9 @@ class Subject:
         self, oof: Predictions, config: str | int | None, rule: RuleLike, n_resamples: int, rng: RngLike
     ) -> None:
         if config is not None and rule is not None:
-            raise InputError("give config= for a configuration named beforehand, or rule= to select one; not both.")
+            raise InputError(
+                needed="give `config=` for a configuration named beforehand, or `rule=` to select one", given="got both"
+            )
         self.oof = oof if config is None else oof.sel(config=config)
         self.rule = as_rule(rule)
         self.n_resamples, self.rng = check_count(n_resamples, "n_resamples", 2), as_seed(rng)
@@ -95,5 +97,5 @@ def corrected(subject: Subject, scoring: Scoring) -> Corrected:
     with calm(scoring):
         result = correct(scoring, subject.rule, bootstrap, subject.n_resamples)
     if not len(result.scores):
-        raise InputError(cannot_score(scoring))
+        raise cannot_score(scoring)
     return result

@@ -241,7 +241,7 @@ def run_job(job: Job) -> Predictions:
 def _how_to_go_on(store: str | Path | None, so_far: str) -> str:
     if store is None:
         return f"{so_far} were done. Give store='run.oof' to keep what is finished next time."
-    return f"{so_far} are in {store}; the same call goes on."
+    return f"{so_far} are in {store}; start it again to go on."
 
 
 # -- refit ----------------------------------------------------------------------------------------------

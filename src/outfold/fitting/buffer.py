@@ -209,7 +209,7 @@ class ResultBuffer:
         if not np.array_equal(self.oof.folds[:, :n], splits.folds[:, :n]):
             raise StoreMismatchError(
                 needed=f"{self.store.path.name} was made with other splits of the same plan",
-                remedy="Use another store, or delete it to start anew.",
+                remedy="Use another `store`, or delete it to start anew.",
             )
         if splits.n_repeats > n:
             if self.store is not None:

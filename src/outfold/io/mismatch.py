@@ -34,7 +34,7 @@ def refuse_mismatch(name: str, known: Predictions, header: Predictions, identity
     before = known.provenance.get("identity")
     if before is None:
         raise StoreMismatchError(
-            f"{name} was not made by collecting, so it cannot be continued", remedy="Use another store."
+            f"{name} was not made by collecting, so it cannot be continued", remedy="Use another `store`."
         )
     before, now = {"response": known.response, **before}, {"response": header.response, **identity}
     differ = [*_identity_differences(known, header, before, now), *_changed_configurations(known, header)]
@@ -50,7 +50,7 @@ def refuse_mismatch(name: str, known: Predictions, header: Predictions, identity
     if differ:
         raise StoreMismatchError(
             f"{name} was made with {', '.join(differ)}",
-            remedy="To go on, give what it was made with; else use another store, or delete it to start anew.",
+            remedy="To go on, give what it was made with; else use another `store`, or delete it to start anew.",
         )
 
 

@@ -320,7 +320,7 @@ def _numbers(name: str, column: Sequence[Any]) -> NDArray[np.float64]:
     except (TypeError, ValueError):
         raise InputError(
             f"the column {name!r} must hold scores: the table needs one row for each data set and one column for each algorithm. "
-            "Leave the column out, or name the others: algorithms=."
+            "Leave the column out, or name the others with `algorithms`."
         ) from None
 
 

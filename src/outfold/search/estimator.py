@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import is_dataclass, replace
@@ -34,30 +34,36 @@ from ..metrics import Metric
 from ..metrics._scoring import Scoring, kernels_kept
 from ..reporting import Report, report
 from ..results import Estimate, Interval
-from . import failures, results
-from .arguments import as_plan, as_seed, check_options, checked_labels
-from .asking import ask_and_collect, is_sampler
-from .callbacks import Announcer, CallbackSupportMixin, with_callbacks
-from .delegation import delegate, has
-from .rules import ByFold, Fixed, FromResults, Halving, ask, refuse_incomplete
+from . import cv_results
+from .cv_results import ByFold, Fixed, FromResults, Halving, refuse_incomplete, selected_index
+from .optuna_search import ask_and_collect, is_sampler
+from .request import (
+    Callbacks,
+    CallbackSupportMixin,
+    FitRequest,
+    as_plan,
+    as_seed,
+    check_options,
+    checked_labels,
+    raise_as_sklearn,
+    warn_of_failures,
+    with_callbacks,
+)
 from .scorers import Scorers, choose_response, read_scoring
 from .space import Space, make_space
-from .task import Task
 
-# A metric that is a Python function is called for every draw, configuration and fold: fewer draws have to do.
+# A metric that is a Python function is called for each draw, configuration and fold, so it gets fewer draws.
 _DRAWS, _LOOPED_DRAWS = 1000, 200
 
-# What a fit sets.
-_FOUND = frozenset(
-    [
-        *("oof_", "cv_results_", "n_splits_", "scorer_", "multimetric_", "_judge", "selection_", "best_index_"),
-        *("best_params_", "best_score_", "best_estimator_", "refit_time_", "feature_names_in_", "_estimate"),
-    ]
+# Attributes that a fit sets.
+_SET_BY_FIT = (
+    *("oof_", "cv_results_", "n_splits_", "scorer_", "multimetric_", "selection_", "best_index_", "best_params_"),
+    *("best_score_", "best_estimator_", "refit_time_", "feature_names_in_", "_estimate", "_estimate_settings"),
 )
 
 
-class _Judge(NamedTuple):
-    """What is needed to estimate later; it can be pickled, as metrics cannot."""
+class _EstimateSettings(NamedTuple):
+    """What is needed to estimate later; unlike metrics, it can be pickled."""
 
     scorers: Scorers
     kind: str
@@ -66,67 +72,107 @@ class _Judge(NamedTuple):
     seed: int
 
     def metric(self, oof: Predictions) -> Metric:
-        """The metric that selects, the first of several where a function does."""
+        """The metric that selects; the first of several if a function selects."""
         found = self.scorers.metrics(self.kind, oof.target, self.response)
         return found[self.scorers.main or next(iter(found))]
 
 
-class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
-    """Cross-validated search that says how good the selected configuration is on new samples.
+def _has(attribute: str) -> Callable[[Any], bool]:
+    """A check whether the refitted model has this attribute; it raises an AttributeError with the reason if not."""
 
-    Use it where you used GridSearchCV: it has the same attributes after ``fit``, and ``estimate_`` besides, the
-    bias-corrected performance of the selected configuration with its interval, from the same fits (Tsamardinos et al.
-    2018). ``best_score_`` is the winner's cross-validation score and optimistic, as it is in GridSearchCV.
+    def check(self: Any) -> bool:
+        if not self.refit:
+            raise AttributeError(
+                f"this SelectCV was made with refit=False, so it has no model and no {attribute}. "
+                "Fit one with best_params_, or search with refit=True."
+            )
+        getattr(self.best_estimator_ if hasattr(self, "best_estimator_") else self._prototype(), attribute)
+        return True
+
+    return check
+
+
+def _delegate(name: str) -> Any:
+    """A method of the selected model as a method of the search."""
+
+    def method(self: Any, X: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self.best_estimator_, name)(X)
+
+    method.__name__, method.__qualname__ = name, f"SelectCV.{name}"
+    method.__doc__ = f"""Call ``{name}`` of the selected model.
+
+    Available if the estimator has the method and `refit` is not False.
 
     Parameters
     ----------
-    estimator
-        An estimator, whose parameters `grid` varies; or named configurations: what `outfold.grid` gives, or a dict of
-        estimators, of different kinds if you like.
-    grid
-        Values by parameter, or a list of such dicts, as in GridSearchCV. Distributions of scipy for
-        ``search="random"``. For an Optuna sampler, Optuna distributions by parameter, or a function of a trial that
-        returns parameters.
-    search
-        ``"grid"`` tries all configurations; ``"random"`` draws `n_configs` of them without replacement; ``"halving"``
-        keeps the better half after every fold, of the whole grid or of `n_configs` drawn. Or an Optuna sampler, or an
-        Optuna study, asked `n_configs` times and told the mean score; its configurations are not dropped.
-    n_configs
-        How many to draw or ask for; 10 by default for ``"random"`` and samplers.
-    scoring
+    X : array-like, data frame or sparse matrix
+        The samples.
+
+    Returns
+    -------
+    array
+        What the model returns.
+    """
+    return available_if(_has(name))(method)
+
+
+class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+    """Cross-validated search that estimates how good the selected configuration is on new samples.
+
+    Use it where you used GridSearchCV: it has the same attributes after ``fit``. From the same fits it also computes
+    ``estimate_``, the bias-corrected performance of the selected configuration with its interval (Tsamardinos et al. 2018).
+    ``best_score_`` is the winner's cross-validation score, which is optimistic, as it is in GridSearchCV.
+
+    Parameters
+    ----------
+    estimator : estimator or dict of estimators
+        An estimator, whose parameters `grid` varies; or named configurations: what `outfold.grid` returns, or a dict of
+        estimators, which may be of different kinds.
+    grid : dict, list of dict, callable or None
+        Values by parameter, or a list of such dicts, as in GridSearchCV. Distributions of scipy for ``search="random"``. For
+        an Optuna sampler, Optuna distributions by parameter, or a function of a trial that returns parameters.
+    search : {"grid", "random", "halving"}, Optuna sampler or Optuna study
+        ``"grid"`` tries all configurations. ``"random"`` draws `n_configs` of them without replacement. ``"halving"`` keeps
+        the better half after each fold, of the whole grid or of `n_configs` drawn. An Optuna sampler or study is asked
+        `n_configs` times and told the mean score; its configurations are not dropped.
+    n_configs : int or None
+        How many configurations to draw or ask for; 10 by default for ``"random"`` and samplers.
+    scoring : str, callable, list, dict or None
         As in GridSearchCV: None for accuracy or R2, a name, a scorer, or several. A plain function of (estimator, X, y) is
         called with stored predictions in the place of the model, and may not look into X.
-    cv
+    cv : int, Plan, splitter, iterable of splits or None
         None for 10 folds, a number of folds, a `Plan`, or any splitter of scikit-learn.
-    repeats
-        How often the folds are drawn anew; ``"auto"`` adds repeats until the predictions are stable.
-    drop
-        True fits no further what is very probably worse than the best so far (`drop.Bootstrap`); a rule of
-        `outfold.drop`; False for none. True drops nothing where another rule than the best mean selects, or where the
-        scorer is a Python function that is slower than the fits it might save.
-    rule
+    repeats : int, "auto" or None
+        How often the folds are drawn anew; ``"auto"`` adds repeats until the ranking is stable.
+    drop : bool or drop.DropRule
+        True stops fitting configurations that are very probably worse than the best so far (`drop.Bootstrap`). A rule of
+        `outfold.drop` decides otherwise; False drops nothing. True drops nothing if a rule other than the best mean selects,
+        or if the scorer is a Python function, which is slower than the fits it might save.
+    rule : select.Rule, callable or None
         How the configuration is selected from the mean over folds: `select.best` by default, any rule of `select`.
-    refit
+    refit : bool, str or callable
         As in GridSearchCV: True, False, the name of the scorer that selects, or a function of ``cv_results_`` that returns
-        an index. The function is also called inside the bootstrap of the estimate.
-    n_jobs
-        Number of workers; None is one, or what ``joblib.parallel_config`` says.
-    store
-        A file that finished cells are written to at once; the same fit goes on where an earlier one stopped.
-    share
-        How closely shared fits must match separate fits, as in `collect`: ``"exact"``, ``"close"`` or False. The final
-        model is always fitted by itself.
-    random_state
-        Seed of folds, draws and of fits whose own random_state is None; a whole number, or None to draw one.
-    error_score
-        What failed fits score in ``cv_results_``; ``"raise"`` raises the exception of the first one as
-        soon as it fails. A configuration with a failed fit is never selected.
-    verbose
+        an index. The estimate calls the function inside its bootstrap too.
+    n_jobs : int or None
+        Number of workers; None for one, or what ``joblib.parallel_config`` says.
+    store : path or None
+        A file to which finished cells are written at once; the same fit continues where an earlier one stopped.
+    share : {"exact", "close"} or False
+        How closely fits that several configurations share must match separate fits, as in `collect`; False shares
+        nothing. The refitted model never shares.
+    random_state : int, RandomState or None
+        Seed of folds and draws, and of fits whose own random_state is None; None draws one.
+    error_score : float or "raise"
+        The score of failed fits in ``cv_results_``; ``"raise"`` raises the exception of the first one as soon as it fails.
+        A configuration with a failed fit is never selected.
+    verbose : int
         Above 0, show a progress line.
-    pre_dispatch, return_train_score
-        Of GridSearchCV. The first has no effect: no more is handed out than the workers need. The second must be False: what
-        models say of samples they were fitted on is not collected.
-    param_grid
+    pre_dispatch : object
+        Accepted for GridSearchCV's sake, without effect: only as much work is handed out as the workers need.
+    return_train_score : bool
+        Must be False: predictions of training samples are not collected.
+    param_grid : dict, list of dict or None
         GridSearchCV's name for `grid`; give one of them.
 
     Attributes
@@ -134,34 +180,56 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     estimate_ : Estimate
         Performance of the selected configuration on new samples, with interval: the number to report.
     interval_ : Interval
-        Its 95% confidence interval.
+        The 95% confidence interval of ``estimate_``.
     oof_ : Predictions
-        Out-of-fold predictions of all configurations: every other question can be asked of them without a fit.
+        Out-of-fold predictions of all configurations, for any other question, without a fit.
     selection_ : Selection
         The configuration that was selected, and how.
-    best_estimator_, best_params_, best_index_
-        The model fitted on all samples, its parameters, and its position in ``cv_results_``.
+    best_estimator_ : estimator
+        The selected configuration, fitted on all samples.
+    best_params_ : dict
+        The parameters of the selected configuration.
+    best_index_ : int
+        Its position in ``cv_results_``.
     best_score_ : float
-        The winner's mean score over folds. It is optimistic, because the winner was picked for it. Report ``estimate_``.
+        The winner's mean score over folds. Optimistic, because it was picked for it. Report ``estimate_``.
     cv_results_ : dict
         The table of GridSearchCV. ``config`` names the configurations; ``state`` is done, dropped or failed, and scores that
         do not exist are NaN. Fit times include predicting.
-    scorer_, multimetric_, n_splits_, refit_time_, classes_, n_features_in_, feature_names_in_
+    scorer_ : scorer or dict of scorers
         As in GridSearchCV.
+    multimetric_ : bool
+        Whether there are several scorers.
+    n_splits_ : int
+        Number of splits.
+    refit_time_ : float
+        Seconds that the fit on all samples took.
+    classes_ : array
+        The classes, of a classifier that was refitted.
+    n_features_in_ : int
+        Number of features that the refitted model has seen.
+    feature_names_in_ : array
+        Names of the features, if the refitted model knows them.
+
+    References
+    ----------
+    Tsamardinos, Greasidou and Borboudakis (2018), Bootstrapping the out-of-sample predictions for efficient and accurate
+    cross-validation. Machine Learning 107.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
+    >>> import outfold as of
     >>> X, y = load_iris(return_X_y=True)
-    >>> search = SelectCV(SVC(), {"C": [0.1, 1, 10], "kernel": ["linear", "rbf"]}).fit(X, y)
+    >>> search = of.SelectCV(SVC(), {"C": [0.1, 1, 10], "kernel": ["linear", "rbf"]}).fit(X, y)
     >>> search.best_params_
     {'C': 0.1, 'kernel': 'linear'}
-    >>> bool(search.best_score_ > search.estimate_.value)
+    >>> search.best_score_ > search.estimate_.value
     True
     """
 
-    # Groups are ours to use, for folds and bootstrap, whatever the splitter asks for.
+    # The search uses groups itself, for folds and bootstrap, whatever the splitter asks for.
     __metadata_request__fit = {"groups": True}  # noqa: RUF012  (read by scikit-learn as it stands)
 
     def __init__(
@@ -215,15 +283,22 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
         Parameters
         ----------
-        X, y
-            The samples and their labels.
+        X : array-like, data frame or sparse matrix
+            The samples.
+        y : array-like
+            The labels.
         **params
-            ``groups``, and arguments of the estimators' ``fit``; those with one entry a sample, such as
-            ``sample_weight``, are split like X. Weights count in the fits, not in the scores.
+            ``groups``, and arguments of the estimators' ``fit``. Those with one entry per sample, such as ``sample_weight``,
+            are split like X. Weights count in the fits, not in the scores.
+
+        Returns
+        -------
+        SelectCV
+            The search itself.
         """
-        self._forget()  # a fit that fails leaves nothing that an earlier one found
+        self._reset()  # a fit that fails leaves nothing of an earlier one
         check_options(self)
-        announcer = Announcer.of(self, X, y)
+        callbacks = Callbacks.of(self, X, y)
         groups, fit_params = self._route(params)
         seed = as_seed(self.random_state)
         y = checked_labels(y, self._prototype())
@@ -231,24 +306,26 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if not is_sampler(self.search):
             space = make_space(self.estimator, self._grid, self.search, self.n_configs, seed)
         configs = Configs({"estimator": self.estimator}) if space is None else space.configs
-        task = self._task(X, y, groups, fit_params, seed, configs)
+        request = self._request(X, y, groups, fit_params, seed, configs)
         try:
-            space, oof = self._collect(task._replace(announcer=announcer), space)
+            space, oof = self._collect(request._replace(callbacks=callbacks), space)
         except CollectError as error:
-            failures.raise_as_sklearn(error)
-        failures.warn(oof)
-        task = task.scored_by(task.scorers.expanded(oof, self.refit))
-        self.oof_ = replace(oof, notes=(*oof.notes, *self._notes(task)))
+            raise_as_sklearn(error)
+        warn_of_failures(oof)
+        request = request._replace(scorers=request.scorers.expanded(oof, self.refit))
+        self.oof_ = replace(oof, notes=(*oof.notes, *self._notes(request)))
         try:
-            self._take_stock(task, space)
+            self._set_results(request, space)
         except BaseException:
-            self._forget()
+            self._reset()
             raise
-        if announcer is not None:
-            announcer.end()
+        if callbacks is not None:
+            callbacks.end()
         return self
 
-    def _task(self, X: Any, y: Any, groups: Any, fit_params: dict[str, Any], seed: int, configs: Configs) -> Task:
+    def _request(
+        self, X: Any, y: Any, groups: Any, fit_params: dict[str, Any], seed: int, configs: Configs
+    ) -> FitRequest:
         scorers = read_scoring(self.scoring, self.refit, self._prototype())
         # An outlier detector predicts the labels -1 and 1.
         detects = get_tags(self._prototype()).estimator_type == "outlier_detector"
@@ -257,127 +334,132 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         target = encode(y, task=kind, positive=scorers.positive(target))
         needed = choose_response(scorers, scorers.metrics(kind, target), kind, configs)
         response = response_of(needed, kind, configs, 2 if target.classes is None else len(target.classes))
-        return Task(X, y, target, kind, as_plan(self.cv), groups, fit_params, seed, scorers, response)
+        return FitRequest(X, y, target, kind, as_plan(self.cv), groups, fit_params, seed, scorers, response)
 
-    def _collect(self, task: Task, space: Space | None) -> tuple[Space, Predictions]:
+    def _collect(self, request: FitRequest, space: Space | None) -> tuple[Space, Predictions]:
         if space is not None:
-            oof = self._collect_configs(task, space.configs, self.store, self._drop_rule(task))
+            oof = self._collect_configs(request, space.configs, self.store, self._drop_rule(request))
             # The store may hold configurations of earlier searches.
             return space, oof.sel(config=list(space.configs))
-        if task.scorers.main is None:
-            raise InputError("a sampler must be told one score; let refit name the scorer.")
-        metric, scorer = task.metrics[task.scorers.main], task.scorers.scorers[task.scorers.main]
+        if request.scorers.main is None:
+            raise InputError("a sampler must be told one score.", remedy="Let `refit` name the scorer.")
+        metric, scorer = request.metrics[request.scorers.main], request.scorers.scorers[request.scorers.main]
         return ask_and_collect(
             self.estimator,
             self._grid,
             self.search,
             self.n_configs,
             self.store,
-            lambda configs, store: self._collect_configs(task, configs, store, None),
-            lambda oof, name: metric.sign * float(np.mean(results.split_scores(oof.sel(config=name), metric, scorer))),
+            lambda configs, store: self._collect_configs(request, configs, store, None),
+            lambda oof, name: (
+                metric.sign * float(np.mean(cv_results.split_scores(oof.sel(config=name), metric, scorer)))
+            ),
             raises=self.error_score == "raise",
         )
 
-    def _collect_configs(self, task: Task, configs: Configs, store: Any, drop: Any) -> Predictions:
+    def _collect_configs(self, request: FitRequest, configs: Configs, store: Any, drop: Any) -> Predictions:
         return collect(
             configs,
-            task.X,
-            task.y,
-            task.plan,
-            groups=task.groups,
-            rng=task.seed,
+            request.X,
+            request.y,
+            request.plan,
+            groups=request.groups,
+            rng=request.seed,
             n_jobs=self.n_jobs,
             store=store,
             share=self.share,
-            response=task.response,
-            fit_params=task.fit_params,
-            progress=task.announcer or ("always" if self.verbose > 0 else False),
+            response=request.response,
+            fit_params=request.fit_params,
+            progress=request.callbacks or ("always" if self.verbose > 0 else False),
             drop=drop,
             repeats=self.repeats,
-            positive=task.positive,
-            task=task.kind,
+            positive=request.positive,
+            task=request.kind,
             on_error="raise" if self.error_score == "raise" else "keep",
         )
 
-    def _drop_rule(self, task: Task) -> Any:
+    def _drop_rule(self, request: FitRequest) -> Any:
         """The rule, deciding by the metric that selects where it names none."""
-        main = task.scorers.main or next(iter(task.metrics))
-        asked = task.scorers.metric(main, task.kind, task.target, task.response)
+        main = request.scorers.main or next(iter(request.metrics))
+        asked = request.scorers.metric(main, request.kind, request.target, request.response)
         # By name where there is one: the rule's text is part of what a store is continued by.
-        metric = asked if isinstance(asked, str) else task.metrics[main]
+        metric = asked if isinstance(asked, str) else request.metrics[main]
         if self.search == "halving":
             return Halving(metric)
         if self.drop is True:
             selects_best = (
-                self.rule in (None, select.best) and task.scorers.main is not None and not callable(self.refit)
+                self.rule in (None, select.best) and request.scorers.main is not None and not callable(self.refit)
             )
-            return dropping.Bootstrap(metric=metric) if selects_best and not task.metrics[main].looped else None
+            return dropping.Bootstrap(metric=metric) if selects_best and not request.metrics[main].looped else None
         if is_dataclass(self.drop) and getattr(self.drop, "metric", metric) is None:
             return replace(self.drop, metric=metric)  # type: ignore[type-var]
         return None if self.drop is False else self.drop
 
-    def _notes(self, task: Task) -> list[Note]:
+    def _notes(self, request: FitRequest) -> list[Note]:
         notes = []
-        if any(name.endswith("sample_weight") and w is not None for name, w in task.fit_params.items()):
+        if any(name.endswith("sample_weight") and w is not None for name, w in request.fit_params.items()):
             notes.append(Note("OF104", "sample weights were used in the fits; in the scores every sample counts once."))
         if self.search == "halving":
             notes.append(
-                Note("OF211", "halving dropped configurations on few folds; the estimate corrects for the last ones only.")
+                Note(
+                    "OF211",
+                    "halving dropped configurations on few folds; the estimate corrects for the last ones only.",
+                )
             )
         return notes
 
-    def _forget(self) -> None:
-        """Whatever a fit found."""
-        for name in [name for name in self.__dict__ if name in _FOUND]:
-            del self.__dict__[name]
+    def _reset(self) -> None:
+        """Delete what a fit has set."""
+        for name in _SET_BY_FIT:
+            self.__dict__.pop(name, None)
 
-    def _take_stock(self, task: Task, space: Space) -> None:
-        """Everything that follows from the predictions: the table, the selection, the model, the estimate."""
+    def _set_results(self, request: FitRequest, space: Space) -> None:
+        """Set all that follows from the predictions: the table, the selection, the estimate, the model."""
         with kernels_kept():
-            metric = self._score(task, space)
-            if task.scorers.main is None and not callable(self.refit):
+            metric = self._score(request, space)
+            if request.scorers.main is None and not callable(self.refit):
                 return
             self._select(metric, space)
             if not metric.looped:
-                # On a handful of samples there may be none: asking for it will say why, the search need not fail for it.
+                # A handful of samples may allow no estimate: `estimate_` then says why, and the search does not fail.
                 with suppress(InputError):
                     self._estimate = self._corrected_estimate(metric)
         if self.refit:
-            self._refit(task, space)
+            self._refit(request, space)
 
-    def _score(self, task: Task, space: Space) -> Metric:
+    def _score(self, request: FitRequest, space: Space) -> Metric:
         """The table, and the metric that selects."""
-        scorers, metrics = task.scorers.scorers, task.metrics
-        scores = {name: results.split_scores(self.oof_, metric, scorers[name]) for name, metric in metrics.items()}
+        scorers, metrics = request.scorers.scorers, request.metrics
+        scores = {name: cv_results.split_scores(self.oof_, metric, scorers[name]) for name, metric in metrics.items()}
         error_score = np.nan if self.error_score == "raise" else float(self.error_score)
-        self.cv_results_ = results.table(self.oof_, space.params, scores, error_score)
+        self.cv_results_ = cv_results.table(self.oof_, space.params, scores, error_score)
         self.n_splits_ = len(self.oof_.splits.cells)
-        self.scorer_ = task.scorers.scorer
-        self.multimetric_ = task.scorers.multimetric
+        self.scorer_ = request.scorers.scorer
+        self.multimetric_ = request.scorers.multimetric
         rule: select.Rule = ByFold(self.rule)
         if callable(self.refit):
-            rule = FromResults(self.refit, space.params, task.scorers, task.kind, task.response)
-        self._judge = _Judge(task.scorers, task.kind, task.response, rule, task.seed)
-        return metrics[task.scorers.main or next(iter(metrics))]
+            rule = FromResults(self.refit, space.params, request.scorers, request.kind, request.response)
+        self._estimate_settings = _EstimateSettings(request.scorers, request.kind, request.response, rule, request.seed)
+        return metrics[request.scorers.main or next(iter(metrics))]
 
     def _select(self, metric: Metric, space: Space) -> None:
         scoring = Scoring(self.oof_, metric, "fold")
-        rule = self._judge.rule
+        rule = self._estimate_settings.rule
         if callable(self.refit):
-            index = ask(self.refit, self.cv_results_)
+            index = selected_index(self.refit, self.cv_results_)
             refuse_incomplete(self.oof_, index)
             rule = Fixed(index, rule.name)
         self.selection_ = select.choose(scoring, rule)
         self.best_index_ = self.selection_.index
         self.best_params_ = space.params[self.best_index_]
         if not callable(self.refit):
-            self.best_score_ = self.cv_results_[f"mean_test_{self._judge.scorers.main}"][self.best_index_]
+            self.best_score_ = self.cv_results_[f"mean_test_{self._estimate_settings.scorers.main}"][self.best_index_]
 
-    def _refit(self, task: Task, space: Space) -> None:
+    def _refit(self, request: FitRequest, space: Space) -> None:
         start = time.perf_counter()
         selected = self.selection_.name
         self.best_estimator_ = refit_one(
-            self.oof_, space.configs, task.X, task.y, selected, task.fit_params, alike=True
+            self.oof_, space.configs, request.X, request.y, selected, request.fit_params, alike=True
         )
         self.refit_time_ = time.perf_counter() - start
         if hasattr(self.best_estimator_, "feature_names_in_"):
@@ -387,17 +469,19 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     @property
     def estimate_(self) -> Estimate:
-        """Performance of the selected configuration on new samples; made on first use where the scorer is slow."""
+        """Performance of the selected configuration on new samples; computed on first use if the scorer is slow."""
         check_is_fitted(self, "oof_")
         if not hasattr(self, "selection_"):
-            raise AttributeError("no scorer was named by refit, so nothing was selected and there is no estimate_.")
+            raise AttributeError("refit names no scorer, so nothing was selected and there is no estimate_.")
         if not hasattr(self, "_estimate"):
-            self._estimate = self._corrected_estimate(self._judge.metric(self.oof_))
+            self._estimate = self._corrected_estimate(self._estimate_settings.metric(self.oof_))
         return self._estimate
 
     def _corrected_estimate(self, metric: Metric) -> Estimate:
         n = _LOOPED_DRAWS if metric.looped else _DRAWS
-        return estimate.bbc(self.oof_, metric, rule=self._judge.rule, n_resamples=n, rng=self._judge.seed)
+        return estimate.bbc(
+            self.oof_, metric, rule=self._estimate_settings.rule, n_resamples=n, rng=self._estimate_settings.seed
+        )
 
     @property
     def interval_(self) -> Interval | None:
@@ -405,29 +489,40 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         return self.estimate_.interval
 
     def report(self, **options: Any) -> Report:
-        """One page on the search: the estimate, all configurations, comparisons, checks, a paragraph for a paper.
+        """A report on the search: the estimate, all configurations, comparisons, checks, a paragraph for a paper.
 
         Parameters
         ----------
         **options
             Those of `outfold.report`, such as `title` and `top`.
 
+        Returns
+        -------
+        Report
+            Its ``save`` writes it as .html, .md or .tex.
+
         Examples
         --------
         >>> search.report().save("report.html")  # doctest: +SKIP
         """
         found = self.estimate_
-        return report(self.oof_, self._judge.metric(self.oof_), estimate=found, rng=self._judge.seed, **options)
+        return report(
+            self.oof_,
+            self._estimate_settings.metric(self.oof_),
+            estimate=found,
+            rng=self._estimate_settings.seed,
+            **options,
+        )
 
     # -- the model --------------------------------------------------------------------------------------
 
-    predict = delegate("predict")
-    predict_proba = delegate("predict_proba")
-    predict_log_proba = delegate("predict_log_proba")
-    decision_function = delegate("decision_function")
-    score_samples = delegate("score_samples")
-    transform = delegate("transform")
-    inverse_transform = delegate("inverse_transform")
+    predict = _delegate("predict")
+    predict_proba = _delegate("predict_proba")
+    predict_log_proba = _delegate("predict_log_proba")
+    decision_function = _delegate("decision_function")
+    score_samples = _delegate("score_samples")
+    transform = _delegate("transform")
+    inverse_transform = _delegate("inverse_transform")
 
     def _set_output(self, *, transform: str | None = None) -> SelectCV:
         """The container of what ``transform`` gives: passed on to the estimators."""
@@ -436,29 +531,44 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             estimator.set_output(transform=transform)
         return self
 
-    set_output = available_if(has("set_output"))(_set_output)
+    set_output = available_if(_has("set_output"))(_set_output)
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
-        """The score of the selected model on these samples, by the scorer that selected it."""
-        has("score" if self.scoring is None else "fit")(self)
+        """The score of the selected model on these samples, by the scorer that selected it.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix
+            The samples.
+        y : array-like
+            Their labels.
+        **params
+            Arguments of the scorer, if scikit-learn's metadata routing is enabled.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        _has("score" if self.scoring is None else "fit")(self)
         check_is_fitted(self)
         if params and not _routing():
-            raise InputError(f"score takes {', '.join(params)} only where scikit-learn's metadata routing is enabled.")
+            raise InputError(f"score takes {', '.join(params)} only if scikit-learn's metadata routing is enabled.")
         routed = process_routing(self, "score", **params).scorer.score if params else {}
-        scorers = self._judge.scorers
+        scorers = self._estimate_settings.scorers
         if scorers.main is None:
-            raise InputError("several scorers and none of them named by refit: use those of scorer_ yourself.")
+            raise InputError("`refit` names none of several scorers.", remedy="Use those of `scorer_` yourself.")
         return float(scorers.scorers[scorers.main](self.best_estimator_, X, y, **routed))
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes, of a classifier that was refitted."""
-        has("classes_")(self)
+        _has("classes_")(self)
         return np.asarray(self.best_estimator_.classes_)
 
     @property
     def n_features_in_(self) -> int:
-        """Number of features seen by the refitted model."""
+        """Number of features that the refitted model has seen."""
         check_is_fitted(self)  # a NotFittedError is an AttributeError too, so that hasattr is False
         return int(self.best_estimator_.n_features_in_)
 
@@ -469,12 +579,12 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         return self.param_grid if self.grid is None else self.grid
 
     def _prototype(self) -> Any:
-        """The estimator whose kind, methods and metadata requests stand for all configurations."""
+        """The estimator whose kind, methods and metadata requests count for all configurations."""
         if not isinstance(self.estimator, Mapping):
             return self.estimator
         if not self.estimator:
             raise InputError(
-                "there is no configuration to try; give an estimator with a grid, or a dict of estimators."
+                "there is no configuration to try.", remedy="Give an estimator with a `grid`, or a dict of estimators."
             )
         return next(iter(self.estimator.values()))
 
@@ -489,7 +599,13 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         return tags
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Where metadata go: groups to the folds and the bootstrap, the rest to the estimators."""
+        """Where metadata go: groups to the folds and the bootstrap, the rest to the estimators.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing, for scikit-learn.
+        """
         scorers = read_scoring(self.scoring, self.refit, self._prototype())
         router = MetadataRouter(owner=self).add_self_request(self)
         router.add(estimator=self._prototype(), method_mapping=MethodMapping().add(caller="fit", callee="fit"))
@@ -511,8 +627,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         routed = process_routing(self, "fit", **params)
         if any(value is not None for value in routed.get("scorer", {}).get("score", {}).values()):
             raise InputError(
-                "the scorer asks for metadata, but scores are taken of stored predictions without weights. Leave out its "
-                "set_score_request."
+                "the scorer asks for metadata, but stored predictions are scored without weights.",
+                remedy="Leave out its `set_score_request`.",
             )
         return groups, dict(routed.estimator.fit)
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from .. import metrics
 from ..data.predictions import Predictions
 from ..data.target import Target
-from ..exceptions import InputError
+from ..exceptions import InputError, got
 from ..fitting.configs import Configs
 from ..metrics import Metric, MetricLike
-from .matching import fast_name, positive_class, response_methods, with_positive
-from .standin import OneScore, Replayed
+from .stored_model import FunctionScorer, NamedScore
 
-# GridSearchCV without `scoring` uses the estimator's `score`: these, for nearly all estimators.
+# The `score` of nearly all estimators, which GridSearchCV takes without `scoring`.
 _OWN_SCORE = {"classification": "accuracy", "regression": "r2", "survival": "concordance"}
-# Names of this package for what scikit-learn calls otherwise, with its sign.
+# Metrics that scikit-learn knows by another name, with a sign.
 _SCIKIT_NAMES = {
     "mcc": "matthews_corrcoef",
     "log_loss": "neg_log_loss",
@@ -31,20 +34,20 @@ _SCIKIT_NAMES = {
 
 @dataclass(frozen=True, eq=False)
 class Scorers:
-    """What `scoring` and `refit` mean.
+    """The scorers that `scoring` and `refit` mean.
 
     Attributes
     ----------
-    given
-        What was asked for by the name in ``cv_results_``, ``"score"`` where there is one only.
-    scorers
+    given : dict
+        What was asked for, by its name in ``cv_results_``: ``"score"`` if there is only one.
+    scorers : dict
         The same as scikit-learn's scorers, for ``score``.
-    main
-        The one that selects; None where none was named.
-    multimetric
+    main : str or None
+        The one that selects; None if none was named.
+    multimetric : bool
         Whether several were asked for by name.
-    whole
-        The function that returns all of them, where it is one.
+    whole : callable or None
+        The function that returns all of them, if there is one.
     """
 
     given: dict[str, Any]
@@ -77,7 +80,7 @@ class Scorers:
         if asked is None:
             return _OWN_SCORE[kind]
         if not hasattr(scorer, "_score_func"):
-            return asked if isinstance(asked, str) else Replayed(scorer, response or "any").metric()
+            return asked if isinstance(asked, str) else FunctionScorer(scorer, response or "any").metric()
         fast = asked if isinstance(asked, str) else fast_name(scorer)
         if fast == "average_precision" and target.task == "multiclass":
             return metrics.make(scorer._score_func, name=fast, needs="score")
@@ -91,11 +94,11 @@ class Scorers:
         function = self.given.get("score")
         if self.multimetric or not callable(function) or hasattr(function, "_score_func"):
             return self
-        function = function.function if isinstance(function, OneScore) else function
-        keys = Replayed(function, oof.response).keys(oof)
+        function = function.function if isinstance(function, NamedScore) else function
+        keys = FunctionScorer(function, oof.response).keys(oof)
         if keys is None:
             return self
-        parts = {key: OneScore(function, key) for key in keys}
+        parts = {key: NamedScore(function, key) for key in keys}
         return Scorers(dict(parts), dict(parts), _main(refit, parts), True, function)
 
 
@@ -111,17 +114,20 @@ def read_scoring(scoring: Any, refit: Any, estimator: Any) -> Scorers:
     if isinstance(scoring, str) or callable(scoring):
         scorer = _scorer(scoring)
         if isinstance(refit, str) and callable(scoring) and not hasattr(scoring, "_score_func"):
-            scorer = scoring = OneScore(scoring, refit)
+            scorer = scoring = NamedScore(scoring, refit)
         return Scorers({"score": scoring}, {"score": scorer}, "score")
     if not isinstance(scoring, Mapping):
         given = list(scoring) if isinstance(scoring, (Sequence, set, frozenset)) else []
         if not given or not all(isinstance(name, str) for name in given) or len(set(given)) < len(given):
             raise InputError(
-                f"scoring must be a name, a scorer, a list of different names or a dict of scorers; got {scoring!r}."
+                argument="scoring",
+                needed="must be a name, a scorer, a list of different names or a dict of scorers",
+                given=got(scoring),
             )
         scoring = {name: name for name in given}
     if not scoring or not all(isinstance(name, str) for name in scoring):
-        raise InputError(f"scoring must name every scorer by text, such as {{'auc': 'roc_auc'}}; got {scoring!r}.")
+        needed = "must name each scorer by text, such as {'auc': 'roc_auc'}"
+        raise InputError(argument="scoring", needed=needed, given=got(scoring))
     return Scorers(dict(scoring), {name: _scorer(s) for name, s in scoring.items()}, _main(refit, scoring), True)
 
 
@@ -135,8 +141,8 @@ def _refuse_other_score(estimator: Any) -> None:
     power = next((power for kind, power in powers if isinstance(estimator, kind)), None)
     if power is not None:
         raise InputError(
-            f"{type(estimator).__name__}'s `score` is the share of deviance explained, not R2; say what selects, such as "
-            f"scoring=make_scorer(d2_tweedie_score, power={power})."
+            f"the score of {type(estimator).__name__} is the share of deviance explained, not R2.",
+            remedy=f"Say what selects, such as `scoring=make_scorer(d2_tweedie_score, power={power})`.",
         )
 
 
@@ -146,8 +152,10 @@ def _main(refit: Any, scoring: Mapping[str, Any]) -> str | None:
     if isinstance(refit, str) and refit in scoring:
         return refit
     raise InputError(
-        "with several scorers refit must name the one that selects, be False, or be a function of cv_results_; "
-        f"got {refit!r}. The names are {', '.join(scoring)}."
+        argument="refit",
+        needed="must name the one of several scorers that selects, be False, or be a function of cv_results_",
+        given=got(refit),
+        remedy=f"The names are {', '.join(scoring)}.",
     )
 
 
@@ -158,17 +166,23 @@ def _scorer(asked: Any) -> Any:
     if callable(asked):
         return asked
     if not isinstance(asked, str):
-        raise InputError(f"a scorer is a name, a scorer made by make_scorer or a function; got {asked!r}.")
+        needed = "must hold names, scorers made by make_scorer or functions"
+        raise InputError(argument="scoring", needed=needed, given=got(asked))
     if asked in get_scorer_names():
         return get_scorer(asked)
     if asked in _SCIKIT_NAMES:
         raise InputError(
-            f"scores of a search are better when greater; give scoring={_SCIKIT_NAMES[asked]!r}, not {asked!r}."
+            "in a search a greater score must be better.",
+            remedy=f"Give `scoring={_SCIKIT_NAMES[asked]!r}`, not {asked!r}.",
         )
     if asked == "concordance":
         return _own_score
     metrics.get(asked)  # says which names are near
-    raise InputError(f"scoring={asked!r} is not a scorer of scikit-learn; see sklearn.metrics.get_scorer_names().")
+    raise InputError(
+        argument=f"scoring={asked!r}",
+        needed="is not a scorer of scikit-learn",
+        remedy="See `sklearn.metrics.get_scorer_names()`.",
+    )
 
 
 def _own_score(estimator: Any, X: Any, y: Any) -> float:
@@ -190,8 +204,9 @@ def choose_response(scorers: Scorers, found: Mapping[str, Metric], kind: str, co
         lacking = next((c for c, e in configs.items() if not any(hasattr(e, m) for m in methods)), None)
         if lacking is not None:
             raise InputError(
-                f"{found[name].name} needs {' or '.join(methods)}, which {lacking!r} does not have. Use a scorer of "
-                "labels such as 'accuracy', or an estimator that has it (CalibratedClassifierCV gives probabilities)."
+                f"{found[name].name} needs {' or '.join(methods)}, which {lacking!r} does not have.",
+                remedy="Use a scorer of labels such as 'accuracy', or an estimator that has it "
+                "(CalibratedClassifierCV gives probabilities).",
             )
         # Without a decision_function, probabilities are what scikit-learn ranks by, and they serve more metrics.
         ranks_by_proba = response == "score" and not any(hasattr(e, "decision_function") for e in configs.values())
@@ -207,3 +222,113 @@ def _need(scorer: Any, metric: Metric) -> str:
     if metric.needs == "score" and response_methods(scorer)[0] == "predict_proba":
         return "proba"
     return metric.needs
+
+
+# -- scikit-learn's scorers and the metrics that are the same --------------------------------------------
+
+# Scorers that only make_scorer can make: function of sklearn.metrics, options, name of the metric (if there is one).
+_UNNAMED: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("fbeta_score", {"beta": 0.5}, "f0.5"),
+    ("fbeta_score", {"beta": 1}, "f1"),
+    ("fbeta_score", {"beta": 2}, "f2"),
+)
+# Options that change no score: "warn" gives 0 and a warning.
+_NO_MATTER: dict[str, tuple[Any, ...]] = {"zero_division": (0, "warn")}
+
+_Key = tuple[Any, tuple[tuple[str, str], ...], int, str]
+
+
+def fast_name(scorer: Any) -> str | None:
+    """The name of the fast metric that equals a scorer of scikit-learn, whatever its positive class; None if there is none."""
+    function, options, sign, response = _key(scorer)
+    found = _table().get((function, options, sign, response))
+    if found is None and response == "predict_proba":  # what ranks by scores ranks by probabilities
+        found = _table().get((function, options, sign, "decision_function"))
+    return found
+
+
+def response_methods(scorer: Any) -> tuple[str, ...]:
+    """What the scorer calls of the model, the first there is."""
+    method = scorer._response_method
+    return (method,) if isinstance(method, str) else tuple(method)
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[_Key, str]:
+    import sklearn.metrics
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    out: dict[_Key, str] = {}
+    for name in get_scorer_names():
+        if not metrics.get(name).looped:
+            out.setdefault(_key(get_scorer(name)), name)
+    for function, options, name in _UNNAMED:
+        if name in metrics.names():
+            out[_key(sklearn.metrics.make_scorer(getattr(sklearn.metrics, function), **options))] = name
+    return out
+
+
+def _key(scorer: Any) -> _Key:
+    """Equal for equal scorers, whether or not defaults are spelled out, and whatever the positive class."""
+    defaults = _defaults(scorer)
+    options = {name: value for name, value in scorer._kwargs.items() if name != "pos_label"}
+    told = {
+        name: _text(value)
+        for name, value in options.items()
+        if _text(value) != _text(defaults.get(name)) and value not in _NO_MATTER.get(name, ())
+    }
+    return scorer._score_func, tuple(sorted(told.items())), scorer._sign, response_methods(scorer)[0]
+
+
+def _text(value: Any) -> str:
+    return repr(float(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else repr(value)
+
+
+def _defaults(scorer: Any) -> Mapping[str, Any]:
+    try:
+        parameters = inspect.signature(scorer._score_func).parameters
+    except (TypeError, ValueError):  # some compiled functions have no signature
+        return {}
+    return {name: p.default for name, p in parameters.items()}
+
+
+# -- the positive class ---------------------------------------------------------------------------------
+
+
+def positive_class(scorer: Any, target: Target) -> int | None:
+    """Position of the class that a scorer takes as the positive one; None if it takes none, or the last anyway.
+
+    As in scikit-learn, a scorer without `pos_label` takes the label 1.
+    """
+    if target.task != "binary" or target.classes is None or not hasattr(scorer, "_score_func"):
+        return None
+    told = {**_defaults(scorer), **scorer._kwargs}
+    averaged = told.get("average", "binary") != "binary" and scorer._score_func.__name__ != "average_precision_score"
+    if told.get("pos_label") is None or told["pos_label"] is inspect.Parameter.empty or averaged:
+        return None
+    found = np.flatnonzero([bool(c == told["pos_label"]) for c in target.classes])
+    if len(found):
+        return int(found[0])
+    raise _no_such_class(scorer, told["pos_label"], target.classes.tolist())
+
+
+def _no_such_class(scorer: Any, asked: Any, classes: list[Any]) -> InputError:
+    name = scorer._score_func.__name__
+    options = {k: v for k, v in scorer._kwargs.items() if k not in ("pos_label", "average")}
+    methods = response_methods(scorer)
+    if methods != ("predict",):
+        options["response_method"] = methods if len(methods) > 1 else methods[0]
+    inside = "".join(f", {k}={v!r}" for k, v in options.items())
+    return InputError(
+        f"{name} takes {asked!r} as the positive label; the labels are {classes[0]!r} and {classes[1]!r}.",
+        remedy=f"Say which one: `scoring=make_scorer({name}, pos_label={classes[1]!r}{inside})`.",
+    )
+
+
+def with_positive(scorer: Any, label: Any) -> Any:
+    """The same scorer, told its positive class."""
+    from sklearn.metrics import make_scorer
+
+    options = {**scorer._kwargs, "pos_label": label}
+    method, greater = scorer._response_method, scorer._sign > 0
+    return make_scorer(scorer._score_func, response_method=method, greater_is_better=greater, **options)

@@ -1,4 +1,4 @@
-"""What a search tries: from an estimator and a grid, or named configurations, to named estimators and their parameters."""
+"""The configurations that a search tries: named estimators, made from an estimator and a grid or given by name."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import formatting
-from ..exceptions import InputError
+from ..exceptions import InputError, got
 from ..fitting.configs import Configs, as_configs, short_names
 from ..fitting.estimators import Variants, check_estimator
 from ..formatting import compact
 
-# Drawn at random, a space with repeated values gives the same configuration again and again; at some point it is empty.
+# A random draw may repeat a configuration: give up after this many draws for each one wanted.
 _DRAWS_PER_CONFIG = 100
 _DEFAULT_DRAWS = 10  # as RandomizedSearchCV's n_iter
 
@@ -30,24 +30,29 @@ def make_space(estimator: Any, grid: Any, search: str, n_configs: int | None, se
 
     Parameters
     ----------
-    estimator
+    estimator : estimator or dict
         An estimator, or named configurations.
-    grid
-        Values by parameter, or a list of such dicts; distributions too where configurations are drawn.
-    search
+    grid : dict, list of dict or None
+        Values by parameter; also distributions, if configurations are drawn.
+    search : str
         ``"grid"``, ``"random"`` or ``"halving"``.
-    n_configs
+    n_configs : int or None
         How many to draw; None for all of them (10 for ``"random"``).
-    seed
+    seed : int
         Seed of the draw.
+
+    Returns
+    -------
+    Space
+        The configurations and their parameters.
     """
     if n_configs is not None and (isinstance(n_configs, bool) or not isinstance(n_configs, (int, np.integer))):
-        raise InputError(f"n_configs must be a whole number or None; got {n_configs!r}.")
+        raise InputError(argument="n_configs", needed="must be a whole number or None", given=got(n_configs))
     if n_configs is not None and n_configs < 1:
-        raise InputError(f"n_configs must be at least 1; got {n_configs}.")
+        raise InputError(argument="n_configs", needed="must be at least 1", given=got(n_configs))
     if search == "grid" and n_configs is not None:
         raise InputError(
-            "search='grid' tries the whole grid; n_configs is for search='random', 'halving' or a sampler."
+            "`search='grid'` tries the whole grid; `n_configs` is for `search='random'`, 'halving' or a sampler."
         )
     if search == "random" and n_configs is None:
         n_configs = _DEFAULT_DRAWS
@@ -62,10 +67,12 @@ def make_space(estimator: Any, grid: Any, search: str, n_configs: int | None, se
 
 def _named(given: Mapping[str, Any], grid: Any, n_configs: int | None, seed: int) -> Space:
     if grid is not None:
-        raise InputError("give a grid with one estimator, or named configurations without a grid; got both.")
+        raise InputError("named configurations take no `grid`.", remedy="Give a grid with one estimator, or no grid.")
     configs = as_configs(given)
     if not configs:
-        raise InputError("there is no configuration to try; give an estimator with a grid, or a dict of estimators.")
+        raise InputError(
+            "there is no configuration to try.", remedy="Give an estimator with a `grid`, or a dict of estimators."
+        )
     names = list(configs)
     if n_configs is not None:
         _refuse_too_many(n_configs, len(names))
@@ -82,19 +89,21 @@ def _all_of(grid: Any) -> list[dict[str, Any]]:
     # ParameterGrid's order, so that best_index_ means what it means in GridSearchCV.
     found = list(ParameterGrid({} if grid is None else grid))
     if not found:
-        raise InputError("the grid is empty; give at least one value of every parameter.")
+        raise InputError("the grid is empty.", remedy="Give at least one value of each parameter.")
     return found
 
 
 def _refuse_distributions(grid: Any, search: str) -> None:
-    """A distribution has no end of values: some have to be drawn."""
+    """Refuse a distribution where all values would be tried."""
     parts = [grid] if isinstance(grid, Mapping) else list(grid or ())
     drawn = next((p for part in parts if isinstance(part, Mapping) for p, v in part.items() if hasattr(v, "rvs")), None)
     if drawn is not None:
         instead = "search='random'" if search == "grid" else f"search={search!r}"
         raise InputError(
-            f"search={search!r} tries all values of the grid, and {drawn!r} is a distribution. Draw from it with {instead} "
-            "and n_configs=20, say, or give a list of values."
+            argument=f"search={search!r}",
+            needed="tries all values of the grid",
+            given=f"{drawn!r} is a distribution",
+            remedy=f"Draw from it with `{instead}` and `n_configs=20`, or give a list of values.",
         )
 
 
@@ -103,7 +112,8 @@ def _some_of(grid: Any, n_configs: int, seed: int) -> list[dict[str, Any]]:
 
     parts = [{} if grid is None else grid] if grid is None or isinstance(grid, Mapping) else list(grid)
     if not all(isinstance(part, Mapping) for part in parts):
-        raise InputError(f"the grid must be a dict of values by parameter, or a list of such dicts; got {grid!r}.")
+        needed = "must be a dict of values by parameter, or a list of such dicts"
+        raise InputError(argument="grid", needed=needed, given=got(grid))
     if not any(hasattr(values, "rvs") for part in parts for values in part.values()):
         _refuse_too_many(n_configs, len(ParameterGrid(parts)))
         return list(ParameterSampler(parts, n_configs, random_state=seed))
@@ -119,8 +129,9 @@ def _some_of(grid: Any, n_configs: int, seed: int) -> list[dict[str, Any]]:
 def _refuse_too_many(n_configs: int, n: int) -> None:
     if n_configs > n:
         raise InputError(
-            f"n_configs={n_configs} is more than the space holds ({formatting.count(n, 'configuration')}). "
-            "Use search='grid' for all of them, or a larger space."
+            argument=f"n_configs={n_configs}",
+            needed=f"is more than the space holds ({formatting.count(n, 'configuration')})",
+            remedy="Use `search='grid'` for all of them, or a larger space.",
         )
 
 
@@ -136,7 +147,7 @@ def name_all(estimator: Any, params: Sequence[Mapping[str, Any]]) -> Space:
         names = [name_of(model, part, short, form) for model, part in zip(made, params, strict=True)]
         if len(set(names)) == len(names):
             break
-    names = _told_apart(names)
+    names = _distinct(names)
     varied = [{short[p]: value for p, value in part.items()} for part in params]
     configs = Configs(zip(names, made, strict=True), dict(zip(names, varied, strict=True)))
     return Space(configs, [dict(part) for part in params])
@@ -153,7 +164,7 @@ def name_of(
     return f"{type(last).__name__}({inside})" if inside else type(last).__name__
 
 
-def _told_apart(names: Iterable[str]) -> list[str]:
+def _distinct(names: Iterable[str]) -> list[str]:
     """The second of two equal names gets a number: a grid may hold a configuration twice, as in GridSearchCV."""
     seen: dict[str, int] = {}
     out = []

@@ -1,4 +1,4 @@
-"""Scorers that are functions of (estimator, X, y), called with stored predictions in the place of a model."""
+"""Scorers that are functions of (estimator, X, y), called with a stored model: the predictions in the place of a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .. import metrics
 from ..data.predictions import Predictions, State
 from ..data.target import Target, encode
-from ..exceptions import InputError
+from ..exceptions import InputError, got
 from ..metrics import Metric
 from ..stats.kernels import LoopKernel
 
@@ -22,14 +22,14 @@ Cell = tuple[Any, Any, Any]
 
 
 @dataclass(frozen=True)
-class Replayed:
+class FunctionScorer:
     """A plain function of (estimator, X, y) as a metric of stored predictions.
 
     Parameters
     ----------
-    function
+    function : callable
         What was given as `scoring`.
-    response
+    response : str
         What is stored of the models besides their labels: ``"proba"``, ``"score"``, or what ``predict`` gives.
     """
 
@@ -38,7 +38,7 @@ class Replayed:
 
     @property
     def name(self) -> str:
-        """The function's own."""
+        """The function's name."""
         return str(getattr(self.function, "__name__", type(self.function).__name__))
 
     def metric(self) -> Metric:
@@ -47,7 +47,7 @@ class Replayed:
         def kernel(target: Target, predictions: NDArray[Any]) -> LoopKernel:
             def call(labels: NDArray[Any], prediction: NDArray[Any], counts: NDArray[Any]) -> float:
                 rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
-                return self._number(Model(prediction[rows], target, self.response), labels[rows])
+                return self._number(StoredModel(prediction[rows], target, self.response), labels[rows])
 
             return LoopKernel(call, target.labels, predictions)
 
@@ -72,25 +72,26 @@ class Replayed:
         for config, repeat, fold in cells:
             rows = oof.splits.test_rows(int(repeat), int(fold))
             target = oof.target.take(rows)
-            yield self._call(Model(stored[repeat, config, rows], target, self.response), target.labels)
+            yield self._call(StoredModel(stored[repeat, config, rows], target, self.response), target.labels)
 
-    def _number(self, model: Model, labels: NDArray[Any]) -> float:
+    def _number(self, model: StoredModel, labels: NDArray[Any]) -> float:
         value = self._call(model, labels)
         if isinstance(value, Mapping):
             raise InputError(
-                f"the scorer {self.name} returns several scores ({', '.join(map(str, value))}); it must stand alone as "
-                "scoring, and refit must name the one that selects."
+                f"the scorer {self.name} returns several scores: {', '.join(map(str, value))}.",
+                remedy="Give it alone as `scoring`, and let `refit` name the score that selects.",
             )
         try:
             return float(value)
         except (TypeError, ValueError):
-            raise InputError(f"the scorer {self.name} must return a number; it returned {value!r}.") from None
+            given = f"it returned {value!r}"
+            raise InputError(argument=f"the scorer {self.name}", needed="must return a number", given=given) from None
 
-    def _call(self, model: Model, labels: NDArray[Any]) -> Any:
+    def _call(self, model: StoredModel, labels: NDArray[Any]) -> Any:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return self.function(model, Rows(len(labels)), labels)
+                return self.function(model, HiddenX(len(labels)), labels)
         except InputError:
             raise
         except Exception as error:
@@ -98,13 +99,13 @@ class Replayed:
             if lacks and isinstance(error, ValueError):
                 return np.nan  # a fold or resample that lacks a class leaves many scores undefined
             raise InputError(
-                f"the scorer {self.name} cannot score stored predictions: {type(error).__name__}: {error}. "
-                "Make it a function of labels and predictions, with sklearn.metrics.make_scorer."
+                f"the scorer {self.name} cannot score stored predictions: {type(error).__name__}: {error}.",
+                remedy="Make it a function of labels and predictions, with `sklearn.metrics.make_scorer`.",
             ) from error
 
 
 @dataclass(frozen=True)
-class OneScore:
+class NamedScore:
     """One of the scores that a function of (estimator, X, y) returns in a dict; or its only score."""
 
     function: Callable[..., Any]
@@ -121,14 +122,15 @@ class OneScore:
             return value
         if self.key not in value:
             raise InputError(
-                f"refit must name one of the scores that the scorer returns, {', '.join(map(str, value))}; "
-                f"got {self.key!r}."
+                argument="refit",
+                needed=f"must name one of the scores that the scorer returns, {', '.join(map(str, value))}",
+                given=got(self.key),
             )
         return value[self.key]
 
 
-class Model:
-    """Replaces a fitted model in a scorer: returns the model's stored predictions for the held-out rows."""
+class StoredModel:
+    """Takes the place of a fitted model in a scorer: its methods return the stored predictions of the held-out rows."""
 
     def __init__(self, stored: NDArray[Any], target: Target, response: str) -> None:
         self.task, self.classes, self.response = target.task, target.classes, response
@@ -145,7 +147,7 @@ class Model:
         return self._values if self.classes is None else np.asarray(self.classes[self._codes])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """What ``score`` of nearly all estimators is: accuracy, R2, or concordance."""
+        """Accuracy, R2 or concordance, as the ``score`` of nearly all estimators."""
         from sklearn.metrics import accuracy_score, r2_score
 
         if self.task == "survival":
@@ -154,7 +156,7 @@ class Model:
         return float(scored(y, self.predict(X), sample_weight=sample_weight))
 
     def __getattr__(self, name: str) -> Any:
-        """Methods that are there only if their answers were stored, as scikit-learn's scorers look for them."""
+        """Methods that exist only if their answers were stored; scikit-learn's scorers look for them."""
         found = _ANSWERS.get(name)
         if found is None:
             raise AttributeError(f"the model is not kept with the predictions (asked for {name})")
@@ -188,15 +190,15 @@ class Model:
         return self._values[:, 0] if self._order[0] == 0 else -self._values[:, 0]
 
 
-_ANSWERS: dict[str, tuple[str, Callable[[Model], NDArray[Any]]]] = {
-    "predict_proba": ("proba", Model._probabilities),
+_ANSWERS: dict[str, tuple[str, Callable[[StoredModel], NDArray[Any]]]] = {
+    "predict_proba": ("proba", StoredModel._probabilities),
     "predict_log_proba": ("proba", lambda model: np.log(model._probabilities())),
-    "decision_function": ("score", Model._decisions),
+    "decision_function": ("score", StoredModel._decisions),
 }
 
 
-class Rows:
-    """Replaces X in a scorer, which may only pass it to the model and count its rows."""
+class HiddenX:
+    """Takes the place of X in a scorer, which may pass it to the model and count its rows, and nothing else."""
 
     def __init__(self, n: int) -> None:
         self.shape = (n,)
@@ -214,5 +216,5 @@ class Rows:
         raise TypeError("X is not kept with the predictions")
 
 
-# What Python itself says of them, in a TypeError say, is read by whoever wrote the scorer.
-Model.__name__, Rows.__name__ = "estimator", "X"
+# Python's own messages, such as that of a TypeError, must make sense to the author of the scorer.
+StoredModel.__name__, HiddenX.__name__ = "estimator", "X"

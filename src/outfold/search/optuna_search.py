@@ -1,4 +1,4 @@
-"""A search whose configurations come from an Optuna sampler or study, by ask and tell."""
+"""A search whose configurations an Optuna sampler or study suggests, by ask and tell."""
 
 from __future__ import annotations
 
@@ -42,25 +42,30 @@ def ask_and_collect(
 
     Parameters
     ----------
-    estimator
-        What the parameters are set on.
-    grid
+    estimator : estimator
+        Its parameters are set.
+    grid : dict or callable
         Optuna distributions by parameter, or a callable that takes an Optuna trial and returns parameters.
-    sampler
-        A sampler, of which a copy works on a study in memory; or a study, which is asked and told and nothing else.
-    n_configs
-        How often to ask.
-    store
-        The file to collect into; a temporary one where None.
-    collect_into
-        Collects configurations into a store and gives back all that is in it.
-    score
-        The score of one configuration, greater is better.
-    raises
-        The first suggestion that fails ends the search.
+    sampler : optuna sampler or study
+        A copy of a sampler works on a study in memory. A study is asked and told, and nothing else.
+    n_configs : int or None
+        How often to ask; 10 times if None.
+    store : path or None
+        The file to collect into; a temporary one if None.
+    collect_into : callable
+        Collects configurations into a store and returns all that is in it.
+    score : callable
+        The score of one configuration; greater is better.
+    raises : bool
+        Whether the first suggestion that fails ends the search.
+
+    Returns
+    -------
+    tuple of Space and Predictions
+        What was tried, and the predictions.
     """
     study = _Study(sampler, grid)
-    found = _Found(estimator)
+    found = _Suggestions(estimator)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory()) if store is None else None
         path = Path(store) if folder is None else Path(folder) / "search.oof"
@@ -89,8 +94,9 @@ class _Study:
         optuna = _optuna()
         if grid is None or not (callable(grid) or isinstance(grid, Mapping)):
             raise InputError(
-                "with an Optuna sampler the grid holds Optuna distributions by parameter, or is a function of a trial "
-                f"that returns parameters; got {type(grid).__name__}."
+                argument="grid",
+                needed="must hold Optuna distributions by parameter, or be a function of a trial that returns parameters",
+                given=f"got {type(grid).__name__}",
             )
         if isinstance(grid, Mapping):
             _refuse_other_distributions(grid, optuna.distributions.BaseDistribution)
@@ -98,10 +104,10 @@ class _Study:
         if hasattr(sampler, "ask"):
             self.study = sampler
         else:
-            # A copy: fitting must leave the search as it was given, and again give the same.
+            # A copy: fitting must not change the search, and fitting again must give the same result.
             self.study = optuna.create_study(sampler=copy.deepcopy(sampler), direction="maximize")
         if len(self.study.directions) > 1:
-            raise InputError("the study has several objectives; a search tells one score.")
+            raise InputError("the study has several objectives, but a search tells it one score.")
         self.sign = 1.0 if self.study.direction == optuna.study.StudyDirection.MAXIMIZE else -1.0
         self.failed = optuna.trial.TrialState.FAIL
 
@@ -120,19 +126,22 @@ class _Study:
 
 
 def _refuse_other_distributions(grid: Mapping[str, Any], kind: type) -> None:
-    """Lists and distributions of scipy are what the other searches take."""
+    """Refuse lists and distributions of scipy, which the other searches take."""
     wrong = next((name for name, values in grid.items() if not isinstance(values, kind)), None)
     if wrong is None:
         return
     what = "a distribution of scipy" if hasattr(grid[wrong], "rvs") else formatting.shorten(repr(grid[wrong]), 60)
     raise InputError(
-        f"with an Optuna sampler the grid holds Optuna distributions; {wrong!r} is {what}. Give FloatDistribution(low, high, "
-        "log=True), IntDistribution(low, high) or CategoricalDistribution(values) of optuna.distributions."
+        argument="grid",
+        needed="must hold Optuna distributions if `search` is an Optuna sampler",
+        given=f"{wrong!r} is {what}",
+        remedy="Give FloatDistribution(low, high, log=True), IntDistribution(low, high) or CategoricalDistribution(values) "
+        "of `optuna.distributions`.",
     )
 
 
-class _Found:
-    """The configurations asked for so far, each once, however often it was suggested."""
+class _Suggestions:
+    """The configurations suggested so far, each of them once."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator, self.variants = estimator, Variants(estimator)
@@ -165,5 +174,7 @@ def _optuna() -> Any:
     try:
         import optuna
     except ImportError:
-        raise InputError("a sampler needs Optuna, which is not installed: pip install 'outfold[optuna]'.") from None
+        raise InputError(
+            "a sampler needs Optuna, which is not installed.", remedy="pip install 'outfold[optuna]'"
+        ) from None
     return optuna

@@ -1,11 +1,10 @@
-"""Caveats of comparisons, and those which a comparison on these predictions would have."""
+"""Caveats of comparisons of two configurations, and of comparisons over many data sets."""
 
 from __future__ import annotations
 
 from ..compare._auto import unadjusted_notes
 from ..compare._compared import selected_note
-from .case import Case
-from .declaration import Check
+from .case import Case, Check
 
 
 def selected_here(case: Case) -> str | None:
@@ -19,6 +18,9 @@ def many_pairs(case: Case) -> str | None:
     """How many pairs there are to compare."""
     notes = unadjusted_notes(case.n_candidates * (case.n_candidates - 1) // 2)
     return notes[0].text if notes else None
+
+
+_DEMSAR = "Raeder et al. 2010, sect. III; Demšar 2006"
 
 
 CHECKS = (
@@ -133,6 +135,71 @@ CHECKS = (
         "In some simulations the test is undefined, for example because a class is missing there; they count "
         "as nothing found.",
         "Use more samples (`n=`), or a metric such as accuracy.",
+        "ours",
+    ),
+    Check(
+        "OF351",
+        "few data sets",
+        "caution",
+        "Few data sets (or, for chi2, few algorithms): p values of mean ranks are rough.",
+        "Read them as a hint, or compare two algorithms with `rank.wilcoxon`, which is exact.",
+        _DEMSAR,
+    ),
+    Check(
+        "OF352",
+        "tied scores",
+        "tip",
+        "Some data sets have tied scores.",
+        "Nothing with `ties=True`. Give more digits if the ties come from rounding.",
+        _DEMSAR,
+    ),
+    Check(
+        "OF353",
+        "pairs after an omnibus test that found nothing",
+        "caution",
+        "Pairs were compared although the omnibus test found no difference.",
+        "Report the omnibus test; treat the pairs as a hint.",
+        "Raschka 2018, sect. 4.5; Demšar 2006",
+    ),
+    Check(
+        "OF354",
+        "data sets left out",
+        "caution",
+        "Data sets with missing scores were left out.",
+        "Fill in the scores: missing scores are rarely missing by chance.",
+        "ours",
+    ),
+    Check(
+        "OF355",
+        "ranks of two",
+        "tip",
+        "Two algorithms were compared by ranks, which ignore the size of a difference.",
+        "Use `rank.wilcoxon`.",
+        _DEMSAR,
+    ),
+    Check(
+        "OF356",
+        "data sets in full agreement",
+        "tip",
+        "All data sets rank the algorithms in the same order, so F is infinite; p is the exact probability of "
+        "such agreement.",
+        "Nothing.",
+        "ours",
+    ),
+    Check(
+        "OF357",
+        "data sets without a difference",
+        "tip",
+        "On some data sets two algorithms do not differ; p depends on whether these are left out, ranked or split.",
+        "Say which you used: `zero_method=`, `ties=`.",
+        _DEMSAR,
+    ),
+    Check(
+        "OF358",
+        "too few data sets for an interval",
+        "caution",
+        "Too few data sets for an interval at this level.",
+        "Use more data sets, or a lower `confidence_level`.",
         "ours",
     ),
 )

@@ -1,0 +1,234 @@
+"""Options of the commands, and the words that errors use for them.
+
+Each option knows the library's argument that it sets: its `dest`, or the names in `library` where they differ. So an error of
+the library, ```n_resamples must be ...```, becomes ``--resamples must be ...`` without a table that could lag behind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+_CALL = re.compile(r"(\w+)\((.*)\)")
+_SETTING = re.compile(r"(\w+)(?:=(.*))?")
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser that takes positional arguments before, between and after options, and knows the words for them."""
+
+    _mixing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The arguments by name, and those that are not known."""
+        if self._mixing:
+            return super().parse_known_args(args, namespace)
+        # argparse's method for mixed arguments calls this one again, twice.
+        self._mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
+
+    def word(self, code: str) -> str | None:
+        """What the command line says for a piece of the library's code; None if no option stands for it.
+
+        >>> parser = CommandParser()
+        >>> add_option(parser, "--jobs", dest="n_jobs", type=int)
+        >>> add_option(parser, "--folds", library="Plan.folds", type=int)
+        >>> parser.word("n_jobs"), parser.word("n_jobs=-1"), parser.word("Plan(folds=10)"), parser.word("share='exact'")
+        ('--jobs', '--jobs -1', '--folds 10', None)
+        """
+        call = _CALL.fullmatch(code)
+        owner, inside = (f"{call[1]}.", call[2].split(", ")) if call else ("", [code])
+        words = [self._setting(owner, text) for text in inside]
+        return None if None in words else " ".join(word for word in words if word)
+
+    def _setting(self, owner: str, text: str) -> str | None:
+        """The word for ``name``, ``name=`` or ``name=value``."""
+        found = _SETTING.fullmatch(text)
+        action = None if found is None else self._option(owner + found[1], text)
+        if found is None or action is None:
+            return None
+        flag = next((f for f in action.option_strings if f.startswith("--")), action.dest)
+        value = found[2]
+        if not value:
+            return flag
+        if action.nargs == 0:  # a switch
+            return flag if value == "True" else None
+        if value == "...":
+            return f"{flag} {action.metavar}"
+        plain = _plain(value)
+        return None if action.choices and plain not in action.choices else f"{flag} {shlex.quote(plain)}"
+
+    def _option(self, name: str, text: str) -> argparse.Action | None:
+        """The option for a library argument; ``config=`` may mean another one than ``config``."""
+        known = {n: action for action in self._actions for n in getattr(action, "library", ())}
+        exact = [f"{name}=", name] if "=" in text else [name, f"{name}="]
+        return next((known[n] for n in exact if n in known), None)
+
+
+def _plain(value: str) -> str:
+    """``'yes'`` without its quotes; anything else as it is."""
+    try:
+        found = ast.literal_eval(value)
+    except (SyntaxError, ValueError):
+        return value
+    return found if isinstance(found, str) else value
+
+
+def add_option(container: Any, *flags: str, library: str = "", **settings: Any) -> None:
+    """Add an option.
+
+    Parameters
+    ----------
+    container : CommandParser or argument group
+        Where to add it.
+    *flags : str
+        The flags; errors use the first long one.
+    library : str
+        The library's arguments that the option sets, separated by spaces, where `dest` is not their name.
+    **settings
+        Those of ``argparse.ArgumentParser.add_argument``.
+    """
+    action = container.add_argument(*flags, **settings)
+    action.library = (library or action.dest).split()
+
+
+def add_command(commands: Any, name: str, does: Callable[..., int | None], summary: str, epilog: str) -> CommandParser:
+    """Add a command with its help."""
+    parser: CommandParser = commands.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(command=does, parser=parser)
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    return parser
+
+
+# -- options that several commands have -----------------------------------------------------------------
+
+# Attributes that hold the columns of a table, and the names that `read` gives them.
+COLUMNS = {
+    "sample": "sample",
+    "config_column": "config",
+    "label": "label",
+    "prediction": "prediction",
+    "fold": "fold",
+    "repeat": "repeat",
+    "group": "group",
+    "response": "response",
+    "positive": "positive",
+}
+
+
+def add_file(parser: CommandParser) -> None:
+    """The file with the predictions, and the columns of a table."""
+    parser.add_argument("file", help="an .oof file, or a long table as .csv, .csv.gz or .parquet")
+    columns = parser.add_argument_group("columns of a .csv or .parquet table")
+    for name in ("sample", "config-column", "fold", "repeat", "group"):
+        default = name.removesuffix("-column")
+        add_option(columns, f"--{name}", library=f"{default}=", metavar="COL", help=f"(default: {default})")
+    add_option(
+        columns,
+        "--label",
+        library="label=",
+        action="append",
+        metavar="COL",
+        help="give it twice for survival: time, event (default: label)",
+    )
+    add_option(
+        columns,
+        "--prediction",
+        library="prediction=",
+        action="append",
+        metavar="COL",
+        help="give it once for each class, if several (default: prediction)",
+    )
+    add_option(
+        columns,
+        "--response",
+        metavar="R",
+        help="what the predictions are: label, score, proba, value, risk, pointwise",
+    )
+    add_option(columns, "--positive", metavar="LABEL", help="which of two classes is the positive one")
+
+
+def add_metric(parser: CommandParser, **settings: Any) -> None:
+    """The metric."""
+    add_option(parser, "--metric", metavar="M", **settings)
+
+
+def add_draws(parser: CommandParser, n_resamples: int | None = None, draws: str = "bootstrap draws") -> None:
+    """Resamples, confidence level and seed; the library's defaults apply to those that are not given."""
+    default = "" if n_resamples is None else f" (default: {n_resamples})"
+    add_option(parser, "--resamples", dest="n_resamples", type=int, metavar="B", help=f"number of {draws}{default}")
+    add_option(
+        parser,
+        "--confidence-level",
+        "--level",
+        dest="confidence_level",
+        type=float,
+        metavar="L",
+        help="confidence level of intervals (default: 0.95)",
+    )
+    add_option(parser, "--seed", dest="rng", type=_seed, metavar="N", help="seed of the draws (default: 0)")
+
+
+def add_format(parser: CommandParser, latex: bool = False) -> None:
+    """How the result is printed."""
+    choices = ["text", "json", "csv", *(["latex"] if latex else [])]
+    parser.add_argument("--format", choices=choices, default="text", help="(default: %(default)s)")
+
+
+def add_work_options(parser: CommandParser) -> None:
+    """Workers and seed."""
+    add_option(
+        parser,
+        "--jobs",
+        dest="n_jobs",
+        type=_jobs,
+        default=-1,
+        metavar="N",
+        help="number of workers (default: one per core)",
+    )
+    add_option(
+        parser,
+        "--seed",
+        dest="seed",
+        library="rng seed",
+        type=_seed,
+        default=0,
+        metavar="N",
+        help="seed of all random numbers (default: %(default)s)",
+    )
+
+
+def given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """The options of these names that were given, as arguments of a library call."""
+    return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+
+
+def _jobs(text: str) -> int:
+    number = int(text)
+    if number == 0:
+        raise argparse.ArgumentTypeError("must be a number of workers, or -1 for one per core; got 0")
+    return number
+
+
+def _seed(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0; got {number}")
+    return number
+
+
+def names(text: str) -> list[str]:
+    """Names between commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]

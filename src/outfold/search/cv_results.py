@@ -1,0 +1,242 @@
+"""``cv_results_``, the table of GridSearchCV, and the rules that select from it or drop configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import drop
+from ..data.predictions import Predictions, State
+from ..exceptions import InputError
+from ..metrics import Metric, MetricLike
+from ..metrics._scoring import Scoring
+from ..select import Rule, RuleLike, as_rule
+from ..stats.selection import tied_with_best
+from .scorers import Scorers
+from .stored_model import FunctionScorer
+
+Columns = dict[str, Any]
+
+
+def table(
+    oof: Predictions, params: Sequence[Mapping[str, Any]], scores: Mapping[str, NDArray[Any]], error_score: float
+) -> Columns:
+    """All columns; `scores` holds (configurations, splits) by name of the scorer."""
+    r, k = _cells(oof)
+    states = oof.state[:, r, k]
+    columns = time_columns(oof) | param_columns(params)
+    for name, values in scores.items():
+        filled = np.where(states == State.FAILED, error_score, values)
+        columns |= score_columns(name, filled, np.asarray(np.isin(states, _counted(error_score)).all(axis=1)))
+    words = np.full(len(states), State.DONE.name.lower(), dtype=object)
+    for state in (State.DROPPED, State.FAILED):
+        words[np.any(states == state, axis=1)] = state.name.lower()
+    return columns | {"config": np.array(oof.configs, dtype=object), "state": words}
+
+
+def _counted(error_score: float) -> tuple[State, ...]:
+    """A configuration with other cells has no mean; GridSearchCV gives failed fits a score where it was told one."""
+    return (State.DONE,) if np.isnan(error_score) else (State.DONE, State.FAILED)
+
+
+def split_scores(oof: Predictions, metric: Metric, scorer: Any) -> NDArray[np.float64]:
+    """(configurations, splits) the metric of every cell, in the order of the splits.
+
+    Where the metric is undefined, F1 without positives say, it is what the scorer of scikit-learn gives, mostly 0.
+    """
+    r, k = _cells(oof)
+    scores = np.array(oof.scores(metric)[:, r, k])
+    undefined = np.argwhere(np.isnan(scores) & (oof.state[:, r, k] == State.DONE))
+    if len(undefined) and metric.needs != "model":  # functions of the model were asked already
+        scores[tuple(undefined.T)] = FunctionScorer(scorer, oof.response).cells(
+            oof, [(c, r[i], k[i]) for c, i in undefined]
+        )
+    return scores
+
+
+def _cells(oof: Predictions) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    r, k = np.array(oof.splits.cells).T
+    return r, k
+
+
+def score_columns(name: str, splits: NDArray[np.float64], complete: NDArray[np.bool_]) -> Columns:
+    """Columns of one scorer; the mean is over the splits where it is defined, for complete configurations only."""
+    defined = ~np.isnan(splits)
+    n = np.maximum(defined.sum(axis=1), 1)
+    usable = complete & defined.any(axis=1)
+    mean = np.where(usable, np.where(defined, splits, 0.0).sum(axis=1) / n, np.nan)
+    squares = np.where(defined, (splits - mean[:, None]) ** 2, 0.0)
+    columns: Columns = {f"split{i}_test_{name}": column for i, column in enumerate(splits.T)}
+    columns[f"mean_test_{name}"] = mean
+    columns[f"std_test_{name}"] = np.where(usable, np.sqrt(squares.sum(axis=1) / n), np.nan)
+    columns[f"rank_test_{name}"] = _ranks(mean)
+    return columns
+
+
+def _ranks(mean: NDArray[np.float64]) -> NDArray[np.int32]:
+    """1 for the best and all tied with it; configurations without a mean share the last place."""
+    if np.isnan(mean).all():
+        return np.ones(len(mean), dtype=np.int32)
+    best, tied = tied_with_best(mean[None], True)
+    value = np.where(tied[0], best[0], np.where(np.isnan(mean), -np.inf, mean))
+    return (1 + len(value) - np.searchsorted(np.sort(value), value, side="right")).astype(np.int32)
+
+
+def param_columns(params: Sequence[Mapping[str, Any]]) -> Columns:
+    """``params`` and a masked ``param_...`` for each; masked where a configuration does not have the parameter."""
+    columns: Columns = {}
+    for name in dict.fromkeys(p for part in params for p in part):
+        rows = [i for i, part in enumerate(params) if name in part]
+        values = [params[i][name] for i in rows]
+        column, masked = np.empty(len(params), dtype=_dtype(values)), np.ones(len(params), dtype=bool)
+        for i, value in zip(rows, values, strict=True):
+            column[i] = value
+        masked[rows] = False
+        columns[f"param_{name}"] = np.ma.MaskedArray(column, mask=masked)
+    return columns | {"params": [dict(part) for part in params]}
+
+
+def _dtype(values: list[Any]) -> Any:
+    try:
+        found = np.array(values)
+    except ValueError:  # lists of different lengths
+        return object
+    return found.dtype if found.ndim == 1 and found.dtype.kind in "biufc" else object
+
+
+def time_columns(oof: Predictions) -> Columns:
+    """How long the fits took, predicting included; scoring stored predictions takes next to nothing."""
+    r, k = _cells(oof)
+    seconds = np.full((oof.n_configs, len(r)), np.nan) if oof.seconds is None else oof.seconds[:, r, k]
+    known = ~np.isnan(seconds)
+    n = np.maximum(known.sum(axis=1), 1)
+    mean = np.where(known.any(axis=1), np.where(known, seconds, 0.0).sum(axis=1) / n, np.nan)
+    spread = np.sqrt(np.where(known, (seconds - mean[:, None]) ** 2, 0.0).sum(axis=1) / n)
+    nothing = np.where(np.isnan(mean), np.nan, 0.0)
+    return {
+        "mean_fit_time": mean,
+        "std_fit_time": np.where(np.isnan(mean), np.nan, spread),
+        "mean_score_time": nothing,
+        "std_score_time": nothing.copy(),
+    }
+
+
+# -- rules that select and drop --------------------------------------------------------------------------
+
+
+class ByFold(Rule):
+    """A rule on the mean over folds, as GridSearchCV scores, instead of on the pooled predictions."""
+
+    def __init__(self, rule: RuleLike = None) -> None:
+        self.rule = as_rule(rule)
+        self.name = self.rule.name
+
+    def pick(self, scoring: Scoring, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
+        """The wrapped rule's picks."""
+        return self.rule.pick(scoring.by_fold(), weights)
+
+
+class FromResults(Rule):
+    """``refit=function``: the index the function finds in ``cv_results_``, also inside the bootstrap.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the table and returns a position among all configurations.
+    params : sequence of dict
+        Parameters of all configurations.
+    scorers : Scorers
+        What the columns of the table are.
+    kind, response : str
+        The task, and what is stored of the models.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        params: Sequence[Mapping[str, Any]],
+        scorers: Scorers,
+        kind: str,
+        response: str,
+    ) -> None:
+        self.function, self.params = function, params
+        self.scorers, self.kind, self.response = scorers, kind, response
+        self.name = getattr(function, "__name__", "function of cv_results_")
+
+    def pick(self, scoring: Scoring, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
+        """What the function picks on the scores under every weighting; -1 where it picks no candidate."""
+        metrics = self.scorers.metrics(self.kind, scoring.oof.target, self.response)
+        scored = {name: Scoring(scoring.oof, metric).fold_scores(weights) for name, metric in metrics.items()}
+        fixed = time_columns(scoring.oof) | param_columns(self.params)
+        position = {int(j): i for i, j in enumerate(scoring.candidates)}
+        n = len(next(iter(scored.values())))
+        # Where a score is undefined for all, there is nothing to ask.
+        known = [not any(np.isnan(values[b]).all() for values in scored.values()) for b in range(n)]
+        picked = [
+            known[b] and selected_index(self.function, fixed | self._columns(scored, scoring, b)) for b in range(n)
+        ]
+        return np.array([position.get(j, -1) if ok else -1 for j, ok in zip(picked, known, strict=True)], dtype=np.intp)
+
+    def _columns(self, scored: Mapping[str, NDArray[Any]], scoring: Scoring, draw: int) -> Columns:
+        n = len(self.params)
+        complete = np.isin(np.arange(n), scoring.candidates)
+        columns: Columns = {}
+        for name, values in scored.items():
+            splits = np.full((n, values.shape[-1]), np.nan)
+            splits[scoring.candidates] = values[draw]
+            columns |= score_columns(name, splits, complete)
+        return columns
+
+
+def selected_index(function: Callable[[Any], Any], columns: Columns) -> int:
+    """The index a function of ``cv_results_`` returns, checked as GridSearchCV checks it."""
+    index = function(columns)
+    if isinstance(index, bool) or not isinstance(index, (int, np.integer)):
+        raise TypeError(f"refit must return the index of a configuration; it returned {index!r}.")
+    if not 0 <= index < len(columns["params"]):
+        raise IndexError(f"refit returned the index {index}; there are {len(columns['params'])} configurations.")
+    return int(index)
+
+
+class Fixed(Rule):
+    """The configuration at one position among all, whatever the scores."""
+
+    def __init__(self, index: int, name: str) -> None:
+        self.index, self.name = index, name
+
+    def pick(self, scoring: Scoring, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
+        """That configuration, under every weighting."""
+        n = 1 if weights is None else len(weights)
+        return np.full(n, int(np.flatnonzero(scoring.candidates == self.index)[0]), dtype=np.intp)
+
+
+@dataclass(frozen=True, repr=False)
+class Halving(drop.DropRule):
+    """After every fold, keep the better half of the configurations still running: successive halving over folds.
+
+    Parameters
+    ----------
+    metric : str, callable or Metric
+        What decides, by its mean over the folds so far.
+    """
+
+    metric: MetricLike | None = None
+
+    def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[drop.Drop]:
+        score = scoring.metric.sign * scoring.by_fold().scores()[0]
+        order = np.argsort(np.where(np.isnan(score), np.inf, -score), kind="stable")
+        for j in order[(len(order) + 1) // 2 :]:
+            yield drop.Drop(scoring.names[j], None, scoring.names[order[0]])
+
+
+def refuse_incomplete(oof: Predictions, index: int) -> None:
+    """Refuse a function of ``cv_results_`` that selects a configuration with dropped or failed cells."""
+    if np.any(oof.state[index][oof.planned] != State.DONE):
+        raise InputError(
+            f"refit selected {oof.configs[index]!r}, which was dropped or failed.",
+            remedy="Select by mean_test_score, which is NaN there, or search with `drop=False`.",
+        )

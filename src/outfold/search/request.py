@@ -1,0 +1,237 @@
+"""What `SelectCV.fit` is asked to do: its options and data, checked before any work; its callbacks; its failed fits."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.exceptions import FitFailedWarning
+from sklearn.utils import column_or_1d, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+
+from .. import formatting
+from ..data.plan import Plan
+from ..data.predictions import Predictions, State
+from ..data.target import Target
+from ..exceptions import CollectError, FitFailedError, InputError, InputTypeError, got
+from ..fitting.estimators import check_estimator
+from ..fitting.predict import Kind
+from ..metrics import Metric
+from .optuna_search import is_sampler
+from .scorers import Scorers
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to support."""
+
+    def with_callbacks(method: Any) -> Any:
+        """The method as it is."""
+        return method
+
+
+__all__ = [
+    "CallbackSupportMixin",
+    "Callbacks",
+    "FitRequest",
+    "as_plan",
+    "as_seed",
+    "check_options",
+    "checked_labels",
+    "raise_as_sklearn",
+    "warn_of_failures",
+    "with_callbacks",
+]
+
+
+class FitRequest(NamedTuple):
+    """What is predicted from what, on which folds, and how it is scored."""
+
+    X: Any
+    y: Any
+    target: Target
+    kind: Kind
+    plan: Plan
+    groups: Any
+    fit_params: dict[str, Any]
+    seed: int
+    scorers: Scorers
+    response: Any
+    callbacks: Callbacks | None = None
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """The scorers as metrics of stored predictions."""
+        return self.scorers.metrics(self.kind, self.target, self.response)
+
+    @property
+    def positive(self) -> Any:
+        """The positive one of two classes."""
+        classes = self.target.classes
+        return classes[-1] if classes is not None and len(classes) == 2 else None
+
+
+class Callbacks:
+    """Tells scikit-learn's callbacks of a search when its fit begins, when a cell is finished, and when the fit ends."""
+
+    def __init__(self, search: Any, X: Any, y: Any) -> None:
+        self._search, self._data = search, {"X": X, "y": y}
+        self._fit = search._init_callback_context(task_name="fit", max_subtasks=None)
+        self._fit.call_on_fit_task_begin(estimator=search, **self._data)
+
+    @classmethod
+    def of(cls, search: Any, X: Any, y: Any) -> Callbacks | None:
+        """The callbacks of a search; None if it has none."""
+        listening = getattr(search, "_skl_callbacks", None) or hasattr(search, "_parent_callback_ctx")
+        return cls(search, X, y) if listening else None
+
+    def __call__(self, done: int, total: int) -> None:
+        """One more cell is finished."""
+        cell = self._fit.subcontext(task_name="cell")
+        cell.call_on_fit_task_begin(estimator=self._search, **self._data)
+        cell.call_on_fit_task_end(estimator=self._search, **self._data)
+
+    def end(self) -> None:
+        """The fit is done."""
+        self._fit.call_on_fit_task_end(estimator=self._search, **self._data)
+
+
+# -- checks of arguments --------------------------------------------------------------------------------
+
+
+def check_options(search: Any) -> None:
+    """Refuse options of a search that contradict each other or mean nothing."""
+    check_estimator(search._prototype(), None)
+    _refuse_other_kinds(search._prototype())
+    if search.grid is not None and search.param_grid is not None:
+        raise InputError("`grid` and `param_grid` are two names for one thing.", remedy="Give one of them.")
+    if is_sampler(search.search):
+        _check_sampler_options(search)
+    elif search.search not in ("grid", "random", "halving"):
+        needed = "must be 'grid', 'random', 'halving' or an Optuna sampler or study"
+        raise InputError(argument="search", needed=needed, given=got(search.search))
+    if callable(search.refit) and search.rule is not None:
+        raise InputError("`rule` and a `refit` function both select the configuration.", remedy="Give one of them.")
+    if not (isinstance(search.refit, (bool, str, np.bool_)) or callable(search.refit)):
+        needed = "must be True, False, the name of a scorer or a function of cv_results_"
+        raise InputError(argument="refit", needed=needed, given=got(search.refit))
+    if not (isinstance(search.error_score, Real) or search.error_score == "raise"):
+        raise InputError(argument="error_score", needed="must be a number or 'raise'", given=got(search.error_score))
+    if search.return_train_score:
+        raise InputError(
+            argument="return_train_score=True",
+            needed="needs predictions of the training samples, which are not collected",
+            remedy="Leave it out, and use `sklearn.model_selection.validation_curve` to see training scores.",
+        )
+    if search.search == "halving" and search.drop is not True:
+        raise InputError(
+            "`search='halving'` decides itself which configurations to drop.",
+            remedy="Leave `drop=True`, or use `search='grid'`.",
+        )
+
+
+def _check_sampler_options(search: Any) -> None:
+    if isinstance(search.estimator, Mapping):
+        raise InputError(
+            "a sampler sets the parameters of one estimator.", remedy="Give an estimator and a grid of distributions."
+        )
+    if search.repeats == "auto":
+        raise InputError(
+            "a sampler needs scores of the same folds each time.",
+            remedy="Give a number of `repeats` instead of 'auto'.",
+        )
+
+
+def _refuse_other_kinds(estimator: Any) -> None:
+    """Refuse an estimator that predicts no labels, or whose X would have to be split by columns too."""
+    tags = get_tags(estimator)
+    name = type(estimator).__name__
+    if tags.estimator_type == "clusterer":
+        raise InputError(
+            f"{name} finds clusters and predicts no labels that could be scored.", remedy="Use GridSearchCV for it."
+        )
+    if tags.input_tags.pairwise:
+        raise InputError(
+            f"{name} takes kernels or distances between samples as X, whose columns would have to be held out too.",
+            remedy="Give features and a kernel by name or function, such as `kernel='rbf'`.",
+        )
+
+
+def as_seed(random_state: Any) -> int:
+    """The seed that a `random_state` means."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    needed = "must be a whole number from 0, or None to draw one"
+    raise InputError(argument="random_state", needed=needed, given=got(random_state))
+
+
+def as_plan(cv: Any) -> Plan:
+    """The plan that a `cv` means."""
+    if cv is None:
+        return Plan()
+    if isinstance(cv, Plan):
+        return cv
+    if isinstance(cv, (bool, str)):
+        needed = "must be a number of folds, a Plan or a splitter of scikit-learn"
+        raise InputError(argument="cv", needed=needed, given=got(cv))
+    return Plan(folds=int(cv)) if isinstance(cv, (int, np.integer)) else Plan.from_cv(cv)
+
+
+def checked_labels(y: Any, estimator: Any) -> Any:
+    """Labels in one dimension; some refusals use the words that scikit-learn's estimator checks look for."""
+    if y is None:
+        raise InputError("This SelectCV estimator requires y to be passed, but the target y is None.")
+    plain = np.asarray(y)
+    if plain.dtype.names is not None:
+        return y
+    if plain.ndim == 2 and plain.shape[1] > 1:
+        raise InputError(
+            f"y should be a 1d array, got an array of shape {plain.shape}: a search compares predictions of one column.",
+            remedy="Search for each column separately.",
+        )
+    y = column_or_1d(y, warn=True)
+    if len(y) < 2:
+        raise InputError(
+            f"a search needs samples to hold out and to fit on; there is {formatting.count(len(y), 'sample')}."
+        )
+    if is_classifier(estimator):
+        check_classification_targets(y)
+    return y
+
+
+# -- failed fits, as scikit-learn reports them ----------------------------------------------------------
+
+
+def warn_of_failures(oof: Predictions) -> None:
+    """One FitFailedWarning that counts the failed fits and names the most common reason."""
+    states = oof.state[:, oof.planned]
+    n = int(np.sum(states == State.FAILED))
+    if n:
+        reason = Counter(oof.messages.values()).most_common(1)[0][0]
+        warnings.warn(
+            f"{n} of {states.size} fits failed; their configurations cannot be selected. The most common reason: "
+            f"{reason} Use error_score='raise' to see the exception.",
+            FitFailedWarning,
+            stacklevel=3,
+        )
+
+
+def raise_as_sklearn(error: CollectError) -> NoReturn:
+    """Raise the exception of the fit that failed, as GridSearchCV does, with a note on which fit; else an InputError."""
+    cause = error.__cause__
+    if isinstance(error, FitFailedError) and isinstance(cause, Exception):
+        cause.add_note(str(error))
+        raise cause
+    kind = InputTypeError if "): TypeError: " in str(error) else InputError
+    raise kind(str(error)) from error
