@@ -478,7 +478,7 @@ def _notes(table: ScoreTable, found: Ranks, omnibus: OmnibusTest, method: str, t
         notes.append(
             Note(
                 "OF356",
-                "all data sets rank the algorithms in the same order: F is infinite, p is the exact probability of such agreement.",
+                "all data sets rank the algorithms in the same order: F is infinite, p is the exact chance of such agreement.",
             )
         )
     return tuple(notes)
