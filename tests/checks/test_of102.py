@@ -19,7 +19,7 @@ def test_counts_those_that_are_split(says, classes):
     folds = groups % 5
     folds[3] = 4
     # Group 0 has a sample in fold 4 now: group 0 alone is split.
-    assert says("OF102", classes(folds=folds, groups=groups)).startswith("1 of 10 groups stand")
+    assert says("OF102", classes(folds=folds, groups=groups)).startswith("1 of 10 groups are")
 
 
 def test_silent_where_groups_are_kept_or_not_known(says, classes):

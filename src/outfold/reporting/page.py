@@ -92,7 +92,7 @@ def _sections(report: Report) -> Iterable[tuple[str, str, str]]:
     yield "evidence", "The evidence", _figures(others)
     yield (
         "predictions",
-        "What the winner predicts",
+        "Its predictions",
         _figures(p for p in report.pictures if p.name in _PREDICTED),
     )
     yield "comparisons", "Comparisons", _comparisons(report)
