@@ -306,7 +306,7 @@ def test_levels_lie_between_0_and_1(level):
         (lambda: intervals.corrected_t([0.5, 0.6], 0, 1), "n_train and n_test must be numbers of samples"),
         (lambda: intervals.corrected_t([0.5, 0.6], [9, 9, 9], 1), "one for all 2 folds"),
         (lambda: intervals.conservative_z([0.5], [0.4, 0.6]), r"shape \(M, 2\)"),
-        (lambda: intervals.delong([0, 1, 1], [1, 2]), "as many"),
+        (lambda: intervals.delong([0, 1, 1], [1, 2]), "one entry for each label"),
         (lambda: intervals.delong([0, 1, 1], [1, 2, 3]), "two classes with two samples at least; got 1 of 0, 2 of 1"),
         (lambda: intervals.delong([0, 1, 2, 2], [1, 2, 3, 4]), "two classes"),
         (lambda: intervals.delong([0, 0, 1, 1], [1, 2, 3, 4], [0, 0, 1, 2]), "two groups with each class"),

@@ -9,8 +9,9 @@ from typing import Any, get_args
 import numpy as np
 
 from . import formatting
-from .arguments import check_count
+from .arguments import check_choice, check_count
 from .data.plan import Plan
+from .docstrings import fill_with
 from .drop import Bootstrap, DropRule
 from .exceptions import InputError, got
 from .results import Advice, Optimism
@@ -36,6 +37,7 @@ _FOLDS, _FEWER_FOLDS = 10, 5
 _MOST_SUMMED = 1_000_000
 
 
+@fill_with({})
 def advise(
     n_samples: int,
     n_configs: int,
@@ -48,35 +50,45 @@ def advise(
     accuracy: Accuracy = (14, 6),
     precision: float = 0.01,
 ) -> Advice:
-    """A plan, an estimate or a test for this many samples and configurations, with the reasons.
+    """Recommend a plan, and an estimate or a test, for this many samples and configurations, with the reasons.
 
-    Joins Figure 23 of Raschka (2018) with what the other papers found: cross-validation with the bootstrap bias correction
-    for few samples, dropping for more, a hold-out for very many; the 5x2cv F test or the blocked 3x2 t test to compare
-    algorithms, McNemar's test on one large test set.
+    The advice joins Figure 23 of [1]_ with what other papers found. It takes cross-validation with bootstrap bias correction
+    for few samples, adds dropping for more, and a hold-out for very many. To compare algorithms it takes the 5x2cv F test,
+    the blocked 3x2 t test, or McNemar's test on one large test set.
 
     Parameters
     ----------
-    n_samples, n_configs
-        How many there are.
-    task
+    n_samples, n_configs : int
+        Number of samples and of configurations.
+    task : {"binary", "multiclass", "regression", "survival"}
         What is predicted.
-    goal
-        ``"select"`` a configuration and say how good it is, ``"estimate"`` how good, with a second opinion, or ``"compare"``
-        two or more for whether their difference is real.
-    cost, budget
-        Seconds a fit takes, and seconds there are; with both, the best plan that fits is taken.
-    n_jobs
+    goal : {"select", "estimate", "compare"}
+        ``select`` a configuration and estimate how good it is; ``estimate`` how good it is, with a second opinion; or
+        ``compare`` two or more configurations.
+    cost, budget : float or None
+        Seconds that one fit takes, and seconds that there are. With both, the best plan that fits is taken.
+    n_jobs : int
         Number of workers.
-    accuracy
-        What the configurations are thought to be like, for the expected optimism, as in `simulate.optimism`; by default
-        spread around 0.7 as in one of the paper's simulations.
-    precision
-        One test set is enough when a 95 percent interval of accuracy on it is no wider than this to either side, whatever the
+    accuracy : float, tuple or list
+        What you expect the configurations to be like, for the expected optimism: see `simulate.optimism`. The default is spread
+        around 0.7.
+    precision : float
+        One test set is enough if a 95 percent interval of accuracy on it is no wider than this to either side, whatever the
         accuracy. The default is our choice: 9,604 test samples.
+
+    Returns
+    -------
+    Advice
+        The plan, the method, the number of fits, the expected optimism, and the reasons.
+
+    References
+    ----------
+    {raschka2018}
 
     Examples
     --------
-    >>> advice = advise(80, 150)
+    >>> import outfold as of
+    >>> advice = of.advise(80, 150)
     >>> advice.plan, advice.method, advice.fits
     (Plan(4 x 10-fold), 'bbc', 6000)
     """
@@ -91,9 +103,7 @@ class _Case:
         self, n: Any, c: Any, task: Any, goal: Any, cost: Any, budget: Any, n_jobs: Any, precision: Any
     ) -> None:
         for name, value, known in (("goal", goal, get_args(Goal)), ("task", task, get_args(Task))):
-            if value not in known:
-                needed = f"must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}"
-                raise InputError(argument=name, needed=needed, given=got(value))
+            check_choice(value, known, name)
         # A blocked 3x2 plan has four blocks.
         self.n = check_count(n, "n_samples", 4 if goal == "compare" else 2)
         self.c = check_count(c, "n_configs")

@@ -100,8 +100,3 @@ def as_seed(rng: RngLike, name: str = "rng") -> int:
         needed = "must be None, a whole number from 0, a `numpy.random.Generator` or a `numpy.random.SeedSequence`"
         raise InputError(argument=name, needed=needed, given=got(rng))
     return int(rng)
-
-
-def check_level(level: float, name: str = "confidence_level") -> float:
-    """The former name of `check_confidence_level`."""
-    return check_confidence_level(level, name)

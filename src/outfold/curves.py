@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import formatting, metrics
+from .arguments import check_choice
 from .data.plan import Plan, group_codes
 from .data.predictions import Predictions
-from .exceptions import InputError
+from .docstrings import fill_with
+from .exceptions import InputError, got
 from .fitting.api import Cell, Rows, TrainedPredictions, TrainingRows, collect_trained
 from .fitting.configs import as_configs, grid
 from .fitting.job import Job
@@ -33,7 +35,35 @@ _SHARES = tuple(round(0.1 * i, 1) for i in range(1, 11))
 # Streams of one seed are told apart by the first word of their spawn key (see _plan).
 _SUBSET_STREAM = 0x5B5E7
 
+_document = fill_with(
+    {
+        "data": (
+            "X : array-like, sparse matrix, data frame or list of str\n    Features.\n"
+            "y : array-like\n    Labels, values, or survival records (event, time)."
+        ),
+        "plan": (
+            "plan : Plan, int, splitter, iterable or None\n"
+            "    How samples are held out: a plan, a number of folds, a scikit-learn splitter, or (train, test) index pairs.\n"
+            "    None takes 5 folds for `learning` and 10 for `validation`."
+        ),
+        "collected": (
+            "metric : str, callable, Metric or None\n    The score; None takes the default metric of the task.\n"
+            "groups : array-like or None\n    The group of each sample; the samples of a group are held out together.\n"
+            "rng : int or None\n    Seed of the splits and of the fits; None draws one.\n"
+            "n_jobs : int or None\n    Number of workers; None is one, or what ``joblib.parallel_config`` says.\n"
+            "fit_params : dict or None\n    Arguments of each ``fit``; arrays with one entry for each sample are split like X.\n"
+            "timeout : float or None\n    Seconds that a fit may take; one that takes longer is a failed fit.\n"
+            'progress : bool, "always" or callable\n'
+            "    Whether to show a line on the terminal, or a function to call instead.\n"
+            "positive : label or None\n    Which of two classes is the positive one; None takes the last in sorted order.\n"
+            'task : {"classification", "regression", "survival"} or None\n'
+            "    What is predicted, if the estimators do not say it."
+        ),
+    }
+)
 
+
+@_document
 def learning(
     configs: Any,
     X: Any,
@@ -51,40 +81,40 @@ def learning(
     positive: Any = None,
     task: Literal["classification", "regression", "survival"] | None = None,
 ) -> LearningCurve:
-    """Scores on training and held-out samples as the training part grows (Raschka 2018, Figure 4).
+    """Score configurations on training and held-out samples as the training part grows (Figure 4 of [1]_).
 
-    The held-out parts are the same at every size and for every configuration, so that points can be compared. A
-    larger part contains the smaller ones; classes keep their proportions and are all present; groups stay whole, so that
-    parts of grouped data only come near the size asked for. At the full size the fits are those of `collect`.
+    The held-out parts are the same at every size and for every configuration, so you can compare the points. A larger part
+    contains the smaller ones. Classes keep their proportions and are all present. Groups stay whole, so parts of grouped data
+    only come near the size asked for. At the full size the fits are those of `collect`.
 
     Parameters
     ----------
-    configs
+    configs : Configs, dict of estimators or estimator
         Configurations as `collect` takes them; each gets a curve.
-    X, y
-        Features and labels, as for `collect`.
-    sizes
-        Shares of the training part (floats up to 1.0) or numbers of samples (whole numbers). By default 0.1, 0.2, ..., 1.0,
+    {data}
+    sizes : sequence of float or int, or None
+        Shares of the training part (floats up to 1.0) or numbers of samples (whole numbers). None takes 0.1, 0.2, ..., 1.0,
         without those too small to hold every class.
-    plan
-        How samples are held out; 5 folds by default.
-    metric
-        The score; the default metric of the task where it is left out.
-    groups, rng, n_jobs, fit_params, timeout, progress, positive, task
-        As for `collect`.
+    {plan}
+    {collected}
 
     Returns
     -------
     LearningCurve
-        The band is one standard deviation over folds and repeats: where the score of a single split lies. It does not
-        shrink when repeats are added.
+        The band is one standard deviation over folds and repeats: where the score of a single split lies. It does not shrink
+        when repeats are added.
+
+    References
+    ----------
+    {raschka2018}
 
     Examples
     --------
+    >>> import outfold as of
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
-    >>> learning(GaussianNB(), X, y, sizes=[15, 60, 120])
+    >>> of.curves.learning(GaussianNB(), X, y, sizes=[15, 60, 120])
     <LearningCurve of 1 configuration by accuracy at 3 sizes>
     """
     options = Options.checked(
@@ -115,6 +145,7 @@ def learning(
     )
 
 
+@_document
 def validation(
     estimator: Any,
     X: Any,
@@ -135,45 +166,46 @@ def validation(
     positive: Any = None,
     task: Literal["classification", "regression", "survival"] | None = None,
 ) -> ValidationCurve:
-    """Scores on training and held-out samples over the values of one parameter (Raschka 2018, Figure 18).
+    """Score an estimator on training and held-out samples over the values of one parameter (Figure 18 of [1]_).
 
     Parameters
     ----------
-    estimator
+    estimator : estimator
         Any estimator or pipeline.
-    X, y
-        Features and labels, as for `collect`.
-    param, values
-        The parameter, by its full name or the part of it that is not shared, and the values to try.
-    name
+    {data}
+    param : str
+        The parameter: its full name, or the part of the name that no other parameter has.
+    values : sequence
+        The values to try.
+    name : str
         What the configurations are called: ``model(C=0.1)``.
-    simpler
+    simpler : {"smaller", "larger"}
         Whether smaller or larger values make a simpler model, for the one-standard-error choice.
-    plan
-        How samples are held out; 10 folds by default.
-    metric
-        The score; the default metric of the task where it is left out.
-    groups, rng, n_jobs, fit_params, timeout, progress, positive, task
-        As for `collect`.
+    {plan}
+    {collected}
 
     Returns
     -------
     ValidationCurve
-        With the best value and the simplest one within one standard error of it. The band is one standard error over the
-        folds of a repeat, averaged over repeats, as in that rule. ``curve.oof`` holds the predictions themselves.
+        The curve with the best value, and the simplest value within one standard error of it. The band is one standard error
+        over the folds of a repeat, averaged over repeats, as in that rule. ``curve.oof`` holds the predictions.
+
+    References
+    ----------
+    {raschka2018}
 
     Examples
     --------
+    >>> import outfold as of
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> validation(DecisionTreeClassifier(), X, y, "max_depth", [1, 2, 4]).best_value
+    >>> of.curves.validation(DecisionTreeClassifier(), X, y, "max_depth", [1, 2, 4], plan=5).best_value
     4
     """
-    if simpler not in ("smaller", "larger"):
-        raise InputError(f"simpler must be 'smaller' or 'larger'; got {simpler!r}.")
+    check_choice(simpler, ("smaller", "larger"), "simpler")
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
-        raise InputError(f"values must be a list of values of {param}; got {values!r}.")
+        raise InputError(argument="values", needed=f"must be a list of values of {param}", given=got(values))
     values = list(values)
     configs = grid(name, estimator, {param: values})
     options = Options.checked(
@@ -290,24 +322,30 @@ def _wanted(sizes: Any, smallest: int, least: int, plan: str) -> list[float]:
     given = np.asarray(sizes)
     if given.ndim != 1 or not len(given) or given.dtype.kind not in "iuf":
         raise InputError(
-            f"sizes must be shares of the training part such as [0.1, 0.5, 1.0], or numbers of samples; got {sizes!r}."
+            argument="sizes",
+            needed="must be shares of the training part such as [0.1, 0.5, 1.0], or numbers of samples",
+            given=got(sizes),
         )
     shares = given.dtype.kind == "f"
     if shares and not (np.all(given > 0) and np.all(given <= 1)):
         wrong = given[~((given > 0) & (given <= 1))][0]
         raise InputError(
-            f"a share of the training part lies above 0 and is at most 1.0; got {wrong:g}. Whole numbers are numbers of samples."
+            needed="a share of the training part lies above 0 and is at most 1.0",
+            given=f"got {wrong:g}",
+            remedy="Whole numbers are numbers of samples.",
         )
     if not shares and given.max() > smallest:
         raise InputError(
-            f"a size of {formatting.count(int(given.max()), 'sample')} is larger than the smallest training part, "
-            f"{formatting.count(smallest, 'sample')} by {plan}. Give at most {smallest}, or a plan with more folds."
+            needed=f"a size of {formatting.count(int(given.max()), 'sample')} is larger than the smallest training part, "
+            f"{formatting.count(smallest, 'sample')} by {plan}",
+            remedy=f"Give at most {smallest}, or a plan with more folds.",
         )
     tiny = min(round(float(size) * smallest) if shares else int(size) for size in given)
     if tiny < least:
         raise InputError(
-            f"the smallest size comes to {formatting.count(tiny, 'sample')}; a training part needs {least} at least, one of "
-            "every class. Leave out the smallest sizes."
+            needed=f"the smallest size comes to {formatting.count(tiny, 'sample')}",
+            given=f"a training part needs {least} at least, one of every class",
+            remedy="Leave out the smallest sizes.",
         )
     return [float(size) if shares else int(size) for size in np.unique(given)]
 

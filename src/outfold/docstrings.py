@@ -10,13 +10,17 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 _PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
-# Texts of parameters that mean the same in the whole package.
+# Texts that are the same in the whole package.
 COMMON = {
     "rng": (
         "rng : int, Generator, SeedSequence or None\n"
         "    Seed of the draws. The same int gives the same result; None draws a new seed."
     ),
     "n_resamples": "n_resamples : int\n    Number of random draws.",
+    "raschka2018": (
+        ".. [1] Raschka, S. (2018). Model evaluation, model selection, and algorithm selection in machine learning.\n"
+        "   arXiv:1811.12808."
+    ),
 }
 
 
@@ -48,3 +52,35 @@ def fill_with(texts: Mapping[str, str]) -> Callable[[F], F]:
         return fill_docstring(function, texts)
 
     return decorate
+
+
+_FIELDS = {
+    "metric": "metric : str\n    Name of the metric.\ngreater_is_better : bool\n    Direction of the metric.",
+    "pair": "a, b : str\n    The two configurations.",
+    "configs": "configs : tuple of str\n    The configurations.\nscores : ndarray of shape (C,)\n    Their scores.",
+    "described": "description, reference : str\n    The method in words, and the paper that defines it.",
+    "level": "confidence_level : float\n    Level of the interval. The test decides at alpha = 1 - confidence_level.",
+    "alternative": (
+        'alternative : {"two-sided", "better", "worse"}\n'
+        "    Whether the test asks if `a` differs from `b`, is better or is worse."
+    ),
+    "plan": "plan, fingerprint : str or None\n    How samples were held out, and a hash of labels and splits.",
+    "n_samples": "n_samples : int or None\n    Number of samples; None if it is not known.",
+    "reason": "reason : str\n    Why `auto` chose this test; empty if you named it.",
+    "failures": "failures : dict of str to int\n    Messages of failed fits, and how many there were of each.",
+    "notes": "notes : tuple of Note\n    Caveats, each with the code of its check.",
+    "details": "details : dict\n    Further numbers of the method.",
+}
+_TERMS = "\n".join(
+    [
+        _FIELDS["metric"],
+        "method : str\n    Name of the function of `compare` or `rank`.",
+        _FIELDS["described"],
+        "statistic_name : str\n    Such as ``t``, ``chi2`` or ``z``.",
+        *(_FIELDS[name] for name in ("plan", "n_samples", "alternative", "level")),
+        "rope : float or None\n    Half the width of the region of practical equivalence, in units of the metric.",
+    ]
+)
+
+# Fills the docstrings of results with the attributes that several of them have.
+document_result = fill_with({**_FIELDS, "terms": _TERMS})

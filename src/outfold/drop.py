@@ -39,7 +39,7 @@ _DROP_STREAM = 0xD209
 class Drop(NamedTuple):
     """A configuration to fit no more.
 
-    Attributes
+    Parameters
     ----------
     config : str
         Its name.

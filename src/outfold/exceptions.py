@@ -27,6 +27,16 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+__all__ = [
+    "CollectError",
+    "FileError",
+    "FitFailedError",
+    "InputError",
+    "NeedError",
+    "OutfoldError",
+    "StoreMismatchError",
+]
+
 _CODE = re.compile(r"`([^`]+)`")
 
 

@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import check_count, check_level, is_number
+from .arguments import RngLike, as_seed, check_confidence_level, check_count, is_number
 from .data.plan import group_codes
-from .exceptions import InputError
+from .docstrings import fill_with
+from .exceptions import InputError, got
 from .results import Interval
 from .stats import intervals as _kernels
 from .stats import roc_curves as _areas
@@ -48,125 +49,234 @@ __all__ = [
 
 Statistic = Callable[[NDArray[Any]], float]
 
+_document = fill_with(
+    {
+        "counts": (
+            "k, n : int\n"
+            "    Number of successes, and number of independent samples: the right answers of a model on a test set, say."
+        ),
+        "draws": "draws : array-like of shape (B,)\n    The statistic on each bootstrap sample.",
+        "confidence_level": "confidence_level : float\n    Level of the interval.",
+        "interval": "Interval\n    Its ends, ``low`` and ``high``.",
+        "efron1987": (
+            ".. [1] Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association\n"
+            "   82, 171-185."
+        ),
+        "nadeau2003": (
+            ".. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52, 239-281."
+        ),
+    }
+)
+
 
 # ---------------------------------------------------------------------------------- counts
 
 
+@_document
 def normal(k: int, n: int, *, confidence_level: float = 0.95) -> Interval:
-    """Share k / n plus and minus z sqrt(p (1 - p) / n): too narrow for few samples or shares near 0 or 1.
+    """Share k / n plus and minus z sqrt(p (1 - p) / n): too narrow for few samples, or for shares near 0 or 1.
 
     Parameters
     ----------
-    k, n
-        How many of how many independent samples: right answers of a model on a test set, say.
+    {counts}
+    {confidence_level}
+
+    Returns
+    -------
+    {interval}
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> low, high = of.intervals.normal(92, 100)
+    >>> print(f"{low:.3f} to {high:.3f}")
+    0.867 to 0.973
     """
-    level, (k, n) = check_level(confidence_level), _counts(k, n)
+    level, (k, n) = check_confidence_level(confidence_level), _counts(k, n)
     p = k / n
     return Interval(*_kernels.around(p, float(np.sqrt(p * (1 - p) / n)), level))
 
 
+@_document
 def wilson(k: int, n: int, *, confidence_level: float = 0.95) -> Interval:
-    """Shares that the score test does not refuse (Wilson 1927); the one to use for a share.
+    """Shares that the score test does not reject; use this one for a share.
 
     Parameters
     ----------
-    k, n
-        As for `normal`.
+    {counts}
+    {confidence_level}
+
+    Returns
+    -------
+    {interval}
+
+    References
+    ----------
+    .. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of the American
+       Statistical Association 22, 209-212.
 
     Examples
     --------
     >>> import outfold as of
     >>> low, high = of.intervals.wilson(92, 100)
-    >>> f"{low:.4f} {high:.4f}"
-    '0.8500 0.9589'
+    >>> print(f"{low:.4f} to {high:.4f}")
+    0.8500 to 0.9589
     """
-    level, (k, n) = check_level(confidence_level), _counts(k, n)
+    level, (k, n) = check_confidence_level(confidence_level), _counts(k, n)
     return Interval(*_kernels.wilson(k, n, level))
 
 
+@_document
 def clopper_pearson(k: int, n: int, *, confidence_level: float = 0.95) -> Interval:
-    """Shares that neither exact binomial tail refuses (Clopper and Pearson 1934): never covers too rarely, and is wide.
+    """Shares that neither exact binomial tail rejects: it never covers too rarely, and is wide.
 
     Parameters
     ----------
-    k, n
-        As for `normal`.
+    {counts}
+    {confidence_level}
+
+    Returns
+    -------
+    {interval}
+
+    References
+    ----------
+    .. [1] Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of the
+       binomial. Biometrika 26, 404-413.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> low, high = of.intervals.clopper_pearson(92, 100)
+    >>> print(f"{low:.3f} to {high:.3f}")
+    0.848 to 0.965
     """
-    level, (k, n) = check_level(confidence_level), _counts(k, n)
+    level, (k, n) = check_confidence_level(confidence_level), _counts(k, n)
     return Interval(*_kernels.clopper_pearson(k, n, level))
 
 
 def _counts(k: Any, n: Any) -> tuple[int, int]:
     n, k = check_count(n, "n"), check_count(k, "k", 0)
     if k > n:
-        raise InputError(f"k must be at most n, k of n samples; got k={k}, n={n}.")
+        raise InputError(argument="k", needed="must be at most n, k of n samples", given=f"got k={k}, n={n}")
     return k, n
 
 
 # ---------------------------------------------------------------------------------- values of samples
 
 
+@_document
 def t(values: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
     """Mean of independent values plus and minus t_{n-1} S / sqrt(n).
 
     Parameters
     ----------
-    values
-        One a sample of a test set: losses, say. Scores of folds are not independent; `corrected_t` is for them.
+    values : array-like of shape (N,)
+        One value for each sample of a test set, such as its loss. Use `corrected_t` for scores of folds: they are not
+        independent.
+    {confidence_level}
+
+    Returns
+    -------
+    {interval}
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> low, high = of.intervals.t([0.2, 0.5, 0.1, 0.4, 0.3])
+    >>> print(f"{low:.3f} to {high:.3f}")
+    0.104 to 0.496
     """
-    level, v = check_level(confidence_level), _several(values, "values")
+    level, v = check_confidence_level(confidence_level), _several(values, "values")
     return Interval(*_kernels.around(v.mean(), float(v.std(ddof=1) / np.sqrt(len(v))), level, len(v) - 1))
 
 
+@_document
 def cluster_robust(values: ArrayLike, groups: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
-    """Mean of values that come in groups, of which only the groups are independent.
+    """Mean of values that come in groups, if only the groups are independent.
 
-    The standard error is sqrt(G/(G-1) sum_g (sum_{i in g} (v_i - mean))^2) / n, with t of G - 1 degrees of freedom (Liang and
-    Zeger 1986, for a mean). With one value a group it is `t`.
+    The standard error is sqrt(G/(G-1) sum_g (sum_{i in g} (v_i - mean))^2) / n, with t of G - 1 degrees of freedom [1]_. With
+    one value in each group it is `t`.
 
     Parameters
     ----------
-    values
+    values : array-like of shape (N,)
         One value for each sample.
-    groups
-        The group of every sample: patient, site, user.
+    groups : array-like of shape (N,)
+        The group of each sample, such as patient, site or user.
+    {confidence_level}
+
+    Returns
+    -------
+    {interval}
+
+    References
+    ----------
+    .. [1] Liang, K.-Y. and Zeger, S. L. (1986). Longitudinal data analysis using generalized linear models. Biometrika 73,
+       13-22.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> low, high = of.intervals.cluster_robust([0.2, 0.5, 0.1, 0.4, 0.3, 0.3], groups=[1, 1, 2, 2, 3, 3])
+    >>> print(f"{low:.3f} to {high:.3f}")
+    0.176 to 0.424
     """
-    level, v = check_level(confidence_level), _several(values, "values")
+    level, v = check_confidence_level(confidence_level), _several(values, "values")
     codes = _groups(groups, len(v))
     return Interval(*_kernels.around(v.mean(), _kernels.cluster_error(v, codes), level, int(codes.max())))
 
 
+@_document
 def bca(
     values: ArrayLike,
     statistic: Statistic = np.mean,
     *,
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
-    rng: int = 0,
+    rng: RngLike = 0,
 ) -> Interval:
-    """Any statistic of independent values, by the bootstrap corrected for bias and acceleration (BCa; Efron 1987).
+    """Any statistic of independent values, by the bootstrap corrected for bias and acceleration (BCa).
 
     Parameters
     ----------
-    values
-        One value for each sample, or one row for each sample.
-    statistic
-        Called with the values, or the rows, of every draw.
-    n_resamples
-        Number of draws.
-    rng
-        Seed of the draws.
+    values : array-like of shape (N,) or (N, ...)
+        One value or one row for each sample.
+    statistic : callable
+        Called with the values, or the rows, of each draw.
+    {n_resamples}
+    {confidence_level}
+    {rng}
+
+    Returns
+    -------
+    {interval}
+
+    References
+    ----------
+    {efron1987}
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> low, high = of.intervals.bca([0.2, 0.5, 0.1, 0.4, 0.3, 0.9, 0.2], np.median, n_resamples=999)
+    >>> print(f"{low:.1f} to {high:.1f}")
+    0.2 to 0.5
     """
-    level, v = check_level(confidence_level), np.asarray(values)
+    level, v = check_confidence_level(confidence_level), np.asarray(values)
     if v.ndim < 1 or len(v) < 2:
-        raise InputError(f"values must be those of two samples at least; got shape {v.shape}.")
+        raise InputError(
+            argument="values", needed="must be those of two samples at least", given=f"got shape {v.shape}"
+        )
     b, n = check_count(n_resamples, "n_resamples", _least_draws(level)), len(v)
     if not callable(statistic):
-        raise InputError(f"statistic must be a function of the values, such as np.median; got {statistic!r}.")
+        raise InputError(
+            argument="statistic", needed="must be a function of the values, such as np.median", given=got(statistic)
+        )
     observed = _number_of(statistic, v)
     draws = [
         _number_of(statistic, v[np.repeat(np.arange(n), row)])
-        for block in Bootstrap(n, check_count(rng, "rng", 0)).blocks(b)
+        for block in Bootstrap(n, as_seed(rng)).blocks(b)
         for row in block
     ]
     jackknife = [_number_of(statistic, np.delete(v, i, axis=0)) for i in range(n)]
@@ -177,28 +287,51 @@ def _number_of(statistic: Statistic, values: NDArray[Any]) -> float:
     found = statistic(values)
     if np.ndim(found) or not is_number(np.asarray(found).item()):
         raise InputError(
-            f"statistic must give one finite number for all values, for every draw and without each value; got {found!r}. "
-            "Leave out undefined values, or make the draws yourself and use bca_draws."
+            argument="statistic",
+            needed="must give one finite number for all values, for every draw and without each value",
+            given=got(found),
+            remedy="Leave out undefined values, or make the draws yourself and use `bca_draws`.",
         )
     return float(found)
 
 
+@_document
 def bca_draws(draws: ArrayLike, observed: float, jackknife: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
-    """The BCa interval from draws made elsewhere (Efron 1987).
+    """The BCa interval from draws that you made yourself.
 
     Parameters
     ----------
-    draws
-        The statistic on every bootstrap sample.
-    observed
+    {draws}
+    observed : float
         The statistic on all samples.
-    jackknife
+    jackknife : array-like of shape (N,)
         The statistic without each of the samples (or groups).
+    {confidence_level}
+
+    Returns
+    -------
+    {interval}
+
+    References
+    ----------
+    {efron1987}
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> values = np.arange(20.0)
+    >>> drawn = np.random.default_rng(0).choice(values, (999, 20)).mean(axis=1)
+    >>> left = [np.delete(values, i).mean() for i in range(20)]
+    >>> low, high = of.intervals.bca_draws(drawn, values.mean(), left)
+    >>> print(f"{low:.1f} to {high:.1f}")
+    7.0 to 11.9
     """
-    level = check_level(confidence_level)
+    level = check_confidence_level(confidence_level)
     b, left = _several(draws, "draws"), _several(jackknife, "jackknife")
     if not is_number(observed):
-        raise InputError(f"observed must be the statistic on all samples, a finite number; got {observed!r}.")
+        raise InputError(
+            argument="observed", needed="must be the statistic on all samples, a finite number", given=got(observed)
+        )
     return Interval(*_kernels.bca(b, float(observed), left, level))
 
 
@@ -207,41 +340,76 @@ def _least_draws(level: float) -> int:
     return int(np.ceil(2 / (1 - level) - 1 - 1e-9))
 
 
+@_document
 def percentile(draws: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
     """Equal-tailed quantiles of bootstrap draws, linearly interpolated.
 
-    Of BBC's draws, this is the interval of the selected configuration.
+    On the draws of `estimate.bbc` it is the interval of the selected configuration.
 
     Parameters
     ----------
-    draws
-        The statistic on every bootstrap sample.
+    {draws}
+    {confidence_level}
+
+    Returns
+    -------
+    {interval}
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> low, high = of.intervals.percentile(np.linspace(0.6, 0.8, 201))
+    >>> print(f"{low:.3f} to {high:.3f}")
+    0.605 to 0.795
     """
-    level = check_level(confidence_level)
+    level = check_confidence_level(confidence_level)
     return Interval(*_kernels.percentile(_several(draws, "draws"), level))
 
 
 # ---------------------------------------------------------------------------------- labels and scores
 
 
+@_document
 def delong(
     y: ArrayLike, score: ArrayLike, groups: ArrayLike | None = None, *, confidence_level: float = 0.95
 ) -> Interval:
-    """Area under the ROC curve of one model on one test set (DeLong, DeLong and Clarke-Pearson 1988).
+    """Area under the ROC curve of one model on one test set, by DeLong's variance [1]_.
 
     Parameters
     ----------
-    y
+    y : array-like of shape (N,)
         Labels of two classes; the greater one is the positive class.
-    score
-        Higher for the positive class.
-    groups
-        The group of every sample, where samples are not independent (Obuchowski 1997).
+    score : array-like of shape (N,)
+        Score of each sample, higher for the positive class.
+    groups : array-like of shape (N,) or None
+        The group of each sample, if samples are not independent [2]_.
+    {confidence_level}
+
+    Returns
+    -------
+    {interval}
+
+    References
+    ----------
+    .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under two or more correlated
+       receiver operating characteristic curves: a nonparametric approach. Biometrics 44, 837-845.
+    .. [2] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data. Biometrics 53, 567-578.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> low, high = of.intervals.delong([0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.6, 0.3, 0.4, 0.7, 0.2, 0.8, 0.5])
+    >>> print(f"{low:.2f} to {high:.2f}")
+    0.35 to 1.15
     """
-    level, s = check_level(confidence_level), _several(score, "score")
+    level, s = check_confidence_level(confidence_level), _several(score, "score")
     labels = np.asarray(y)
     if labels.shape != s.shape:
-        raise InputError(f"y and score must be as many; got shapes {labels.shape} and {s.shape}.")
+        raise InputError(
+            argument="score",
+            needed="must have one entry for each label",
+            given=f"got shapes {s.shape} and {labels.shape}",
+        )
     positive = _positive(labels)
     codes = None if groups is None else _groups(groups, len(s))
     return Interval(*_kernels.around(*area_and_error(s, positive, codes), level))
@@ -257,7 +425,11 @@ def area_and_error(
     else:
         sides = codes[positive], codes[~positive]
         if min(len(np.unique(side)) for side in sides) < 2:
-            raise InputError("delong needs two groups with each class at least; bootstrap groups instead.")
+            raise InputError(
+                argument="delong",
+                needed="needs two groups with each class at least",
+                remedy="Draw groups by bootstrap instead.",
+            )
         variance = _areas.clustered_variances(of_positives, of_negatives, sides)
     return float(of_positives.mean()), float(np.sqrt(variance[0]))
 
@@ -267,136 +439,221 @@ def _positive(labels: NDArray[Any]) -> NDArray[np.bool_]:
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     if len(classes) != 2 or counts.min() < 2:
         have = ", ".join(f"{n} of {c}" for c, n in zip(classes.tolist()[:5], counts.tolist()[:5], strict=True))
-        raise InputError(f"delong needs two classes with two samples at least; got {have}.")
+        raise InputError(argument="delong", needed="needs two classes with two samples at least", given=f"got {have}")
     return np.asarray(codes == 1)
 
 
 # ---------------------------------------------------------------------------------- scores of folds
 
 
+@_document
 def corrected_t(
     fold_scores: ArrayLike, n_train: ArrayLike, n_test: ArrayLike, *, confidence_level: float = 0.95
 ) -> Interval:
-    """Mean over folds of one configuration's scores, allowing for what the training sets have in common.
+    """Mean over folds of one configuration's scores, corrected for the overlap of the training sets.
 
-    The variance is S^2 (1/J + n_test/n_train) with J - 1 degrees of freedom (Nadeau and Bengio 2003); for repeated K-fold see
-    Bouckaert and Frank (2004). Where folds differ in size the mean of n_test/n_train counts.
+    The variance is S^2 (1/J + n_test/n_train) with J - 1 degrees of freedom [1]_; see [2]_ for repeated K-fold. If folds
+    differ in size, the mean of n_test/n_train counts.
 
     Parameters
     ----------
-    fold_scores
-        One value for each fold of every repeat.
-    n_train, n_test
-        Samples trained on and held out: one number, or one for each fold.
+    fold_scores : array-like of shape (J,)
+        The score of each fold of each repeat.
+    n_train, n_test : int or array-like of shape (J,)
+        Number of samples trained on and held out: one number for all folds, or one for each.
+    {confidence_level}
+
+    Returns
+    -------
+    {interval}
+
+    References
+    ----------
+    {nadeau2003}
+    .. [2] Bouckaert, R. R. and Frank, E. (2004). Evaluating the replicability of significance tests for comparing learning
+       algorithms. Advances in Knowledge Discovery and Data Mining, 3-12.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> low, high = of.intervals.corrected_t([0.81, 0.78, 0.84, 0.80, 0.79], n_train=80, n_test=20)
+    >>> print(f"{low:.3f} to {high:.3f}")
+    0.761 to 0.847
     """
-    level, s = check_level(confidence_level), _several(fold_scores, "fold_scores")
+    level, s = check_confidence_level(confidence_level), _several(fold_scores, "fold_scores")
     sizes = [_numbers(n_train, "n_train"), _numbers(n_test, "n_test")]
     if any(size.shape not in ((), s.shape) or not np.all((size >= 1) & np.isfinite(size)) for size in sizes):
         raise InputError(
-            f"n_train and n_test must be numbers of samples from 1, one for all {len(s)} folds or one a fold; got "
-            f"{n_train!r} and {n_test!r}."
+            needed=f"`n_train` and `n_test` must be numbers of samples from 1, one for all {len(s)} folds or one for each",
+            given=f"got {n_train!r} and {n_test!r}",
         )
     ratio = float(np.mean(sizes[1] / sizes[0]))
     variance = float(mean_variance(s[None, :], ratio / (1 + ratio))[0])
     return Interval(*_kernels.around(s.mean(), float(np.sqrt(variance)), level, len(s) - 1))
 
 
+@_document
 def conservative_z(fold_scores: ArrayLike, halves: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
-    """Mean over random splits, with a variance from disjoint halves of the data, which is too large if anything.
+    """Mean over random splits, with a variance from disjoint halves of the data that is, if anything, too large.
 
-    Nadeau and Bengio (2003), the second of their estimates: the data are cut at random into two halves, M times; on both the
-    mean score over J random splits is taken, with as many test samples as on all data. The two share no sample, so
-    sum_m (a_m - b_m)^2 / (2M) estimates the variance of such a mean without bias; that is larger than the variance on all data,
-    for the training sets are smaller. Normal quantiles. It needs 2 M J fits on halves, which no plan of this package collects.
+    It is the second estimate of [1]_. Cut the data at random into two halves, M times. On each half, take the mean score over
+    J random splits, with as many test samples as on all data. The two halves share no sample, so sum_m (a_m - b_m)^2 / (2M)
+    estimates the variance of such a mean without bias. This variance is larger than that on all data, because the training
+    sets are smaller. The interval takes normal quantiles. It needs 2 M J fits on halves, which no plan of this package
+    collects.
 
     Parameters
     ----------
-    fold_scores
+    fold_scores : array-like of shape (J,)
         Scores of the J random splits of all data.
-    halves
-        (M, 2) the mean score on the one and on the other half.
+    halves : array-like of shape (M, 2)
+        The mean score on the one and on the other half.
+    {confidence_level}
+
+    Returns
+    -------
+    {interval}
+
+    References
+    ----------
+    {nadeau2003}
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> low, high = of.intervals.conservative_z([0.81, 0.78, 0.84, 0.80], [[0.79, 0.75], [0.74, 0.78], [0.77, 0.80]])
+    >>> print(f"{low:.3f} to {high:.3f}")
+    0.756 to 0.859
     """
-    level = check_level(confidence_level)
+    level = check_confidence_level(confidence_level)
     s = _several(fold_scores, "fold_scores", least=1)
     pairs = _numbers(halves, "halves")
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs) or not np.isfinite(pairs).all():
-        raise InputError(f"halves must be finite means on two halves, shape (M, 2); got shape {pairs.shape}.")
+        raise InputError(
+            argument="halves",
+            needed="must be finite means on two halves, shape (M, 2)",
+            given=f"got shape {pairs.shape}",
+        )
     variance = float(np.mean((pairs[:, 0] - pairs[:, 1]) ** 2) / 2)
     return Interval(*_kernels.around(s.mean(), float(np.sqrt(variance)), level))
 
 
+@_document
 def bbc_f(
     fold_scores: ArrayLike,
     *,
     greater_is_better: bool = True,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
-    rng: int = 0,
+    rng: RngLike = 0,
 ) -> Interval:
-    """The configuration with the best mean over folds, by drawing folds in place of samples (BBC-F; Paraschakis et al. 2024).
+    """The configuration with the best mean over folds, by drawing folds instead of samples (BBC-F).
 
-    Every draw takes K folds with replacement, selects the configuration with the best mean on the folds drawn, and takes its mean
-    on those never drawn; a draw of all folds is drawn again. The interval is the percentiles of these means. Folds must share
-    no sample: one repeat of a K-fold.
+    Each draw takes K folds with replacement, selects the configuration with the best mean on the drawn folds, and takes its
+    mean on the folds it did not draw. A draw of all folds is drawn again. The interval is the quantiles of these means. Folds
+    must share no sample: use one repeat of a K-fold.
 
     Parameters
     ----------
-    fold_scores
-        (C, K) the score of every configuration in every fold.
-    greater_is_better
-        The direction of the best score.
-    n_resamples, rng
-        Number of draws, and their seed.
+    fold_scores : array-like of shape (C, K)
+        The score of each configuration in each fold.
+    greater_is_better : bool
+        Direction of the scores.
+    {n_resamples}
+    {confidence_level}
+    {rng}
+
+    Returns
+    -------
+    {interval}
+
+    References
+    ----------
+    .. [1] Paraschakis, K., Castellani, A., Borboudakis, G. and Tsamardinos, I. (2024). Confidence interval estimation of
+       predictive performance in the context of AutoML. arXiv:2406.08099.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> low, high = of.intervals.bbc_f([[0.8, 0.7, 0.9, 0.8, 0.7], [0.7, 0.8, 0.8, 0.6, 0.7]])
+    >>> print(f"{low:.2f} to {high:.2f}")
+    0.65 to 0.90
     """
-    level, scores = check_level(confidence_level), _numbers(fold_scores, "fold_scores")
+    level, scores = check_confidence_level(confidence_level), _numbers(fold_scores, "fold_scores")
     if scores.ndim != 2 or not len(scores) or scores.shape[1] < 2 or not np.isfinite(scores).all():
         raise InputError(
-            f"fold_scores must be finite, (configurations, folds), two folds at least; got {scores.shape}."
+            argument="fold_scores",
+            needed="must be finite, (configurations, folds), two folds at least",
+            given=f"got {scores.shape}",
         )
     b = check_count(n_resamples, "n_resamples", 2)
-    generator = np.random.default_rng(check_count(rng, "rng", 0))
+    generator = np.random.default_rng(as_seed(rng))
     return Interval(*_kernels.percentile(_kernels.fold_draws(scores, greater_is_better, b, generator)[0], level))
 
 
 # ---------------------------------------------------------------------------------- nested cross-validation
 
 
+@_document
 def nested_cv_bates(
     outer: ArrayLike, inner: ArrayLike, folds: ArrayLike, *, confidence_level: float = 0.95
 ) -> Interval:
-    """Prediction error of one configuration, by the nested scheme of Bates, Hastie and Tibshirani (2023, Algorithm 1).
+    """Prediction error of one configuration, by the nested scheme of Bates, Hastie and Tibshirani (Algorithm 1 of [1]_).
 
-    Not the nested cross-validation that tunes: one configuration is fitted without every fold and without every pair of folds.
-    For each outer fold, a = (mean e_in - mean e_out)^2 and b = var(e_out) / n_fold, with e_out the losses on that fold of
-    the model trained on the others, and e_in those of the cross-validation within the others; (K-1)/K (mean a - mean b)
-    estimates the mean squared error. Its root is kept between the naive standard error SE and sqrt(K) SE, for the difference may
-    even be negative. The interval is centred at NCV - (1 + (K-2)/K) (NCV - CV), the error of a model trained on all samples,
-    and so not quite at the mean of e_out. With few repeats the mean squared error is itself uncertain; the authors take 200.
+    This is not the nested cross-validation that tunes: one configuration is fitted without each fold and without each pair of
+    folds. For each outer fold, e_out are the losses on that fold of the model trained on the others, and e_in those of the
+    cross-validation within the others. With a = (mean e_in - mean e_out)^2 and b = var(e_out) / n_fold, (K-1)/K (mean a -
+    mean b) estimates the mean squared error. This difference may even be negative, so its root is kept between the naive
+    standard error SE and sqrt(K) SE. The centre of the interval is NCV - (1 + (K-2)/K) (NCV - CV), the error of a model
+    trained on all samples, and so not quite the mean of e_out. With few repeats the mean squared error is itself uncertain;
+    the authors take 200.
 
     Parameters
     ----------
-    outer
-        (N,) or (N, R) the loss, or score, of every sample by the model trained without its fold.
-    inner
-        (N, K) or (N, R, K) that by the model trained without its fold and without fold k; not read where k is its own.
-    folds
-        (N,) or (N, R) the fold of every sample, 0 to K-1.
+    outer : array-like of shape (N,) or (N, R)
+        The loss, or score, of each sample by the model trained without its fold.
+    inner : array-like of shape (N, K) or (N, R, K)
+        The same by the model trained without the sample's fold and without fold k; not read if k is the sample's fold.
+    folds : array-like of shape (N,) or (N, R)
+        The fold of each sample, 0 to K-1.
+    {confidence_level}
+
+    Returns
+    -------
+    {interval}
+
+    References
+    ----------
+    .. [1] Bates, S., Hastie, T. and Tibshirani, R. (2024). Cross-validation: what does it estimate and how well does it do
+       it? Journal of the American Statistical Association 119, 1434-1445.
+
+    Examples
+    --------
+    >>> import numpy as np, outfold as of
+    >>> rng = np.random.default_rng(0)
+    >>> folds = np.arange(30) % 3
+    >>> outer = rng.random(30)
+    >>> inner = outer[:, None] + rng.normal(0, 0.1, (30, 3))
+    >>> low, high = of.intervals.nested_cv_bates(outer, inner, folds)
+    >>> print(f"{low:.2f} to {high:.2f}")
+    0.41 to 0.65
     """
-    level = check_level(confidence_level)
+    level = check_confidence_level(confidence_level)
     out, held, within = _numbers(outer, "outer"), _numbers(folds, "folds"), _numbers(inner, "inner")
     if out.ndim == 1:
         out, held, within = out[:, None], np.atleast_2d(held).T, within[:, None, :] if within.ndim == 2 else within
     k = within.shape[-1] if within.ndim == 3 else 0
     if out.ndim != 2 or held.shape != out.shape or within.shape != (*out.shape, k) or k < 3:
         raise InputError(
-            "nested_cv_bates needs outer and folds of shape (N, R) and inner of shape (N, R, K), K at least 3; got "
-            f"{np.shape(outer)}, {np.shape(folds)} and {np.shape(inner)}."
+            argument="nested_cv_bates",
+            needed="needs `outer` and `folds` of shape (N, R) and `inner` of shape (N, R, K), K at least 3",
+            given=f"got {np.shape(outer)}, {np.shape(folds)} and {np.shape(inner)}",
         )
     rows = held[..., None] == np.arange(k)
     if not np.all(rows.sum(axis=0) >= 2) or not np.all(rows.any(axis=-1)):
-        raise InputError(f"folds must be 0 to {k - 1} in every repeat, two samples each at least.")
+        raise InputError(argument="folds", needed=f"must be 0 to {k - 1} in every repeat, two samples each at least")
     if not np.isfinite(out).all() or not np.isfinite(within[~rows]).all():
-        raise InputError("outer must be finite, and inner except where k is the sample's own fold.")
+        raise InputError(needed="`outer` must be finite, and so must `inner`, except where k is the fold of the sample")
     return Interval(*_kernels.around(*_kernels.nested_cv(out, within, held.astype(np.intp)), level))
 
 
@@ -407,15 +664,17 @@ def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers: {error}.") from None
+        raise InputError(argument=name, needed="must be numbers", given=str(error)) from None
 
 
 def _several(values: ArrayLike, name: str, least: int = 2) -> NDArray[np.float64]:
     given = _numbers(values, name)
     if given.ndim != 1 or len(given) < least:
-        raise InputError(f"{name} must be a list of {least} numbers or more; got shape {given.shape}.")
+        raise InputError(
+            argument=name, needed=f"must be a list of {least} numbers or more", given=f"got shape {given.shape}"
+        )
     if not np.isfinite(given).all():
-        raise InputError(f"{name} must be finite; leave out what is undefined.")
+        raise InputError(argument=name, needed="must be finite", remedy="Leave out what is undefined.")
     return given
 
 
@@ -423,11 +682,16 @@ def _groups(groups: ArrayLike, n: int) -> NDArray[np.intp]:
     codes = group_codes(groups, n)
     _refuse_missing(np.asarray(groups), "groups")
     if codes.max() < 1:
-        raise InputError("groups must be two at least; all samples belong to one.")
+        raise InputError(argument="groups", needed="must be two at least", given="all samples belong to one")
     return codes
 
 
 def _refuse_missing(labels: NDArray[Any], name: str) -> None:
     missing = sum(label is None or label != label for label in labels.tolist())
     if missing:
-        raise InputError(f"{name} must name every sample; {missing} of {len(labels)} are missing. Leave these out.")
+        raise InputError(
+            argument=name,
+            needed="must name every sample",
+            given=f"{missing} of {len(labels)} are missing",
+            remedy="Leave these out.",
+        )

@@ -286,7 +286,7 @@ def repeats(
 ) -> Axes:
     """Show how the score of a whole repeat varies with the partition: each repeat, quartiles, median, mean and skew.
 
-    A left skew means that the mean understates a typical repeat (Raeder, Hoens and Chawla 2010).
+    A left skew means that the mean understates a typical repeat [1]_.
 
     Parameters
     ----------
@@ -296,6 +296,11 @@ def repeats(
     top : int, default=10
         How many configurations to show if `configs` is None.
     <ax>
+
+    References
+    ----------
+    .. [1] Raeder, T., Hoens, T. R. and Chawla, N. V. (2010). Consequences of variability in classifier performance estimates.
+       IEEE International Conference on Data Mining.
 
     Examples
     --------
@@ -488,7 +493,8 @@ def pairwise(found: Comparisons, top: int = 15, *, ax: Axes | None = None) -> Ax
     Parameters
     ----------
     found : Comparisons
-        The result of `compare.pairs`. Probabilities are shown if the test has them (``test="t_bayes"``), else adjusted p values.
+        The result of `compare.pairs`. Probabilities are shown if the test has them (``test="t_bayes"``), else adjusted p
+        values.
     top : int, default=15
         How many configurations to show, from the best one on.
     <ax>

@@ -238,11 +238,3 @@ def splits(
         )
 
     return Requirement(words, fits, remedy)
-
-
-class Needs:
-    """The former way to call `check_predictions`."""
-
-    def check(self, oof: Any, method: str) -> None:
-        """Refuse what is not Predictions."""
-        check_predictions(oof, method)

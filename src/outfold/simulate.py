@@ -7,8 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import check_count
-from .exceptions import InputError
+from .arguments import RngLike, as_seed, check_count, is_number
+from .docstrings import fill_with
+from .exceptions import InputError, got
 from .io.convert import from_arrays
 from .results import Optimism, Simulation
 
@@ -18,36 +19,66 @@ Accuracy: TypeAlias = float | tuple[float, float] | ArrayLike
 
 Floats = NDArray[np.float64]
 
+_document = fill_with(
+    {
+        "accuracy": (
+            "accuracy : float, tuple or list of float\n"
+            "    The true accuracies: one number for all configurations, a tuple (a, b) for draws from Beta(a, b), or a list\n"
+            "    with one for each. The simulations of Tsamardinos and others use Beta(9, 6), (14, 6), (24, 6) and (54, 6).\n"
+            "    Equally good configurations give more optimism than ones that differ."
+        ),
+        "correlation": (
+            "correlation : float\n"
+            "    How alike configurations are, from 0 to 1. Whether a configuration is right is a normal variable, cut so that\n"
+            "    its accuracy holds; any two of these variables have this correlation. What they share is how hard a sample is.\n"
+            "    The configurations of a real search are alike, which gives less optimism."
+        ),
+    }
+)
+
 
 def expected_best(accuracy: float, n_configs: int, n_samples: int) -> float:
     """Expected accuracy reported for the best of several equally good models on one test set.
 
-    With C independent models of true accuracy p on M samples the winner's count of right answers has the distribution
-    function G(k)^C, G the binomial(M, p) one; hence sum_k (k/M) [G(k)^C - G(k-1)^C] (Tsamardinos 2015, Table 1, there by
-    simulation).
+    With C independent models of true accuracy p on M samples, the winner's number of right answers has the distribution
+    function G(k)^C, where G is that of the binomial(M, p). The result is sum_k (k/M) [G(k)^C - G(k-1)^C]; Table 1 of [1]_ has
+    it by simulation.
 
     Parameters
     ----------
-    accuracy
-        True accuracy p of every model.
-    n_configs
+    accuracy : float
+        True accuracy p of each model.
+    n_configs : int
         Number of models C.
-    n_samples
+    n_samples : int
         Number of test samples M.
+
+    Returns
+    -------
+    float
+        The expected accuracy of the winner on the test set.
+
+    References
+    ----------
+    .. [1] Tsamardinos, I., Rakhshani, A. and Lagani, V. (2015). Performance-estimation properties of cross-validation-based
+       protocols with simultaneous hyper-parameter optimization. International Journal on Artificial Intelligence Tools 24,
+       1540023.
 
     Examples
     --------
-    >>> round(expected_best(0.85, n_configs=100, n_samples=20), 3)
+    >>> import outfold as of
+    >>> round(of.simulate.expected_best(0.85, n_configs=100, n_samples=20), 3)
     0.999
     """
     if not 0 <= accuracy <= 1:
-        raise InputError(f"accuracy must lie between 0 and 1; got {accuracy!r}.")
+        raise InputError(argument="accuracy", needed="must lie between 0 and 1", given=got(accuracy))
     c, m = check_count(n_configs, "n_configs"), check_count(n_samples, "n_samples")
     from scipy.special import bdtr
 
     return _expected_largest(np.asarray(bdtr(np.arange(m), m, accuracy), dtype=np.float64), c)
 
 
+@_document
 def correctness(
     n_samples: int,
     n_configs: int,
@@ -55,42 +86,48 @@ def correctness(
     correlation: float = 0.0,
     *,
     folds: int = 10,
-    rng: int = 0,
+    rng: RngLike = 0,
 ) -> Simulation:
-    """Simulated predictions of configurations whose true accuracies are known (Tsamardinos 2018, sect. 5.1).
+    """Simulate predictions of configurations whose true accuracies are known (section 5.1 of [1]_).
 
     Parameters
     ----------
-    n_samples, n_configs
-        Size of the matrix.
-    accuracy
-        The true accuracies: one number for all, a tuple (a, b) for draws from Beta(a, b), or a list with one for each.
-        The paper's simulations use Beta(9, 6), (14, 6), (24, 6) and (54, 6).
-    correlation
-        How alike configurations are, from 0, as in the paper, to 1: whether a configuration is right is a normal variable
-        cut so that its accuracy holds, and any two of these variables have this correlation. What they share is how hard
-        a sample is.
-    folds
-        Number of folds of neighbouring samples; at most one fold for each sample.
-    rng
-        Seed.
+    n_samples, n_configs : int
+        Number of samples and of configurations.
+    {accuracy}
+    {correlation}
+    folds : int
+        Number of folds of neighbouring samples, at most one for each sample.
+    {rng}
+
+    Returns
+    -------
+    Simulation
+        The predictions ``oof`` and the true accuracies ``truth``.
+
+    References
+    ----------
+    .. [1] Tsamardinos, I., Greasidou, E. and Borboudakis, G. (2018). Bootstrapping the out-of-sample predictions for
+       efficient and accurate cross-validation. Machine Learning 107, 1895-1922.
 
     Examples
     --------
-    >>> made = correctness(40, 3, accuracy=[0.5, 0.7, 0.9])
+    >>> import outfold as of
+    >>> made = of.simulate.correctness(40, 3, accuracy=[0.5, 0.7, 0.9])
     >>> made.truth.tolist(), made.oof.response
     ([0.5, 0.7, 0.9], 'pointwise')
     """
     n, c = check_count(n_samples, "n_samples"), check_count(n_configs, "n_configs")
     k = min(check_count(folds, "folds"), n)
     rho, given = _correlation(correlation), _accuracy(accuracy, c)
-    generator = np.random.default_rng(check_count(rng, "rng", 0))
+    generator = np.random.default_rng(as_seed(rng))
     truth = _truth(given, c, generator)
     right = _right(truth, n, rho, generator)
     fold = np.arange(n) * k // n
     return Simulation(from_arrays(None, right.astype(float), folds=fold, response="pointwise"), truth)
 
 
+@_document
 def optimism(
     n_samples: int,
     n_configs: int,
@@ -98,35 +135,41 @@ def optimism(
     correlation: float = 0.0,
     *,
     n_simulations: int = 1000,
-    rng: int = 0,
+    rng: RngLike = 0,
 ) -> Optimism:
-    """How optimistic the winner's accuracy will be: its expected cross-validation score minus its true accuracy.
+    """Expected optimism of the winner's accuracy: its accuracy on the selection samples minus its true accuracy.
 
-    For independent configurations the number is exact: of equally good ones by `expected_best`; of given accuracies from
-    the distribution of who wins with how many right answers; of accuracies drawn from Beta(a, b) because, whatever the other
-    configurations did, one with k of M right has the expected true accuracy (a + k) / (a + b + M). Correlated ones are
-    simulated, with what all configurations share taken out of the noise. Ties go to the earliest.
+    For independent configurations the number is exact. Equally good ones use `expected_best`. Given accuracies use the
+    distribution of who wins with how many right answers. For accuracies drawn from Beta(a, b), a configuration with k of M
+    right has the expected true accuracy (a + k) / (a + b + M), whatever the others did. Correlated configurations are
+    simulated; what all of them share is removed from the noise. The earliest configuration wins a tie.
 
     Parameters
     ----------
-    n_samples, n_configs
-        Samples that the choice is made on, and configurations to choose from.
-    accuracy, correlation
-        What the configurations are like, as for `correctness`. Those of a real search are alike, so the optimism is smaller;
-        it is larger for equally good configurations than for different ones.
-    n_simulations, rng
-        Number of simulated matrices and seed, where configurations are correlated.
+    n_samples, n_configs : int
+        Number of samples that select, and of configurations to select from.
+    {accuracy}
+    {correlation}
+    n_simulations : int
+        Number of simulated matrices, if configurations are correlated.
+    {rng}
+
+    Returns
+    -------
+    Optimism
+        The optimism ``value``, its standard error, and both accuracies of the winner.
 
     Examples
     --------
-    >>> round(optimism(40, 100, accuracy=0.85).value, 3)
+    >>> import outfold as of
+    >>> round(of.simulate.optimism(40, 100, accuracy=0.85).value, 3)
     0.121
     """
     m, c = check_count(n_samples, "n_samples"), check_count(n_configs, "n_configs")
     rho, given = _correlation(correlation), _accuracy(accuracy, c)
     if rho > 0 and c > 1:
         s = check_count(n_simulations, "n_simulations", 2)
-        own, truth, se = _simulated(m, c, given, rho, s, check_count(rng, "rng", 0))
+        own, truth, se = _simulated(m, c, given, rho, s, as_seed(rng))
         return Optimism(own - truth, se, own, truth, m, c, "simulation")
     own, truth = _exact_beta(m, c, given) if isinstance(given, tuple) else _exact(m, given)
     return Optimism(own - truth, 0.0, own, truth, m, c, "exact")
@@ -136,8 +179,8 @@ def optimism(
 
 
 def _correlation(value: Any) -> float:
-    if not isinstance(value, (int, float, np.number)) or isinstance(value, bool) or not 0 <= value <= 1:
-        raise InputError(f"correlation must lie between 0 and 1; got {value!r}.")
+    if not is_number(value) or not 0 <= value <= 1:
+        raise InputError(argument="correlation", needed="must lie between 0 and 1", given=got(value))
     return float(value)
 
 
@@ -146,18 +189,22 @@ def _accuracy(accuracy: Any, n_configs: int) -> Floats | tuple[float, float]:
     try:
         values = np.asarray(accuracy, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"accuracy must be a number, a tuple (a, b) or a list of numbers; got {accuracy!r}.") from None
+        needed = "must be a number, a tuple (a, b) or a list of numbers"
+        raise InputError(argument="accuracy", needed=needed, given=got(accuracy)) from None
     if isinstance(accuracy, tuple):
         if values.shape != (2,) or not (np.isfinite(values).all() and np.all(values > 0)):
             raise InputError(
-                f"a tuple of accuracy holds a and b of Beta(a, b), both above 0; got {accuracy!r}. "
-                "Give accuracies one by one as a list."
+                argument="accuracy",
+                needed="as a tuple holds a and b of Beta(a, b), both above 0",
+                given=got(accuracy),
+                remedy="Give accuracies one by one as a list.",
             )
         return float(values[0]), float(values[1])
     if values.ndim > 1 or not (np.all(values >= 0) and np.all(values <= 1)):
-        raise InputError(f"accuracy must lie between 0 and 1; got {accuracy!r}.")
+        raise InputError(argument="accuracy", needed="must lie between 0 and 1", given=got(accuracy))
     if values.ndim == 1 and len(values) != n_configs:
-        raise InputError(f"accuracy must have one entry for each of {n_configs} configurations; it has {len(values)}.")
+        needed = f"must have one entry for each of {n_configs} configurations"
+        raise InputError(argument="accuracy", needed=needed, given=f"it has {len(values)}")
     return np.full(n_configs, float(values)) if values.ndim == 0 else values
 
 

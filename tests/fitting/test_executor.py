@@ -77,9 +77,9 @@ def test_a_family_with_a_single_member_is_not_verified(data):
     assert oof.provenance["sharing"]["checks"] == 0
 
 
-def test_a_family_that_serves_a_single_member_is_not_verified(data):
+def test_a_single_member_that_is_computed_in_another_way_is_verified_now_and_then(data):
     oof = collect({"logit": LogisticRegression()}, *data, Plan(folds=5), share="close")
-    assert oof.provenance["sharing"]["checks"] == 0
+    assert 1 <= oof.provenance["sharing"]["checks"] < 5
 
 
 def test_a_plain_executor_shares_nothing():

@@ -14,7 +14,7 @@ from ..data.predictions import Predictions, State
 from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..metrics._scoring import alone, bind, cell_scores
-from ..requirements import Needs
+from ..requirements import check_predictions
 from ..results import Stability
 from .description import (
     Axis,
@@ -62,7 +62,7 @@ class CellStates(NamedTuple):
 
 def cell_states(oof: Predictions) -> CellStates:
     """Those who stayed first, then who left last; equals in the user's order."""
-    Needs().check(oof, "plot.cells")
+    check_predictions(oof, "plot.cells")
     order = sorted(oof.splits.cells)
     states = np.stack([oof.state[:, r, k] for r, k in order], axis=1)
     gone = (states == State.DROPPED) | (states == State.FAILED)
@@ -120,7 +120,7 @@ class FoldGrid(NamedTuple):
 
 def fold_grid(oof: Predictions, metric: MetricLike, config: str | int | None) -> FoldGrid:
     """The scores that ``oof.scores(metric)`` has for this configuration, the best one where None."""
-    Needs().check(oof, "plot.fold_scores")
+    check_predictions(oof, "plot.fold_scores")
     name = oof.leaderboard(metric).configs[0] if config is None else oof.configs[oof.config_index(config)]
     one = alone(oof, name)
     found = bind(one, metric)[0]
@@ -188,7 +188,7 @@ def trace_of(source: Any, metric: MetricLike | None, picture: str) -> Stability:
                 given=f"this trace is of {source.metric}, and `metric` is {metric!r}",
             )
         return source
-    Needs().check(source, f"plot.{picture}")
+    check_predictions(source, f"plot.{picture}")
     if metric is None:
         raise InputError(argument=f"plot.{picture}", needed="needs a metric for predictions, such as 'accuracy'")
     return stability.trace(source, metric)

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from .. import estimate as estimates
 from .. import formatting
-from ..arguments import check_count, check_level
+from ..arguments import check_confidence_level, check_count
 from ..data.predictions import Predictions
 from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, sample_bootstrap
-from ..requirements import Needs
+from ..requirements import check_predictions
 from ..results import Estimate, Interval
 from ..stats.intervals import percentile
 from .description import (
@@ -107,8 +107,8 @@ def best_configurations(
     oof: Predictions, metric: MetricLike, top: int, estimate: Estimate | None, level: float, n_resamples: int, rng: int
 ) -> BestConfigurations:
     """Scores and intervals as of ``estimate.cv(oof, metric, config, "pooled")``; the estimate is that of `estimate.bbc`."""
-    Needs().check(oof, "plot.configurations")
-    top, level = check_count(top, "top"), check_level(level)
+    check_predictions(oof, "plot.configurations")
+    top, level = check_count(top, "top"), check_confidence_level(level)
     found = estimates.bbc(oof, metric, None, n_resamples, level, rng=rng) if estimate is None else estimate
     scoring = Scoring(oof, metric)
     check_belongs(found, oof, scoring)

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from .. import estimate as estimates
 from .. import formatting
-from ..arguments import check_count, check_level
+from ..arguments import check_confidence_level, check_count
 from ..data.predictions import Predictions
 from ..data.target import Target
 from ..exceptions import InputError, NeedError
 from ..metrics._scoring import Scoring, alone, bind, kept, sample_bootstrap
-from ..requirements import Needs
+from ..requirements import check_predictions
 from ..results import Estimate
 from ..stats import roc_curves
 from ..stats.roc_curves import Ranked
@@ -103,8 +103,8 @@ def threshold_curves(
     kind: CurveKind, oof: Predictions, configs: Any, positive: Any, level: float, n_resamples: int, rng: int
 ) -> Curves:
     """ROC or precision-recall curves of some configurations, or of all classes of one."""
-    Needs().check(oof, f"plot.{kind}")
-    level, n = check_level(level), check_count(n_resamples, "n_resamples", 2)
+    check_predictions(oof, f"plot.{kind}")
+    level, n = check_confidence_level(level), check_count(n_resamples, "n_resamples", 2)
     parts, about, config = _binary_parts(oof, configs, positive, kind, KINDS[kind].metric)
     lines = tuple(_line(KINDS[kind], name, part, level, n, rng) for name, part in parts)
     share = float(np.mean(parts[0][1].target.y)) if about is not None else None
@@ -327,7 +327,7 @@ def calibration_bins(
     oof: Predictions, configs: Any, positive: Any, bins: int, level: float, n_resamples: int, rng: int
 ) -> Calibration:
     """Bins of about equally many predictions, all repeats together."""
-    Needs().check(oof, "plot.calibration")
+    check_predictions(oof, "plot.calibration")
     if oof.response != "proba":
         raise NeedError(
             argument="plot.calibration",
@@ -335,7 +335,11 @@ def calibration_bins(
             given="these predictions have none",
             remedy="Collect with `response='proba'`.",
         )
-    level, n, bins = check_level(level), check_count(n_resamples, "n_resamples", 2), check_count(bins, "bins", 2)
+    level, n, bins = (
+        check_confidence_level(level),
+        check_count(n_resamples, "n_resamples", 2),
+        check_count(bins, "bins", 2),
+    )
     parts, about, config = _binary_parts(oof, configs, positive, "calibration", "brier")
     lines = tuple(_bins(name, part, bins, level, n, rng) for name, part in parts)
     return Calibration(lines, about, oof.n_samples, config)
@@ -385,7 +389,7 @@ class Confusion(NamedTuple):
 
 def confusion_counts(oof: Predictions, config: str | int | None) -> Confusion:
     """Which class is taken for which, out of fold; of the most accurate configuration where None."""
-    Needs().check(oof, "plot.confusion")
+    check_predictions(oof, "plot.confusion")
     classes = oof.target.classes
     if classes is None:
         raise _no_classes(oof, "confusion")

@@ -10,7 +10,7 @@ from .. import formatting
 from ..data.predictions import Predictions
 from ..exceptions import InputError, got
 from ..metrics import MetricLike
-from ..requirements import Needs
+from ..requirements import check_predictions
 from ..results import SEVERITIES, Checks, Finding
 from . import comparison_checks, data_checks, estimate_checks, selection_checks
 from .case import Case, Check
@@ -48,7 +48,7 @@ def check(oof: Predictions, metric: MetricLike | None = None, *, ignore: Iterabl
     >>> of.check(of.from_arrays(None, correct, response="pointwise")).codes
     ('OF531', 'OF301', 'OF307', 'OF532')
     """
-    Needs().check(oof, "check")
+    check_predictions(oof, "check")
     muted = _codes(ignore)
     return checked(Case(oof, metric, X), muted)
 

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from ..arguments import RngLike, as_seed, check_choice, check_count
 from ..data.notes import Note
-from ..estimate._build import group_notes
 from ..exceptions import InputError
 from ..metrics import MetricLike
-from ..metrics._scoring import Scoring, bind, jackknife_scores, sample_bootstrap
+from ..metrics._scoring import Scoring, bind, group_notes, jackknife_scores, sample_bootstrap
 from ..requirements import PREDICTIONS
 from ..results import Comparison, PairArrays
 from ..stats import intervals, paired

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..data.notes import Note
 from ..data.scores import Layout
-from ..estimate._build import SMALL_FOLD
+from ..metrics._scoring import SMALL_FOLD
 from ..requirements import Compared, Requirement, check_requirements
 from ..results import PairArrays
 from ..stats.paired import Tested, rounding

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Note:
-    """One caveat: a stable code such as ``OF201`` and one sentence with the numbers at hand."""
+    """One caveat of a result.
+
+    Attributes
+    ----------
+    code : str
+        Stable code of the check, such as ``OF201``.
+    text : str
+        One sentence with the numbers at hand.
+    """
 
     code: str
     text: str

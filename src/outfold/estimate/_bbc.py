@@ -13,13 +13,13 @@ from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..exceptions import InputError
 from ..metrics import MetricLike
-from ..metrics._scoring import Scoring, sample_bootstrap
+from ..metrics._scoring import Scoring, group_notes, sample_bootstrap
 from ..requirements import requires
 from ..results import Estimate, Selection
 from ..select import RuleLike, as_rule
 from ..stats import resampling
 from ..stats.resampling import Corrected, correct, correct_given, first_block, noise_share
-from ._build import build, calm, cannot_score, document, group_notes
+from ._build import build, calm, cannot_score, document
 from ._evidence import Rivals
 from ._intervals import SelectedConfiguration
 

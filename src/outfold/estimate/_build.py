@@ -14,15 +14,13 @@ from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.notes import Note
 from ..docstrings import fill_with
 from ..exceptions import InputError
-from ..metrics._scoring import Scoring
+from ..metrics._scoring import SMALL_FOLD, Scoring
 from ..results import Estimate, Interval, Intervals, Selection
 from ..stats.compiling import limit_threads
 from ..stats.intervals import percentile
 from ._evidence import Evidence, bootstrap_scores
 from ._intervals import OneConfiguration
 
-# Below this many test samples a fold, a set-valued metric such as AUC says little (Tsamardinos 2015, sect. 4).
-SMALL_FOLD = 10
 _MANY_ROUNDS = 20
 
 _MODELS = (
@@ -60,10 +58,6 @@ document = fill_with(
             "    score of a round is the score of its model on all samples."
         ),
         "estimate": "Estimate\n    The value, its interval if there is one, the selected configuration and caveats.",
-        "raschka2018": (
-            ".. [1] Raschka, S. (2018). Model evaluation, model selection, and algorithm selection in machine learning.\n"
-            "   arXiv:1811.12808."
-        ),
         "tsamardinos2015": (
             ".. [1] Tsamardinos, I., Rakhshani, A. and Lagani, V. (2015). Performance-estimation properties of\n"
             "   cross-validation-based protocols with simultaneous hyper-parameter optimization. International Journal on\n"
@@ -196,15 +190,6 @@ def sample_draws(scoring: Scoring, n_resamples: int, rng: RngLike) -> NDArray[np
 def calm(scoring: Scoring) -> Any:
     """Context for draws of many rounds: products so small that threads would wait for each other more than they work."""
     return limit_threads("blas") if len(scoring.cells) > _MANY_ROUNDS else nullcontext()
-
-
-def group_notes(scoring: Scoring) -> list[Note]:
-    """A caveat where few groups are all there is to draw."""
-    codes = scoring.group_codes()
-    n_groups = SMALL_FOLD if codes is None else int(codes.max()) + 1
-    if n_groups >= SMALL_FOLD:
-        return []
-    return [Note("OF212", f"only {n_groups} groups to draw from; the interval is rough.")]
 
 
 def fold_notes(scoring: Scoring) -> tuple[Note, ...]:

@@ -13,11 +13,11 @@ from ..arguments import RngLike, as_seed, check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..exceptions import InputError
-from ..metrics._scoring import Scoring, sample_bootstrap
+from ..metrics._scoring import Scoring, group_notes, sample_bootstrap
 from ..results import Estimate, Interval
 from ..select import RuleLike, as_rule
 from ..stats.resampling import Corrected, correct
-from ._build import build, calm, cannot_score, group_notes
+from ._build import build, calm, cannot_score
 
 
 class Subject:

@@ -28,6 +28,8 @@ from . import Metric, MetricLike
 _EARLY_DROP = 50
 # Units left out one by one for the acceleration of a bootstrap; more are left out in as many parts.
 _JACKKNIFE = 2000
+# Below this many test samples in a fold, a metric of sets such as AUC is unreliable (Tsamardinos 2015, sect. 4).
+SMALL_FOLD = 10
 
 Aggregate = Literal["pooled", "fold"]
 
@@ -328,6 +330,15 @@ def standard_errors(fold_scores: NDArray[np.float64], repeats: NDArray[np.intp])
         with np.errstate(invalid="ignore", divide="ignore"):
             out.append(np.where(n > 1, np.sqrt(squares / (n - 1) / n), np.nan))
     return _mean_defined(out)
+
+
+def group_notes(scoring: Scoring) -> list[Note]:
+    """A caveat where few groups are all there is to draw."""
+    codes = scoring.group_codes()
+    n_groups = SMALL_FOLD if codes is None else int(codes.max()) + 1
+    if n_groups >= SMALL_FOLD:
+        return []
+    return [Note("OF212", f"only {n_groups} groups to draw from; the interval is rough.")]
 
 
 def sample_bootstrap(scoring: Scoring, stratify: bool, rng: RngLike) -> Bootstrap:

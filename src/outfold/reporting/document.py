@@ -26,7 +26,7 @@ from ..exceptions import FileError, InputError
 from ..formatting import json_ready
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, kernels_kept
-from ..requirements import Needs
+from ..requirements import check_predictions
 from ..results import Checks, Comparisons, Estimate, Leaderboard
 from . import page, text
 
@@ -268,7 +268,7 @@ def report(
     >>> print(of.report(of.from_arrays(None, correct, response="pointwise")))
     Expect mean 0.72 (95% CI 0.54 to 0.84) on new samples; the winner's score, 0.84, is 0.12 too high.
     """
-    Needs().check(oof, "report")
+    check_predictions(oof, "report")
     top = check_count(top, "top")
     wanted = _wanted_metric(oof, metric, estimate)
     with kernels_kept():

@@ -8,7 +8,8 @@ from ._comparison import ComparisonTerms as ComparisonTerms
 from ._comparisons import Comparisons, Omnibus
 from ._comparisons import PairArrays as PairArrays
 from ._curves import CurveLine, LearningCurve, ValidationCurve
-from ._estimates import Estimate, Interval, Intervals
+from ._estimates import Estimate, Interval
+from ._estimates import Intervals as Intervals
 from ._power import Power
 from ._ranking import OmnibusTest, Ranking, RankPair
 from ._selection import Leaderboard, PlanComparison, Selection, Stability, TiedSet
@@ -25,7 +26,6 @@ __all__ = [
     "Estimate",
     "Finding",
     "Interval",
-    "Intervals",
     "Leaderboard",
     "LearningCurve",
     "Note",

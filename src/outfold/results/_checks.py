@@ -18,17 +18,17 @@ class Finding(NamedTuple):
 
     Attributes
     ----------
-    code
+    code : str
         Code of the check, such as ``OF501``.
-    severity
-        ``"error"``: do not report the number before this is solved; ``"caution"``: read it with care; ``"tip"``: good to know.
-    text
+    severity : {"error", "caution", "tip"}
+        ``error``: do not report the number as it is. ``caution``: read it with care. ``tip``: good to know.
+    text : str
         One sentence with the numbers at hand.
-    advice
+    advice : str
         What to do.
-    source
+    source : str
         Where the caveat comes from.
-    page
+    page : str
         Its page, relative to the documentation.
     """
 
@@ -46,13 +46,13 @@ class Checks(Sequence[Finding]):
 
     Attributes
     ----------
-    findings
+    findings : tuple of Finding
         The findings.
-    metric
-        What was checked by.
-    about
+    metric : str
+        The metric that was checked.
+    about : str
         The predictions, in words.
-    ignored
+    ignored : tuple of str
         Codes that were left out on request.
     """
 

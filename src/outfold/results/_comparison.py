@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import formatting
 from ..data.notes import Note
+from ..docstrings import document_result
 from ..formatting import make_frame
 from ._estimates import Interval
 
@@ -18,7 +19,15 @@ Alternative = Literal["two-sided", "better", "worse"]
 
 
 class Wins(NamedTuple):
-    """How often the first was better, neither, and the second, over the units of a test (samples, folds, data sets)."""
+    """How often the first was better than, equal to and worse than the second.
+
+    Attributes
+    ----------
+    better, equal, worse : int
+        Number of units in which the first was better, equal or worse.
+    unit : str
+        What is counted: samples, folds or data sets.
+    """
 
     better: int
     equal: int
@@ -34,7 +43,13 @@ class Wins(NamedTuple):
 
 
 class Probabilities(NamedTuple):
-    """Posterior probabilities that the first is better, that the two are equivalent, that the second is better."""
+    """Posterior probabilities of a Bayesian test.
+
+    Attributes
+    ----------
+    better, equivalent, worse : float
+        Probability that the first is better, that the two are practically equivalent, and that the first is worse.
+    """
 
     better: float
     equivalent: float
@@ -45,28 +60,14 @@ class Probabilities(NamedTuple):
         return f"P(better) {formatting.number(self.better)}{middle}, P(worse) {formatting.number(self.worse)}"
 
 
+@document_result
 @dataclass(frozen=True, kw_only=True)
 class ComparisonTerms:
     """What all pairs of one test have in common.
 
     Attributes
     ----------
-    metric, greater_is_better
-        The metric and its direction.
-    method
-        Name of the function of `compare` or `rank`.
-    description, reference
-        The test in words, and where it comes from.
-    statistic_name
-        Such as ``t``, ``chi2`` or ``z``.
-    plan, fingerprint
-        How samples were held out; None for scores made elsewhere.
-    n_samples
-        Samples the scores rest on, None where that is not known.
-    alternative
-        ``two-sided``, or whether the first is ``better`` or ``worse`` than the second.
-    rope
-        Half the width of the region of practical equivalence, in units of the metric, or None.
+    {terms}
     """
 
     metric: str
@@ -88,36 +89,42 @@ class ComparisonTerms:
         return round(1 - self.confidence_level, 12)
 
 
+@document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Comparison(ComparisonTerms):
     """Whether configuration `a` differs from configuration `b`: the difference first, then the test.
 
     Attributes
     ----------
-    a, b
-        The configurations.
-    difference
+    {pair}
+    difference : float
         Metric of `a` minus metric of `b`.
-    tested
-        The difference that statistic, p value and interval belong to, where it is another (`t_5x2cv`); else None.
-    interval
-        Its confidence interval, or None where the method gives none.
-    statistic, df
-        The statistic of the test and its degrees of freedom.
-    pvalue
-        None where the method gives none (Bayesian tests) or where it is undefined (no variance at all).
-    adjusted
-        The p value adjusted for the number of pairs; None where one pair was compared.
-    scores
+    scores : tuple of float
         Metric of `a` and of `b`.
-    standardised
+    tested : float or None
+        The difference that statistic, p value and interval belong to, if it is another one (`t_5x2cv`).
+    interval : Interval or None
+        Confidence interval of the difference; None if the method gives none.
+    statistic : float or None
+        The statistic of the test.
+    df : tuple of float
+        Its degrees of freedom.
+    pvalue : float or None
+        None if the method gives none (Bayesian tests), or if it is undefined (no variance at all).
+    adjusted : float or None
+        The p value adjusted for the number of pairs; None if only one pair was compared.
+    standardised : float or None
         Difference divided by the standard deviation of the differences.
-    wins
+    wins : Wins or None
         How often `a` was better, equal and worse.
-    odds_ratio
-        Of discordant pairs: samples only `a` has right against those only `b` has right.
-    probabilities
-        Posterior probabilities, for Bayesian tests.
+    odds_ratio : float or None
+        Number of samples that only `a` has right, divided by the number that only `b` has right.
+    probabilities : Probabilities or None
+        Posterior probabilities of a Bayesian test.
+    {reason}
+    {terms}
+    {notes}
+    {details}
     """
 
     a: str

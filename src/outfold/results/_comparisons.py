@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .. import formatting
 from ..data.notes import Note
+from ..docstrings import document_result
 from ..formatting import make_frame
 from ._comparison import (
     Comparison,
@@ -27,16 +28,32 @@ from ._comparison import (
 from ._estimates import Interval
 
 
+@document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Omnibus:
     """Whether any of several configurations differs from the others.
 
     Attributes
     ----------
-    configs, scores
-        The configurations and their scores.
-    statistic, df, pvalue
-        The test.
+    {metric}
+    method : str
+        Name of the function of `compare`.
+    {described}
+    {configs}
+    statistic_name : str
+        Such as ``Q`` or ``F``.
+    statistic : float
+        The statistic of the test.
+    df : tuple of float
+        Its degrees of freedom.
+    pvalue : float
+        The p value.
+    {level}
+    plan : str or None
+        How samples were held out.
+    {n_samples}
+    {notes}
+    {details}
     """
 
     metric: str
@@ -120,22 +137,22 @@ class Omnibus:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairArrays:
-    """What a test says of many pairs at once: arrays with one entry a pair, NaN for what is undefined.
+    """What a test finds for many pairs at once: arrays with one entry for each pair, NaN for what is undefined.
 
     Attributes
     ----------
-    tested
-        (P,) the difference that the test is of, where it is not `difference`.
-    interval
-        (P, 2), or None where the method gives none.
-    wins
-        (P, 3) better, equal, worse.
-    probabilities
-        (P, 3) better, equivalent, worse.
-    notes
+    tested : ndarray of shape (P,) or None
+        The difference that the test is of, if it is not `difference`.
+    interval : ndarray of shape (P, 2) or None
+        Confidence intervals; None if the method gives none.
+    wins : ndarray of shape (P, 3) or None
+        Better, equal, worse.
+    probabilities : ndarray of shape (P, 3) or None
+        Better, equivalent, worse.
+    notes : dict
         Caveats of single pairs, by position.
-    details
-        Further arrays with one entry a pair.
+    details : dict
+        Further arrays with one entry for each pair.
     """
 
     difference: NDArray[np.float64]
@@ -174,6 +191,7 @@ class PairArrays:
         return Interval(*map(float, self.interval[i]))
 
 
+@document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Comparisons(Sequence[Comparison]):
     """Many pairs of configurations, compared by one test.
@@ -182,18 +200,23 @@ class Comparisons(Sequence[Comparison]):
 
     Attributes
     ----------
-    configs, scores
-        The configurations and their scores.
-    pairs
-        (P, 2) positions of the two configurations of every pair.
-    adjust
+    terms : ComparisonTerms
+        What all pairs have in common: metric, test, plan, level.
+    {configs}
+    pairs : ndarray of shape (P, 2)
+        Positions of the two configurations of each pair.
+    arrays : PairArrays
+        The numbers, one entry for each pair.
+    adjust : str
         How p values are adjusted: holm, bonferroni, bh or none.
-    adjusted
-        (P,) adjusted p values; None for tests without p values.
-    control
-        The configuration all others are compared with, or None.
-    omnibus
-        The test of all at once that comes first, where there is one.
+    adjusted : ndarray of shape (P,) or None
+        Adjusted p values; None for tests without p values.
+    control : str or None
+        The configuration that all others are compared with.
+    omnibus : Omnibus or None
+        The test of all configurations at once, if there is one.
+    {reason}
+    {notes}
     """
 
     terms: ComparisonTerms

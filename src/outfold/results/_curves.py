@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..data.notes import Note
 from ..data.predictions import Predictions
+from ..docstrings import document_result
 from ..formatting import make_frame
 
 
@@ -21,9 +22,9 @@ class CurveLine:
 
     Attributes
     ----------
-    values
-        Scores of every cell (fold of a repeat) in the last axis; NaN where a fit failed or the metric is undefined.
-    mean, low, high
+    values : ndarray of shape (..., cells)
+        Score of each fold of each repeat; NaN where a fit failed or the metric is undefined.
+    mean, low, high : ndarray
         The line, and the ends of its band.
     """
 
@@ -33,20 +34,24 @@ class CurveLine:
     high: NDArray[np.float64]
 
 
+@document_result
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningCurve:
     """Scores of configurations as the training part grows.
 
     Attributes
     ----------
-    configs
+    {metric}
+    configs : tuple of str
         The configurations, in the user's order.
-    n_train
-        (S, cells) samples that were trained on.
-    train, test
-        Lines over (configurations, sizes): on the samples trained on (resubstitution), and on those held out.
-    failures
-        Messages of failed fits and how many there were.
+    n_train : ndarray of shape (S, cells)
+        Number of training samples at each size.
+    train, test : CurveLine
+        Lines of shape (configurations, sizes): on the training samples (resubstitution), and on the held-out samples.
+    {plan}
+    {n_samples}
+    {failures}
+    {notes}
     """
 
     metric: str
@@ -122,25 +127,31 @@ class LearningCurve:
         )
 
 
+@document_result
 @dataclass(frozen=True, eq=False, repr=False)
 class ValidationCurve:
     """Scores of one estimator over the values of one parameter.
 
     Attributes
     ----------
-    param, values, configs
-        The parameter, its values in the user's order, and the configurations they make.
-    train, test
-        Lines over the values: on the samples trained on, and on those held out.
-    best
+    {metric}
+    param : str
+        The parameter.
+    values : tuple
+        Its values, in the user's order.
+    configs : tuple of str
+        The configurations that the values make.
+    train, test : CurveLine
+        Lines over the values: on the training samples, and on the held-out samples.
+    best : int
         Position of the value with the best mean on held-out samples.
-    one_standard_error
-        Position of the simplest value within one standard error of the best; None where values are not numbers or a
-        repeat has one fold only.
-    oof
-        The out-of-fold predictions: ``estimate.bbc(curve.oof, metric)`` says how good the chosen value really is.
-    failures
-        Messages of failed fits and how many there were.
+    one_standard_error : int or None
+        Position of the simplest value within one standard error of the best; None if the values are not numbers, or if each
+        repeat has only one fold.
+    oof : Predictions
+        The out-of-fold predictions: ``estimate.bbc(curve.oof, metric)`` estimates how good the chosen value is on new samples.
+    {failures}
+    {notes}
     """
 
     metric: str

@@ -11,25 +11,39 @@ from numpy.typing import NDArray
 
 from .. import formatting
 from ..data.notes import Note
+from ..docstrings import document_result
 from ..formatting import make_frame
 
 
+@document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Power:
     """How often a test finds a difference, by simulation on the user's own predictions.
 
     Attributes
     ----------
-    difference
-        The true difference, metric of `a` minus metric of `b`; an array where several were asked for.
-    power
-        Share of simulations in which the test finds a difference; of the same shape.
-    standard_error
-        Of the power, from the number of simulations.
-    n
-        Samples in a simulation.
-    reach
-        The largest difference the predictions can be made to show.
+    test : str
+        Name of the test.
+    metric : str
+        Name of the metric.
+    {pair}
+    difference : float or ndarray
+        The true difference, metric of `a` minus metric of `b`; an array if several were asked for.
+    power : float or ndarray
+        Share of simulations in which the test finds a difference, of the same shape.
+    standard_error : float or ndarray
+        Standard error of the power, from the number of simulations.
+    n : int
+        Number of samples in each simulation.
+    n_simulations : int
+        Number of simulations.
+    reach : float
+        The largest difference that the predictions can be made to show.
+    {alternative}
+    {level}
+    plan : str or None
+        How samples were held out.
+    {notes}
     """
 
     test: str

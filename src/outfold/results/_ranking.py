@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import formatting
 from ..data.notes import Note
+from ..docstrings import document_result
 from ..exceptions import InputError
 from ..formatting import make_frame
 from . import _diagram
@@ -20,7 +21,21 @@ _SHOWN = 20
 
 
 class OmnibusTest(NamedTuple):
-    """The test of "all algorithms are equal"."""
+    """The test of "all algorithms are equal".
+
+    Attributes
+    ----------
+    name : str
+        The test in words.
+    statistic_name : str
+        Such as ``chi2`` or ``F``.
+    statistic : float
+        The statistic of the test.
+    df : tuple of float
+        Its degrees of freedom.
+    pvalue : float
+        The p value.
+    """
 
     name: str
     statistic_name: str
@@ -35,7 +50,21 @@ class OmnibusTest(NamedTuple):
 
 
 class RankPair(NamedTuple):
-    """Two algorithms, the difference of their mean ranks, and whether it can be told from none."""
+    """Two algorithms, the difference of their mean ranks, and whether they differ significantly.
+
+    Attributes
+    ----------
+    a, b : str
+        The algorithms.
+    difference : float
+        Mean rank of `a` minus mean rank of `b`.
+    z : float
+        The difference divided by its standard error.
+    pvalue, adjusted : float
+        The p value, and the p value adjusted for the number of pairs.
+    different : bool
+        Whether they differ significantly.
+    """
 
     a: str
     b: str
@@ -51,34 +80,38 @@ class RankPair(NamedTuple):
         return (self.a if self.difference < 0 else self.b) if self.different else None
 
 
+@document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Ranking:
-    """Algorithms by their mean rank over data sets, and which of them can be told apart.
+    """Algorithms by their mean rank over data sets, and which of them differ significantly.
 
     Attributes
     ----------
-    algorithms
+    algorithms : tuple of str
         The algorithms, in the user's order.
-    mean_ranks, mean_scores
-        Mean over data sets of the rank (1 is best) and of the score of every algorithm.
-    datasets
+    mean_ranks, mean_scores : ndarray
+        Mean over data sets of the rank (1 is best) and of the score of each algorithm.
+    datasets : tuple of str
         The data sets.
-    omnibus
-        The test of "all algorithms are equal": name, statistic, df, pvalue.
-    pairs
-        The pairs that were compared, with z, p value, adjusted p value and decision; empty for the omnibus test alone.
-    cd
-        Critical difference of mean ranks, where the method has one; else None.
-    groups
-        Algorithms not told apart, best first: maximal runs in the order of mean ranks, or those not told from the control.
-    control
-        The algorithm all others were compared with; None where all pairs were.
-    alpha
+    omnibus : OmnibusTest
+        The test of "all algorithms are equal".
+    method : str
+        Name of the function of `rank`.
+    {described}
+    {metric}
+    alpha : float
         Error rate of the decisions.
-    method, description, reference
-        Name of the function, the method in words, and where it comes from.
-    notes
-        Caveats, each with the code of its check.
+    pairs : tuple of RankPair
+        The pairs that were compared; empty for the omnibus test alone.
+    cd : float or None
+        Critical difference of mean ranks, if the method has one.
+    groups : tuple of tuple of str
+        Algorithms that do not differ significantly, best first: maximal runs in the order of mean ranks, or those that do not
+        differ from the control.
+    control : str or None
+        The algorithm that all others were compared with; None if all pairs were compared.
+    {notes}
+    {details}
     """
 
     algorithms: tuple[str, ...]

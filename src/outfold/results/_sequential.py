@@ -11,30 +11,40 @@ from numpy.typing import NDArray
 
 from .. import formatting
 from ..data.notes import Note
+from ..docstrings import document_result
 from ..formatting import make_frame
 from ._estimates import Interval
 
 
+@document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SequentialComparison:
-    """A comparison that holds at whatever unit one stops: evidence, p value and interval after every one.
+    """A comparison that is valid at whatever unit you stop: evidence, p value and interval after each unit.
 
     Attributes
     ----------
-    difference
+    {pair}
+    {metric}
+    difference : float
         Metric of `a` minus metric of `b`, over the units seen.
-    interval
-        What the differences seen so far leave possible for the true difference: at all times at once with the level.
-    evalue, pvalue
-        Evidence against "no difference" after the last unit, and the anytime p value, 1 over the largest e-value so far.
-    evalues, pvalues
-        (n,) the same after every unit.
-    stop
+    interval : Interval
+        Interval of the true difference. It is valid at all units at once with the confidence level.
+    evalue : float
+        Evidence against "no difference" after the last unit.
+    pvalue : float
+        The anytime p value: 1 over the largest e-value so far.
+    evalues, pvalues : ndarray of shape (n,)
+        The same after each unit.
+    stop : int or None
         Number of units after which the p value was first at most alpha; None if it never was.
-    over
+    over : str
         What the units are: samples, groups or repeats.
-    bounds
-        The range the differences are known to lie in.
+    bounds : tuple of float
+        The range that the differences are known to lie in.
+    {described}
+    {level}
+    {plan}
+    {notes}
     """
 
     a: str

@@ -29,10 +29,12 @@ _CLOSE_MEAN, _CLOSE_LABELS = 0.25, 0.2
 def member_to_verify(batch: Batch, groups: Mapping[int, FamilyGroup], group: int, n: int) -> int | None:
     """Which of `n` members is also fitted by itself on this hold-out, if any; a function of the hold-out and the group.
 
-    A group with a single member is never verified: it has nothing in common with others.
+    A group with a single member is fitted plainly and not verified, unless its family computes that member in another way
+    than the estimator does (`Family.serves_single`).
     """
     # A family is to be verified, not each of sixty groups of it.
-    alike = [number for number, one in groups.items() if one.family is groups[group].family and len(one.members) > 1]
+    family = groups[group].family
+    alike = [n for n, one in groups.items() if one.family is family and (len(one.members) > 1 or family.serves_single)]
     if group not in alike:
         return None
     rng = np.random.default_rng(np.random.SeedSequence(batch.seed, spawn_key=(group,)))
