@@ -21,7 +21,7 @@ def save(ax: object, path: Path) -> None:
 
     figure = np.ravel(ax)[0].figure
     figure.savefig(path, dpi=100)
-    Image.open(path).convert("RGB").quantize(128).save(path, optimize=True)
+    Image.open(path).convert("RGB").quantize(128, method=Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
 
 
 def main(wanted: set[str]) -> None:

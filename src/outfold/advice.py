@@ -1,4 +1,4 @@
-"""What to do with so many samples and configurations: the papers' advice, joined into one plan with its reasons."""
+"""What to do with a given number of samples and configurations: the papers' advice, joined into one plan with its reasons."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OURS = "ours"
 
 # Below this BBC-CV without dropping, from it on BBCD-CV (Tsamardinos 2018, sect. 6).
 _FEW = 100
-# Dropping starts when so many samples have predictions (sect. 5.2.2).
+# Dropping starts when this many samples have predictions (sect. 5.2.2).
 _DROP_FROM = 50
 # Repeats after which intervals hardly change (sect. 5.2.4), and the most the paper looked at (sect. 5.2.3).
 _ENOUGH_REPEATS, _MOST_REPEATS = 4, 10
@@ -134,16 +134,17 @@ class _Case:
             self._explain_folds(plan)
         drop = self._drop(plan)
         method = "bbc" if self.c > 1 else "cv"
-        flattery = self._optimism(plan, accuracy)
+        optimism = self._optimism(plan, accuracy)
         if self.c > 1:
             self._say(
-                "the winner's own score is optimistic; BBC-CV corrects it by a bootstrap of the predictions, without a fit more",
+                "the winner's cross-validation score is optimistic; BBC-CV corrects it by a bootstrap of the predictions, "
+                "without further fits",
                 f"{_BBC}, sect. 3",
             )
         else:
             self._say(
-                "nothing is selected, so that the plain score needs no correction; it leans to the careful "
-                "side, because the models see fewer samples than the final one",
+                "nothing is selected, so the plain score needs no correction; it is rather too low, "
+                "because the models are trained on fewer samples than the final one",
                 f"{_PROTOCOLS}, sect. 2",
             )
         if self.goal == "estimate" and self.c > 1 and plan.kind == "kfold" and plan.folds >= 3:
@@ -152,7 +153,7 @@ class _Case:
                 f"nested cross-validation, collect(..., inner=True) without drop, is a second opinion for {fits:,} further fits",
                 f"{_PROTOCOLS}, sect. 10; {_BBC}, sect. 6, advises to do without",
             )
-        return self._advice(plan, drop=drop, method=method, expected_optimism=flattery)
+        return self._advice(plan, drop=drop, method=method, expected_optimism=optimism)
 
     def compare(self) -> Advice:
         """Whether a difference is real."""
@@ -161,17 +162,17 @@ class _Case:
         plan = self._affordable([Plan.five_by_two(), Plan.blocked(3)])
         if plan.kind == "blocked":
             self._say(
-                "the blocked 3x2 t test needs 6 fits a configuration where 5x2cv needs 10, and is comparable to its tests",
+                "the blocked 3x2 t test needs 6 fits per configuration where 5x2cv needs 10, and is comparable to its tests",
                 f"{_BLOCKED}, sect. 7",
             )
         else:
             self._say(
-                "the combined 5x2cv F test compares algorithms, not two fitted models, where samples are not plenty",
+                "the combined 5x2cv F test compares algorithms, not two fitted models, when samples are few",
                 f"{_REVIEW}, sect. 4.12 and Fig. 23",
             )
         self._say(
             "few repeats of two folds may not be enough to tell very similar classifiers apart again on another partition; "
-            "the corrected t test on 10 x 10 folds hangs least on the order of the samples",
+            "the corrected t test on 10 x 10 folds depends least on the order of the samples",
             f"{_VARIABILITY}, sect. I and V",
         )
         if self.c > 2:
@@ -188,7 +189,7 @@ class _Case:
         if held_out < needed:
             return False
         self._say(
-            f"a third of the samples, {held_out:,}, is a test set that tells an accuracy to ± {self.precision:g} or better",
+            f"a third of the samples, {held_out:,}, is a test set that measures an accuracy to ± {self.precision:g} or better",
             f"{_REVIEW}, sect. 1.7 and 3.8; that this is enough, and for other scores too: {_OURS}",
         )
         return True
@@ -203,14 +204,14 @@ class _Case:
     def _explain_folds(self, plan: Plan) -> None:
         if plan.folds == _FOLDS:
             self._say(
-                f"{plan.folds} folds came nearest to the scores on true test sets, where classes are balanced",
+                f"{plan.folds} folds came closest to the scores on real test sets, for balanced classes",
                 f"{_VARIABILITY}, sect. VI and VII",
             )
         elif plan.folds == self.n:
-            self._say(f"a fold needs a sample, so that there can be {plan.folds} folds only", _OURS)
+            self._say(f"each fold needs a sample, so there can be only {plan.folds} folds", _OURS)
         if self.task in ("binary", "multiclass"):
             self._say(
-                "folds keep the proportions of the classes, and become fewer where the rarest class has fewer members",
+                "folds keep the proportions of the classes; there are fewer folds if the rarest class has fewer members",
                 f"{_PROTOCOLS}, sect. 7 and 9",
             )
         if self.budget is not None:
@@ -226,7 +227,7 @@ class _Case:
             self._say(f"from {_FEW} samples on one repeat or a few suffice", f"{_BBC}, sect. 5.2.3")
 
     def _affordable(self, plans: Sequence[Plan]) -> Plan:
-        """The first plan whose fits can be paid; else the cheapest, and what to do about it."""
+        """The first plan that fits the budget; else the cheapest plan, and what to do about it."""
         if self.budget is None or self.cost is None:
             return plans[0]
         allowed = floor(self.budget * self.jobs / self.cost)
@@ -234,7 +235,7 @@ class _Case:
             if self.c * _cells(plan) <= allowed:
                 if plan.folds < plans[0].folds:
                     self._say(
-                        f"the budget allows {allowed:,} fits; with fewer folds, or one, estimates lean more to the careful side",
+                        f"the budget allows {allowed:,} fits; with fewer folds, or one, estimates are more pessimistic",
                         f"{_REVIEW}, sect. 3.6",
                     )
                 return plan
@@ -268,7 +269,7 @@ class _Case:
         expected = optimism(min(_held_out(plan, self.n), _MOST_SUMMED), self.c, accuracy)
         self._say(
             f"chosen among {self.c:,} independent configurations, the winner would report an accuracy "
-            f"{formatting.number(expected.value)} too high; alike ones flatter less",
+            f"{formatting.number(expected.value)} too high; less where configurations are alike",
             f"simulate.optimism, in the setting of {_BBC}, sect. 5.1",
         )
         return expected

@@ -80,7 +80,7 @@ def check_takes(function: Callable[..., Any], arguments: tuple[str, ...], name: 
 
 
 def as_seed(rng: RngLike, name: str = "rng") -> int:
-    """The seed that an argument `rng` stands for, with the contract of `numpy.random.default_rng`.
+    """The seed that an argument `rng` means, with the contract of `numpy.random.default_rng`.
 
     An int is the seed itself, and so is the entropy of a fresh SeedSequence. A spawned SeedSequence gives a seed of its own.
     A Generator is advanced, so that the next call gives another seed. None gives a new seed each time.

@@ -280,7 +280,7 @@ def _moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
 
 
 def _failures(both: Predictions) -> dict[str, int]:
-    """Messages of failed fits; a fit stands in two cells, the one held out counts it."""
+    """Messages of failed fits; a fit is in two cells, the one held out counts it."""
     return dict(Counter(text for (_, _, fold), text in both.messages.items() if fold == 0).most_common())
 
 

@@ -159,7 +159,7 @@ _LATEX = {
     **{c: "\\" + c for c in "&%$#_{}"},
     **{letter: f"$\\{name}$" for letter, name in _GREEK.items()},
 }
-# What pdfLaTeX takes as it stands (with T1 fonts): Latin letters and marks of punctuation. One may not know all of the rest.
+# What pdfLaTeX takes unchanged (with T1 fonts): Latin letters and marks of punctuation. One may not know all of the rest.
 _LATIN = set(map(chr, [*range(0x20, 0x7F), *range(0xA0, 0x180)])) - set("ĦħĸĿŀŉŦŧſ") | set("–—‘’“”„•†‡€™")
 _STRANGE = re.compile("[^" + re.escape("".join(sorted(_LATIN | set(_LATEX)))) + "]+")
 
@@ -210,7 +210,7 @@ _VALUE_WIDTH = 40
 
 
 def compact(value: Any) -> str:
-    """A parameter's value as it stands in the name of a configuration."""
+    """A parameter's value as written in the name of a configuration."""
     if isinstance(value, (float, np.floating)):
         return f"{value:g}"
     if callable(value) and hasattr(value, "__name__"):

@@ -104,7 +104,7 @@ def test_a_stream_that_cannot_show_blocks_gets_plain_signs(small):
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     demo_app.main(40, 2, configs=small, folds=3, quick_folds=3, n_jobs=1, out=out, err=io.StringIO())
     out.flush()
-    assert b"winner's own" in out.buffer.getvalue()
+    assert b"winner's score" in out.buffer.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,7 @@ def test_fires_with_the_number_of_groups_and_is_an_error(says):
     rng = np.random.default_rng(0)
     X, y, groups = rng.normal(size=(60, 2)), np.arange(60) % 2, np.arange(60) // 6
     oof = of.collect(KNeighborsClassifier(3), X, y, of.Plan(folds=5, groups=False), groups, progress=False)
-    assert says("OF102", oof, "accuracy") == (
-        "10 of 10 groups stand on both sides of a split; the plan ignores groups."
-    )
+    assert says("OF102", oof, "accuracy") == ("10 of 10 groups are on both sides of a split; the plan ignores groups.")
     assert not of.check(oof, "accuracy").ok
 
 
@@ -21,7 +19,7 @@ def test_counts_those_that_are_split(says, classes):
     folds = groups % 5
     folds[3] = 4
     # Group 0 has a sample in fold 4 now: group 0 alone is split.
-    assert says("OF102", classes(folds=folds, groups=groups)).startswith("1 of 10 groups stand")
+    assert says("OF102", classes(folds=folds, groups=groups)).startswith("1 of 10 groups are")
 
 
 def test_silent_where_groups_are_kept_or_not_known(says, classes):

@@ -5,8 +5,8 @@ import numpy as np
 
 def test_fires_with_the_number_of_folds(says, classes):
     text = says("OF523", classes(n=40, folds=np.arange(40)), "accuracy")
-    assert text.startswith("every one of 40 folds holds one sample")
-    assert "40 fits a configuration" in text
+    assert text.startswith("each of the 40 folds holds one sample")
+    assert "each configuration needs 40 fits" in text
 
 
 def test_silent_with_folds_and_one_test_set(says, classes):

@@ -12,15 +12,15 @@ def test_fires_with_the_numbers_of_the_estimate(says):
     spread = made.draws.std(ddof=1)
     assert made.optimism > spread
     assert says("OF531", oof, "mean") == (
-        f"the winner's own mean, {made.naive:.4f}, flatters by {made.optimism:.4f}, more than the spread {spread:.4f} (sd) "
+        f"the winner's mean, {made.naive:.4f}, is too good by {made.optimism:.4f}, more than the spread {spread:.4f} (sd) "
         f"of the draws behind the estimate {made.value:.4f}, 95% CI [{made.interval.low:.4f}, {made.interval.high:.4f}]."
     )
-    # A loss flatters downwards.
+    # A loss is too low.
     y = np.zeros(80)
     y[:40] = 1
     wrong = np.where(correct, y[:, None], 1 - y[:, None]).astype(int)
     labels = of.from_arrays(y.astype(int), wrong, response="label")
-    assert f"flatters by {of.estimate.bbc(labels, 'error').optimism:.4f}" in says("OF531", labels, "error")
+    assert f"is too good by {of.estimate.bbc(labels, 'error').optimism:.4f}" in says("OF531", labels, "error")
 
 
 def test_silent_where_little_was_tried_or_one_is_far_ahead(says, classes):

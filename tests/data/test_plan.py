@@ -194,7 +194,7 @@ def test_groups_of_a_rare_class_decide_the_folds():
     y[[0, 1, 20, 40]] = 1
     splits = Plan(5).split(y, groups=np.arange(60) // 2)
     assert splits.plan.folds == 3
-    assert "class 1 has 3 groups only" in splits.notes[0].text
+    assert "class 1 has only 3 groups" in splits.notes[0].text
 
 
 def test_adaptive_folds_say_so():

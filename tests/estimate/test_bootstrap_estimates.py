@@ -250,7 +250,7 @@ def test_bbc_on_rounds_the_plain_way(classes, name):
         scores = [score(j, weights) for j in range(classes.n_configs)]
         want.append(score(int(np.argmax(scores)), (weights == 0).astype(int)))
     result = estimate.bbc(classes, name, draws=counts, draws_are="counts")
-    assert "winner's own out-of-bag score" in str(result)
+    assert "winner's out-of-bag score" in str(result)
     assert result.draws == pytest.approx(want, abs=1e-12)
 
 
@@ -476,7 +476,7 @@ def test_the_test_part_of_three_gives_the_interval_of_one_test_set(held_out):
     assert result.interval == of.intervals.wilson(int(right.sum()), len(rows), confidence_level=0.9)
     assert result.interval_method == "wilson"
     assert not result.named  # the validation part selected it, and its score there stands beside
-    assert "winner's own score on the validation part" in str(result)
+    assert "winner's score on the validation part" in str(result)
     area = estimate.three_way(oof.sel(config=result.selected), "roc_auc")
     assert area.interval_method == "delong"
     assert area.confidence_interval(0.5).low > area.interval.low

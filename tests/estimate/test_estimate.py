@@ -525,6 +525,6 @@ def test_on_one_test_set_nothing_was_cross_validated():
     scores = np.random.default_rng(0).random((60, 4))
     one = str(of.estimate.bbc(of.from_arrays(None, scores, response="pointwise"), "mean"))
     folds = of.from_arrays(None, scores, folds=np.arange(60) % 5, response="pointwise")
-    assert "winner's own score " in one
+    assert "winner's score " in one
     assert "CV score" not in one
-    assert "winner's own CV score, pooled" in str(of.estimate.bbc(folds, "mean"))
+    assert "winner's cross-validation score, pooled" in str(of.estimate.bbc(folds, "mean"))

@@ -365,7 +365,7 @@ def test_every_stop_rule(data, stop):
         assert oof.n_repeats == 1 or not rule.holds(oof.sel(repeat=range(oof.n_repeats - 1)))
     else:
         assert [note.code for note in oof.notes] == ["OF401"]
-        assert "did not hold after 9 repeats" in oof.notes[0].text
+        assert "was not satisfied after 9 repeats" in oof.notes[0].text
     assert (stop is None) == (oof.n_repeats == 9)
 
 

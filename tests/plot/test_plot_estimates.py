@@ -117,7 +117,7 @@ def test_draws_are_counted(oof):
     assert legend == [
         f"estimate {found.value:.4f}",
         f"95% CI [{low:.4f}, {high:.4f}]",
-        f"winner's own score {found.naive:.4f}",
+        f"winner's score {found.naive:.4f}",
     ]
 
 

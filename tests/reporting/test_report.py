@@ -169,7 +169,7 @@ def test_pictures_stand_where_they_apply(small_report):
     ]
     regression = of.report({name: oof for name, oof, _ in kinds()}["regression"], "rmse", n_resamples=20)
     assert [p.name for p in regression.pictures] == [*every[:4], "fold_scores", "difference"]
-    assert "too low" in regression.headline or "not flattering" in regression.headline
+    assert "too low" in regression.headline or "not too optimistic" in regression.headline
 
 
 def test_dropped_and_failed_configurations_are_shown():
@@ -380,7 +380,7 @@ def test_fits_in_company_are_told():
 
     X, y = load_iris(return_X_y=True)
     oof = of.collect(of.grid("knn", KNeighborsClassifier(), n_neighbors=[1, 3, 5]), X, y, of.Plan(folds=5))
-    said = "15 of 15 done by 5 fits, which served several configurations at once (level exact)"
+    said = "all 15 done with 5 fits; what configurations share was fitted once (level exact)"
     assert said in of.report(oof, "accuracy").to_markdown()
 
 

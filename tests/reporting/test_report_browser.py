@@ -102,7 +102,7 @@ def test_tips_by_pointer(browser, page):
     browser.point(x, y)
     assert not browser.run("return document.getElementById('tip').hidden")
     assert browser.run("return document.getElementById('tip').textContent") == words
-    assert "its own score: 0." in words
+    assert "cross-validation score: 0." in words
     browser.point(5, 5)
     assert browser.run("return document.getElementById('tip').hidden")
 

@@ -1,6 +1,6 @@
 """What the report says in words, kept as golden text.
 
-The texts are of simulated predictions. After a change that is meant: python tests/report/test_report_text.py writes them anew;
+The texts are of simulated predictions. After a change that is meant: python tests/reporting/test_report_text.py writes them anew;
 read the difference before it is committed.
 """
 
@@ -68,22 +68,22 @@ def estimate(value, low, high, naive, greater=True, **options) -> of.results.Est
     [
         (
             estimate(0.868, 0.82, 0.909, 0.899),
-            "Expect AUC 0.868 (95% CI 0.820 to 0.909) on new samples; the winner's own cross-validation score, 0.899, is 0.031 "
+            "Expect AUC 0.868 (95% CI 0.820 to 0.909) on new samples; the winner's cross-validation score, 0.899, is 0.031 "
             "too high.",
         ),
         (
             estimate(0.21, 0.1, 0.33, 0.18, greater=False),
-            "Expect Brier score 0.21 (95% CI 0.10 to 0.33) on new samples; the winner's own cross-validation score, 0.18, is "
+            "Expect Brier score 0.21 (95% CI 0.10 to 0.33) on new samples; the winner's cross-validation score, 0.18, is "
             "0.03 too low.",
         ),
         (
             estimate(0.7, 0.6, 0.8, 0.69),
-            "Expect AUC 0.70 (95% CI 0.60 to 0.80) on new samples; the winner's own cross-validation score, 0.69, is not "
-            "flattering.",
+            "Expect AUC 0.70 (95% CI 0.60 to 0.80) on new samples; the winner's cross-validation score, 0.69, is not too "
+            "optimistic.",
         ),
         (
             estimate(0.7, 0.6, 0.8, 0.74, plan="one test set"),
-            "Expect AUC 0.70 (95% CI 0.60 to 0.80) on new samples; the winner's own score, 0.74, is 0.04 too high.",
+            "Expect AUC 0.70 (95% CI 0.60 to 0.80) on new samples; the winner's score, 0.74, is 0.04 too high.",
         ),
         (
             estimate(12345.0, 11000.0, 14000.0, 12000.0, greater=False, named=True),
@@ -117,7 +117,7 @@ def test_the_paragraph_has_the_numbers_of_the_estimate(reports):
 def test_digits_are_two_of_the_interval_and_one_more_at_most():
     made = estimate(0.96735, 0.90849, 0.99745, 0.97872)
     assert text.headline(made) == (
-        "Expect AUC 0.967 (95% CI 0.908 to 0.997) on new samples; the winner's own cross-validation score, 0.979, is about "
+        "Expect AUC 0.967 (95% CI 0.908 to 0.997) on new samples; the winner's cross-validation score, 0.979, is about "
         "0.011 too high."
     )
     made = estimate(1_115_912.0, 959_505.0, 1_264_449.0, 1_001_261.0, greater=False)
@@ -132,7 +132,7 @@ def test_a_number_that_flatters_is_not_to_be_expected():
     oof = two_classes(r=2)
     found = of.report(oof, estimate=of.estimate.cvt(oof, "accuracy"))
     assert found.headline.startswith("Do not expect accuracy 0.")
-    assert "not corrected for having been selected" in found.methods
+    assert "not corrected for picking the best" in found.methods
     assert "OF208" in found.checks.codes
     assert "expected on new samples" not in found.to_html()
 

@@ -36,7 +36,7 @@ class Case:
     Attributes
     ----------
     estimate
-        The honest estimate, with the winner's own score.
+        The corrected estimate, with the winner's score.
     truth
         Score of the refitted winner on the samples that were kept aside.
     """
@@ -46,7 +46,7 @@ class Case:
 
     @property
     def own(self) -> float:
-        """The winner's own cross-validation score."""
+        """The winner's cross-validation score."""
         return self.estimate.naive
 
     @property
@@ -197,9 +197,9 @@ def _first(case: Case, samples: int, n_kept: int, page: Page) -> list[str]:
     assert case.estimate.interval is not None
     interval = formatting.interval(*case.estimate.interval, case.estimate.confidence_level)
     rows = [
-        ("winner's own score", own, case.estimate.selected),
-        ("honest estimate (BBC)", honest, interval),
-        ("optimism", case.estimate.optimism, "own score minus honest estimate"),
+        ("winner's score", own, case.estimate.selected),
+        ("corrected estimate (BBC)", honest, interval),
+        ("optimism", case.estimate.optimism, "winner's score minus corrected estimate"),
         (f"truth, {n_kept} kept", truth, "the winner, fitted again on all " + str(samples)),
     ]
     width = max(len(label) for label, _, _ in rows)
@@ -209,7 +209,7 @@ def _first(case: Case, samples: int, n_kept: int, page: Page) -> list[str]:
         table.append(start + page.shorten(text, page.width - len(start)))
     holds = "holds" if case.covered else "misses"
     sentence = (
-        f"The winner's own score is {_off(own - truth)}; the honest estimate is {_off(honest - truth)}, and its "
+        f"The winner's score is {_off(own - truth)}; the corrected estimate is {_off(honest - truth)}, and its "
         f"interval {holds} the truth."
     )
     return ["\n".join(table), sentence]
@@ -217,8 +217,8 @@ def _first(case: Case, samples: int, n_kept: int, page: Page) -> list[str]:
 
 def _many(cases: Sequence[Case], samples: int, folds: int, page: Page) -> list[str]:
     values = {
-        "winner's own": [c.own for c in cases],
-        "honest (BBC)": [c.honest for c in cases],
+        "winner's score": [c.own for c in cases],
+        "corrected": [c.honest for c in cases],
         "truth": [c.truth for c in cases],
     }
     n = formatting.count(len(cases), "random sample")
@@ -239,8 +239,8 @@ def conclusion(cases: Sequence[Case]) -> str:
     else:
         verdict = "as far off"
     return (
-        f"The winner's own score was above the truth in {above} of {n} samples, and on average {_off(own)}. "
-        f"The honest estimate was {verdict}: on average {_off(honest)}. "
+        f"The winner's score was above the truth in {above} of {n} samples, and on average {_off(own)}. "
+        f"The corrected estimate was {verdict}: on average {_off(honest)}. "
         f"Its {level} interval held the truth in {held} of {n}."
     )
 
@@ -353,7 +353,7 @@ class _Progress:
         self._write(f"sample 0/{total}")
 
     def show(self, done: int) -> None:
-        """So many samples have been tuned."""
+        """This many samples have been tuned."""
         left = (monotonic() - self.start) / done * (self.total - done)
         self._write(f"sample {done}/{self.total}  {formatting.seconds(left)} left")
 

@@ -1,4 +1,4 @@
-"""The main job in one call: a table in, an honest estimate, the predictions and the fitted model out."""
+"""The main job in one call: a table in, a corrected estimate, the predictions and the fitted model out."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Result:
         facts = [f"  {'files':<10} {self.predictions} (predictions of all configurations)"]
         if self.model is not None:
             facts.append(
-                f"  {'':<10} {self.model} (the selected one, fitted on all {self.estimate.n_samples:,} samples)"
+                f"  {'':<10} {self.model} (the selected configuration, fitted on all {self.estimate.n_samples:,} samples)"
             )
         facts.append(f"  {'':<10} {self.report} (all of it on one page)")
         facts.append(f"  {'next':<10} outfold show {self.predictions} --metric {self.estimate.metric}")
@@ -126,7 +126,7 @@ def run(
     Parameters
     ----------
     path
-        A .csv, .csv.gz or .parquet file with one row a sample.
+        A .csv, .csv.gz or .parquet file with one row for each sample.
     target
         The column to predict.
     out
@@ -180,9 +180,9 @@ def run(
     )
     model = _keep_model(folder, oof, space, table, chosen, say)
     nested = estimate.nested(oof, chosen) if inner else None
-    honest = estimate.bbc(oof, chosen)
-    page = report(oof, chosen, estimate=honest, title=f"{Path(path).name}: {target}", command=command)
-    return Result(honest, folder / "run.oof", model, page.save(folder / "report.html"), nested)
+    corrected = estimate.bbc(oof, chosen)
+    page = report(oof, chosen, estimate=corrected, title=f"{Path(path).name}: {target}", command=command)
+    return Result(corrected, folder / "run.oof", model, page.save(folder / "report.html"), nested)
 
 
 def _what_is_done(table: Table, target: str, task: Kind | None, metric: str, asked: str | None) -> str:
@@ -311,7 +311,7 @@ def _read(path: Path, target: str) -> pd.DataFrame:
 
 
 def _exact_target(path: Path, values: pd.Series[Any]) -> pd.Series[Any]:
-    """The target as it stands in a .csv file: "NA" may be a class, and whole numbers stay whole where some are missing."""
+    """The target as written in a .csv file: "NA" may be a class, and whole numbers stay whole where some are missing."""
     import pandas as pd
 
     if not values.isna().any():
@@ -321,7 +321,7 @@ def _exact_target(path: Path, values: pd.Series[Any]) -> pd.Series[Any]:
             return pd.read_csv(path, usecols=[values.name], dtype="Int64")[values.name]
         except (TypeError, ValueError):  # not all of them are whole
             return values
-    # What stands beside text is text, whatever it reads like; only an empty cell is none.
+    # A value among texts is text, whatever it reads like; only an empty cell is none.
     return pd.read_csv(path, usecols=[values.name], dtype=str, keep_default_na=False, na_values=[""])[values.name]
 
 

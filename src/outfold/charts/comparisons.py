@@ -152,7 +152,7 @@ def difference(
         "difference",
         f"{first.metric}: {first.a} minus {first.b}" if made.n_pairs == 1 else f"{first.metric}: {shown}{minus}",
         _facts(first, made.n_pairs),
-        "Others minus the selected one",
+        "Others minus the selected configuration",
         f"{first.metric} of each configuration{minus}, with the interval of each pair. Filled: a difference was found.",
         Axis(_sides(first, made.n_pairs == 1, control), hold=(0.0,), grid=True, margin=0.06),
         Axis(names=tuple(names), short=tuple(short)),

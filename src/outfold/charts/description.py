@@ -178,7 +178,7 @@ class Note:
 
 
 class Category(NamedTuple):
-    """A value of a heat map that stands for something, and its tone."""
+    """A value of a heat map with a meaning, and its tone."""
 
     value: int
     name: str

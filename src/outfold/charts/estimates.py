@@ -41,16 +41,16 @@ _NEW = "winner on new samples"
 _DIAMOND = Points([0], [0], "blue", "diamond", 7)
 _DOT = Points([0], [0], "orange", "circle", 6)
 
-# Codes of notes that call the number itself flattering, and why it is.
-_FLATTERING = {
-    "OF208": "the winner's own score, not corrected for having been selected",
+# Codes of notes that call the number itself too optimistic, and why it is.
+_OPTIMISTIC = {
+    "OF208": "the winner's cross-validation score, not corrected for picking the best",
     "OF214": "a score on the samples the model was fitted on",
 }
 
 
-def flattering(estimate: Estimate) -> str:
+def why_optimistic(estimate: Estimate) -> str:
     """Why the number is not what to expect on new samples; nothing where it is."""
-    return next((_FLATTERING[note.code] for note in estimate.notes if note.code in _FLATTERING), "")
+    return next((_OPTIMISTIC[note.code] for note in estimate.notes if note.code in _OPTIMISTIC), "")
 
 
 def has_own(estimate: Estimate) -> bool:
@@ -60,7 +60,7 @@ def has_own(estimate: Estimate) -> bool:
 
 def meaning(estimate: Estimate) -> str:
     """What the number is."""
-    return flattering(estimate) or "expected on new samples"
+    return why_optimistic(estimate) or "expected on new samples"
 
 
 def _expected(estimate: Estimate) -> str:
@@ -68,7 +68,7 @@ def _expected(estimate: Estimate) -> str:
 
 
 def _own(estimate: Estimate) -> str:
-    return f"winner's own score: {formatting.number(estimate.naive)}"
+    return f"winner's score: {formatting.number(estimate.naive)}"
 
 
 def _data(found: Estimate) -> str:
@@ -96,7 +96,7 @@ class ConfigurationScore(NamedTuple):
 
 
 class BestConfigurations(NamedTuple):
-    """The best configurations, best first, and what to expect of the selected one."""
+    """The best configurations, best first, and what to expect of the selected configuration."""
 
     rows: tuple[ConfigurationScore, ...]
     estimate: Estimate
@@ -159,13 +159,13 @@ def _interval(draws: NDArray[np.float64], level: float) -> Interval | None:
 def configurations(
     oof: Predictions, metric: MetricLike, top: int, estimate: Estimate | None, level: float, n_resamples: int, rng: int
 ) -> Chart:
-    """The best configurations with intervals, and what to expect of the selected one."""
+    """The best configurations with intervals, and what to expect of the selected configuration."""
     made = best_configurations(oof, metric, top, estimate, level, n_resamples, rng)
     rows, found = made.rows, made.estimate
     last = len(rows)
     marks: list[Mark] = []
     for i, row in enumerate(rows):
-        tip = f"{row.name}\nits own score: {with_interval(row.score, row.interval, level)}"
+        tip = f"{row.name}\ncross-validation score: {with_interval(row.score, row.interval, level)}"
         if row.interval is not None:
             marks.append(Line(row.interval, [i, i], "pale", width=3, tip=tip))
         tone = "orange" if row.name == found.selected else "grey"
@@ -183,11 +183,11 @@ def configurations(
     return Chart(
         "configurations",
         f"{found.metric} of {shown} {'configurations' if n > 1 else 'configuration'}",
-        f"{_data(found)}{left_out}. Dots: own CV score, {100 * level:g}% interval over samples. "
+        f"{_data(found)}{left_out}. Dots: cross-validation scores, {100 * level:g}% intervals over samples. "
         f"Diamond: {found.method}, optimism {formatting.number(found.optimism, sign=True)}",
         f"The {last} best of {candidates:,}" if last < candidates else "All configurations",
-        f"Each dot is the configuration's own score with its {100 * level:g}% interval over samples. The orange one was "
-        f"selected. The diamond: {meaning(found)}.",
+        f"Each dot is the configuration's cross-validation score with its {100 * level:g}% interval over samples. The orange "
+        f"one was selected. Diamond: {meaning(found)}.",
         Axis(direction(found.metric, found.greater_is_better), grid=True),
         Axis(
             names=(*(row.name for row in rows), _NEW if has_own(found) else meaning(found)),
@@ -229,13 +229,13 @@ def optimism(given: Any) -> Chart:
     keys = [Key(meaning(first), _DIAMOND)]
     if has_own(first):
         luck = " The dotted bracket between them is luck." if first.optimism > 0 else ""
-        caption += f" Dot: the winner's own score.{luck}"
-        keys.append(Key("winner's own score", _DOT))
+        caption += f" Dot: the winner's cross-validation score.{luck}"
+        keys.append(Key("winner's cross-validation score", _DOT))
     return Chart(
         "optimism",
         f"{first.metric} of {subject}",
         f"{_data(first)}. Bar: {100 * first.confidence_level:g}% interval",
-        "How flattering the winner's own score is",
+        "How much of the winner's score is luck",
         caption,
         Axis(direction(first.metric, first.greater_is_better), grid=True, margin=0.12),
         Axis(names=tuple(named)),
@@ -299,8 +299,8 @@ def draws(estimate: Estimate, bins: int | None = None) -> Chart:
     if estimate.method not in ("cv", "cvt"):
         own = Line([estimate.naive] * 2, [0, top], "orange", (8, 2), 2.2, tip=_own(estimate))
         marks.append(own)
-        keys.append(Key(f"winner's own score {formatting.number(estimate.naive)}", own))
-        caption += " Orange: the winner's own score."
+        keys.append(Key(f"winner's score {formatting.number(estimate.naive)}", own))
+        caption += " Orange: the winner's score."
     return Chart(
         "draws",
         estimate.title,

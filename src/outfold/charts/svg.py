@@ -297,7 +297,7 @@ class Scale:
         return self.start + (value - self.low) / (self.high - self.low) * (self.stop - self.start)
 
     def ticks(self, most: int = 5) -> list[float]:
-        """Round values within the scale, at most so many."""
+        """Round values within the scale, at most this many."""
         rough = (self.high - self.low) / most
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * f for f in (1, 2, 2.5, 5, 10) if power * f >= rough * 0.999)

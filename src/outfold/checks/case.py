@@ -147,7 +147,7 @@ class Check:
     title
         What it is called.
     severity
-        ``"error"``: do not report the number as it stands; ``"caution"``: read it with care; ``"tip"``: good to know.
+        ``"error"``: do not report the number before this is solved; ``"caution"``: read it with care; ``"tip"``: good to know.
     says
         What it says, without numbers, for the table of all checks.
     advice

@@ -26,19 +26,20 @@ _DEMSAR = "Raeder et al. 2010, sect. III; Demšar 2006"
 CHECKS = (
     Check(
         "OF301",
-        "tested on what selected it",
+        "tested on the data that picked it",
         "tip",
-        "One of the two is the best of all configurations on these very predictions; the p value does not account for that "
-        "choice.",
-        "Compare on samples that did not choose, or report `estimate.bbc` for the selected one.",
+        "One of the two is the best of all configurations on these same predictions; the p value does not "
+        "account for that choice.",
+        "Compare on data that was not used to pick the winner, or report `estimate.bbc` for the selected "
+        "configuration.",
         "Raschka 2018, sect. 3.3 and 4.5",
         selected_here,
     ),
     Check(
         "OF302",
-        "splits taken for independent",
+        "splits treated as independent",
         "caution",
-        "The test takes splits of the same samples for independent, and finds differences too often.",
+        "The test treats splits of the same samples as independent, and finds differences too often.",
         "Use `t_corrected`.",
         "Raschka 2018, sect. 4.9 and 4.10",
     ),
@@ -46,8 +47,8 @@ CHECKS = (
         "OF303",
         "two models that hardly differ",
         "caution",
-        "The two models differ on fewer than ten samples, so that hardly any test can tell them apart.",
-        "More samples.",
+        "The two models differ on fewer than ten samples, so hardly any test can tell them apart.",
+        "Collect more samples.",
         "Raschka 2018, sect. 4.4",
     ),
     Check(
@@ -55,7 +56,7 @@ CHECKS = (
         "a difference without variance",
         "caution",
         "All samples (splits) differ by exactly the same amount: there is no variance, and no p value.",
-        "Look at the predictions; such a difference is mostly made, not found.",
+        "Look at the predictions; such a difference usually has a technical cause.",
         "ours",
     ),
     Check(
@@ -86,18 +87,19 @@ CHECKS = (
     ),
     Check(
         "OF308",
-        "folds taken as one test set",
+        "folds treated as one test set",
         "tip",
-        "Predictions of several folds are taken as one test set. The test covers the chance in the samples, not that in the "
-        "training sets: it is about these models, not about what the learners would do on other data.",
-        "Use a test by resampling, such as `t_corrected`, for a statement on learners.",
+        "Predictions of several folds are treated as one test set. The test covers chance in the samples, not "
+        "chance in the training sets: it is about these models, not about what the learners would do on other "
+        "data.",
+        "Use a test by resampling, such as `t_corrected`, for a statement about learners.",
         "Raschka 2018, sect. 4.8",
     ),
     Check(
         "OF309",
-        "shared samples taken for different ones",
+        "shared samples treated as different",
         "caution",
-        "The test takes the two models as tested on different samples, but they share them.",
+        "The test assumes that the two models were tested on different samples, but they share them.",
         "Use `mcnemar`.",
         "Raschka 2018, sect. 4.2",
     ),
@@ -105,7 +107,8 @@ CHECKS = (
         "OF310",
         "folds on which the metric is undefined",
         "caution",
-        "The metric is undefined in some folds, because a class is missing there, say; these are left out for both.",
+        "The metric is undefined in some folds, for example because a class is missing there; these are left "
+        "out for both.",
         "Use stratified or fewer folds, or a metric such as accuracy.",
         "Tsamardinos et al. 2015, sect. 7",
     ),
@@ -113,7 +116,7 @@ CHECKS = (
         "OF311",
         "one difference against ten",
         "caution",
-        "The 5x2cv t test tests the first of ten differences; here it points the other way than their mean.",
+        "The 5x2cv t test uses the first of ten differences; here it has the opposite sign of their mean.",
         "Use `f_5x2cv`, which uses all ten.",
         "Raschka 2018, sect. 4.12",
     ),
@@ -121,17 +124,17 @@ CHECKS = (
         "OF315",
         "over repeats, not over samples",
         "tip",
-        "The comparison runs over repeats: it speaks of all partitions of this data set, not of new samples.",
-        'Use `over="samples"` to speak of new samples.',
+        "The comparison runs over repeats: it is about all partitions of this data set, not about new samples.",
+        'Use `over="samples"` for a statement about new samples.',
         "ours",
     ),
     Check(
         "OF316",
         "simulations without a test",
         "tip",
-        "In some simulations of a power the test is undefined, because a class is missing there, say; they count as nothing "
-        "found.",
-        "Take more samples (`n=`), or a metric such as accuracy.",
+        "In some simulations the test is undefined, for example because a class is missing there; they count "
+        "as nothing found.",
+        "Use more samples (`n=`), or a metric such as accuracy.",
         "ours",
     ),
     Check(
@@ -147,7 +150,7 @@ CHECKS = (
         "tied scores",
         "tip",
         "Some data sets have tied scores.",
-        "Nothing with `ties=True`. More digits, where the ties come from rounding.",
+        "Nothing with `ties=True`. Give more digits if the ties come from rounding.",
         _DEMSAR,
     ),
     Check(
@@ -155,7 +158,7 @@ CHECKS = (
         "pairs after an omnibus test that found nothing",
         "caution",
         "Pairs were compared although the omnibus test found no difference.",
-        "Report the omnibus test; take the pairs as a hint.",
+        "Report the omnibus test; treat the pairs as a hint.",
         "Raschka 2018, sect. 4.5; Demšar 2006",
     ),
     Check(
@@ -163,14 +166,14 @@ CHECKS = (
         "data sets left out",
         "caution",
         "Data sets with missing scores were left out.",
-        "Fill in the scores: what is missing is seldom missing by chance.",
+        "Fill in the scores: missing scores are rarely missing by chance.",
         "ours",
     ),
     Check(
         "OF355",
         "ranks of two",
         "tip",
-        "Two algorithms were compared by ranks, which know only who won.",
+        "Two algorithms were compared by ranks, which ignore the size of a difference.",
         "Use `rank.wilcoxon`.",
         _DEMSAR,
     ),
@@ -178,7 +181,8 @@ CHECKS = (
         "OF356",
         "data sets in full agreement",
         "tip",
-        "All data sets rank the algorithms alike, so that F is infinite; p is the exact chance of such agreement.",
+        "All data sets rank the algorithms in the same order, so F is infinite; p is the exact probability of "
+        "such agreement.",
         "Nothing.",
         "ours",
     ),
@@ -186,8 +190,8 @@ CHECKS = (
         "OF357",
         "data sets without a difference",
         "tip",
-        "On some data sets two algorithms do not differ; left out, ranked or shared, they change p.",
-        "Say which you took: `zero_method=`, `ties=`.",
+        "On some data sets two algorithms do not differ; p depends on whether these are left out, ranked or split.",
+        "Say which you used: `zero_method=`, `ties=`.",
         _DEMSAR,
     ),
     Check(
@@ -195,7 +199,7 @@ CHECKS = (
         "too few data sets for an interval",
         "caution",
         "Too few data sets for an interval at this level.",
-        "More data sets, or a lower `confidence_level`.",
+        "Use more data sets, or a lower `confidence_level`.",
         "ours",
     ),
 )

@@ -78,7 +78,7 @@ _SMALL_TRAINING = 0.6
 
 
 def split_groups(case: Case) -> str | None:
-    """Groups that stand on both sides of a split."""
+    """Groups that are on both sides of a split."""
     oof, codes = case.oof, case.oof.group_codes
     if codes is None:
         return None
@@ -86,7 +86,7 @@ def split_groups(case: Case) -> str | None:
     split = np.unique(codes[held_out_with_twin(codes, oof.folds, oof.train)])
     if not len(split):
         return None
-    return f"{len(split):,} of {formatting.count(n_groups, 'group')} stand on both sides of a split; the plan ignores groups."
+    return f"{len(split):,} of {formatting.count(n_groups, 'group')} are on both sides of a split; the plan ignores groups."
 
 
 def missing_classes(case: Case) -> str | None:
@@ -95,7 +95,7 @@ def missing_classes(case: Case) -> str | None:
     if target.classes is None or case.leave_one_out or case.one_test_set:
         return None
     n_classes, n_folds = len(target.classes), oof.state.shape[2] + 1
-    # A row a fold; the last is of the samples that no fold holds out.
+    # One row for each fold; the last row has the samples that no fold holds out.
     tables = [
         np.bincount((folds % n_folds) * n_classes + target.y, minlength=n_folds * n_classes).reshape(n_folds, n_classes)
         for folds in oof.folds.T
@@ -132,7 +132,9 @@ def leave_one_out(case: Case) -> str | None:
     if not case.leave_one_out:
         return None
     n = case.oof.n_samples
-    return f"every one of {n:,} folds holds one sample, so that none can be stratified and {n:,} fits a configuration are needed."
+    return (
+        f"each of the {n:,} folds holds one sample, so none can be stratified, and each configuration needs {n:,} fits."
+    )
 
 
 CHECKS = (
@@ -149,7 +151,7 @@ CHECKS = (
         "weights in the fits only",
         "tip",
         "Sample weights were used in the fits; in the scores every sample counts once.",
-        "Nothing, or collect and score with a metric of your own that knows the weights.",
+        "Nothing, or score with your own metric that knows the weights.",
         "ours",
     ),
     Check(
@@ -157,23 +159,23 @@ CHECKS = (
         "joined as labels",
         "tip",
         "Artifacts with probabilities and with labels were joined; only the labels are kept.",
-        "Collect both with probabilities where rankings (AUC) are to be compared.",
+        "Collect both with probabilities if you want to compare rankings (AUC).",
         "ours",
     ),
     Check(
         "OF106",
         "shared below exact",
         "tip",
-        "Some predictions come from fits that served several configurations at a level below exact.",
+        "Some predictions come from fits shared between configurations, at a level below exact.",
         'Nothing, or `share="exact"` for the numbers you report.',
         "ours",
     ),
     Check(
         "OF107",
-        "a family was wrong",
+        "a family gave wrong predictions",
         "caution",
-        "A family of fits gave something else than a fit alone, and was not used.",
-        "Nothing for the predictions, which are those of fits alone. Tell whoever wrote the family.",
+        "A family of shared fits predicted something else than a separate fit, and was not used.",
+        "Nothing: the predictions kept are those of separate fits. Tell the author of the family.",
         "ours",
     ),
     Check(
@@ -186,9 +188,9 @@ CHECKS = (
     ),
     Check(
         "OF206",
-        "folds that are not done",
+        "unfinished folds",
         "caution",
-        "Not all folds are done; the estimate uses those that are.",
+        "Not all folds are done; the estimate uses the finished ones.",
         "Collect the rest: the same call with the same `store`.",
         "Tsamardinos et al. 2018, sect. 3",
     ),
@@ -205,8 +207,8 @@ CHECKS = (
         "OF512",
         "configurations that predict the same",
         "tip",
-        "Different configurations predict the same, but for rounding: a parameter has no effect, or was not set.",
-        "Look at the parameters that tell them apart; leave out those without an effect.",
+        "Different configurations predict the same, up to rounding: a parameter has no effect, or was not set.",
+        "Look at the parameters in which they differ; remove those without an effect.",
         "ours",
         same_predictions,
     ),
@@ -222,7 +224,7 @@ CHECKS = (
         "OF102",
         "groups on both sides of a split",
         "error",
-        "Groups were given, but the plan ignores them: samples of one group stand on both sides.",
+        "Groups were given, but the plan ignores them: samples of one group are in the training and the test part.",
         'Use `Plan(groups="auto")`, unless the groups do not matter.',
         "Raschka 2018, sect. 1.3",
         split_groups,
@@ -231,8 +233,8 @@ CHECKS = (
         "OF521",
         "folds without a class",
         "caution",
-        "Some folds lack a class, because they are not stratified; what is scored there leaves the class out.",
-        "Use stratified folds, the default of `Plan`, or fewer of them.",
+        "Some folds lack a class, because they are not stratified; scores of these folds ignore the class.",
+        "Use stratified folds, the default of `Plan`, or fewer folds.",
         "Tsamardinos et al. 2015, sect. 7",
         missing_classes,
     ),
@@ -240,7 +242,7 @@ CHECKS = (
         "OF522",
         "training parts far smaller than the data",
         "tip",
-        "The models learnt from far fewer samples than the final one will, so that the scores lean to the careful side.",
+        "The models learnt from far fewer samples than the final model will, so the scores are rather too low.",
         "Use 5 or 10 folds for the number you report; two folds are for tests.",
         "Raschka 2018, sect. 1.6; Tsamardinos et al. 2018, sect. 2",
         small_training,
@@ -250,7 +252,7 @@ CHECKS = (
         "leave-one-out",
         "tip",
         "Every fold holds one sample: no fold can be stratified, and the score varies more than that of 10 folds.",
-        "Use 10 stratified folds, repeated where the fits are cheap.",
+        "Use 10 stratified folds, repeated if the fits are cheap.",
         "Tsamardinos et al. 2015, sect. 7; Raschka 2018, sect. 3.6",
         leave_one_out,
     ),

@@ -129,11 +129,11 @@ def no_estimate(case: Case) -> str | None:
 CHECKS = (
     Check(
         "OF204",
-        "an area on small folds",
+        "a set metric on small folds",
         "caution",
-        "A metric such as AUC was taken on folds, repeats or bootstrap rounds that are very small or lack a class; where it is "
-        "undefined they were left out.",
-        "Use `bbc`, which pools the folds, or fewer folds; stratified rounds.",
+        "A metric such as AUC was computed on folds, repeats or bootstrap rounds that are very small or lack "
+        "a class; where it is undefined they were left out.",
+        "Use `bbc`, which pools the folds, or fewer folds, or stratified rounds.",
         "Tsamardinos et al. 2015, sect. 8.1",
     ),
     Check(
@@ -147,10 +147,10 @@ CHECKS = (
     ),
     Check(
         "OF213",
-        "the other class may be the positive one",
+        "the other class may be the positive class",
         "error",
-        "Even the best configuration ranks worse than chance: the positive class is probably the other one.",
-        "Say which it is: `positive=`, `--positive`.",
+        "Even the best configuration ranks worse than chance: the positive class is probably the other class.",
+        "Name the positive class: `positive=`, `--positive`.",
         "ours",
     ),
     Check(
@@ -166,8 +166,9 @@ CHECKS = (
         "OF502",
         "no better than chance",
         "caution",
-        "The interval of the estimate holds the score of a model that learnt nothing, or lies on the worse side of it.",
-        "Do not claim that anything was learnt; more samples, or better features.",
+        "The interval of the estimate contains the score of a model that learnt nothing, or lies on the worse "
+        "side of it.",
+        "Do not claim that anything was learnt; collect more samples, or better features.",
         "Tsamardinos et al. 2015, sect. 8.1",
         chance,
     ),
@@ -175,7 +176,7 @@ CHECKS = (
         "OF503",
         "a perfect score",
         "caution",
-        "The winner makes no mistake at all, as happens where a feature is made from the label.",
+        "The winner makes no mistake at all, which often means that a feature was made from the label.",
         "Look for features that are known only when the label is, and for preprocessing outside the pipeline.",
         "Raschka 2018, sect. 3.9",
         perfect,
@@ -208,7 +209,7 @@ CHECKS = (
     ),
     Check(
         "OF203",
-        "a corrected value that cannot be",
+        "a corrected value outside the range",
         "caution",
         "The Tibshirani-Tibshirani correction left the range of the metric.",
         "Use `bbc`.",
@@ -216,9 +217,9 @@ CHECKS = (
     ),
     Check(
         "OF208",
-        "the winner's own score",
+        "the winner's score without correction",
         "caution",
-        "The number is the winner's own score, which is optimistic.",
+        "The number is the winner's cross-validation score, which is optimistic.",
         "Use `bbc`.",
         "Tsamardinos et al. 2015, sect. 3",
     ),
@@ -227,14 +228,14 @@ CHECKS = (
         "few groups to draw from",
         "caution",
         "The bootstrap has few groups to draw from.",
-        "Read the interval as a rough one; more groups, not more samples, would help.",
+        "Treat the interval as rough; more groups, not more samples, would help.",
         "ours",
     ),
     Check(
         "OF214",
-        "a score on the samples of the fit",
+        "a score on the training samples",
         "caution",
-        "The number is a score on the samples the model was fitted on, which flatters.",
+        "The number is a score on the samples the model was fitted on, which is too optimistic.",
         "Use `point632plus`, or any other estimate.",
         "Raschka 2018, sect. 1.3 and 2.4",
     ),
@@ -244,16 +245,17 @@ CHECKS = (
         "caution",
         "No interval is valid for this plan and metric: the splits are a time series, nothing varies, or too few draws can be "
         "scored.",
-        "Hold out one test set, or more samples; see the page on intervals.",
+        "Hold out one test set, or collect more samples; see the page on intervals.",
         "ours",
     ),
     Check(
         "OF219",
         "an interval beyond the metric's range",
         "caution",
-        "The interval goes beyond what the metric can be, because it is made from a normal or t distribution. It is reported as "
-        "it is; the end is rough.",
-        '`confidence_interval(method="bca")` on a test set or `"percentile"` stay within; more samples.',
+        "The interval goes beyond the range of the metric, because it comes from a normal or t distribution. "
+        "It is reported unchanged; the end is rough.",
+        '`confidence_interval(method="bca")` on a test set, or `"percentile"`, stays within the range; so may '
+        "an interval from more samples.",
         "Raschka 2018, sect. 1.7",
     ),
 )

@@ -15,7 +15,7 @@ from ..stats import selection
 from ..stats.selection import argbest
 from .case import Case, Check
 
-# So many others that cannot be told from the winner deserve a word.
+# Report a tie when at least this many others cannot be told from the winner.
 _MANY_TIED = 3
 # Fewer values than this have no inside.
 _INSIDE = 3
@@ -47,7 +47,7 @@ _AVERAGING = ("Forest", "ExtraTrees", "Bagging")
 
 
 def optimism(case: Case) -> str | None:
-    """A winner's own score that flatters by more than the estimate is uncertain."""
+    """A winner's score whose optimism is larger than the uncertainty of the estimate."""
     made = case.estimate
     if made is None or made.interval is None or made.draws is None or case.n_candidates < 2:
         return None
@@ -57,7 +57,7 @@ def optimism(case: Case) -> str | None:
         return None
     ends = formatting.interval(*made.interval, made.confidence_level)
     return (
-        f"the winner's own {case.metric.name}, {formatting.number(made.naive)}, flatters by {formatting.number(made.optimism)}, "
+        f"the winner's {case.metric.name}, {formatting.number(made.naive)}, is too good by {formatting.number(made.optimism)}, "
         f"more than the spread {formatting.number(spread)} (sd) of the draws behind the estimate "
         f"{formatting.number(made.value)}, {ends}."
     )
@@ -116,7 +116,7 @@ def _family(case: Case) -> list[Mapping[str, Any]]:
 
 
 def _stem(name: str) -> str:
-    """What stands before the parameters in a name; nothing, where the name does not show them."""
+    """The part of a name before the parameters; empty where the name does not show them."""
     return name.partition("(")[0] if "(" in name else ""
 
 
@@ -138,7 +138,7 @@ def passes(case: Case) -> str | None:
     return None
 
 
-# A skew of fewer repeats is noise; one beyond so many standard errors is not.
+# A skew of fewer repeats is noise; one beyond this many standard errors is not.
 _SKEW_REPEATS, _SKEW_ERRORS = 10, 2.58
 # With more samples one partition is much like another.
 _FEW_SAMPLES = 500
@@ -220,8 +220,9 @@ CHECKS = (
         "OF531",
         "optimism larger than the uncertainty",
         "caution",
-        "The winner's own score is further from the corrected estimate than one standard deviation of that one's draws.",
-        "Report the estimate of `bbc`, never the winner's own score.",
+        "The winner's cross-validation score differs from the corrected estimate by more than one standard "
+        "deviation of its draws.",
+        "Report the estimate of `bbc`, never the winner's cross-validation score.",
         "Tsamardinos et al. 2018, sect. 2.1 and 3",
         optimism,
     ),
@@ -229,8 +230,8 @@ CHECKS = (
         "OF532",
         "a winner among many equals",
         "tip",
-        "The winner cannot be told from many other configurations; another data set might pick another.",
-        "Take the simplest or the fastest of them (`select.one_standard_error`), and make no claim on which is best.",
+        "The winner cannot be told from many other configurations; another data set might pick another winner.",
+        "Use the simplest or the fastest of them (`select.one_standard_error`), and do not claim that one is best.",
         "Raschka 2018, sect. 3.10",
         many_tied,
     ),
@@ -239,16 +240,16 @@ CHECKS = (
         "a winner at the edge of the grid",
         "tip",
         "A parameter of the winner has the smallest or the largest value that was tried; a better one may lie beyond.",
-        "Try values beyond it, and collect them into the same store: what was tried must stay counted.",
+        "Try values beyond it, and collect them into the same store, so that all tried configurations are counted.",
         "Raschka 2018, sect. 3.2",
         edge,
     ),
     Check(
         "OF534",
-        "a number of passes chosen on fewer samples",
+        "a number of epochs chosen on fewer samples",
         "tip",
         "A number of epochs or rounds was chosen on training parts, but the final model learns from all samples.",
-        "Choose by something that does not hang on the sample size, such as early stopping inside the fit.",
+        "Choose by something that does not depend on the sample size, such as early stopping inside the fit.",
         "Tsamardinos et al. 2015, sect. 9",
         passes,
     ),
@@ -256,17 +257,17 @@ CHECKS = (
         "OF401",
         "stopped before it was stable",
         "caution",
-        "The stop rule did not hold after the largest number of repeats that was allowed. Where it names configurations and "
-        "all of these were dropped, it had to hold for those still running.",
-        "Collect on with a larger `max_repeats` and the same `store`, or accept what there is.",
+        "The stop rule was not satisfied after the largest number of repeats allowed. If it names "
+        "configurations and all of these were dropped, it had to be satisfied for those still running.",
+        "Continue with a larger `max_repeats` and the same `store`, or accept the result.",
         "Raeder et al. 2010, sect. V",
     ),
     Check(
         "OF541",
-        "a winner that seldom led",
+        "a winner that rarely led",
         "caution",
-        "The winner held the lead after fewer than half of the repeats: it won the last stretch, not the race.",
-        'More repeats: `repeats="auto"` adds them until the order settles.',
+        "The winner was ahead after fewer than half of the repeats, so its lead proves little.",
+        'Add repeats: `repeats="auto"` adds them until the order settles.',
         "Raeder et al. 2010, sect. IV-A",
         seldom_ahead,
     ),
@@ -284,7 +285,7 @@ CHECKS = (
         "too few repeats for a stable ranking",
         "tip",
         "One or two partitions of few samples, or repeats whose halves rank the configurations differently.",
-        'Repeat the folds, `Plan(repeats=5)` or `repeats="auto"`; three or four repeats do most of what ten do.',
+        'Repeat the folds, `Plan(repeats=5)` or `repeats="auto"`; three or four repeats give most of the gain of ten.',
         "Tsamardinos et al. 2018, sect. 5.2.3 and 5.2.4; Raeder et al. 2010, sect. IV-A",
         few_repeats,
     ),
@@ -308,8 +309,8 @@ CHECKS = (
         "OF211",
         "halved on few folds",
         "caution",
-        "Successive halving dropped configurations on few folds, mostly by luck; the estimate is corrected for the choice among "
-        "the last ones only, and so leans to the bright side.",
+        "Successive halving dropped configurations on few folds, mostly by luck. The estimate corrects only "
+        "for the choice among the last ones, so it is too optimistic.",
         "Use `drop=True`, or no dropping, for the number you report.",
         "Tsamardinos et al. 2018, sect. 5.2.2",
     ),

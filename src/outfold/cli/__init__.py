@@ -74,7 +74,7 @@ def build_parser() -> tuple[argparse.ArgumentParser, CommandParser]:
     """The parser of all commands, and that of ``outfold run``."""
     parser = argparse.ArgumentParser(
         prog="outfold",
-        description="How good is the model you picked, really? Honest estimates from out-of-fold predictions.",
+        description="How good is the model you picked, really? Estimates that are corrected for picking the best.",
         epilog="New here?  outfold demo    Your own data?  outfold run data.csv --target COLUMN",
     )
     parser.add_argument("--version", action="version", version=f"outfold {__version__}")

@@ -206,7 +206,7 @@ def add_work_options(parser: CommandParser) -> None:
         type=_seed,
         default=0,
         metavar="N",
-        help="seed of everything random (default: %(default)s)",
+        help="seed of all random numbers (default: %(default)s)",
     )
 
 

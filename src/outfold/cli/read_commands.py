@@ -49,8 +49,8 @@ def _next_step(args: argparse.Namespace, board: Leaderboard) -> str:
     if len(board) < 2:
         return f"For an interval:  {command}"
     return (
-        f"The first one's score is optimistic: it was picked as the best of {len(board):,}.\n"
-        f"The honest number:  {command}"
+        f"The first score is optimistic: it was picked as the best of {len(board):,}.\n"
+        f"For a corrected estimate:  {command}"
     )
 
 
@@ -157,7 +157,7 @@ def add_check(commands: Any) -> None:
 The exit code is 0, whatever is found; with --strict it is 1 if there is an error. docs/checks has a page for each code.""",
     )
     add_file(parser)
-    add_metric(parser, help="what selects and is reported (default: that of the task)")
+    add_metric(parser, help="metric that selects and is reported (default: that of the task)")
     add_option(parser, "--ignore", type=names, default=[], metavar="A,B", help="codes to leave out")
     parser.add_argument("--strict", action="store_true", help="exit with 1 if there is an error")
     add_format(parser)
@@ -206,13 +206,13 @@ def add_open(commands: Any) -> None:
 Only this computer can see the page. Press Ctrl-C to end.""",
     )
     _add_report_options(parser)
-    parser.add_argument("--no-browser", action="store_true", help="print the address only")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--port", type=int, default=0, metavar="N", help="(default: any free one)")
 
 
 def _add_report_options(parser: CommandParser) -> None:
     add_file(parser)
-    add_metric(parser, help="what selects and is reported (default: that of the task)")
+    add_metric(parser, help="metric that selects and is reported (default: that of the task)")
     add_option(parser, "--title", metavar="TEXT", help="title of the page (default: the file's name)")
     add_draws(parser, 1000)
 

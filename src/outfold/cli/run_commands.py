@@ -115,7 +115,7 @@ def add_run(commands: Any) -> CommandParser:
         commands,
         "run",
         _run,
-        "try about 60 configurations on a table; give an honest estimate and the fitted model",
+        "try about 60 configurations on a table; give a corrected estimate and the fitted model",
         """example:
   outfold run train.csv --target y -o out/
 

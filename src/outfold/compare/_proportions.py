@@ -180,7 +180,7 @@ def _notes_on_few(discordant: NDArray[np.int64], hypothesis: Hypothesis) -> dict
         m = int(discordant[i])
         least = 0.5 ** (m - (hypothesis.alternative == "two-sided"))
         more = "" if least <= 1 - hypothesis.confidence_level else "; an exact test of so few cannot find a difference"
-        out[int(i)] = (Note("OF303", f"the two differ on {m} of the samples only{more}."),)
+        out[int(i)] = (Note("OF303", f"the two differ on only {m} of the samples{more}."),)
     return out
 
 
@@ -265,7 +265,7 @@ def _z_proportions(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesi
         pvalue=pvalues(hypothesis, normal_tails(z)),
         interval=found.in_units(paired.proportions_interval(x1, x2, found.n, found.n, hypothesis.confidence_level)),
     )
-    shared = Note("OF309", "the test takes the two as independent, but they share their test set; use mcnemar.")
+    shared = Note("OF309", "the test treats the two as independent, but they share their test set; use mcnemar.")
     return Findings(arrays, found.scores, (shared, *compared.notes_on_pooling()))
 
 

@@ -18,7 +18,7 @@ from ._compared import ComparedConfigs, Source
 from ._pair_test import AlternativeLike, Findings, Hypothesis, PairTest, compare_pair, public
 from ._splits import ALL_DEFINED, PARTITIONS, RANDOM, SplitDifferences
 
-_LIBERAL = Note("OF302", "this test takes the splits for independent and finds differences too often; use t_corrected.")
+_LIBERAL = Note("OF302", "this test treats the splits as independent and finds differences too often; use t_corrected.")
 _OVERLAP = Note("OF305", "test sets of different splits share samples, which this test does not account for.")
 
 _HOLDOUT = splits(

@@ -284,7 +284,7 @@ def _by_repeat(compared: ComparedConfigs) -> tuple[NDArray[np.float64], str, tup
         )
     note = Note(
         "OF315",
-        "repeats say how this data set would be judged over all partitions; they say nothing on new samples.",
+        "repeats say how this data set would be judged over all partitions; they say nothing about new samples.",
     )
     return differences, "repeats", (note,)
 

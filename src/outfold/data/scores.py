@@ -135,7 +135,7 @@ def _layout(splits: Splits, n_train: NDArray[np.intp], n_test: NDArray[np.intp])
 
 
 def is_time_series(splits: Splits) -> bool:
-    """Whether there are several splits, and all train on what stands before the samples they hold out."""
+    """Whether there are several splits, and all train on what comes before the samples they hold out."""
     return len(splits.cells) > 1 and all(
         splits.train_rows(r, k).max() < splits.test_rows(r, k).min() for r, k in splits.cells
     )

@@ -45,7 +45,7 @@ class Splitter:
         self.groups = groups if plan.groups is not False else None
         if groups is not None and plan.groups is False and plan.kind != "custom":
             self.notes.append(
-                Note("OF102", "groups were given but the plan ignores them; a group may stand on both sides.")
+                Note("OF102", "groups were given but the plan ignores them; a group may be on both sides of a split.")
             )
         if plan.groups is True and groups is None:
             raise InputError(
@@ -129,7 +129,7 @@ class Splitter:
             )
         if m < folds:
             self.plan = replace(self.plan, folds=m)
-            self.notes.append(Note("OF101", f"{m} folds instead of {folds}: class {name!s} has {m} {what}s only."))
+            self.notes.append(Note("OF101", f"{m} folds instead of {folds}: class {name!s} has only {m} {what}s."))
 
     def _partition(self, folds: int, repeat: int) -> NDArray[Any]:
         rng = self._generator(repeat)

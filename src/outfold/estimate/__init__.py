@@ -6,7 +6,7 @@
 | `nested` | cross-validating the whole search | C K(K-1)/2 |
 | `tt` | the Tibshirani-Tibshirani correction by fold | none |
 | `cvm_cv` | cross-validating the winner on a new partition | K |
-| `cvt` | the winner's own score: optimistic, never the answer | none |
+| `cvt` | the winner's cross-validation score: optimistic, never the answer | none |
 | `cv` | the score of one configuration named beforehand | none |
 | `holdout`, `repeated_holdout`, `loo` | the score of one split, of many random ones, of single samples | none |
 | `three_way` | a part of the samples that selects, another that judges | 1 |

@@ -119,7 +119,7 @@ def bbc(
     )
 
 
-# What the winner's own score is called, where nothing was cross-validated.
+# What the winner's score is called where nothing was cross-validated.
 _OWN = {"bootstrap": "out-of-bag score", "holdout": "hold-out score", "three_way": "score on the validation part"}
 
 
@@ -206,7 +206,7 @@ def _bbc_notes(scoring: Scoring, selection: Selection, result: Corrected) -> tup
 
 
 def _both_ways(scoring: Scoring, selection: Selection) -> str:
-    """The winner's own score pooled and by the mean over folds: how much it may matter."""
+    """The winner's score pooled and by the mean over folds: how much it may matter."""
     mine = Scoring(scoring.oof.sel(config=selection.name), scoring.metric, "fold").scores()[0, 0]
     if np.isnan(mine):
         return "."

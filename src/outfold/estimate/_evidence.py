@@ -59,7 +59,7 @@ class Evidence(_Lazy):
     words
         The metric, the plan and the samples, for errors.
     layout
-        What the splits are; ``time series`` where all train on what stands before.
+        What the splits are; ``time series`` where all train on what comes before.
     one_set
         Whether there is one fold only, and so one model.
     by_fold

@@ -66,7 +66,7 @@ def cv(
         raise InputError(
             argument="cv",
             needed="is the score of one configuration",
-            remedy=f"Name one of the {oof.n_configs}, or use `bbc` for the selected one.",
+            remedy=f"Name one of the {oof.n_configs}, or use `bbc` for the selected configuration.",
         )
     one = oof if config is None else oof.sel(config=config)
     if one.n_configs > 1:
@@ -74,7 +74,7 @@ def cv(
             argument="cv",
             needed="is the score of one configuration",
             given=got(one.n_configs),
-            remedy="Name one, or use `bbc(oof.sel(config=...), ...)` for the selected one of several.",
+            remedy="Name one, or use `bbc(oof.sel(config=...), ...)` for the selected configuration.",
         )
     scoring = Scoring(one, metric, aggregate)
     folds = f"CV by {aggregate}", "Tsamardinos 2015, Alg. 1"
@@ -114,7 +114,7 @@ def cvt(oof: Predictions, metric: MetricLike, rule: RuleLike = None, aggregate: 
     """
     scoring = Scoring(oof, metric, aggregate)
     selection = select.choose(scoring, as_rule(rule))
-    note = Note("OF208", "the winner's own score is optimistic; bbc corrects it at no cost.")
+    note = Note("OF208", "the winner's cross-validation score is optimistic; bbc corrects it without further fits.")
     return build(
         scoring,
         selection,

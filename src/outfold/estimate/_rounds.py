@@ -206,13 +206,13 @@ class Optimism(Rounds):
     def scores(self, weights: NDArray[Any] | None = None) -> Floats:
         """(b, C) the corrected score of every candidate under every weighting."""
         target, full, splits = self.oof.target, self._spread(weights), self.oof.splits
-        flattery = []
+        gaps = []
         for cell, predictions in zip(self.cells, self.on_all(), strict=True):
             kernel = self.metric.kernel(target, predictions)
             times = np.bincount(splits.train_rows(*cell), minlength=len(target))
             drawn = compact(np.multiply(full, times, dtype=np.int64))
-            flattery.append(kernel.scores(drawn) - kernel.scores(full))
-        return np.asarray(self.apparent(weights) - _mean_of_rounds(np.stack(flattery, axis=-1)))
+            gaps.append(kernel.scores(drawn) - kernel.scores(full))
+        return np.asarray(self.apparent(weights) - _mean_of_rounds(np.stack(gaps, axis=-1)))
 
 
 def _mean_of_rounds(rounds: Floats) -> Floats:

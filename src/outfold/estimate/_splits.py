@@ -60,7 +60,12 @@ def resubstitution(
         value=selection.score,
         description="score on the samples it was fitted on",
         reference="Raschka 2018, sect. 1.3",
-        notes=(Note("OF214", "the samples were fitted on; the score flatters, the more the more flexible the model."),),
+        notes=(
+            Note(
+                "OF214",
+                "the model was fitted on these samples, so the score is too good; more so for a flexible model.",
+            ),
+        ),
         named=subject.named,
         own="resubstitution score",
     )

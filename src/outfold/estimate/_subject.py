@@ -1,4 +1,4 @@
-"""Whom an estimate is about: a configuration named beforehand, or the selected one, corrected for the selection."""
+"""Whom an estimate is about: a configuration named beforehand, or the selected configuration, corrected for the selection."""
 
 from __future__ import annotations
 

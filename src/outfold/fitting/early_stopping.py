@@ -194,6 +194,6 @@ class EarlyStopping:
         return (
             Note(
                 "OF401",
-                f"{self.stop!r} did not hold after {formatting.count(self.n_done, 'repeat')}, the most that were allowed.",
+                f"{self.stop!r} was not satisfied after {formatting.count(self.n_done, 'repeat')}, the maximum allowed.",
             ),
         )

@@ -118,7 +118,7 @@ class Schedule:
         return [j for j, name in enumerate(self.names) if any((b, name, r, k) not in settled for b, r, k in slots)]
 
     def learn(self, name: str, seconds: float | None) -> None:
-        """A fit of this configuration took so many seconds; None if it was not needed."""
+        """Record the seconds of a fit of this configuration; None if it was not needed."""
         if seconds is not None:
             self._seconds[name] = seconds
             self._default = seconds if self._default is None else 0.9 * self._default + 0.1 * seconds

@@ -155,7 +155,7 @@ def _spec_difference(old: str, new: str) -> str:
 
 
 def _value(before: str, now: str) -> str:
-    """What stands behind ``name=`` where the name is the same."""
+    """What follows ``name=`` where the name is the same."""
     name, _, value = now.partition("=")
     return value if value and before.startswith(f"{name}=") else now
 

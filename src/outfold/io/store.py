@@ -357,7 +357,7 @@ def _checked_labels(cell: Cell, block: Predictions) -> NDArray[Any] | None:
 
 
 def _followed(path: Path) -> Path:
-    """The file a symbolic link stands for: it is written, and its journals lie beside it."""
+    """The file behind a symbolic link: it is written, and its journals lie beside it."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 

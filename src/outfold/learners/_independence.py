@@ -87,7 +87,7 @@ class Logistic:
         return _deviances(base[:, :-1], base[:, -1:], self._hot)
 
     def _base(self, given: Sequence[int]) -> Floats:
-        # The column of ones stands last, so that the regression without features is one with it as the feature.
+        # The column of ones comes last, so that the regression without features is one with it as the feature.
         return np.column_stack([self._X[:, list(given)], np.ones(len(self._X))])
 
     def _against(self, smaller: Floats, larger: Floats) -> Floats:

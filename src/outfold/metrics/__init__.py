@@ -2,7 +2,7 @@
 
 ``get`` turns a name, a scikit-learn scorer or a function into a ``Metric``; ``names`` lists the built-in ones.
 A metric is a mean of per-sample values (*pointwise*) or defined on a set of samples only. Under the labels of
-a resample it may be undefined, and is then NaN; what hangs on the predictions alone follows scikit-learn.
+a resample it may be undefined, and is then NaN; what depends on the predictions alone follows scikit-learn.
 """
 
 from ._builtin import default, names

@@ -319,7 +319,7 @@ def _numbers(name: str, column: Sequence[Any]) -> NDArray[np.float64]:
         return np.array([np.nan if _is_missing(v) else v for v in column], dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"the column {name!r} must hold scores: a table is wide, a row a data set and a column an algorithm. "
+            f"the column {name!r} must hold scores: the table needs one row for each data set and one column for each algorithm. "
             "Leave the column out, or name the others with `algorithms`."
         ) from None
 

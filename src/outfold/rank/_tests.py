@@ -478,7 +478,7 @@ def _notes(table: ScoreTable, found: Ranks, omnibus: OmnibusTest, method: str, t
         notes.append(
             Note(
                 "OF356",
-                "all data sets rank the algorithms alike: F is infinite, p is the exact chance of such agreement.",
+                "all data sets rank the algorithms in the same order: F is infinite, p is the exact chance of such agreement.",
             )
         )
     return tuple(notes)
@@ -492,7 +492,7 @@ def _post_hoc_notes(omnibus: OmnibusTest, alpha: float, k: int) -> tuple[Note, .
             Note("OF353", f"the omnibus test found no difference (p = {p}); what the pairs show is at most a hint.")
         )
     if k == 2:
-        notes.append(Note("OF355", "ranks of two algorithms tell only who won; rank.wilcoxon uses the sizes too."))
+        notes.append(Note("OF355", "ranks of two algorithms ignore the size of a difference; rank.wilcoxon uses it."))
     return tuple(notes)
 
 

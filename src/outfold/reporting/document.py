@@ -266,7 +266,7 @@ def report(
     >>> import numpy as np, outfold as of
     >>> correct = np.random.default_rng(0).random((80, 150)) < 0.7      # 150 equally good prompts on 80 questions
     >>> print(of.report(of.from_arrays(None, correct, response="pointwise")))
-    Expect mean 0.72 (95% CI 0.54 to 0.84) on new samples; the winner's own score, 0.84, is 0.12 too high.
+    Expect mean 0.72 (95% CI 0.54 to 0.84) on new samples; the winner's score, 0.84, is 0.12 too high.
     """
     check_predictions(oof, "report")
     top = check_count(top, "top")
@@ -356,7 +356,7 @@ def _rivals(oof: Predictions, selected: str, board: Leaderboard) -> list[str]:
 
 
 def _rows(oof: Predictions, board: Leaderboard, found: Estimate) -> Iterable[dict[str, Any]]:
-    """A dict a configuration, best first."""
+    """One dict for each configuration, best first."""
     often = None if found.chosen is None else Counter(map(str, found.chosen))
     seconds = _seconds(oof)
     for rank, entry in enumerate(board.to_dict()["configurations"], start=1):

@@ -71,7 +71,7 @@ def _file(name: str) -> str:
 
 
 def _embedded(facts: Mapping[str, Any]) -> str:
-    """Json that cannot end the script element it stands in."""
+    """Json that cannot end the script element around it."""
     text = json.dumps(facts, ensure_ascii=False, allow_nan=False)
     for c in "<>&\u2028\u2029":
         text = text.replace(c, f"\\u{ord(c):04x}")
@@ -90,11 +90,15 @@ def _sections(report: Report) -> Iterable[tuple[str, str, str]]:
         p for p in report.pictures if p.name not in (_HERO, _COMPARED, "configurations", "selection", *_PREDICTED)
     ]
     yield "evidence", "The evidence", _figures(others)
-    yield "predictions", "What the selected one predicts", _figures(p for p in report.pictures if p.name in _PREDICTED)
+    yield (
+        "predictions",
+        "Its predictions",
+        _figures(p for p in report.pictures if p.name in _PREDICTED),
+    )
     yield "comparisons", "Comparisons", _comparisons(report)
     yield "checks", "Checks", _checks(report)
     yield "methods", "For the paper", _methods(report)
-    yield "again", "To do it again", _facts(report.provenance) + _data(report)
+    yield "again", "To repeat this", _facts(report.provenance) + _data(report)
 
 
 def _facts(rows: Iterable[tuple[str, str]]) -> str:
@@ -127,7 +131,7 @@ def _configurations(report: Report) -> str:
     )
     body = "".join(_row(row) for row in report.rows)
     lead = (
-        "Own scores are of the samples held out, each configuration by itself; the best of many such scores is partly luck. "
+        "Each score is that configuration's cross-validation score, before correction; the best of many scores is partly luck. "
         "&ldquo;Selected in&rdquo; is the share of bootstrap draws that select the configuration."
     )
     return f"""<p class="lead">{lead}</p>
@@ -187,7 +191,7 @@ def _comparisons(report: Report) -> str:
     picture = _figures(p for p in report.pictures if p.name == _COMPARED)
     why = escape(found.reason or f"{found.terms.description} [{found.terms.reference}]")
     next_ones = f"{len(rows)} configurations by score, each" if len(rows) > 1 else "configuration by score"
-    return f"""<p>The next {next_ones} minus the selected one, {escape(report.estimate.selected)}.</p>
+    return f"""<p>The next {next_ones} minus the selected configuration, {escape(report.estimate.selected)}.</p>
 <p class="lead">{why}</p>
 {picture}
 <div class="scroll" tabindex="0" role="region" aria-label="Table of comparisons">
@@ -206,12 +210,12 @@ def _checks(report: Report) -> str:
         f'<p class="do">{"" if f.advice == "Nothing." else _coded(f.advice)}</p></li>'
         for f in report.checks
     )
-    lead = "Caveats that apply to these predictions. An error: do not report the number as it stands."
+    lead = "Caveats that apply to these predictions. Do not report the number while there is an error."
     return f'<p class="lead">{lead}</p><ul class="checks">{items}</ul>'
 
 
 def _coded(words: str) -> str:
-    """Escaped words, with what stands between backticks as code."""
+    """Escaped words, with the words between backticks as code."""
     parts = escape(words).split("`")
     return "".join(f"<code>{part}</code>" if i % 2 and i < len(parts) - 1 else part for i, part in enumerate(parts))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import formatting
 from .._version import __version__
-from ..charts.estimates import flattering, has_own
+from ..charts.estimates import has_own, why_optimistic
 from ..charts.svg import line_of
 from ..data.predictions import Predictions, State
 from ..results import Comparisons, Estimate
@@ -70,7 +70,7 @@ class Rounding:
         """The number with these digits."""
         return f"{round(value, self.digits):z,.{max(self.digits, 0)}f}"
 
-    def flatters(self, estimate: Estimate) -> bool:
+    def optimistic(self, estimate: Estimate) -> bool:
         """Whether there is an optimism to speak of."""
         return round(estimate.optimism, self.digits) > 0
 
@@ -79,8 +79,8 @@ def headline(estimate: Estimate) -> str:
     """The answer in one sentence."""
     say = Rounding(estimate)
     value = f"{called(estimate.metric)} {_value(estimate, say)}"
-    if flattering(estimate):
-        return f"Do not expect {value} on new samples: it is {flattering(estimate)}."
+    if why_optimistic(estimate):
+        return f"Do not expect {value} on new samples: it is {why_optimistic(estimate)}."
     return f"Expect {value} on new samples{_own(estimate, say)}."
 
 
@@ -92,21 +92,21 @@ def _value(estimate: Estimate, say: Rounding) -> str:
 
 
 def _own(estimate: Estimate, say: Rounding) -> str:
-    """What is to be said of the winner's own score; nothing where it is no other number."""
+    """The half sentence about the winner's score; empty where the estimate is that score."""
     if not has_own(estimate):
         return ""
     own = f"; {_own_name(estimate)}, {say(estimate.naive)}, is "
-    if not say.flatters(estimate):
-        return own + "not flattering"
+    if not say.optimistic(estimate):
+        return own + "not too optimistic"
     return own + f"{say.about}{say(estimate.optimism)} too {'high' if estimate.greater_is_better else 'low'}"
 
 
 def _own_name(estimate: Estimate) -> str:
     if estimate.own:
-        return f"the winner's own {estimate.own}"
+        return f"the winner's {estimate.own}"
     if estimate.plan.endswith("one test set"):
-        return "the winner's own score"
-    return "the winner's own cross-validation score"
+        return "the winner's score"
+    return "the winner's cross-validation score"
 
 
 def how(oof: Predictions, estimate: Estimate) -> list[tuple[str, str]]:
@@ -116,13 +116,17 @@ def how(oof: Predictions, estimate: Estimate) -> list[tuple[str, str]]:
     rows.append(("selected", f"{estimate.selected}, {estimate.rule}"))
     rows.append(("estimated by", f"{estimate.description} [{estimate.reference}]"))
     made = oof.provenance
-    fits = f"{work['done']:,} of {work['planned']:,} done"
+    fits = (
+        f"all {work['done']:,} done"
+        if work["done"] == work["planned"]
+        else f"{work['done']:,} of {work['planned']:,} done"
+    )
     if made.get("n_fits") is not None:
         shared = made.get("sharing", {})
         saved = int(shared.get("models", 0)) - int(shared.get("models_done", 0))
-        fits += f" by {formatting.count(int(made['n_fits']) - saved, 'fit')}"
+        fits += f" with {formatting.count(int(made['n_fits']) - saved, 'fit')}"
         if saved:
-            fits += f", which served several configurations at once (level {shared['level']})"
+            fits += f"; what configurations share was fitted once (level {shared['level']})"
     if work["dropped"]:
         fits += (
             f"; {work['dropped']:,} ({work['dropped'] / work['planned']:.0%}) saved by dropping hopeless configurations"
@@ -188,7 +192,7 @@ def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | Non
         *_about_dropping(oof),
         _about_selection(estimate),
         f"{whose} performance on new samples was estimated by {method}: {called(estimate.metric)} {_value(estimate, say)}.",
-        f"This is {flattering(estimate)}, and flatters." if flattering(estimate) else "",
+        f"This is {why_optimistic(estimate)}, so it is too optimistic." if why_optimistic(estimate) else "",
         *_about_own(estimate, say),
         *_about_comparisons(comparisons),
         _about_software(oof.provenance),
@@ -238,7 +242,7 @@ def _about_own(estimate: Estimate, say: Rounding) -> Iterable[str]:
     yield (
         f"{name[0].upper()}{name[1:]} was {say(estimate.naive)}; being selected on the same predictions made it optimistic by "
         f"{say.about}{say(estimate.optimism)}."
-        if say.flatters(estimate)
+        if say.optimistic(estimate)
         else f"{name[0].upper()}{name[1:]} was {say(estimate.naive)}."
     )
 
@@ -283,7 +287,7 @@ def markdown(report: Report) -> str:
     parts.append(_markdown_table(["how it was found", ""], report.how))
     parts += ["## Configurations", _markdown_table(["rank", "configuration", board.metric, "se"], rows), *more]
     if report.comparisons is not None:
-        about = f"Each minus the selected one, {report.estimate.selected}."
+        about = f"Each configuration minus the selected configuration, {report.estimate.selected}."
         parts += ["## Comparisons", escape_markdown(about), _markdown_table(*comparison_rows(report.comparisons))]
         parts += [f"{code}: {escape_markdown(words)}" for code, words in notes_of(report.comparisons).items()]
     checks = [[f.code, f.severity, f.text, f.advice] for f in report.checks]
@@ -295,7 +299,7 @@ def markdown(report: Report) -> str:
 
 
 def comparison_rows(found: Comparisons) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of the comparisons: each minus the selected one, then the test."""
+    """Header and rows of the comparisons: each minus the selected configuration, then the test."""
     header = ["configuration", "difference", f"{100 * found.terms.confidence_level:g}% CI", "p", "adjusted p"]
     rows = []
     for pair in found:
@@ -337,6 +341,6 @@ def latex(report: Report) -> str:
         formatting.table_latex(["configuration", board.metric, "se"], rows),
     ]
     if report.comparisons is not None:
-        about = f"Each minus the selected one, {report.estimate.selected}."
+        about = f"Each configuration minus the selected configuration, {report.estimate.selected}."
         parts += [formatting.escape_latex(about), formatting.table_latex(*comparison_rows(report.comparisons))]
     return "\n\n".join(parts) + "\n"

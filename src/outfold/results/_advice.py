@@ -1,4 +1,4 @@
-"""What can be said before any data are seen: advice, how flattering a winner would be, simulated predictions."""
+"""What can be said before any data are seen: advice, how optimistic a winner's score would be, simulated predictions."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ class Optimism:
         spread = f" ± {self.se:.2g}" if self.method == "simulation" else ""
         return (
             f"expected optimism of the winner   {formatting.number(self.value, sign=True)}{spread}\n"
-            f"  its own accuracy    {formatting.number(self.own)}\n"
-            f"  its true accuracy   {formatting.number(self.truth)}\n"
+            f"  measured accuracy   {formatting.number(self.own)}\n"
+            f"  true accuracy       {formatting.number(self.truth)}\n"
             f"  setting             {formatting.count(self.n_configs, 'configuration')}, "
             f"{formatting.count(self.n_samples, 'sample')}, {self.method}"
         )
@@ -158,7 +158,7 @@ class Advice:
             yield "time", formatting.seconds(self.expected_seconds)
         if self.expected_optimism is not None:
             value = formatting.number(self.expected_optimism.value, sign=True)
-            yield "optimism", f"{value} of the winner's own accuracy, were configurations independent"
+            yield "optimism", f"{value} in the winner's accuracy, if configurations were independent"
 
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form."""

@@ -195,7 +195,7 @@ class ValidationCurve:
     def __str__(self) -> str:
         title = f"{self.metric} by {self.param}"
         lines = [title, formatting.table(self._header(), self._rows(), left=(0, 4)), *_footer(self)]
-        return "\n".join([*lines, "the best value's own score is optimistic: see estimate.bbc(curve.oof, metric)"])
+        return "\n".join([*lines, "the best value's score is optimistic: estimate.bbc(curve.oof, metric) corrects it"])
 
     def _repr_html_(self) -> str:
         return formatting.table_html(self._header(), self._rows())

@@ -53,7 +53,7 @@ class Tick(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Where everything stands."""
+    """Positions of all parts."""
 
     width: float
     height: float

@@ -129,7 +129,7 @@ class Estimate:
 
     @property
     def optimism(self) -> float:
-        """How much the winner's own score flatters: positive means it looks better than it is."""
+        """How much better the winner's score looks than the corrected estimate; positive means too good."""
         return (self.naive - self.value) if self.greater_is_better else (self.value - self.naive)
 
     def confidence_interval(self, confidence_level: float | None = None, method: str = "auto") -> Interval:
@@ -197,22 +197,22 @@ class Estimate:
 
     @property
     def corrects(self) -> bool:
-        """Whether the winner's own score is another number than the estimate."""
+        """Whether the winner's score and the estimate are different numbers."""
         return not self.named and self.method not in ("cv", "cvt", "resubstitution")
 
     @property
     def own_name(self) -> str:
-        """What the winner's own score is called."""
+        """What the winner's score is called."""
         if self.own:
-            return f"winner's own {self.own}"
+            return f"winner's {self.own}"
         if self.plan.endswith("one test set"):  # nothing was cross-validated
-            return "winner's own score"
+            return "winner's score"
         # By fold is what a grid search reports; pooled is one value on all predictions of a repeat.
-        return f"winner's own CV score, {'by fold' if self.aggregate == 'fold' else 'pooled'}"
+        return f"winner's cross-validation score, {'by fold' if self.aggregate == 'fold' else 'pooled'}"
 
     def _facts(self) -> Iterable[tuple[str, str]]:
         if self.method != "cv" and not self.named:
-            yield "selected", f"{self.selected}, {self.rule} over {formatting.count(self.n_configs, 'configuration')}"
+            yield "selected", f"{self.selected}, {self.rule} of {formatting.count(self.n_configs, 'configuration')}"
         yield "method", self.description + (f" [{self.reference}]" if self.reference else "")
         positive = "" if self.positive is None else f", positive class {self.positive}"
         groups = "" if self.n_groups is None else f" in {formatting.count(self.n_groups, 'group')}"

@@ -49,8 +49,8 @@ class Selection:
     def __str__(self) -> str:
         tie = f", {self.tied} tied for first" if self.tied > 1 else ""
         return (
-            f"{self.name}   {self.metric} {formatting.number(self.score)} (its own CV score, optimistic)\n"
-            f"  rule   {self.rule} over {formatting.count(self.n_candidates, 'configuration')}{tie}"
+            f"{self.name}   {self.metric} {formatting.number(self.score)} (cross-validation score, optimistic)\n"
+            f"  rule   {self.rule} of {formatting.count(self.n_candidates, 'configuration')}{tie}"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`SelectCV`: a search as scikit-learn's users know it, with an honest estimate of how good its winner is."""
+"""`SelectCV`: a search like GridSearchCV, with an estimate corrected for picking the best."""
 
 from __future__ import annotations
 
@@ -401,7 +401,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             notes.append(Note("OF104", "sample weights were used in the fits; in the scores every sample counts once."))
         if self.search == "halving":
             notes.append(
-                Note("OF211", "halving dropped configurations on few folds; the estimate counts the last ones only.")
+                Note(
+                    "OF211",
+                    "halving dropped configurations on few folds; the estimate corrects for the last ones only.",
+                )
             )
         return notes
 
@@ -420,7 +423,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             if not metric.looped:
                 # A handful of samples may allow no estimate: `estimate_` then says why, and the search does not fail.
                 with suppress(InputError):
-                    self._estimate = self._honest_estimate(metric)
+                    self._estimate = self._corrected_estimate(metric)
         if self.refit:
             self._refit(request, space)
 
@@ -462,7 +465,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
-    # -- the honest estimate ----------------------------------------------------------------------------
+    # -- the corrected estimate ----------------------------------------------------------------------------
 
     @property
     def estimate_(self) -> Estimate:
@@ -471,10 +474,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if not hasattr(self, "selection_"):
             raise AttributeError("refit names no scorer, so nothing was selected and there is no estimate_.")
         if not hasattr(self, "_estimate"):
-            self._estimate = self._honest_estimate(self._estimate_settings.metric(self.oof_))
+            self._estimate = self._corrected_estimate(self._estimate_settings.metric(self.oof_))
         return self._estimate
 
-    def _honest_estimate(self, metric: Metric) -> Estimate:
+    def _corrected_estimate(self, metric: Metric) -> Estimate:
         n = _LOOPED_DRAWS if metric.looped else _DRAWS
         return estimate.bbc(
             self.oof_, metric, rule=self._estimate_settings.rule, n_resamples=n, rng=self._estimate_settings.seed
@@ -630,7 +633,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         return groups, dict(routed.estimator.fit)
 
     def _html_repr(self) -> str:
-        """The honest estimate first, then the diagram of the estimator."""
+        """The corrected estimate first, then the diagram of the estimator."""
         diagram: str = super()._html_repr()
         found = self.__dict__.get("_estimate")
         return diagram if found is None else found._repr_html_() + diagram

@@ -165,7 +165,7 @@ def _refuse_other_kinds(estimator: Any) -> None:
 
 
 def as_seed(random_state: Any) -> int:
-    """The seed that a `random_state` stands for."""
+    """The seed that a `random_state` means."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
@@ -177,7 +177,7 @@ def as_seed(random_state: Any) -> int:
 
 
 def as_plan(cv: Any) -> Plan:
-    """The plan that a `cv` stands for."""
+    """The plan that a `cv` means."""
     if cv is None:
         return Plan()
     if isinstance(cv, Plan):

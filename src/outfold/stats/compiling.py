@@ -67,7 +67,7 @@ _WORTH = 2**24
 
 
 def share_out(function: Callable[[slice], None], n_configs: int, work: int, most: int) -> None:
-    """Call the function on slices that together are all configurations, in at most so many threads.
+    """Call the function on slices that together are all configurations, in at most this many threads.
 
     For compiled kernels, which take each by itself and release the interpreter.
     Every configuration is computed alone: the results do not depend on the number of threads.
@@ -95,7 +95,7 @@ def _thread_pools(n_modules: int) -> Any:
 
 
 def limit_threads(library: Literal["blas", "openmp"], n: int = 1) -> Any:
-    """Context: this library uses so many threads, by default one.
+    """Context: this library uses this many threads, by default one.
 
     BLAS always one, so that sums are taken in the same order whatever the number of workers; OpenMP as many as the user
     says, one by default, for the same reason.

@@ -15,7 +15,7 @@ Ends = tuple[float, float]
 
 
 class Nested(NamedTuple):
-    """What nested cross-validation gives an interval: where it stands, and how far off that is."""
+    """What nested cross-validation gives an interval: its centre, and how far off that is."""
 
     centre: float
     error: float
@@ -173,7 +173,7 @@ def acceleration_of(jackknife: Floats) -> Floats:
 
 
 def adjusted(p: float, z0: Floats, a: Floats) -> Floats:
-    """(P,) the share of draws at which the end of level p stands: p itself where z0 and a are 0."""
+    """(P,) the share of draws at which the end of level p lies: p itself where z0 and a are 0."""
     from scipy.special import ndtr
 
     z = z0 + normal_quantile(p)
@@ -182,7 +182,7 @@ def adjusted(p: float, z0: Floats, a: Floats) -> Floats:
 
 
 def level_at(share: Floats, z0: Floats, a: Floats) -> Floats:
-    """(P,) the level whose end stands at this share of draws: the inverse of `adjusted`."""
+    """(P,) the level whose end lies at this share of draws: the inverse of `adjusted`."""
     from scipy.special import ndtr, ndtri
 
     w = ndtri(share) - z0

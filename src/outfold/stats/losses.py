@@ -299,7 +299,7 @@ class MedianKernel(_OrderKernel):
 
 
 def _middle(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Ranks of the two middle ones of so many, from 1; the same one of an odd number."""
+    """Ranks, from 1, of the two middle values; both are the same for an odd number."""
     return (sizes + 1) // 2, sizes // 2 + 1
 
 

@@ -92,7 +92,7 @@ def _lower_ends(b: Array, c: Array, n: int, p: Floats, tail: float) -> Floats:
         own = (b - c) + ndtri(p) * root
     own = np.where(np.isnan(own), 0.0, own)
     # Far out the two tails part, and the correction would grow without bounds or shorten the interval: beyond 0 to 1 it is
-    # taken only where the decision hangs on it.
+    # taken only where the decision depends on it.
     kept = np.clip(own, 0.0, 1.0)
     agrees = (b - c - kept >= bar * root) == (p <= tail)
     apart = (b - c - np.where(agrees, kept, own)) / n

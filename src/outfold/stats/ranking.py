@@ -125,7 +125,7 @@ def settled_differences(one: Floats, other: Floats, relative: float = RELATIVE_T
 
 
 class SignedRanks(NamedTuple):
-    """Sums of the ranks of positive and negative differences, and what their distribution hangs on."""
+    """Sums of the ranks of positive and negative differences, and what their distribution depends on."""
 
     plus: float
     minus: float
@@ -245,7 +245,7 @@ def pseudomedian(difference: Floats) -> float:
     return float(np.mean([walsh_average(ordered, place) for place in places]))
 
 
-# Up to so many differences the interval comes from the exact distribution of the rank sum.
+# Up to this many differences the interval comes from the exact distribution of the rank sum.
 EXACT_INTERVAL = 50
 
 
@@ -284,7 +284,7 @@ def _outside(below: Floats, level: float) -> int:
 
 
 def sign_pvalue(better: int, worse: int) -> float:
-    """Two-sided binomial p value of so many wins and losses."""
+    """Two-sided binomial p value of these numbers of wins and losses."""
     from scipy.stats import binom
 
     n = better + worse

@@ -80,7 +80,7 @@ def precision(ranked: Ranked, weights: NDArray[Any], x: Floats, totals: Ints | N
 # -- without a compiler ---------------------------------------------------------------------------------------
 #
 # A rate such as recall is first reached at the row of the t-th drawn positive, and nothing between two such rows changes it.
-# These rows are looked up in the list of all that was drawn, and what stands above them in running sums.
+# These rows are looked up in the list of all that was drawn, and what lies above them in running sums.
 
 
 def _roc(counts: _Counts, positives: Ints, negatives: Ints, x: Floats) -> Floats:

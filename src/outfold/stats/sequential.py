@@ -152,7 +152,7 @@ class Line(NamedTuple):
     slope: float
 
     def __call__(self, steps: int) -> float:
-        """The largest number of successes with which a configuration has lost after so many steps."""
+        """The largest number of successes with which a configuration has lost after this many steps."""
         return self.intercept + self.slope * steps
 
 

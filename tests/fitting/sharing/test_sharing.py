@@ -365,7 +365,7 @@ def test_whole_families_do_not_depend_on_what_is_left(register, data, tmp_path):
     options = {"share": "close", "share_check": False}
     whole = collect(scales(), *data, PLAN, **options)
     (note,) = whole.notes
-    assert str(note) == "OF106  30 of 30 fits served several configurations below the level exact: Tally 30 (close)."
+    assert str(note) == "OF106  30 of 30 fits were shared at a level below exact: Tally 30 (close)."
     assert whole.data.tobytes() != collect(scales(), *data, PLAN).data.tobytes()
 
     def out(oof):

@@ -134,7 +134,7 @@ def _fit_family(
         found = family.fit_transform(ready, X, y, **fit_params)
     else:
         found = [model and (model, None) for model in family.fit(ready, X, y, **fit_params)]
-    # None stands for a fit of its own.
+    # None means a separate fit.
     pairs = zip(members, found, strict=True)
     return [_fit_alone(_ready(member), X, y, fit_params) if one is None else one for member, one in pairs]
 

@@ -116,7 +116,7 @@ class SharingCounts:
         if close:
             names = ", ".join(f"{name} {n:,} ({self.levels[name]})" for name, n in close.items())
             share = f"{sum(close.values()):,} of {self.models:,} fits"
-            notes.append(Note("OF106", f"{share} served several configurations below the level exact: {names}."))
+            notes.append(Note("OF106", f"{share} were shared at a level below exact: {names}."))
         for about in self.refused.values():
             text = (
                 f"the {about['level']} family of {about['family']} was not used: with {about['config']!r} it gave something "
