@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import outfold as of
+from internals import Linear, Logistic
 from outfold.exceptions import InputError
 from outfold.learners import SES
-from outfold.learners._independence import Linear, Logistic
 
 
 def deviance(A, codes):
