@@ -201,7 +201,7 @@ def test_adaptive_folds_say_so():
     splits = Plan(10).split(["a"] * 20 + ["b"] * 4)
     assert splits.plan.folds == 4
     assert [n.code for n in splits.notes] == ["OF101"]
-    assert "class b has 4 members" in splits.notes[0].text
+    assert "class b has only 4 members" in splits.notes[0].text
 
 
 def test_ignored_groups_say_so():
