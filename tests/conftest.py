@@ -93,7 +93,7 @@ def classes():
 @pytest.fixture
 def register(monkeypatch):
     """Register families of shared fits until the test is over."""
-    from outfold.fitting.sharing import registry
+    from internals import registry
 
     monkeypatch.setattr(registry, "_registered", [])
     return registry.register_family

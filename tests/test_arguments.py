@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from outfold.arguments import as_seed, check_alpha, check_choice, check_confidence_level, check_count
+from internals import as_seed, check_alpha, check_choice, check_confidence_level, check_count
 from outfold.exceptions import InputError
 
 

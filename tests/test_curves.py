@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
 from collect_estimators import Raises, Stuck, Tally
-from outfold.curves import _by_group, _by_share
+from internals import _by_group, _by_share
 from outfold.exceptions import CollectError, InputError, NeedError
 
 X, Y = load_iris(return_X_y=True)

@@ -9,11 +9,8 @@ from pathlib import Path
 import pytest
 
 import outfold
+from internals import CHECKS, TESTS, in_words, table
 from outfold import estimate, metrics
-from outfold.checks.checking import CHECKS
-from outfold.checks.page import table
-from outfold.compare._pair_test import TESTS
-from outfold.requirements import in_words
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -168,7 +165,7 @@ def test_sessions_of_the_comparing_page_print_what_stands_below_them(capsys):
 
 
 def test_sessions_of_the_sharing_page_print_what_stands_below_them(capsys, monkeypatch):
-    from outfold.fitting.sharing import registry
+    from internals import registry
 
     monkeypatch.setattr(registry, "_registered", [])
     text = (DOCS / "sharing.md").read_text()

@@ -51,17 +51,6 @@ CODES = {"GL06", "GL08", "SS01", "PR01", "PR02", "PR03", "PR04", "PR07", "PR10",
 # Libraries that a user may not have; an example that imports one of them is skipped without it.
 OPTIONAL = {"matplotlib", "numba", "optuna", "pandas", "polars", "pyarrow", "skops", "lightgbm", "xgboost"}
 
-# Public names whose docstrings do not follow the rules yet. Remove a name when you complete its docstring; add none.
-NOT_YET: set[str] = {
-    "outfold.check",
-    "outfold.fitting.sharing.as_new",
-    "outfold.fitting.sharing.families",
-    "outfold.fitting.sharing.family_of",
-    "outfold.fitting.sharing.is_builtin",
-    "outfold.fitting.sharing.register_family",
-    "outfold.learners.SES",
-}
-
 
 def public_names() -> dict[str, object]:
     """Every function and class that a user can import, by its public name."""
@@ -142,14 +131,7 @@ def undocumented_fields(value: type, doc: Any) -> list[str]:
 def test_docstring_is_complete(name):
     pytest.importorskip("numpydoc", reason="numpydoc reads the docstrings")
     found = problems(name)
-    if name in NOT_YET:
-        assert found, f"{name} is complete now: remove it from NOT_YET"
-        pytest.skip("not written yet")
     assert not found, "\n".join([name, *found])
-
-
-def test_names_that_are_not_written_yet_exist():
-    assert set(PUBLIC) >= NOT_YET
 
 
 # -- examples -----------------------------------------------------------------------------------------------
@@ -176,8 +158,6 @@ def run(test: doctest.DocTest) -> None:
 
 @pytest.mark.parametrize("name", [name for name, value in sorted(PUBLIC.items()) if ">>>" in (value.__doc__ or "")])
 def test_examples_run_with_their_own_imports(name, tmp_path, monkeypatch):
-    if name in NOT_YET:
-        pytest.skip("not written yet")
     monkeypatch.chdir(tmp_path)
     text = inspect.getdoc(PUBLIC[name])
     run(doctest.DocTestParser().get_doctest(text, {"__name__": "example"}, name, None, None))

@@ -12,12 +12,9 @@ from scipy import stats
 
 import outfold as of
 from conftest import make_predictions
+from internals import Scoring, State, count_rows, sequential
 from outfold import drop, estimate, metrics
-from outfold.data.predictions import State
 from outfold.exceptions import InputError
-from outfold.metrics._scoring import Scoring
-from outfold.stats import sequential
-from outfold.stats.resampling import count_rows
 
 
 def until(oof, repeat, fold, out=()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from outfold import formatting
+from internals import formatting
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from scipy import stats
 
 import outfold as of
 from conftest import make_predictions
+from internals import AUTO, METHODS, SELECTED
 from outfold import estimate, intervals
-from outfold.estimate._intervals import AUTO, METHODS, SELECTED
 from outfold.exceptions import InputError, NeedError
 
 PAGE = Path(__file__).parents[1] / "docs" / "intervals.md"

@@ -8,7 +8,7 @@ import re
 import shlex
 from pathlib import Path
 
-from outfold import cli
+from internals import cli
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 

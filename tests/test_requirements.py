@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 import outfold
-from outfold import compare, estimate
-from outfold.exceptions import InputError, NeedError
-from outfold.requirements import (
+from internals import (
     INDEPENDENT_SAMPLES,
     MEAN_OVER_SAMPLES,
     PREDICTIONS,
@@ -19,6 +17,8 @@ from outfold.requirements import (
     met,
     splits,
 )
+from outfold import compare, estimate
+from outfold.exceptions import InputError, NeedError
 
 SCORES = outfold.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.7, 0.8]}, n_train=60, n_test=30)
 

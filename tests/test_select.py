@@ -9,9 +9,9 @@ import pytest
 
 import outfold as of
 from conftest import make_predictions
+from internals import Scoring, kernels_kept
 from outfold import compare, select
 from outfold.exceptions import InputError
-from outfold.metrics._scoring import Scoring, kernels_kept
 
 
 def ladder(scores, n=400, params=None):

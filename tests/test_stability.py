@@ -10,10 +10,9 @@ from scipy import stats
 
 import outfold as of
 from conftest import make_predictions
+from internals import Scoring, selection
 from outfold import State, stability
 from outfold.exceptions import InputError, NeedError
-from outfold.metrics._scoring import Scoring
-from outfold.stats import selection
 
 
 def noisy(r, spread, seed=0, n=60, c=2):

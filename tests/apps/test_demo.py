@@ -7,7 +7,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
-from outfold.apps import demo as demo_app
+from internals import demo as demo_app
 from outfold.exceptions import InputError
 
 

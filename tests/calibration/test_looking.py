@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from outfold.stats import sequential
+from internals import sequential
 
 pytestmark = pytest.mark.calibration
 

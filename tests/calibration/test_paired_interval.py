@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from outfold.compare._proportions import EXACT_BELOW
-from outfold.stats import paired
+from internals import EXACT_BELOW, paired
 
 pytestmark = pytest.mark.calibration
 

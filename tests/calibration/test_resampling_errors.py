@@ -7,7 +7,7 @@ import pytest
 from gaussians import PLANS, SETTINGS, TESTS, political_ratio, pvalues, simulate
 from scipy import stats
 
-from outfold.stats.paired import balanced_variance, student
+from internals import balanced_variance, student
 
 pytestmark = pytest.mark.calibration
 

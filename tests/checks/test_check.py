@@ -17,8 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import outfold as of
 from conftest import make_predictions
-from outfold import cli
-from outfold.checks.checking import CHECKS
+from internals import CHECKS, cli
 from outfold.exceptions import InputError, NeedError
 
 # What is said of nearly every search: comparisons need care, many configurations are alike, one partition is one partition.

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import outfold as of
-from outfold.checks.case import Case
-from outfold.checks.estimate_checks import _CHANCE, _level
+from internals import _CHANCE, Case, _level
 
 
 @pytest.mark.parametrize(

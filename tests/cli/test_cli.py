@@ -15,8 +15,7 @@ import pytest
 import outfold as of
 from collect_estimators import fits
 from extras import pd
-from outfold import cli
-from outfold.apps import run
+from internals import cli, run
 from outfold.exceptions import InputError
 from outfold.learners import spaces
 

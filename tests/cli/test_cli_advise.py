@@ -7,7 +7,7 @@ import json
 import pytest
 
 import outfold as of
-from outfold import cli
+from internals import cli
 
 
 def call(capsys, *arguments):

@@ -11,8 +11,8 @@ import pytest
 
 import outfold as of
 from extras import pd
-from outfold import cli, compare, rank
-from outfold.compare._pair_test import TESTS
+from internals import TESTS, cli
+from outfold import compare, rank
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,8 @@ from sklearn.model_selection import TimeSeriesSplit
 
 import outfold as of
 from conftest import make_predictions
+from internals import DECISIONS, TESTS
 from outfold import compare
-from outfold.compare._auto import DECISIONS
-from outfold.compare._pair_test import TESTS
 from outfold.exceptions import InputError, NeedError
 
 N = 64

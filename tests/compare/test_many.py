@@ -9,9 +9,9 @@ import pytest
 
 import outfold as of
 from conftest import make_predictions
+from internals import pvalues
 from outfold import compare
 from outfold.exceptions import InputError
-from outfold.stats import pvalues
 
 
 @pytest.fixture(scope="module")

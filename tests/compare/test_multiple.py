@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from outfold.stats import pvalues
+from internals import pvalues
 
 P = np.array([0.01, 0.04, 0.03, 0.005, 0.55, 0.04])
 METHODS = [pvalues.holm, pvalues.bonferroni, pvalues.benjamini_hochberg]

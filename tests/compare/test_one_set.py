@@ -14,15 +14,21 @@ from scipy import stats
 
 import outfold as of
 from conftest import make_predictions
+from internals import (
+    BOOTSTRAP,
+    DELONG,
+    MCNEMAR,
+    PERMUTATION,
+    Z_PROPORTIONS,
+    Hypothesis,
+    Tails,
+    all_pairs,
+    compare_pairs,
+    paired,
+)
+from internals import roc_curves as delong_kernels
 from outfold import compare
-from outfold.compare._areas import DELONG
-from outfold.compare._pair_test import Hypothesis, all_pairs, compare_pairs
-from outfold.compare._proportions import MCNEMAR, Z_PROPORTIONS
-from outfold.compare._resampled_sets import BOOTSTRAP, PERMUTATION
 from outfold.exceptions import InputError, NeedError
-from outfold.stats import paired
-from outfold.stats import roc_curves as delong_kernels
-from outfold.stats.pvalues import Tails
 
 METHODS = ("plain", "edwards", "exact", "midp")
 LEVELS = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
@@ -459,7 +465,7 @@ def test_bootstrap_agrees_with_scipy_on_the_same_draws(method):
 
 
 def test_bca_of_replayed_draws_is_scipys(monkeypatch):
-    from outfold.stats import intervals
+    from internals import intervals
 
     rng = np.random.default_rng(2)
     d = rng.exponential(size=25) - 0.8
@@ -517,7 +523,7 @@ def test_bootstrap_wants_draws_enough_for_its_level():
 
 
 def test_large_sets_leave_out_parts_instead_of_samples(monkeypatch):
-    from outfold.metrics import _scoring
+    from internals import _scoring
 
     d = np.random.default_rng(0).exponential(size=400) - 0.9
     oof = of.from_arrays(None, np.stack([d, 0 * d], axis=1), response="pointwise")
@@ -605,7 +611,7 @@ def test_permutation_swaps_groups_whole():
 @pytest.mark.parametrize("metric", ["log_loss", "roc_auc", "f1_macro", "mcc"])
 def test_swaps_of_a_whole_set_score_what_was_swapped(metric):
     oof = make_predictions(metric, n=30, c=3, r=2)
-    from outfold.compare._resampled_sets import _score_of, _side_by_side
+    from internals import _score_of, _side_by_side
 
     scoring = PERMUTATION.compared(oof, metric).scoring
     found = of.metrics.get(metric)

@@ -21,13 +21,21 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 
 import outfold as of
-from outfold.compare._compared import ComparedConfigs
-from outfold.compare._pair_test import Hypothesis, all_pairs, compare_pairs
-from outfold.compare._resampling import F_5X2CV, T_5X2CV, T_BLOCKED_3X2, T_CORRECTED, T_KFOLD
-from outfold.data.scores import _is_balanced
+from internals import (
+    F_5X2CV,
+    T_5X2CV,
+    T_BLOCKED_3X2,
+    T_CORRECTED,
+    T_KFOLD,
+    ComparedConfigs,
+    Hypothesis,
+    _is_balanced,
+    all_pairs,
+    compare_pairs,
+    fold_scores,
+    mean_variance,
+)
 from outfold.exceptions import InputError, NeedError
-from outfold.metrics._scoring import fold_scores
-from outfold.stats.paired import mean_variance
 
 compare = of.compare
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 import outfold as of
 from conftest import make_predictions
-from outfold.compare._sequential import EProcess, e_process
+from internals import EProcess, e_process, sequential
 from outfold.exceptions import InputError, NeedError
-from outfold.stats import sequential
 
 
 def plain_wealth(x, m, alpha):

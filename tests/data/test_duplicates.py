@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from extras import pd, pl
-from outfold.data.duplicates import held_out_with_twin, row_codes
+from internals import held_out_with_twin, row_codes
 
 
 def kinds(rows):

@@ -15,9 +15,8 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
+from internals import encode, fingerprint
 from outfold import Plan
-from outfold.data.plan import fingerprint
-from outfold.data.target import encode
 from outfold.exceptions import InputError
 
 

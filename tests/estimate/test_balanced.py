@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import outfold as of
+from internals import noise_share
 from outfold.exceptions import InputError
-from outfold.stats.resampling import noise_share
 
 
 def _correct(n, truth, seed):

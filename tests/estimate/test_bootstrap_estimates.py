@@ -17,14 +17,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import outfold as of
+from internals import NOT_HELD_OUT, State, encode, main, no_information, point632plus, weighted632plus
 from outfold import estimate, metrics, select
-from outfold.cli import main
-from outfold.data.plan import NOT_HELD_OUT
-from outfold.data.predictions import State
-from outfold.data.target import encode
-from outfold.estimate._no_information import no_information
 from outfold.exceptions import InputError, NeedError
-from outfold.stats.resampling import point632plus, weighted632plus
 
 ROUNDS = 30
 

@@ -12,10 +12,9 @@ from sklearn.metrics import fbeta_score, roc_auc_score
 
 import outfold as of
 from conftest import make_predictions
+from internals import Scoring, order_statistics, sample_bootstrap
 from outfold import estimate, metrics, select
 from outfold.exceptions import InputError, NeedError
-from outfold.metrics._scoring import Scoring, sample_bootstrap
-from outfold.stats.intervals import order_statistics
 
 # -- golden: the reference program's draws, replayed ----------------------------------------------------
 

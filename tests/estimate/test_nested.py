@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import ExtraTreeClassifier
 
 import outfold as of
-from outfold.fitting.estimators import seed_of
+from internals import seed_of
 
 METRICS = {
     "accuracy": (lambda y, p: accuracy_score(y, p > 0.5), 1),

@@ -22,11 +22,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
 from collect_estimators import Raises, Tally, fits
-from outfold.data.predictions import State
-from outfold.estimate._rounds import Point632ByRound
+from internals import Point632ByRound, State, fold_scores, seed_of
 from outfold.exceptions import InputError, NeedError, StoreMismatchError
-from outfold.fitting.estimators import seed_of
-from outfold.metrics._scoring import fold_scores
 
 
 class Asked(Tally):

@@ -17,13 +17,8 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from collect_estimators import AddsColumn, Draws, PredictsNaN, Raises, Tally, WritesIntoX, WrongShape
-from outfold.data.plan import Plan
-from outfold.data.predictions import State
+from internals import Plan, State, collect, digest, grid, make_recipes, refit, seed_of
 from outfold.exceptions import CollectError, InputError
-from outfold.fitting import collect, refit
-from outfold.fitting.configs import grid
-from outfold.fitting.data import digest
-from outfold.fitting.estimators import make_recipes, seed_of
 
 
 @pytest.fixture

@@ -17,13 +17,19 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info
 
 from collect_estimators import DrawsGlobally, Raises, Tally
-from outfold.data.plan import Plan
+from internals import (
+    PlainExecutor,
+    Plan,
+    Portion,
+    Recipe,
+    Schedule,
+    collect,
+    grid,
+    paired_holdouts,
+    refit,
+    single_holdouts,
+)
 from outfold.exceptions import InputError
-from outfold.fitting import collect, refit
-from outfold.fitting.configs import grid
-from outfold.fitting.estimators import Recipe
-from outfold.fitting.executor import PlainExecutor
-from outfold.fitting.schedule import Portion, Schedule, paired_holdouts, single_holdouts
 
 PLAN = Plan(folds=3, repeats=2)
 

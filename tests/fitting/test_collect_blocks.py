@@ -8,14 +8,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from collect_estimators import Draws, Raises, Tally, fits
+from internals import Plan, State, collect, grid, inner_folds, load, refit, seed_of
 from outfold import select
-from outfold.data.plan import Plan
-from outfold.data.predictions import State, inner_folds
 from outfold.exceptions import InputError, NeedError
-from outfold.fitting import collect, refit
-from outfold.fitting.configs import grid
-from outfold.fitting.estimators import seed_of
-from outfold.io.store import load
 
 
 @pytest.fixture

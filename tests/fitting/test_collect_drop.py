@@ -18,10 +18,9 @@ from test_collect_store import equal
 
 import outfold as of
 from collect_estimators import Crashes, Raises, Tally, fits, kill_at
+from internals import Dispatcher, Store
 from outfold import Plan, State, collect, drop, load, stability
 from outfold.exceptions import InputError, StoreMismatchError
-from outfold.fitting.dispatcher import Dispatcher
-from outfold.io.store import Store
 
 PLAN = Plan(folds=5, repeats=2)
 RULE = drop.Bootstrap(threshold=0.9, min_predictions=20, n_resamples=200)
@@ -158,7 +157,7 @@ def test_second_call_fits_nothing_and_decides_the_same(data, path, log):
 
 def test_decisions_are_taken_again_from_the_predictions(data, path, log):
     """A cell marked as dropped in the file is not trusted; the configuration runs where the rule keeps it."""
-    from outfold.io.store import Cell, Store
+    from internals import Cell, Store
 
     whole = collect(tallies(None), *data, PLAN, drop=True)
     collect(tallies(None), *data, PLAN, drop=True, store=path)

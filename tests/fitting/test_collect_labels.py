@@ -24,12 +24,8 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 import outfold as of
 from collect_estimators import Tally
-from outfold.data.plan import Plan
-from outfold.data.predictions import State
+from internals import Plan, State, collect, grid, load, predict
 from outfold.exceptions import InputError
-from outfold.fitting import collect, predict
-from outfold.fitting.configs import grid
-from outfold.io.store import load
 
 PLAN = Plan(folds=4)
 

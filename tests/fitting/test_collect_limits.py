@@ -8,11 +8,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from collect_estimators import Sleeps, Stuck, Tally, fits
-from outfold.data.plan import Plan
-from outfold.data.predictions import State
-from outfold.fitting import collect
-from outfold.fitting.limits import Expired, Watchdog, alarm, hung
-from outfold.io.store import load
+from internals import Expired, Plan, State, Watchdog, alarm, collect, hung, load
 
 TIMEOUT = 1.0
 MESSAGE = "TimeoutError: no result after 1 s"

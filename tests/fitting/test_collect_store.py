@@ -26,12 +26,8 @@ from collect_estimators import (
     fits,
     kill_at,
 )
-from outfold.data.plan import Plan
-from outfold.data.predictions import State
+from internals import Plan, State, collect, grid, load
 from outfold.exceptions import CollectError, FileError, InputError, StoreMismatchError
-from outfold.fitting import collect
-from outfold.fitting.configs import grid
-from outfold.io.store import load
 
 PLAN = Plan(folds=4)
 

@@ -14,8 +14,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
 import outfold as of
+from internals import Configs, as_configs, grid
 from outfold.exceptions import InputError
-from outfold.fitting.configs import Configs, as_configs, grid
 
 
 def logit():

@@ -20,14 +20,19 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from outfold.data.plan import Plan
-from outfold.fitting import collect
-from outfold.fitting.configs import Configs
-from outfold.fitting.executor import PlainExecutor
-from outfold.fitting.job import make_job
-from outfold.fitting.options import Options
-from outfold.fitting.schedule import one_repeat, single_holdouts
-from outfold.fitting.worker import Batch, WorkerSettings, run_batch
+from internals import (
+    Batch,
+    Configs,
+    Options,
+    PlainExecutor,
+    Plan,
+    WorkerSettings,
+    collect,
+    make_job,
+    one_repeat,
+    run_batch,
+    single_holdouts,
+)
 
 MODELS = [
     *(SVC(C=c) for c in (0.5, 2.0)),

@@ -16,8 +16,16 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import all_estimators
 
-from outfold.fitting.estimators import estimator_text, is_untouched, make_recipes, one_of_each, own_params, parts_of
-from outfold.fitting.sharing.plan import PipelinePath, SharingRecipe
+from internals import (
+    PipelinePath,
+    SharingRecipe,
+    estimator_text,
+    is_untouched,
+    make_recipes,
+    one_of_each,
+    own_params,
+    parts_of,
+)
 
 COMPOSED = [
     make_pipeline(StandardScaler(), make_pipeline(PCA(), LogisticRegression())),

@@ -8,10 +8,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import r2_score, roc_auc_score
 
 from collect_estimators import Raises, Tally
-from outfold.data.plan import Plan
-from outfold.data.target import encode
-from outfold.fitting import collect
-from outfold.fitting.progress import Progress, quick_score
+from internals import Plan, Progress, collect, encode, quick_score
 
 
 class Clock:

@@ -16,8 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from internals import Variants, estimator_text, parts_of
 from outfold.exceptions import InputError
-from outfold.fitting.estimators import Variants, estimator_text, parts_of
 
 
 class Users(BaseEstimator):

@@ -10,11 +10,8 @@ import numpy as np
 import pytest
 
 import outfold as of
+from internals import NOT_HELD_OUT, State, encode, weighted632plus
 from outfold import estimate
-from outfold.data.plan import NOT_HELD_OUT
-from outfold.data.predictions import State
-from outfold.data.target import encode
-from outfold.stats.resampling import weighted632plus
 
 CASES = ("iris_3nn", "noise_40x20_1nn")
 

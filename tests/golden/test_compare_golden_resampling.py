@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import outfold as of
-from outfold.stats.paired import balanced_variance, between_repeats, mean_variance, within_halves
+from internals import balanced_variance, between_repeats, mean_variance, within_halves
 
 compare = of.compare
 CLOSE = {"rel": 1e-9, "abs": 1e-9}

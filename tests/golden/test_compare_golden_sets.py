@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 import outfold as of
+from internals import paired, roc_curves
 from outfold import compare
-from outfold.stats import paired, roc_curves
 
 
 def from_table(table) -> of.Predictions:

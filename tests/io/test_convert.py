@@ -15,13 +15,12 @@ from test_store import assert_same
 
 from conftest import make_predictions
 from extras import pd, pl
+from internals import convert as convert_module
+from internals import from_arrays, from_frame, read, to_frame
+from internals import store as store_module
+from internals import tables as tables_module
 from outfold import Plan, Predictions, State, compare
 from outfold.exceptions import FileError, InputError
-from outfold.io import convert as convert_module
-from outfold.io import store as store_module
-from outfold.io import tables as tables_module
-from outfold.io.convert import from_arrays, from_frame, to_frame
-from outfold.io.store import read
 
 RNG = np.random.default_rng(0)
 BINARY = np.array([0, 1, 1, 0, 1, 0])

@@ -18,13 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import make_predictions
+from internals import APPLICATION_ID, SCHEMA, Cell, Store, Target, cell_mask, inner_folds, save
+from internals import store as store_module
 from outfold import Plan, Predictions, State, load
-from outfold.data.predictions import cell_mask, inner_folds
-from outfold.data.target import Target
 from outfold.exceptions import FileError, InputError, StoreMismatchError
-from outfold.io import store as store_module
-from outfold.io.schema import APPLICATION_ID, SCHEMA
-from outfold.io.store import Cell, Store, save
 from outfold.results import Note
 
 FORMATS = Path(__file__).parent / "formats"

@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import outfold as of
+from internals import Linear, Logistic
 from outfold.exceptions import InputError
 from outfold.learners import SES
-from outfold.learners._independence import Linear, Logistic
 
 
 def deviance(A, codes):
@@ -143,7 +143,7 @@ def test_is_a_scikit_learn_transformer():
     [
         ({"alpha": 0}, "alpha must lie between"),
         ({"max_conditions": -1}, "max_conditions must be"),
-        ({"task": "ranking"}, "task must be one of"),
+        ({"task": "ranking"}, "task must be 'auto', 'classification' or 'regression'"),
     ],
 )
 def test_refuses(wrong, says):

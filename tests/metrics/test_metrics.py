@@ -9,8 +9,8 @@ import pytest
 import sklearn.metrics as skm
 from sklearn.base import BaseEstimator
 
+from internals import Target
 from outfold import from_arrays, metrics
-from outfold.data.target import Target
 from outfold.exceptions import InputError
 
 RNG = np.random.default_rng(0)

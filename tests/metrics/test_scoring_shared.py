@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import outfold as of
-from outfold.metrics._scoring import Scoring, cell_scores, fold_sums, kernels_kept
-from outfold.stats.selection import best_pvalues
+from internals import Scoring, best_pvalues, cell_scores, fold_sums, kernels_kept
 
 
 def _classes(c=6, r=3, n=60, k=5, seed=0):

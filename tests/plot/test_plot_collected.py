@@ -9,7 +9,7 @@ import pytest
 
 import outfold as of
 from extras import mpl, plt
-from outfold.charts import collected as numbers
+from internals import collected as numbers
 from outfold.exceptions import InputError
 
 mpl.use("Agg")

@@ -7,7 +7,7 @@ import pytest
 
 import outfold as of
 from extras import mpl, plt
-from outfold.charts import comparisons as numbers
+from internals import comparisons as numbers
 from outfold.exceptions import InputError
 
 mpl.use("Agg")

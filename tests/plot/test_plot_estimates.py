@@ -9,7 +9,7 @@ import pytest
 
 import outfold as of
 from extras import mpl, plt
-from outfold.charts import estimates as numbers
+from internals import estimates as numbers
 from outfold.exceptions import InputError
 from outfold.results import Interval
 

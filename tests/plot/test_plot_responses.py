@@ -11,7 +11,7 @@ from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
 
 import outfold as of
 from extras import mpl, plt
-from outfold.charts import responses as numbers
+from internals import responses as numbers
 from outfold.exceptions import InputError, NeedError
 
 mpl.use("Agg")
@@ -81,7 +81,7 @@ def test_the_metric_beside_a_curve_is_that_of_cv():
 
 def test_bands_are_percentiles_of_draws():
     """At one false positive rate, by hand: every draw scored by scikit-learn with the counts as weights."""
-    from outfold.metrics._scoring import Scoring, sample_bootstrap
+    from internals import Scoring, sample_bootstrap
 
     oof = make(c=1, r=1)
     line = curves("roc", oof, 0, n=60).lines[0]

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 import outfold as of
 from extras import mpl, plt
-from outfold.charts import collected, comparisons
-from outfold.charts import mpl as drawing
-from outfold.charts.description import STYLES, TONES, shorten
+from internals import STYLES, TONES, collected, comparisons, shorten
+from internals import mpl as drawing
 from outfold.exceptions import InputError
 
 mpl.use("Agg")

@@ -19,10 +19,10 @@ from scipy import stats
 
 from conftest import make_predictions
 from extras import pd, pl
+from internals import pvalues
+from internals import ranking as kernel
 from outfold import rank
 from outfold.exceptions import FileError, InputError, NeedError
-from outfold.stats import pvalues
-from outfold.stats import ranking as kernel
 
 NAMES = ["tree", "forest", "bayes"]
 SCORES = np.array([[0.81, 0.84, 0.80], [0.70, 0.75, 0.72], [0.90, 0.91, 0.85], [0.66, 0.71, 0.60], [0.55, 0.56, 0.58]])

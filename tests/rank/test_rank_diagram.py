@@ -11,8 +11,8 @@ import pytest
 
 import outfold as of
 from extras import mpl, plt
+from internals import _diagram
 from outfold.exceptions import InputError
-from outfold.results import _diagram
 
 NAMES = ["plain", "R&D <1>", "$k$_5%", r"a{b}\c", "svm", "mlp", "tree"]
 SVG = "{http://www.w3.org/2000/svg}"

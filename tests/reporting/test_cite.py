@@ -10,8 +10,7 @@ import pytest
 from report_cases import two_classes
 
 import outfold as of
-from outfold.citations import _PAPER, _entries, keys_of
-from outfold.compare._pair_test import TESTS
+from internals import _PAPER, TESTS, _entries, keys_of
 from outfold.exceptions import InputError
 
 SOURCE = Path(of.__file__).parent

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from report_cases import two_classes
 
 import outfold as of
-from outfold.charts.svg import Drawing, Scale, escape, render, tick_texts
+from internals import Drawing, Scale, escape, render, tick_texts
 from outfold.exceptions import FileError, InputError
 from outfold.select import Rule
 

@@ -14,7 +14,7 @@ import pytest
 from report_cases import two_classes
 
 import outfold as of
-from outfold.cli import main
+from internals import main
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_run_leaves_a_report(capsys, tmp_path, monkeypatch):
     pd = pytest.importorskip("pandas")
     from sklearn.tree import DecisionTreeClassifier
 
-    from outfold.apps import run
+    from internals import run
 
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60)})

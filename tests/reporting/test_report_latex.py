@@ -12,8 +12,7 @@ import pytest
 from report_cases import HOSTILE, two_classes
 
 import outfold as of
-from outfold import formatting
-from outfold.citations import _entries
+from internals import _entries, formatting
 
 NAMES = [
     *HOSTILE,

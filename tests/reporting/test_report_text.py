@@ -15,8 +15,8 @@ from report_cases import two_classes
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
+from internals import Report, text
 from outfold.exceptions import InputError
-from outfold.reporting import Report, text
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
+from internals import page as serving
 from outfold.exceptions import FileError
-from outfold.reporting import page as serving
 
 
 @pytest.fixture

@@ -36,9 +36,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import outfold as of
+from internals import fast_name
 from outfold import metrics
 from outfold.exceptions import InputError
-from outfold.search.scorers import fast_name
 
 CV = StratifiedKFold(3, shuffle=True, random_state=3)
 C_GRID = {"C": [0.001, 0.1, 10.0]}

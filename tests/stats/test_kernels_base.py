@@ -8,10 +8,20 @@ import sys
 import numpy as np
 import pytest
 
-from outfold.stats import compiling
-from outfold.stats.kernels import Counter, LoopKernel, MeanKernel, Negated, distinct, mean_ratio, merged, ratio
-from outfold.stats.losses import variance
-from outfold.stats.resampling import Bootstrap, count_rows
+from internals import (
+    Bootstrap,
+    Counter,
+    LoopKernel,
+    MeanKernel,
+    Negated,
+    compiling,
+    count_rows,
+    distinct,
+    mean_ratio,
+    merged,
+    ratio,
+    variance,
+)
 
 
 @pytest.mark.filterwarnings("error")

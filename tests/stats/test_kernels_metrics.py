@@ -9,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from internals import Target, compiling, ranks
 from outfold import metrics
-from outfold.data.target import Target
-from outfold.stats import compiling, ranks
 
 SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 PATHS = pytest.mark.parametrize("path", ["compiled", "numpy"])

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from outfold.stats import compiling
-from outfold.stats.roc_curves import Ranked, precision, roc
+from internals import Ranked, compiling, precision, roc
 
 GRID = np.linspace(0, 1, 101)
 

@@ -26,20 +26,25 @@ CHECKS: dict[str, Check] = {check.code: check for check in sorted(_ALL, key=lamb
 
 
 def check(oof: Predictions, metric: MetricLike | None = None, *, ignore: Iterable[str] = (), X: Any = None) -> Checks:
-    """Every caveat that applies to these predictions and to what would be reported of them.
+    """Find every caveat that applies to these predictions and to what would be reported of them.
 
-    Nothing is fitted. The estimate that is looked at is `estimate.bbc` of the best configuration.
+    Nothing is fitted. The estimate that is checked is `estimate.bbc` of the best configuration.
 
     Parameters
     ----------
-    oof
+    oof : Predictions
         Predictions of all configurations that were tried.
-    metric
-        What selects and is reported; the task's default if None.
-    ignore
+    metric : str, callable, Metric or None
+        The metric that selects and is reported; None takes the default of the task.
+    ignore : iterable of str
         Codes to leave out, such as ``["OF301", "OF307"]``.
-    X
-        The features, one row a sample, to look for equal rows on both sides of a split. `collect` looks for them anyway.
+    X : array-like, data frame or None
+        The features, one row for each sample, to look for equal rows on both sides of a split. `collect` looks for them anyway.
+
+    Returns
+    -------
+    Checks
+        The findings, errors first.
 
     Examples
     --------

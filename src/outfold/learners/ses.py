@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..arguments import check_alpha, check_choice, check_count
 from ..exceptions import InputError
 from ._independence import Independence, Linear, Logistic
 
@@ -25,33 +26,41 @@ _MOST_CLASSES = 20
 class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Keep the features that no few others make independent of the target.
 
-    Features come in one by one, the strongest first; strength is the largest p value over all sets of at most
-    `max_conditions` selected features. A feature that such a set makes independent of the target leaves. If in turn it makes
-    a feature of that set independent, either can stand for the other: they are equivalent (``equivalent_``), and the one
-    that came first is kept.
+    Features come in one by one, the strongest first. Strength is the largest p value over all sets of at most `max_conditions`
+    selected features. A feature leaves if such a set makes it independent of the target. If it in turn makes a feature of
+    that set independent, either can replace the other: they are equivalent (``equivalent_``), and the one that came first is
+    kept [1]_ [2]_.
 
-    Independence is tested by the likelihood ratio of a (multinomial) logistic regression where the target has classes,
-    by the t test of a partial correlation where it is a number.
+    For a target with classes, independence is tested by the likelihood ratio of a (multinomial) logistic regression. For a
+    number, it is tested by the t test of a partial correlation.
 
     Parameters
     ----------
-    alpha
+    alpha : float
         Level of the tests.
-    max_conditions
+    max_conditions : int
         The most features to condition on, *k* in the papers.
-    task
-        ``"classification"``, ``"regression"``, or ``"auto"``: numbers with more than 20 different values are a regression.
+    task : {"auto", "classification", "regression"}
+        ``auto`` takes numbers with more than 20 different values for a regression.
 
     Attributes
     ----------
-    selected_
-        Positions of the features kept, the strongest first. Where all tests say independent, the one with the smallest p
-        value, since a model needs one.
-    equivalent_
-        For every feature kept the features that could stand for it, itself first.
+    selected_ : ndarray of int
+        Positions of the features kept, the strongest first. If all tests say independent, the one with the smallest p value,
+        since a model needs one.
+    equivalent_ : list of list of int
+        For each feature kept, the features that could replace it, itself first.
+
+    References
+    ----------
+    .. [1] Tsamardinos, I., Lagani, V. and Pappas, D. (2012). Discovering multiple, equivalent biomarker signatures. 7th
+       Conference of the Hellenic Society for Computational Biology and Bioinformatics.
+    .. [2] Lagani, V., Athineou, G., Farcomeni, A., Tsagris, M. and Tsamardinos, I. (2017). Feature selection with the R
+       package MXM: discovering statistically equivalent feature subsets. Journal of Statistical Software 80(7).
 
     Examples
     --------
+    >>> from outfold.learners import SES
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> SES(alpha=0.01).fit(X, y).selected_.tolist()
@@ -65,18 +74,15 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> SES:
         """Select features."""
-        if not 0 < self.alpha < 1:
-            raise InputError(f"alpha must lie between 0 and 1, such as 0.05; got {self.alpha!r}.")
-        if not isinstance(self.max_conditions, (int, np.integer)) or self.max_conditions < 0:
-            raise InputError(f"max_conditions must be a whole number from 0; got {self.max_conditions!r}.")
-        if self.task not in get_args(Task):
-            raise InputError(f"task must be one of {', '.join(map(repr, get_args(Task)))}; got {self.task!r}.")
+        check_alpha(self.alpha)
+        check_count(self.max_conditions, "max_conditions", 0)
+        check_choice(self.task, get_args(Task), "task")
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         # Tests do not depend on place and scale; Newton's method likes columns of one size.
         spread = X.std(axis=0)
         varying = np.flatnonzero(spread > 1e-12 * np.maximum(1.0, np.abs(X).max(axis=0)))
         if not len(varying):
-            raise InputError("all features are constant on these samples, so that none can be selected.")
+            raise InputError(needed="all features are constant on these samples, so that none can be selected")
         Z = (X[:, varying] - X[:, varying].mean(axis=0)) / spread[varying]
         search = _Search(_tests(Z, y, self.task), len(varying), np.log(self.alpha), self.max_conditions)
         search.run()
@@ -101,7 +107,9 @@ def _tests(Z: NDArray[np.float64], y: NDArray[Any], task: Task) -> Independence:
     if task == "regression" or (task == "auto" and y.dtype.kind in "iuf" and len(labels) > _MOST_CLASSES):
         return Linear(Z, np.asarray(y, dtype=np.float64))
     if len(labels) < 2:
-        raise InputError(f"SES needs at least two classes; these samples are all of class {labels[0]!s}.")
+        raise InputError(
+            argument="SES", needed="needs at least two classes", given=f"these samples are all of class {labels[0]!s}"
+        )
     return Logistic(Z, codes)
 
 

@@ -18,8 +18,8 @@ from sklearn.ensemble import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from internals import check_company, check_family
 from outfold.fitting.sharing import Unsuitable, family_of
-from outfold.fitting.sharing.proof import check_company, check_family
 
 LABELS = (np.array(["b", "a", "c"]), np.array([7, -2, 30]), np.array([True, False]))
 GRADIENT = (

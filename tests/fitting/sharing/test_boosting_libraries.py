@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from internals import check_company, check_family
 from outfold.fitting.sharing import Unsuitable, family_of
-from outfold.fitting.sharing.proof import check_company, check_family
 
 LIGHT = (
     {"min_child_samples": 3},

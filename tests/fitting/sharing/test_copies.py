@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 import outfold as of
-from outfold.fitting.sharing import transform_cache
+from internals import transform_cache
 
 
 @pytest.fixture

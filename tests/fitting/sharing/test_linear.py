@@ -7,10 +7,16 @@ import pytest
 from sklearn.linear_model import ElasticNet, Lasso, Ridge, RidgeClassifier
 from threadpoolctl import threadpool_limits
 
+from internals import (
+    ElasticNetFamily,
+    LassoFamily,
+    RidgeClassifierFamily,
+    RidgeFamily,
+    check_company,
+    check_family,
+    is_full_rank,
+)
 from outfold.fitting.sharing import Unsuitable, family_of
-from outfold.fitting.sharing.families.common import is_full_rank
-from outfold.fitting.sharing.families.linear import ElasticNetFamily, LassoFamily, RidgeClassifierFamily, RidgeFamily
-from outfold.fitting.sharing.proof import check_company, check_family
 
 RIDGE, RIDGE_CLASSIFIER = RidgeFamily(), RidgeClassifierFamily()
 LASSO, ELASTIC_NET = LassoFamily(), ElasticNetFamily()

@@ -8,9 +8,8 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 import outfold as of
+from internals import BinaryLoss, LogisticFamily, MultinomialLoss, check_company, check_family, minimise, penalty_of
 from outfold.fitting.sharing import Unsuitable, family_of
-from outfold.fitting.sharing.families.logistic import BinaryLoss, LogisticFamily, MultinomialLoss, minimise, penalty_of
-from outfold.fitting.sharing.proof import check_company, check_family
 
 LOGISTIC = LogisticFamily()
 TIGHT = {"tol": 1e-9, "max_iter": 3000}

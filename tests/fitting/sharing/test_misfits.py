@@ -17,11 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from test_sharing import PLAN, both, same, scales
 
 from collect_estimators import Tally
-from outfold.data.plan import Plan
-from outfold.data.predictions import State
-from outfold.fitting import collect
-from outfold.fitting.buffer import ResultBuffer
-from outfold.fitting.configs import grid
+from internals import Plan, ResultBuffer, State, collect, grid
 from outfold.fitting.sharing import Family, check_family
 
 pytestmark = pytest.mark.usefixtures("patient")

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
+from internals import check_company, check_family, neighbours
 from outfold.fitting.sharing import Unsuitable, family_of
-from outfold.fitting.sharing.families import neighbours
-from outfold.fitting.sharing.proof import check_company, check_family
 
 KINDS = ("normal", "rounded", "counts", "duplicates", "far", "single", "one", "constant")
 OTHERS = (

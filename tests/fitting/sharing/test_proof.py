@@ -7,8 +7,8 @@ import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.preprocessing import StandardScaler
 
+from internals import check_company, check_family
 from outfold.fitting.sharing import Family, View
-from outfold.fitting.sharing.proof import check_company, check_family
 
 X = np.arange(20.0).reshape(10, 2)
 y = np.arange(10.0)

@@ -15,12 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 import outfold as of
+from internals import LogisticFamily, SagaFamily, check_company, check_family, compiling, saga
 from outfold.fitting.sharing import Unsuitable, family_of
-from outfold.fitting.sharing.families import saga
-from outfold.fitting.sharing.families.logistic import LogisticFamily
-from outfold.fitting.sharing.families.saga import SagaFamily
-from outfold.fitting.sharing.proof import check_company, check_family
-from outfold.stats import compiling
 
 pytest.importorskip("numba", reason="the solver is compiled")
 

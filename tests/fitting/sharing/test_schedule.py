@@ -8,15 +8,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from collect_estimators import Tally
-from outfold.data.plan import Plan
-from outfold.fitting.configs import Configs
-from outfold.fitting.estimators import Recipe
-from outfold.fitting.options import Options
-from outfold.fitting.pool import Pool
-from outfold.fitting.schedule import Schedule, single_holdouts
-from outfold.fitting.sharing.executor import SharingExecutor
-from outfold.fitting.sharing.summary import SharedFit
-from outfold.fitting.worker import FitOutcome
+from internals import (
+    Configs,
+    FitOutcome,
+    Options,
+    Plan,
+    Pool,
+    Recipe,
+    Schedule,
+    SharedFit,
+    SharingExecutor,
+    single_holdouts,
+)
 
 pytestmark = pytest.mark.usefixtures("patient")
 

@@ -41,11 +41,9 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScale
 from sklearn.tree import DecisionTreeClassifier
 
 from collect_estimators import DrawsGlobally, PredictsNaN, Raises, Tally, WritesIntoX, fits, kill_at
+from internals import Plan, collect, grid
 from outfold import SelectCV, drop, load
-from outfold.data.plan import Plan
 from outfold.exceptions import InputError, StoreMismatchError
-from outfold.fitting import collect
-from outfold.fitting.configs import grid
 
 pytestmark = pytest.mark.usefixtures("patient")
 

@@ -15,9 +15,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 from collect_estimators import Tally
-from outfold.fitting.configs import grid
-from outfold.fitting.estimators import key_of
-from outfold.fitting.sharing.plan import make_plan
+from internals import grid, key_of, make_plan
 
 pytestmark = pytest.mark.usefixtures("patient")
 

@@ -12,12 +12,8 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from internals import CutClassificationTree, CutRegressionTree, check_company, check_family
 from outfold.fitting.sharing import Unsuitable
-from outfold.fitting.sharing.families.trees import (
-    CutClassificationTree,
-    CutRegressionTree,
-)
-from outfold.fitting.sharing.proof import check_company, check_family
 
 KINDS = {
     "classification": (DecisionTreeClassifier, CutClassificationTree()),

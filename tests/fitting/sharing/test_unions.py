@@ -39,11 +39,7 @@ from sklearn.preprocessing import (
 )
 
 from collect_estimators import DrawsGlobally, Tally, fits
-from outfold.data.plan import Plan
-from outfold.fitting import collect
-from outfold.fitting.sharing import transform_cache, union_parts
-from outfold.fitting.sharing.plan import make_plan
-from outfold.fitting.sharing.union_parts import can_be_shared, union_of
+from internals import Plan, can_be_shared, collect, make_plan, transform_cache, union_of, union_parts
 
 pytestmark = pytest.mark.usefixtures("patient")
 

@@ -10,10 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from internals import encode, inner_folds, save
 from outfold import Plan, Predictions, State
-from outfold.data.predictions import inner_folds
-from outfold.data.target import encode
-from outfold.io.store import save
 from outfold.results import Note
 
 N, K = 12, 3

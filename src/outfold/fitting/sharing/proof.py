@@ -55,11 +55,11 @@ def check_family(
 
     Examples
     --------
-    >>> from outfold.fitting.sharing import check_family, families
+    >>> from outfold.fitting.sharing import check_family, known_families
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> [neighbours] = [family for family in families() if family.name == "KNeighborsClassifier"]
+    >>> [neighbours] = [family for family in known_families() if family.name == "KNeighborsClassifier"]
     >>> check_family(neighbours, [KNeighborsClassifier(k) for k in (1, 3, 5)], X, y, tolerance=0)
     """
     if tolerance is None and family.level == "close" and not differing:

@@ -7,7 +7,7 @@ from copy import deepcopy
 from functools import lru_cache
 from typing import Any, get_args
 
-from ...exceptions import InputError
+from ...exceptions import InputError, got
 from .family import Family, Level
 
 _registered: list[Family] = []
@@ -18,41 +18,89 @@ def register_family(family: Family) -> Family:
 
     Parameters
     ----------
-    family
+    family : Family
         An instance of a class derived from `Family`. It is asked before the families that were registered earlier.
 
     Returns
     -------
     Family
-        The same, so that the call can stand where the instance is made.
+        The same family.
+
+    Examples
+    --------
+    >>> from outfold.fitting.sharing import Family, register_family
+    >>> class Constants(Family):
+    ...     estimator = "sklearn.dummy.DummyRegressor"
+    ...     varies = frozenset({"constant"})
+    ...
+    ...     def fit(self, members, X, y, **fit_params):
+    ...         return [member.fit(X[:1], y[:1]) for member in members]
+    >>> register_family(Constants())  # doctest: +SKIP
     """
     if not isinstance(family, Family):
-        raise InputError(f"register_family needs an instance of a class derived from outfold.Family; got {family!r}.")
+        needed = "needs an instance of a class derived from `Family`"
+        raise InputError(argument="register_family", needed=needed, given=got(family))
     kind = type(family)
-    for attribute, needed in (("estimator", str), ("varies", frozenset)):
-        if not isinstance(getattr(family, attribute, None), needed):
+    for attribute, wanted in (("estimator", str), ("varies", frozenset)):
+        if not isinstance(getattr(family, attribute, None), wanted):
             raise InputError(
-                f"{kind.__name__}.{attribute} must be a {needed.__name__}; see the help of outfold.Family."
+                argument=f"{kind.__name__}.{attribute}",
+                needed=f"must be a {wanted.__name__}",
+                remedy="See the help of `outfold.fitting.sharing.Family`.",
             )
     if family.level not in get_args(Level):
-        raise InputError(f"{kind.__name__}.level must be one of {get_args(Level)}; got {family.level!r}.")
+        needed = f"must be one of {get_args(Level)}"
+        raise InputError(argument=f"{kind.__name__}.level", needed=needed, given=got(family.level))
     if kind.fit is Family.fit and kind.fit_transform is Family.fit_transform:
-        raise InputError(f"{kind.__name__} must define fit, or fit_transform for transformers.")
+        needed = "must define `fit`, or `fit_transform` for transformers"
+        raise InputError(argument=kind.__name__, needed=needed)
     _registered.insert(0, family)
     return family
 
 
-def families() -> tuple[Family, ...]:
-    """All families, in the order in which they are asked."""
+def known_families() -> tuple[Family, ...]:
+    """All families, in the order in which they are asked.
+
+    Returns
+    -------
+    tuple of Family
+        Your own families, the latest first, then those of the package.
+
+    Examples
+    --------
+    >>> from outfold.fitting.sharing import known_families
+    >>> "Ridge" in [family.name for family in known_families()]
+    True
+    """
     from .families import FAMILIES
 
     return (*_registered, *FAMILIES)
 
 
 def family_of(estimator: Any, allowed: tuple[Level, ...]) -> Family | None:
-    """The first family of an allowed level that covers the estimator."""
+    """The first family that covers an estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator, with its parameters.
+    allowed : tuple of {"exact", "close"}
+        The levels that a family may have.
+
+    Returns
+    -------
+    Family or None
+        The family; None if there is none.
+
+    Examples
+    --------
+    >>> from outfold.fitting.sharing import family_of
+    >>> from sklearn.linear_model import Ridge
+    >>> family_of(Ridge(), ("exact",)).name
+    'Ridge'
+    """
     names = public_names(type(estimator))
-    for family in families():
+    for family in known_families():
         if family.estimator in names and family.level in allowed and _covers(family, estimator):
             return family if _is_valid(estimator) else None
     return None
@@ -61,9 +109,7 @@ def family_of(estimator: Any, allowed: tuple[Level, ...]) -> Family | None:
 def _covers(family: Family, estimator: Any) -> bool:
     try:
         return bool(family.covers(estimator))
-    except (
-        Exception
-    ):  # parameters it did not think of: the estimator's own fit says what is wrong with them, if anything
+    except Exception:  # unexpected parameters: the fit of the estimator says what is wrong with them, if anything
         return False
 
 
