@@ -13,6 +13,8 @@ from questions import ABOUT, PLAIN, asked, questions, written
 
 # Predictions of another machine.
 CLOSE = 1e-6
+# Answers of another machine or other versions: SciPy's quantiles alone differ by 1e-10 between versions 1.13 and 1.17.
+ELSEWHERE = 1e-9
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +23,7 @@ def exact() -> bool:
     return files.same_environment()
 
 
-def check_answers(now, then, exact, rel=1e-12):
+def check_answers(now, then, exact, rel=ELSEWHERE):
     assert then
     found = files.differences(now, then, exact=exact, rel=rel)
     assert not found, f"{len(found)} numbers differ:\n" + "\n".join(found[:20])
