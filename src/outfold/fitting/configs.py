@@ -28,6 +28,7 @@ class Configs(dict[str, Any]):
 
     Examples
     --------
+    >>> from outfold import grid
     >>> from sklearn.svm import SVC
     >>> list(grid("svm", SVC(), C=[0.1, 1]) | {"linear": SVC(kernel="linear")})
     ['svm(C=0.1)', 'svm(C=1)', 'linear']
@@ -123,6 +124,7 @@ def grid(
 
     Examples
     --------
+    >>> from outfold import grid
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler

@@ -50,19 +50,19 @@ def check_estimator(estimator: Any, name: Any) -> None:
         kind = estimator.__name__
         raise InputError(needed=f"{where}{kind} is a class", given=f"give an instance, `{kind}()`")
     lacks = [m for m in ("fit", "predict", "get_params") if not hasattr(estimator, m)]
-    if lacks == ["predict"] and _will_predict(estimator):
+    if not lacks or (lacks == ["predict"] and _will_predict(estimator)):
         return
+    # Only for the error: the text of a pipeline takes milliseconds.
     shown = formatting.shorten(repr(estimator), 60).replace("`", "'")
     if lacks == ["predict"]:
         raise InputError(
             needed=f"{where}{shown} has no predict, and predictions are what is compared",
             remedy="Put it in a pipeline that ends with a classifier or regressor.",
         )
-    if lacks:
-        raise InputError(
-            needed=f"{where}{shown} is not a scikit-learn estimator (it has no {lacks[0]})",
-            remedy="Give an estimator, a dict {name: estimator}, or a grid.",
-        )
+    raise InputError(
+        needed=f"{where}{shown} is not a scikit-learn estimator (it has no {lacks[0]})",
+        remedy="Give an estimator, a dict {name: estimator}, or a grid.",
+    )
 
 
 def _will_predict(estimator: Any) -> bool:

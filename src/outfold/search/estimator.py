@@ -225,7 +225,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     >>> search = of.SelectCV(SVC(), {"C": [0.1, 1, 10], "kernel": ["linear", "rbf"]}).fit(X, y)
     >>> search.best_params_
     {'C': 0.1, 'kernel': 'linear'}
-    >>> search.best_score_ > search.estimate_.value
+    >>> bool(search.best_score_ > search.estimate_.value)
     True
     """
 
