@@ -95,8 +95,7 @@ def learning(
     sizes : sequence of float or int, or None
         Shares of the training part (floats up to 1.0) or numbers of samples (whole numbers). None takes 0.1, 0.2, ..., 1.0,
         without those too small to hold every class.
-    {plan}
-    {collected}
+    {plan, collected}
 
     Returns
     -------
@@ -181,8 +180,7 @@ def validation(
         What the configurations are called: ``model(C=0.1)``.
     simpler : {"smaller", "larger"}
         Whether smaller or larger values make a simpler model, for the one-standard-error choice.
-    {plan}
-    {collected}
+    {plan, collected}
 
     Returns
     -------

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
-_PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
+_PLACEHOLDER = re.compile(r"^( *)\{(\w+(?:, \w+)*)\}$", re.MULTILINE)
 
 # Texts that are the same in the whole package.
 COMMON = {
@@ -25,23 +25,29 @@ COMMON = {
 
 
 def fill_docstring(function: F, texts: Mapping[str, str]) -> F:
-    """Replace each line of the docstring that is a name in braces by the text of that name.
+    """Replace each line of the docstring that is one or more names in braces by the texts of those names.
 
-    >>> def rows(n):
+    >>> def table(n, m):
     ...     '''Some rows.
     ...
-    ...     {n}
+    ...     {n, m}
     ...     '''
-    >>> print(fill_docstring(rows, {"n": "n : int\\n    Number of rows."}).__doc__)
+    >>> print(fill_docstring(table, {"n": "n : int\\n    Number of rows.", "m": "m : int\\n    Number of columns."}).__doc__)
     Some rows.
     <BLANKLINE>
         n : int
             Number of rows.
+        m : int
+            Number of columns.
     <BLANKLINE>
     """
     if function.__doc__ is not None:  # None under python -OO
         every = {**COMMON, **texts}
-        function.__doc__ = _PLACEHOLDER.sub(lambda at: textwrap.indent(every[at[2]], at[1]), function.__doc__)
+
+        def fill(line: re.Match[str]) -> str:
+            return "\n".join(textwrap.indent(every[name], line[1]) for name in line[2].split(", "))
+
+        function.__doc__ = _PLACEHOLDER.sub(fill, function.__doc__)
     return function
 
 

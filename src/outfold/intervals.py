@@ -78,8 +78,7 @@ def normal(k: int, n: int, *, confidence_level: float = 0.95) -> Interval:
 
     Parameters
     ----------
-    {counts}
-    {confidence_level}
+    {counts, confidence_level}
 
     Returns
     -------
@@ -103,8 +102,7 @@ def wilson(k: int, n: int, *, confidence_level: float = 0.95) -> Interval:
 
     Parameters
     ----------
-    {counts}
-    {confidence_level}
+    {counts, confidence_level}
 
     Returns
     -------
@@ -132,8 +130,7 @@ def clopper_pearson(k: int, n: int, *, confidence_level: float = 0.95) -> Interv
 
     Parameters
     ----------
-    {counts}
-    {confidence_level}
+    {counts, confidence_level}
 
     Returns
     -------
@@ -244,9 +241,7 @@ def bca(
         One value or one row for each sample.
     statistic : callable
         Called with the values, or the rows, of each draw.
-    {n_resamples}
-    {confidence_level}
-    {rng}
+    {n_resamples, confidence_level, rng}
 
     Returns
     -------
@@ -348,8 +343,7 @@ def percentile(draws: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
 
     Parameters
     ----------
-    {draws}
-    {confidence_level}
+    {draws, confidence_level}
 
     Returns
     -------
@@ -559,9 +553,7 @@ def bbc_f(
         The score of each configuration in each fold.
     greater_is_better : bool
         Direction of the scores.
-    {n_resamples}
-    {confidence_level}
-    {rng}
+    {n_resamples, confidence_level, rng}
 
     Returns
     -------

@@ -94,8 +94,7 @@ def correctness(
     ----------
     n_samples, n_configs : int
         Number of samples and of configurations.
-    {accuracy}
-    {correlation}
+    {accuracy, correlation}
     folds : int
         Number of folds of neighbouring samples, at most one for each sample.
     {rng}
@@ -148,8 +147,7 @@ def optimism(
     ----------
     n_samples, n_configs : int
         Number of samples that select, and of configurations to select from.
-    {accuracy}
-    {correlation}
+    {accuracy, correlation}
     n_simulations : int
         Number of simulated matrices, if configurations are correlated.
     {rng}

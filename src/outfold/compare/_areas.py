@@ -198,10 +198,7 @@ def delong(
     {predictions}
     metric : {"roc_auc"} or None
         The area under the ROC curve; use `bootstrap` for other areas.
-    {pair}
-    {alternative}
-    {confidence_level}
-    {rope}
+    {pair, alternative, confidence_level, rope}
 
     Returns
     -------

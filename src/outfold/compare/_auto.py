@@ -212,16 +212,10 @@ def auto(
 
     Parameters
     ----------
-    {source}
-    {metric}
+    {source, metric}
     a, b : str or int, or None
         The two configurations, by name or position. Without them all of `configs` are compared, as by `pairs`.
-    {configs}
-    {control}
-    {adjust}
-    {alternative}
-    {confidence_level}
-    {rope}
+    {configs, control, adjust, alternative, confidence_level, rope}
     **options
         Options of the test that is chosen.
 
@@ -300,18 +294,10 @@ def pairs(
 
     Parameters
     ----------
-    {source}
-    {metric}
-    {test}
-    {configs}
-    {control}
-    {adjust}
+    {source, metric, test, configs, control, adjust}
     omnibus : bool
         Whether to test all at once first, where that is possible.
-    {alternative}
-    {confidence_level}
-    {rope}
-    {options}
+    {alternative, confidence_level, rope, options}
 
     Returns
     -------

@@ -368,18 +368,10 @@ def power(
 
     Parameters
     ----------
-    {simulated}
-    {metric}
-    {pair}
+    {simulated, metric, pair}
     difference : float or array-like of float
         The true difference, metric of `a` minus metric of `b`; several for a curve. At 0 the power is the type I error.
-    {test}
-    {n}
-    {alternative}
-    {confidence_level}
-    {n_simulations}
-    {simulation_rng}
-    {options}
+    {test, n, alternative, confidence_level, n_simulations, simulation_rng, options}
 
     Returns
     -------
@@ -435,18 +427,10 @@ def detectable(
 
     Parameters
     ----------
-    {simulated}
-    {metric}
-    {pair}
-    {test}
+    {simulated, metric, pair, test}
     power : float
         The power wanted.
-    {n}
-    {alternative}
-    {confidence_level}
-    {n_simulations}
-    {simulation_rng}
-    {options}
+    {n, alternative, confidence_level, n_simulations, simulation_rng, options}
 
     Returns
     -------

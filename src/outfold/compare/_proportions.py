@@ -219,17 +219,12 @@ def mcnemar(
 
     Parameters
     ----------
-    {predictions}
-    {right_or_wrong}
-    {pair}
+    {predictions, right_or_wrong, pair}
     method : {"auto", "plain", "edwards", "exact", "midp"}
         ``plain`` is (b-c)^2 / (b+c) against chi2 with 1 degree of freedom, ``edwards`` the same with max(|b-c|-1, 0),
         ``exact`` the binomial test of b among b+c, ``midp`` that test with half the probability of b. ``auto`` is exact
         below 50 discordant samples and plain from there on.
-    {repeat}
-    {alternative}
-    {confidence_level}
-    {rope}
+    {repeat, alternative, confidence_level, rope}
 
     Returns
     -------
@@ -303,13 +298,7 @@ def z_proportions(
 
     Parameters
     ----------
-    {predictions}
-    {right_or_wrong}
-    {pair}
-    {repeat}
-    {alternative}
-    {confidence_level}
-    {rope}
+    {predictions, right_or_wrong, pair, repeat, alternative, confidence_level, rope}
 
     Returns
     -------
@@ -349,9 +338,7 @@ def cochran_q(
 
     Parameters
     ----------
-    {predictions}
-    {right_or_wrong}
-    {configs}
+    {predictions, right_or_wrong, configs}
     confidence_level : float
         The test decides at alpha = 1 - confidence_level.
     {repeat}
@@ -391,9 +378,7 @@ def f_looney(
 
     Parameters
     ----------
-    {predictions}
-    {right_or_wrong}
-    {configs}
+    {predictions, right_or_wrong, configs}
     confidence_level : float
         The test decides at alpha = 1 - confidence_level.
     {repeat}

@@ -176,18 +176,12 @@ def bootstrap(
 
     Parameters
     ----------
-    {predictions}
-    {metric}
-    {pair}
-    {n_resamples}
+    {predictions, metric, pair, n_resamples}
     method : {"bca", "percentile"}
         ``bca`` corrects the interval for bias and acceleration [1]_.
     stratify : bool
         Whether to draw within classes, so that every draw has all of them.
-    {rng}
-    {alternative}
-    {confidence_level}
-    {rope}
+    {rng, alternative, confidence_level, rope}
 
     Returns
     -------
@@ -401,15 +395,10 @@ def permutation(
 
     Parameters
     ----------
-    {predictions}
-    {metric}
-    {pair}
+    {predictions, metric, pair}
     n_resamples : int
         Number of random swaps.
-    {rng}
-    {alternative}
-    {confidence_level}
-    {rope}
+    {rng, alternative, confidence_level, rope}
 
     Returns
     -------

@@ -253,12 +253,7 @@ def t_resampled(
 
     Parameters
     ----------
-    {source}
-    {metric}
-    {pair}
-    {alternative}
-    {confidence_level}
-    {rope}
+    {source, metric, pair, alternative, confidence_level, rope}
 
     Returns
     -------
@@ -299,12 +294,7 @@ def t_kfold(
 
     Parameters
     ----------
-    {source}
-    {metric}
-    {pair}
-    {alternative}
-    {confidence_level}
-    {rope}
+    {source, metric, pair, alternative, confidence_level, rope}
 
     Returns
     -------
@@ -345,12 +335,7 @@ def t_corrected(
 
     Parameters
     ----------
-    {source}
-    {metric}
-    {pair}
-    {alternative}
-    {confidence_level}
-    {rope}
+    {source, metric, pair, alternative, confidence_level, rope}
 
     Returns
     -------
@@ -392,14 +377,10 @@ def t_corrected_kfold(
 
     Parameters
     ----------
-    {source}
-    {metric}
-    {pair}
+    {source, metric, pair}
     rho : float
         Correlation of the differences of two folds. It cannot be estimated; [1]_ suggest 1/2.
-    {alternative}
-    {confidence_level}
-    {rope}
+    {alternative, confidence_level, rope}
 
     Returns
     -------
@@ -443,12 +424,7 @@ def t_5x2cv(
 
     Parameters
     ----------
-    {source}
-    {metric}
-    {pair}
-    {alternative}
-    {confidence_level}
-    {rope}
+    {source, metric, pair, alternative, confidence_level, rope}
 
     Returns
     -------
@@ -490,11 +466,7 @@ def f_5x2cv(
 
     Parameters
     ----------
-    {source}
-    {metric}
-    {pair}
-    {confidence_level}
-    {rope}
+    {source, metric, pair, confidence_level, rope}
 
     Returns
     -------
@@ -537,15 +509,11 @@ def t_blocked_3x2(
 
     Parameters
     ----------
-    {source}
-    {metric}
-    {pair}
+    {source, metric, pair}
     variance_weight : float
         Weight of the variance between repeats: 2/3 is the paper's choice, 4/3 is never liberal in expectation, 0 leaves the
         spread within repeats alone (3 degrees of freedom).
-    {alternative}
-    {confidence_level}
-    {rope}
+    {alternative, confidence_level, rope}
 
     Returns
     -------
@@ -596,15 +564,11 @@ def t_blocked_mx2(
 
     Parameters
     ----------
-    {source}
-    {metric}
-    {pair}
+    {source, metric, pair}
     variance_weight : float or None
         Weight of the variance between repeats: (m-1)/m where None, (m+1)/m is never liberal in expectation, 0 leaves the spread
         within repeats alone (m degrees of freedom).
-    {alternative}
-    {confidence_level}
-    {rope}
+    {alternative, confidence_level, rope}
 
     Returns
     -------
@@ -654,9 +618,7 @@ def t_bayes(
 
     Parameters
     ----------
-    {source}
-    {metric}
-    {pair}
+    {source, metric, pair}
     rope : float
         SplitDifferences up to this size, in units of the metric, count as equivalent.
     rho : float or None

@@ -181,9 +181,7 @@ def e_process(
 
     Parameters
     ----------
-    {source}
-    {metric}
-    {pair}
+    {source, metric, pair}
     over : {"samples", "repeats"}
         ``"samples"``: one difference for each sample (for each group, where there are groups), mean over repeats; the metric
         must be a mean over samples. ``"repeats"``: one difference for each repeat, any metric; it says something about this

@@ -48,10 +48,7 @@ def bbc(
     oof : Predictions
         Predictions of all configurations that were tried. With repeats, a drawn sample brings its predictions of all repeats.
         With groups, each group is drawn or left out whole.
-    {metric}
-    {rule}
-    {n_resamples}
-    {confidence_level}
+    {metric, rule, n_resamples, confidence_level}
     stratify : bool
         Whether to draw within classes (within events, for survival).
     {rng}

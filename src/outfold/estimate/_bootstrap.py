@@ -42,17 +42,12 @@ def oob(
 
     Parameters
     ----------
-    {oof}
-    {metric}
-    {config}
-    {rule}
+    {oof, metric, config, rule}
     interval : {"t", "percentile"}
         The interval of a configuration named beforehand. ``t`` is the mean plus and minus t standard deviations over rounds
         (eq. 31), ``percentile`` the quantiles of the rounds. The selected configuration gets the quantiles of the draws, as
         in `bbc`.
-    {n_resamples}
-    {confidence_level}
-    {rng}
+    {n_resamples, confidence_level, rng}
 
     Returns
     -------
@@ -109,13 +104,7 @@ def point632(
 
     Parameters
     ----------
-    {oof}
-    {metric}
-    {config}
-    {rule}
-    {per_round}
-    {n_resamples}
-    {rng}
+    {oof, metric, config, rule, per_round, n_resamples, rng}
 
     Returns
     -------
@@ -158,11 +147,7 @@ def point632plus(
     {oof}
     metric : str, callable or Metric
         A mean over samples, `roc_auc` or `concordance`: its value without information must be known.
-    {config}
-    {rule}
-    {per_round}
-    {n_resamples}
-    {rng}
+    {config, rule, per_round, n_resamples, rng}
 
     Returns
     -------
@@ -202,12 +187,7 @@ def optimism(
 
     Parameters
     ----------
-    {oof}
-    {metric}
-    {config}
-    {rule}
-    {n_resamples}
-    {rng}
+    {oof, metric, config, rule, n_resamples, rng}
 
     Returns
     -------

@@ -32,8 +32,7 @@ def cv(
 
     Parameters
     ----------
-    {oof}
-    {metric}
+    {oof, metric}
     config : str, int or None
         The configuration, by name or position; None if there is only one.
     aggregate : {"fold", "pooled"}
@@ -91,9 +90,7 @@ def cvt(oof: Predictions, metric: MetricLike, rule: RuleLike = None, aggregate: 
 
     Parameters
     ----------
-    {oof}
-    {metric}
-    {rule}
+    {oof, metric, rule}
     aggregate : {"fold", "pooled"}
         ``fold`` takes the mean over folds, ``pooled`` scores all samples of a repeat at once.
 
@@ -136,9 +133,7 @@ def tt(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
 
     Parameters
     ----------
-    {oof}
-    {metric}
-    {rule}
+    {oof, metric, rule}
 
     Returns
     -------
@@ -205,12 +200,7 @@ def cvm_cv(
 
     Parameters
     ----------
-    {oof}
-    {metric}
-    {rule}
-    {n_resamples}
-    {confidence_level}
-    {rng}
+    {oof, metric, rule, n_resamples, confidence_level, rng}
 
     Returns
     -------

@@ -36,10 +36,7 @@ def nested(
 
     Parameters
     ----------
-    {oof}
-    {metric}
-    {rule}
-    {n_resamples}
+    {oof, metric, rule, n_resamples}
     confidence_level : float
         Level of the interval, which is the percentile bootstrap over samples of the outer predictions.
     {rng}

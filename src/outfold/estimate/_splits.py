@@ -29,8 +29,7 @@ def resubstitution(
 
     Parameters
     ----------
-    {oof}
-    {metric}
+    {oof, metric}
     config : str, int or None
         A configuration that you named beforehand. None selects one by its resubstitution score; nothing corrects for that.
     {rule}
@@ -87,13 +86,7 @@ def holdout(
 
     Parameters
     ----------
-    {oof}
-    {metric}
-    {config}
-    {rule}
-    {n_resamples}
-    {held_out_level}
-    {rng}
+    {oof, metric, config, rule, n_resamples, held_out_level, rng}
 
     Returns
     -------
@@ -136,13 +129,7 @@ def repeated_holdout(
 
     Parameters
     ----------
-    {oof}
-    {metric}
-    {config}
-    {rule}
-    {n_resamples}
-    {held_out_level}
-    {rng}
+    {oof, metric, config, rule, n_resamples, held_out_level, rng}
 
     Returns
     -------
@@ -187,13 +174,7 @@ def loo(
 
     Parameters
     ----------
-    {oof}
-    {metric}
-    {config}
-    {rule}
-    {n_resamples}
-    {held_out_level}
-    {rng}
+    {oof, metric, config, rule, n_resamples, held_out_level, rng}
 
     Returns
     -------
@@ -259,12 +240,7 @@ def three_way(
 
     Parameters
     ----------
-    {oof}
-    {metric}
-    {rule}
-    {n_resamples}
-    {confidence_level}
-    {rng}
+    {oof, metric, rule, n_resamples, confidence_level, rng}
 
     Returns
     -------

@@ -144,9 +144,7 @@ def friedman(
 
     Parameters
     ----------
-    {scores}
-    {metric}
-    {omnibus}
+    {scores, metric, omnibus}
     alpha : float
         Error rate of the decision.
     {table}
@@ -206,11 +204,7 @@ def nemenyi(
 
     Parameters
     ----------
-    {scores}
-    {metric}
-    {alpha}
-    {omnibus}
-    {table}
+    {scores, metric, alpha, omnibus, table}
 
     Returns
     -------
@@ -262,13 +256,10 @@ def bonferroni_dunn(
 
     Parameters
     ----------
-    {scores}
-    {metric}
+    {scores, metric}
     control : str or int
         The algorithm that all others are compared with, by name or position.
-    {alpha}
-    {omnibus}
-    {table}
+    {alpha, omnibus, table}
 
     Returns
     -------
@@ -322,15 +313,12 @@ def holm(
 
     Parameters
     ----------
-    {scores}
-    {metric}
+    {scores, metric}
     control : str, int or None
         The algorithm that all others are compared with; None compares all pairs.
     adjust : {"holm", "hochberg", "bh"}
         ``hochberg`` has a little more power; ``bh`` bounds the share of false discoveries, not their chance.
-    {alpha}
-    {omnibus}
-    {table}
+    {alpha, omnibus, table}
 
     Returns
     -------
@@ -523,9 +511,7 @@ def wilcoxon(
 
     Parameters
     ----------
-    {scores}
-    {metric}
-    {pair}
+    {scores, metric, pair}
     zero_method : {"wilcox", "pratt", "zsplit"}
         Data sets without a difference are left out (``wilcox``), ranked and then left out (``pratt``), or ranked and shared
         by both sides (``zsplit``).
@@ -535,8 +521,7 @@ def wilcoxon(
         approximate above, whatever the method.
     correction : bool
         Whether to use the continuity correction of the normal approximation.
-    {confidence_level}
-    {table}
+    {confidence_level, table}
 
     Returns
     -------
@@ -595,14 +580,11 @@ def sign(
 
     Parameters
     ----------
-    {scores}
-    {metric}
-    {pair}
+    {scores, metric, pair}
     ties : {"split", "drop"}
         Data sets without a difference are ``split`` between the two, one of an odd number left out (sect. 3.1.4 of [1]_), or
         all left out (``drop``, the textbook test).
-    {confidence_level}
-    {table}
+    {confidence_level, table}
 
     Returns
     -------
@@ -662,9 +644,7 @@ def signed_rank_bayes(
 
     Parameters
     ----------
-    {scores}
-    {metric}
-    {pair}
+    {scores, metric, pair}
     rope : float
         Differences up to this size do not matter, in units of the scores; 0.01 is one percent of accuracy.
     prior : float

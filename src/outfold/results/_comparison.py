@@ -121,10 +121,7 @@ class Comparison(ComparisonTerms):
         Number of samples that only `a` has right, divided by the number that only `b` has right.
     probabilities : Probabilities or None
         Posterior probabilities of a Bayesian test.
-    {reason}
-    {terms}
-    {notes}
-    {details}
+    {reason, terms, notes, details}
     """
 
     a: str

@@ -38,8 +38,7 @@ class Omnibus:
     {metric}
     method : str
         Name of the function of `compare`.
-    {described}
-    {configs}
+    {described, configs}
     statistic_name : str
         Such as ``Q`` or ``F``.
     statistic : float
@@ -51,9 +50,7 @@ class Omnibus:
     {level}
     plan : str or None
         How samples were held out.
-    {n_samples}
-    {notes}
-    {details}
+    {n_samples, notes, details}
     """
 
     metric: str
@@ -215,8 +212,7 @@ class Comparisons(Sequence[Comparison]):
         The configuration that all others are compared with.
     omnibus : Omnibus or None
         The test of all configurations at once, if there is one.
-    {reason}
-    {notes}
+    {reason, notes}
     """
 
     terms: ComparisonTerms

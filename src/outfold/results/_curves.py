@@ -48,10 +48,7 @@ class LearningCurve:
         Number of training samples at each size.
     train, test : CurveLine
         Lines of shape (configurations, sizes): on the training samples (resubstitution), and on the held-out samples.
-    {plan}
-    {n_samples}
-    {failures}
-    {notes}
+    {plan, n_samples, failures, notes}
     """
 
     metric: str
@@ -150,8 +147,7 @@ class ValidationCurve:
         repeat has only one fold.
     oof : Predictions
         The out-of-fold predictions: ``estimate.bbc(curve.oof, metric)`` estimates how good the chosen value is on new samples.
-    {failures}
-    {notes}
+    {failures, notes}
     """
 
     metric: str

@@ -39,8 +39,7 @@ class Power:
         Number of simulations.
     reach : float
         The largest difference that the predictions can be made to show.
-    {alternative}
-    {level}
+    {alternative, level}
     plan : str or None
         How samples were held out.
     {notes}

@@ -97,8 +97,7 @@ class Ranking:
         The test of "all algorithms are equal".
     method : str
         Name of the function of `rank`.
-    {described}
-    {metric}
+    {described, metric}
     alpha : float
         Error rate of the decisions.
     pairs : tuple of RankPair
@@ -110,8 +109,7 @@ class Ranking:
         differ from the control.
     control : str or None
         The algorithm that all others were compared with; None if all pairs were compared.
-    {notes}
-    {details}
+    {notes, details}
     """
 
     algorithms: tuple[str, ...]

@@ -23,8 +23,7 @@ class SequentialComparison:
 
     Attributes
     ----------
-    {pair}
-    {metric}
+    {pair, metric}
     difference : float
         Metric of `a` minus metric of `b`, over the units seen.
     interval : Interval
@@ -41,10 +40,7 @@ class SequentialComparison:
         What the units are: samples, groups or repeats.
     bounds : tuple of float
         The range that the differences are known to lie in.
-    {described}
-    {level}
-    {plan}
-    {notes}
+    {described, level, plan, notes}
     """
 
     a: str
