@@ -17,8 +17,7 @@ from ..data.target import Target, Task
 from ..exceptions import InputError, got
 from ..stats.kernels import Array, Kernel, LoopKernel, merged
 from . import _builtin as builtin
-from ._builtin import ScikitLearn
-from ._definition import CLASSES, EVERY, REGRESSION, Metric, MetricLike, Response
+from ._builtin import CLASSES, EVERY, REGRESSION, Metric, MetricLike, Response, ScikitLearn
 
 
 def get(metric: MetricLike, task: Task | None = None) -> Metric:

@@ -19,9 +19,9 @@ from ..exceptions import InputError, got
 from ..metrics import MetricLike
 from ..results import Comparison, Interval, OmnibusTest, Probabilities, Ranking, RankPair, Wins
 from ..stats import pvalues
-from ..stats import ranking as kernel
+from ..stats import rank_tests as kernel
 from ..stats.kernels import Floats
-from ..stats.ranking import ZeroMethod
+from ..stats.rank_tests import ZeroMethod
 from ..stats.sequential import Ranks
 from ._table import Missing, ScoresLike, ScoreTable, read_scores
 
