@@ -40,7 +40,7 @@ class EProcess:
 
     References
     ----------
-    .. [1] Waudby-Smith, I. and Ramdas, A. (2024). Estimating means of bounded random variables by sequential. Journal of the
+    .. [1] Waudby-Smith, I. and Ramdas, A. (2024). Estimating means of bounded random variables by betting. Journal of the
        Royal Statistical Society B 86, 1-27.
 
     Examples
@@ -200,7 +200,7 @@ def e_process(
 
     References
     ----------
-    .. [1] Waudby-Smith, I. and Ramdas, A. (2024). Estimating means of bounded random variables by sequential. Journal of the
+    .. [1] Waudby-Smith, I. and Ramdas, A. (2024). Estimating means of bounded random variables by betting. Journal of the
        Royal Statistical Society B 86, 1-27.
 
     Examples

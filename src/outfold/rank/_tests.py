@@ -385,7 +385,7 @@ def _post_hoc(
     first, second = np.array(pairs).T
     difference = mean[first] - mean[second]
     z = difference / error
-    raw = kernel.normal_pvalues(z)
+    raw = pvalues.normal_tails(z).two_sided
     corrected = adjust(z, raw)
     different = corrected <= alpha
     rows = zip(pairs, difference, z, raw, corrected, different, strict=True)

@@ -40,17 +40,14 @@ def ratio(numerator: Array, denominator: Array, reuse: bool = False) -> Floats:
     safe = np.where(denominator == 0, np.nan, denominator)
     if reuse and numerator.dtype == np.float64 and numerator.flags.c_contiguous:
         return np.divide(numerator, safe, out=numerator)
-    out: Floats = np.divide(numerator, safe, dtype=np.float64, order="C")
-    return out
+    return np.asarray(np.divide(numerator, safe, dtype=np.float64, order="C"))
 
 
 def total(weights: Array) -> Floats:
     """(b,) sum of each weighting, exact below 2**53."""
     if weights.dtype == np.float64:
-        floats: Floats = weights @ np.ones(weights.shape[1])
-        return floats
-    sums: NDArray[np.int64] = weights.sum(axis=1, dtype=np.int64)
-    return sums.astype(np.float64)
+        return np.asarray(weights @ np.ones(weights.shape[1]))
+    return np.asarray(weights.sum(axis=1, dtype=np.int64).astype(np.float64))
 
 
 def mean_ratio(numerators: Sequence[Array], denominators: Sequence[Array]) -> Floats:
@@ -87,8 +84,7 @@ class Counter:
         """(b, C) sums under the (b, N) weights, whose totals may be given."""
         heaviest = (total(weights) if totals is None else totals).max(initial=0)
         dtype = np.float32 if heaviest * self._largest < EXACT32 else np.float64
-        sums: Array = weights.astype(dtype) @ self._single.T.astype(dtype, copy=False)
-        return sums
+        return np.asarray(weights.astype(dtype) @ self._single.T.astype(dtype, copy=False))
 
 
 def distinct(columns: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

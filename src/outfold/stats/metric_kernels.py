@@ -35,9 +35,8 @@ def brier(y: Array, proba: Floats) -> Floats:
     """Squared error of the probability: of the positive class (C, N), or summed over classes (C, N, K)."""
     if proba.ndim == 2:
         return squared(y, proba)
-    errors: Floats = proba - (y[:, None] == np.arange(proba.shape[2]))
-    losses: Floats = np.einsum("cnk,cnk->cn", errors, errors)
-    return losses
+    errors = proba - (y[:, None] == np.arange(proba.shape[2]))
+    return np.asarray(np.einsum("cnk,cnk->cn", errors, errors))
 
 
 def squared(y: Array, values: Floats) -> Floats:
@@ -78,8 +77,7 @@ def in_top(k: int) -> Callable[[Array, Floats], NDArray[np.int32]]:
         own = np.take_along_axis(scores, np.broadcast_to(y[None, :, None], (*scores.shape[:2], 1)), axis=2)
         later = np.arange(scores.shape[2]) > y[:, None]
         ahead = (scores > own) | ((scores == own) & later)
-        found: NDArray[np.int32] = (ahead.sum(axis=2) < k).astype(np.int32)
-        return found
+        return np.asarray((ahead.sum(axis=2) < k).astype(np.int32))
 
     return hits
 
@@ -203,8 +201,7 @@ def entropy(y: Array, n_classes: int) -> Baseline:
 
     def surprise(weights: Array) -> Floats:
         p = _shares(y, n_classes, weights)
-        out: Floats = -np.sum(p * np.log(np.where(p > 0, p, 1.0)), axis=1)
-        return out
+        return np.asarray(-np.sum(p * np.log(np.where(p > 0, p, 1.0)), axis=1))
 
     return surprise
 
