@@ -153,33 +153,33 @@ def scikit_learn(
 # -- labels that define a metric ------------------------------------------------------------------------
 
 
-def _two_labels(target: Target) -> bool:
+def two_labels(target: Target) -> bool:
     return len(np.unique(target.y)) > 1
 
 
-def _has_positive(target: Target) -> bool:
+def has_positive(target: Target) -> bool:
     return bool((target.y == 1).any())
 
 
-def _has_negative(target: Target) -> bool:
+def has_negative(target: Target) -> bool:
     return bool((target.y == 0).any())
 
 
-def _all_classes(target: Target) -> bool:
-    return len(np.unique(target.y)) == _n_classes(target)
+def all_classes(target: Target) -> bool:
+    return len(np.unique(target.y)) == n_classes(target)
 
 
-def _n_classes(target: Target) -> int:
+def n_classes(target: Target) -> int:
     assert target.classes is not None
     return len(target.classes)
 
 
-def _every_class(target: Target, prediction: Array) -> Options:
-    return {"labels": np.arange(_n_classes(target))}
+def every_class(target: Target, prediction: Array) -> Options:
+    return {"labels": np.arange(n_classes(target))}
 
 
-def _positive_or_every_class(target: Target, prediction: Array) -> Options:
-    return {"pos_label": 1} if prediction.ndim == 1 else _every_class(target, prediction)
+def positive_or_every_class(target: Target, prediction: Array) -> Options:
+    return {"pos_label": 1} if prediction.ndim == 1 else every_class(target, prediction)
 
 
 # -- plain paths of our own -----------------------------------------------------------------------------------
@@ -200,12 +200,12 @@ def _plain_mean(target: Target, prediction: Array, weights: Floats) -> float:
     return float(np.average(prediction, weights=weights))
 
 
-def _brier_skill(target: Target, prediction: Array, weights: Floats) -> float:
+def brier_skill(target: Target, prediction: Array, weights: Floats) -> float:
     """One minus the Brier score over that of the shares of the classes."""
     from sklearn.metrics import brier_score_loss
 
-    known = _positive_or_every_class(target, prediction)
-    shares = np.bincount(target.y, weights, minlength=_n_classes(target)) / weights.sum()
+    known = positive_or_every_class(target, prediction)
+    shares = np.bincount(target.y, weights, minlength=n_classes(target)) / weights.sum()
     constant = np.broadcast_to(shares[1] if prediction.ndim == 1 else shares, prediction.shape)
     own, base = (brier_score_loss(target.y, p, sample_weight=weights, **known) for p in (prediction, constant))
     return float(1 - own / base)
@@ -246,7 +246,7 @@ def _confusion(
     """A metric of the confusion matrix."""
 
     def build(target: Target, predictions: Array) -> Kernel:
-        return made.ConfusionKernel(predictions, target.y, _n_classes(target), metric)
+        return made.ConfusionKernel(predictions, target.y, n_classes(target), metric)
 
     return Metric(name, True, "label", tasks, _merged(build), plain, None, bounds, words)
 
@@ -291,7 +291,7 @@ def _averaged(name: str, share: made.Share, function: str, average: str, what: s
 
 def _of_positive(name: str, function: str, share: made.Share, words: str, **options: Any) -> Metric:
     """A share of the positive class."""
-    plain = scikit_learn(function, _has_positive, **options)
+    plain = scikit_learn(function, has_positive, **options)
     return _confusion(name, BINARY, made.one_class(share, 1), plain, words)
 
 
@@ -339,7 +339,7 @@ _BUILT_IN = (
     _of_positive("precision", "precision_score", made.precision, "share of predicted positives that are positive"),
     _of_positive("recall", "recall_score", made.recall, "share of positives that are predicted (sensitivity)"),
     _confusion("specificity", BINARY, made.one_class(made.recall, 0),
-               scikit_learn("recall_score", _has_negative, pos_label=0), "share of negatives that are predicted"),
+               scikit_learn("recall_score", has_negative, pos_label=0), "share of negatives that are predicted"),
     f_metric(1), f_metric(0.5), f_metric(2),
     _of_positive("jaccard", "jaccard_score", made.jaccard,
                  "positives that are predicted, over all that are positive or predicted so"),
@@ -351,41 +351,41 @@ _BUILT_IN = (
     f_metric(1, "weighted"),
     _averaged("jaccard", made.jaccard, "jaccard_score", "weighted", "Jaccard index"),
     _averaged("jaccard", made.jaccard, "jaccard_score", "micro", "Jaccard index"),
-    _confusion("mcc", CLASSES, made.mcc, scikit_learn("matthews_corrcoef", _two_labels),
+    _confusion("mcc", CLASSES, made.mcc, scikit_learn("matthews_corrcoef", two_labels),
                "Matthews correlation of true and predicted classes", (-1, 1)),
-    _confusion("cohen_kappa", CLASSES, made.cohen_kappa, scikit_learn("cohen_kappa_score", _two_labels),
+    _confusion("cohen_kappa", CLASSES, made.cohen_kappa, scikit_learn("cohen_kappa_score", two_labels),
                "agreement of true and predicted classes beyond chance", (-1, 1)),
     Metric("roc_auc", True, "score", BINARY, _merged(lambda t, p: ranks.AucKernel(p, t.y == 1)),
-           scikit_learn("roc_auc_score", _two_labels), None, SHARE, "area under the ROC curve"),
+           scikit_learn("roc_auc_score", two_labels), None, SHARE, "area under the ROC curve"),
     Metric("roc_auc_ovr", True, "score", MULTICLASS, _merged(_area(ranks.one_vs_rest)),
-           scikit_learn("roc_auc_score", _all_classes, multi_class="ovr"), None, SHARE,
+           scikit_learn("roc_auc_score", all_classes, multi_class="ovr"), None, SHARE,
            "mean over classes of the area under the ROC curve against the rest"),
     Metric("roc_auc_ovr_weighted", True, "score", MULTICLASS, _merged(_area(ranks.one_vs_rest, weighted=True)),
-           scikit_learn("roc_auc_score", _all_classes, multi_class="ovr", average="weighted"), None, SHARE,
+           scikit_learn("roc_auc_score", all_classes, multi_class="ovr", average="weighted"), None, SHARE,
            "mean over classes, weighted by size, of the area under the ROC curve against the rest"),
     Metric("roc_auc_ovo", True, "score", MULTICLASS, _merged(_area(ranks.one_vs_one)),
-           scikit_learn("roc_auc_score", _all_classes, takes_weights=False, multi_class="ovo"), None, SHARE,
+           scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo"), None, SHARE,
            "mean over pairs of classes of the area under the ROC curve"),
     Metric("roc_auc_ovo_weighted", True, "score", MULTICLASS, _merged(_area(ranks.one_vs_one, weighted=True)),
-           scikit_learn("roc_auc_score", _all_classes, takes_weights=False, multi_class="ovo", average="weighted"),
+           scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo", average="weighted"),
            None, SHARE, "mean over pairs of classes, weighted by size, of the area under the ROC curve"),
     Metric("average_precision", True, "score", BINARY, _merged(lambda t, p: ranks.AveragePrecisionKernel(p, t.y == 1)),
-           scikit_learn("average_precision_score", _has_positive), None, SHARE,
+           scikit_learn("average_precision_score", has_positive), None, SHARE,
            "precision averaged over the recall steps"),
     _pointwise("top_k_accuracy", True, "score", MULTICLASS, made.in_top(2),
-               scikit_learn("top_k_accuracy_score", labels=_every_class), SHARE,
+               scikit_learn("top_k_accuracy_score", labels=every_class), SHARE,
                "share of samples whose class is one of the two of the highest score"),
-    _pointwise("log_loss", False, "proba", CLASSES, made.log_loss, scikit_learn("log_loss", labels=_every_class), LOSS,
+    _pointwise("log_loss", False, "proba", CLASSES, made.log_loss, scikit_learn("log_loss", labels=every_class), LOSS,
                "mean negative log probability of the true class"),
     _pointwise("brier", False, "proba", CLASSES, made.brier,
-               scikit_learn("brier_score_loss", labels=_positive_or_every_class), (0, 2),
+               scikit_learn("brier_score_loss", labels=positive_or_every_class), (0, 2),
                "mean squared error of the class probabilities"),
     Metric("d2_log_loss_score", True, "proba", CLASSES,
-           _skill(made.log_loss, lambda t: made.entropy(t.y, _n_classes(t))),
-           scikit_learn("d2_log_loss_score", _two_labels, labels=_every_class), None, SKILL,
+           _skill(made.log_loss, lambda t: made.entropy(t.y, n_classes(t))),
+           scikit_learn("d2_log_loss_score", two_labels, labels=every_class), None, SKILL,
            "share of the log loss of constant class shares that is saved"),
-    Metric("d2_brier_score", True, "proba", CLASSES, _skill(made.brier, lambda t: made.impurity(t.y, _n_classes(t))),
-           ScikitLearn(_brier_skill, _two_labels, "d2_brier_score"), None, SKILL,
+    Metric("d2_brier_score", True, "proba", CLASSES, _skill(made.brier, lambda t: made.impurity(t.y, n_classes(t))),
+           ScikitLearn(brier_skill, two_labels, "d2_brier_score"), None, SKILL,
            "share of the Brier score of constant class shares that is saved"),
     _pointwise("mse", False, "value", REGRESSION, made.squared, scikit_learn("mean_squared_error"), LOSS,
                "mean squared error"),
@@ -409,12 +409,12 @@ _BUILT_IN = (
     _pointwise("gamma_deviance", False, "value", REGRESSION, _gamma, scikit_learn("mean_gamma_deviance"), LOSS,
                "mean gamma deviance, for positive values"),
     Metric("r2", True, "value", REGRESSION, _skill(made.squared, lambda t: made.variance(t.y)),
-           scikit_learn("r2_score", _two_labels), None, SKILL, "share of the variance explained"),
+           scikit_learn("r2_score", two_labels), None, SKILL, "share of the variance explained"),
     Metric("explained_variance", True, "value", REGRESSION, _merged(lambda t, p: made.ExplainedVarianceKernel(p, t.y)),
-           scikit_learn("explained_variance_score", _two_labels), None, SKILL,
+           scikit_learn("explained_variance_score", two_labels), None, SKILL,
            "share of the variance explained, a constant error not counted"),
     Metric("d2_absolute_error_score", True, "value", REGRESSION, _skill(made.absolute, lambda t: made.deviation(t.y)),
-           scikit_learn("d2_absolute_error_score", _two_labels), None, SKILL,
+           scikit_learn("d2_absolute_error_score", two_labels), None, SKILL,
            "share of the absolute error of the median that is saved"),
     Metric("concordance", True, "risk", SURVIVAL, _merged(_concordance), Plain(_plain_concordance), None, SHARE,
            "share of comparable pairs whose earlier event has the higher risk (Harrell)"),
