@@ -173,12 +173,12 @@ def test_sessions_of_the_comparing_page_print_what_stands_below_them(capsys):
 
 
 def test_sessions_of_the_sharing_page_print_what_stands_below_them(capsys, monkeypatch):
-    from internals import registry
+    from internals import family
 
-    monkeypatch.setattr(registry, "_registered", [])
+    monkeypatch.setattr(family, "_registered", [])
     text = (DOCS / "sharing.md").read_text()
     sessions = re.findall(r"^```python\n([^`]*)^```\n```\n([^`]*)^```", text, re.M)
-    assert len(sessions) == 3
+    assert len(sessions) == 2
     for code, printed in sessions:
         scope: dict[str, object] = {"__name__": "sharing_page"}
         exec(compile(code, "sharing.md", "exec"), scope)
