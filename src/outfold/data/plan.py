@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..exceptions import InputError, got
+from ..exceptions import InputError, got, invalid
 from .notes import Note
 from .splitting import NOT_HELD_OUT as NOT_HELD_OUT
 from .splitting import Splitter, Train
@@ -64,30 +64,21 @@ class Plan:
         for name in ("stratify", "groups"):
             value = getattr(self, name)
             if not (isinstance(value, bool) or (isinstance(value, str) and value == "auto")):
-                raise InputError(
-                    argument=name,
-                    needed="must be True, False or 'auto' in a plan",
-                    given=got(value),
-                    remedy="Give group labels to `collect(groups=...)`." if name == "groups" else "",
-                )
+                remedy = "Give group labels to `collect(groups=...)`." if name == "groups" else ""
+                raise invalid(name, "must be True, False or 'auto' in a plan", got(value), remedy)
         if self.kind not in get_args(Kind):
-            raise InputError(
-                argument="kind", needed=f"must be one of {', '.join(get_args(Kind))}", given=got(self.kind)
-            )
+            raise invalid("kind", f"must be one of {', '.join(get_args(Kind))}", got(self.kind))
         shares = {"holdout": ("test",), "three_way": ("validation", "test")}.get(self.kind, ())
         if any(getattr(self, name) is None for name in shares):
             raise InputError(
                 f"a plan of kind {self.kind!r} needs {' and '.join(shares)}", remedy=f"Use `Plan.{self.kind}()`."
             )
         if self.kind == "kfold" and not (_whole(self.folds) and self.folds >= 2):
-            raise InputError(
-                argument="folds",
-                needed="must be a whole number of at least 2",
-                given=got(self.folds),
-                remedy="Use `Plan.holdout()` for one split.",
+            raise invalid(
+                "folds", "must be a whole number of at least 2", got(self.folds), "Use `Plan.holdout()` for one split."
             )
         if not (_whole(self.repeats) and self.repeats >= 1):
-            raise InputError(argument="repeats", needed="must be a whole number of at least 1", given=got(self.repeats))
+            raise invalid("repeats", "must be a whole number of at least 1", got(self.repeats))
 
     # -- other plans ------------------------------------------------------------------------------------
 
@@ -194,11 +185,8 @@ class Plan:
         Plan(three-way hold-out of 0.2 and 0.3)
         """
         if _share(validation, "validation") + _share(test, "test") >= 1:
-            raise InputError(
-                argument="validation",
-                needed="and `test` together must leave samples to train on",
-                given=f"they are {validation:g} + {test:g} of all",
-            )
+            needed = "and `test` together must leave samples to train on"
+            raise invalid("validation", needed, f"they are {validation:g} + {test:g} of all")
         return cls(folds=1, stratify=stratify, kind="three_way", validation=float(validation), test=float(test))
 
     @classmethod
@@ -226,7 +214,7 @@ class Plan:
         Plan(50 bootstrap rounds)
         """
         if not (_whole(rounds) and rounds >= 2):
-            raise InputError(argument="rounds", needed="must be a whole number of at least 2", given=got(rounds))
+            raise invalid("rounds", "must be a whole number of at least 2", got(rounds))
         return cls(folds=1, repeats=rounds, stratify=stratify, kind="bootstrap")
 
     @classmethod
@@ -278,9 +266,7 @@ class Plan:
         Plan(blocked 7 x 2-fold)
         """
         if not (_whole(m) and m >= 3 and (m & (m + 1)) == 0):
-            raise InputError(
-                argument="m", needed="must be 3, 7, 15, ... (2^k - 1) for a balanced m x 2 plan", given=got(m)
-            )
+            raise invalid("m", "must be 3, 7, 15, ... (2^k - 1) for a balanced m x 2 plan", got(m))
         return cls(folds=2, repeats=m, kind="blocked")
 
     @classmethod
@@ -311,10 +297,8 @@ class Plan:
             try:
                 cv = [(np.asarray(train), np.asarray(test)) for train, test in cv]
             except (TypeError, ValueError):
-                raise InputError(
-                    argument="cv",
-                    needed="must be a splitter, a number or pairs of (train, test) positions",
-                    given=f"got {type(cv).__name__}",
+                raise invalid(
+                    "cv", "must be a splitter, a number or pairs of (train, test) positions", f"got {type(cv).__name__}"
                 ) from None
         return cls(folds=0, stratify=False, groups=False, kind="custom", cv=cv)
 
@@ -537,17 +521,13 @@ def group_codes(groups: Any, n: int) -> NDArray[np.intp]:
     """Group labels as codes 0..G-1."""
     labels = np.asarray(groups)
     if labels.shape != (n,):
-        raise InputError(
-            argument="groups",
-            needed=f"must name one group for each sample, shape ({n},)",
-            given=f"got shape {labels.shape}",
-        )
+        raise invalid("groups", f"must name one group for each sample, shape ({n},)", f"got shape {labels.shape}")
     return np.unique(labels.astype(str) if labels.dtype.kind == "O" else labels, return_inverse=True)[1].astype(np.intp)
 
 
 def _share(value: Any, name: str) -> float:
     if not (isinstance(value, (int, float, np.integer, np.floating)) and 0 < value < 1):
-        raise InputError(argument=name, needed="must be a share between 0 and 1", given=got(value))
+        raise invalid(name, "must be a share between 0 and 1", got(value))
     return float(value)
 
 

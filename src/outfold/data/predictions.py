@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting
-from ..exceptions import InputError, NeedError, got
+from ..exceptions import InputError, NeedError, got, invalid
 from . import provider
 from .notes import Note
 from .plan import NOT_HELD_OUT, Plan, Splits, fingerprint, group_codes
@@ -282,13 +282,13 @@ class Predictions:
             wanted = list(repeat) if isinstance(repeat, Iterable) else [repeat]
             wrong = [r for r in wanted if not isinstance(r, (int, np.integer)) or not 0 <= r < self.n_repeats]
             if wrong or not wanted:
-                raise InputError(argument="repeat", needed=f"must be in 0..{self.n_repeats - 1}", given=got(repeat))
+                raise invalid("repeat", f"must be in 0..{self.n_repeats - 1}", got(repeat))
             out = out._sel_repeats(wanted)
         return out
 
     def _sel_configs(self, index: list[int]) -> Predictions:
         if not index:
-            raise InputError(argument="config", needed="must name at least one configuration", given=got([]))
+            raise invalid("config", "must name at least one configuration", got([]))
         names = tuple(self.configs[i] for i in index)
         return replace(
             self,
@@ -384,11 +384,9 @@ class Predictions:
             return self.labels
         convert = _CONVERT.get((self.response, needs))
         if convert is None or (self.response == "score" and needs == "label" and self.threshold is None):
+            given = f"these predictions are {_MEANING[self.response]}"
             raise NeedError(
-                argument="the metric",
-                needed=f"needs {_MEANING[needs]}",
-                given=f"these predictions are {_MEANING[self.response]}",
-                remedy=_advice(needs),
+                argument="the metric", needed=f"needs {_MEANING[needs]}", given=given, remedy=_advice(needs)
             )
         return np.asarray(convert(self))
 
@@ -606,18 +604,13 @@ def cut_labels(values: NDArray[Any], several: bool, threshold: float | None) -> 
 def _own_labels(oof: Predictions, labels: NDArray[Any]) -> NDArray[np.intp] | None:
     """The models' own labels, completed by the cut where they are not known; None where they are the cut."""
     if oof.response not in ("score", "proba") or labels.shape != oof.data.shape[:3]:
-        raise InputError(
-            argument="labels",
-            needed=f"must go with scores or probabilities and have shape {oof.data.shape[:3]}",
-            given=f"these have shape {labels.shape} and go with {_MEANING[oof.response]}",
-        )
+        needed = f"must go with scores or probabilities and have shape {oof.data.shape[:3]}"
+        raise invalid("labels", needed, f"these have shape {labels.shape} and go with {_MEANING[oof.response]}")
     done = cell_mask(oof.folds, oof.state == State.DONE)
     unknown = done & (labels < 0)
     cut = oof.cut()
     if cut is None and unknown.any():
-        raise InputError(
-            argument="labels", needed="of scores without a threshold must be given for every cell that is done"
-        )
+        raise invalid("labels", "of scores without a threshold must be given for every cell that is done")
     if cut is not None and not np.any(done & ~unknown & (labels != cut)):
         return None
     out = np.where(done, labels, -1).astype(np.intp)
@@ -625,11 +618,7 @@ def _own_labels(oof: Predictions, labels: NDArray[Any]) -> NDArray[np.intp] | No
         out[unknown] = cut[unknown]
     assert oof.target.classes is not None
     if out.max(initial=-1) >= len(oof.target.classes):
-        raise InputError(
-            argument="labels",
-            needed=f"must be class codes below {len(oof.target.classes)}",
-            given=f"the largest is {out.max()}",
-        )
+        raise invalid("labels", f"must be class codes below {len(oof.target.classes)}", f"the largest is {out.max()}")
     return out
 
 
@@ -710,7 +699,7 @@ def _check(oof: Predictions) -> None:
             f"these have {tuple(np.swapaxes(oof.data, 0, 2).shape)}."
         )
     if oof.response not in RESPONSES:
-        raise InputError(argument="response", needed=f"must be one of {', '.join(RESPONSES)}", given=got(oof.response))
+        raise invalid("response", f"must be one of {', '.join(RESPONSES)}", got(oof.response))
     if c == 0:
         raise InputError("there is no configuration; at least one is needed.")
     duplicates = (
@@ -723,11 +712,9 @@ def _check(oof: Predictions) -> None:
     for name in ("groups", "samples"):
         values = getattr(oof, name)
         if values is not None and len(values) != n:
-            raise InputError(
-                argument=name, needed=f"must have one entry for each of the {n} samples", given=f"it has {len(values)}"
-            )
+            raise invalid(name, f"must have one entry for each of the {n} samples", f"it has {len(values)}")
     if oof.samples is not None and len(set(oof.samples.tolist())) < n:
-        raise InputError(argument="samples", needed="must all differ", given="at least one name occurs twice")
+        raise invalid("samples", "must all differ", "at least one name occurs twice")
     _check_values(oof)
 
 
@@ -747,27 +734,19 @@ def _check_values(oof: Predictions) -> None:
     if oof.response == "proba":
         check_probabilities(oof.data, done)
     if oof.response in ("score", "proba", "label") and oof.target.classes is None:
-        raise InputError(
-            argument=f"response={oof.response!r}",
-            needed="needs class labels",
-            given=f"y holds {oof.target.task} targets",
-            remedy="Use `response='value'`.",
-        )
+        argument = f"response={oof.response!r}"
+        raise invalid(argument, "needs class labels", f"y holds {oof.target.task} targets", "Use `response='value'`.")
 
 
 def check_probabilities(data: NDArray[Any], done: NDArray[np.bool_]) -> None:
     """Refuse what cannot be probabilities."""
     held = data[done]
     if held.size and (held.min() < -1e-9 or held.max() > 1 + 1e-9):
-        raise InputError(
-            f"probabilities must lie in [0, 1]; these go from {held.min():.4g} to {held.max():.4g}",
-            remedy="Use `response='score'` for decision values.",
-        )
+        problem = f"probabilities must lie in [0, 1]; these go from {held.min():.4g} to {held.max():.4g}"
+        raise InputError(problem, remedy="Use `response='score'` for decision values.")
     if data.ndim == 4 and held.size and np.abs(held.sum(-1) - 1).max() > 1e-4:
-        raise InputError(
-            "the class probabilities of a sample must sum to 1; they do not",
-            remedy="Use `response='score'` for other scores.",
-        )
+        problem = "the class probabilities of a sample must sum to 1; they do not"
+        raise InputError(problem, remedy="Use `response='score'` for other scores.")
 
 
 def cell_mask(folds: NDArray[np.int32], cells: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..exceptions import InputError
+from ..exceptions import InputError, invalid
 from ..stats.resampling import Bootstrap
 from .notes import Note
 from .target import Target
@@ -48,10 +48,8 @@ class Splitter:
                 Note("OF102", "groups were given but the plan ignores them; a group may be on both sides of a split.")
             )
         if plan.groups is True and groups is None:
-            raise InputError(
-                "the plan keeps groups together but no groups were given",
-                remedy="Pass `groups=...` or use `Plan(groups='auto')`.",
-            )
+            problem = "the plan keeps groups together but no groups were given"
+            raise InputError(problem, remedy="Pass `groups=...` or use `Plan(groups='auto')`.")
         self.given_groups, self.cv_name = groups, plan.cv_name
         self.strata = self._strata(plan)
         self.plan = replace(plan, stratify=self.strata is not None, groups=self.groups is not None)
@@ -87,11 +85,8 @@ class Splitter:
         by_task = {"binary": self.target.y, "multiclass": self.target.y, "survival": self.target.event}
         strata = by_task.get(self.target.task)
         if plan.stratify is True and strata is None:
-            raise InputError(
-                argument="stratify=True",
-                needed="needs class labels",
-                given=f"these are for {self.target.task}",
-                remedy="Use `stratify='auto'`.",
+            raise invalid(
+                "stratify=True", "needs class labels", f"these are for {self.target.task}", "Use `stratify='auto'`."
             )
         if plan.kind in ("holdout", "three_way", "bootstrap") and self.groups is not None:
             if plan.stratify is True:
@@ -108,10 +103,8 @@ class Splitter:
         if self.groups is not None:
             n_groups = int(self.groups.max()) + 1
             if n_groups < folds:
-                raise InputError(
-                    f"{folds} folds need at least {folds} groups; there are {n_groups}",
-                    remedy=f"Use `Plan(folds={n_groups})`.",
-                )
+                problem = f"{folds} folds need at least {folds} groups; there are {n_groups}"
+                raise InputError(problem, remedy=f"Use `Plan(folds={n_groups})`.")
         if folds > self.n:
             raise InputError(f"{folds} folds need at least {folds} samples; there are {self.n}.")
         if self.strata is None or self.target.classes is None:
@@ -123,10 +116,8 @@ class Splitter:
         rarest = int(np.argmin(counts))
         name, m = self.target.classes[rarest], int(counts[rarest])
         if m < 2:
-            raise InputError(
-                f"class {name!s} has {m} {what}; cross-validation needs at least 2 of every class",
-                remedy="Leave the class out, join it with another, or use `stratify=False`.",
-            )
+            problem = f"class {name!s} has {m} {what}; cross-validation needs at least 2 of every class"
+            raise InputError(problem, remedy="Leave the class out, join it with another, or use `stratify=False`.")
         if m < folds:
             self.plan = replace(self.plan, folds=m)
             self.notes.append(Note("OF101", f"{m} folds instead of {folds}: class {name!s} has only {m} {what}s."))
@@ -236,10 +227,8 @@ class Splitter:
     def _blocked(self) -> Drawn:
         """Columns of a Sylvester-Hadamard matrix over 2^k blocks (Wang 2014, Table 1, for k = 2)."""
         if self.given_groups is not None and self.groups is not None:
-            raise InputError(
-                "blocked plans do not keep groups together",
-                remedy="Use `Plan(folds=2, repeats=...)` or `Plan(groups=False)`.",
-            )
+            problem = "blocked plans do not keep groups together"
+            raise InputError(problem, remedy="Use `Plan(folds=2, repeats=...)` or `Plan(groups=False)`.")
         m = self.plan.repeats
         if self.n < m + 1:
             raise InputError(f"a blocked {m} x 2 plan needs at least {m + 1} samples; there are {self.n}.")
@@ -267,11 +256,7 @@ class Splitter:
         if rows.dtype == bool and rows.shape == (self.n,):
             return np.flatnonzero(rows)
         if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
-            raise InputError(
-                argument=self.cv_name,
-                needed="must give lists of positions",
-                given=f"it gave {rows.dtype} of shape {rows.shape}",
-            )
+            raise invalid(self.cv_name, "must give lists of positions", f"it gave {rows.dtype} of shape {rows.shape}")
         rows = rows.astype(np.intp)
         if rows.size and (rows.min() < -self.n or rows.max() >= self.n):
             raise InputError(f"{self.cv_name} names sample {rows.max()}; there are {self.n} samples.")
@@ -287,10 +272,8 @@ class Splitter:
         try:
             cv = check_cv(cv, labels, classifier=self.target.classes is not None)
         except (TypeError, ValueError) as error:
-            raise InputError(
-                argument="cv",
-                needed="must be a splitter, a number or pairs of (train, test) positions",
-                given=str(error),
+            raise invalid(
+                "cv", "must be a splitter, a number or pairs of (train, test) positions", str(error)
             ) from None
         pairs = self._pairs(cv, labels)
         for train_rows, test_rows in pairs:

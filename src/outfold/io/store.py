@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..data.notes import Note
 from ..data.plan import Splits, fingerprint
 from ..data.predictions import Predictions, State, begun, check_probabilities
-from ..exceptions import FileError, InputError, OutfoldError
+from ..exceptions import FileError, InputError, OutfoldError, invalid
 from .convert import from_frame
 from .mismatch import refuse_mismatch
 from .schema import (
@@ -345,11 +345,7 @@ def _checked_labels(cell: Cell, block: Predictions) -> NDArray[Any] | None:
         or labels.shape != np.asarray(cell.values).shape[:1]
         or not np.all((labels >= 0) & (labels < len(classes)))
     ):
-        raise InputError(
-            argument="labels",
-            needed="of a cell must be class codes, one for each sample",
-            given=f"{cell.config!r} has others",
-        )
+        raise invalid("labels", "of a cell must be class codes, one for each sample", f"{cell.config!r} has others")
     return labels
 
 
@@ -472,10 +468,8 @@ def _check_format(db: sqlite3.Connection, path: Path) -> None:
     if application != APPLICATION_ID:
         raise _file_error(sqlite3.SQLITE_NOTADB, path)
     if schema > SCHEMA:
-        raise FileError(
-            f"{path.name} was made by a newer outfold (schema {schema}); this one reads up to {SCHEMA}",
-            remedy="Upgrade outfold.",
-        )
+        problem = f"{path.name} was made by a newer outfold (schema {schema}); this one reads up to {SCHEMA}"
+        raise FileError(problem, remedy="Upgrade outfold.")
     if db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
         raise _file_error(sqlite3.SQLITE_CORRUPT, path)
 

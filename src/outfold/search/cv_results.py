@@ -236,7 +236,5 @@ class Halving(drop.DropRule):
 def refuse_incomplete(oof: Predictions, index: int) -> None:
     """Refuse a function of ``cv_results_`` that selects a configuration with dropped or failed cells."""
     if np.any(oof.state[index][oof.planned] != State.DONE):
-        raise InputError(
-            f"refit selected {oof.configs[index]!r}, which was dropped or failed.",
-            remedy="Select by mean_test_score, which is NaN there, or search with `drop=False`.",
-        )
+        problem = f"refit selected {oof.configs[index]!r}, which was dropped or failed."
+        raise InputError(problem, remedy="Select by mean_test_score, which is NaN there, or search with `drop=False`.")

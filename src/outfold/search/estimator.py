@@ -626,10 +626,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             return groups, {name: value for name, value in params.items() if name != "groups"}
         routed = process_routing(self, "fit", **params)
         if any(value is not None for value in routed.get("scorer", {}).get("score", {}).values()):
-            raise InputError(
-                "the scorer asks for metadata, but stored predictions are scored without weights.",
-                remedy="Leave out its `set_score_request`.",
-            )
+            problem = "the scorer asks for metadata, but stored predictions are scored without weights."
+            raise InputError(problem, remedy="Leave out its `set_score_request`.")
         return groups, dict(routed.estimator.fit)
 
     def _html_repr(self) -> str:

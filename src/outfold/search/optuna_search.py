@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import formatting
 from ..data.predictions import Predictions
-from ..exceptions import CollectError, InputError
+from ..exceptions import CollectError, InputError, invalid
 from ..fitting.configs import Configs, short_names
 from ..fitting.estimators import Variants
 from ..formatting import compact
@@ -93,11 +93,8 @@ class _Study:
     def __init__(self, sampler: Any, grid: Any) -> None:
         optuna = _optuna()
         if grid is None or not (callable(grid) or isinstance(grid, Mapping)):
-            raise InputError(
-                argument="grid",
-                needed="must hold Optuna distributions by parameter, or be a function of a trial that returns parameters",
-                given=f"got {type(grid).__name__}",
-            )
+            needed = "must hold Optuna distributions by parameter, or be a function of a trial that returns parameters"
+            raise invalid("grid", needed, f"got {type(grid).__name__}")
         if isinstance(grid, Mapping):
             _refuse_other_distributions(grid, optuna.distributions.BaseDistribution)
         self.grid = grid
@@ -131,11 +128,11 @@ def _refuse_other_distributions(grid: Mapping[str, Any], kind: type) -> None:
     if wrong is None:
         return
     what = "a distribution of scipy" if hasattr(grid[wrong], "rvs") else formatting.shorten(repr(grid[wrong]), 60)
-    raise InputError(
-        argument="grid",
-        needed="must hold Optuna distributions if `search` is an Optuna sampler",
-        given=f"{wrong!r} is {what}",
-        remedy="Give FloatDistribution(low, high, log=True), IntDistribution(low, high) or CategoricalDistribution(values) "
+    raise invalid(
+        "grid",
+        "must hold Optuna distributions if `search` is an Optuna sampler",
+        f"{wrong!r} is {what}",
+        "Give FloatDistribution(low, high, log=True), IntDistribution(low, high) or CategoricalDistribution(values) "
         "of `optuna.distributions`.",
     )
 

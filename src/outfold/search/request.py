@@ -18,7 +18,7 @@ from .. import formatting
 from ..data.plan import Plan
 from ..data.predictions import Predictions, State
 from ..data.target import Target
-from ..exceptions import CollectError, FitFailedError, InputError, InputTypeError, got
+from ..exceptions import CollectError, FitFailedError, InputError, InputTypeError, got, invalid
 from ..fitting.estimators import check_estimator
 from ..fitting.predict import Kind
 from ..metrics import Metric
@@ -116,25 +116,23 @@ def check_options(search: Any) -> None:
         _check_sampler_options(search)
     elif search.search not in ("grid", "random", "halving"):
         needed = "must be 'grid', 'random', 'halving' or an Optuna sampler or study"
-        raise InputError(argument="search", needed=needed, given=got(search.search))
+        raise invalid("search", needed, got(search.search))
     if callable(search.refit) and search.rule is not None:
         raise InputError("`rule` and a `refit` function both select the configuration.", remedy="Give one of them.")
     if not (isinstance(search.refit, (bool, str, np.bool_)) or callable(search.refit)):
         needed = "must be True, False, the name of a scorer or a function of cv_results_"
-        raise InputError(argument="refit", needed=needed, given=got(search.refit))
+        raise invalid("refit", needed, got(search.refit))
     if not (isinstance(search.error_score, Real) or search.error_score == "raise"):
-        raise InputError(argument="error_score", needed="must be a number or 'raise'", given=got(search.error_score))
+        raise invalid("error_score", "must be a number or 'raise'", got(search.error_score))
     if search.return_train_score:
-        raise InputError(
-            argument="return_train_score=True",
-            needed="needs predictions of the training samples, which are not collected",
+        raise invalid(
+            "return_train_score=True",
+            "needs predictions of the training samples, which are not collected",
             remedy="Leave it out, and use `sklearn.model_selection.validation_curve` to see training scores.",
         )
     if search.search == "halving" and search.drop is not True:
-        raise InputError(
-            "`search='halving'` decides itself which configurations to drop.",
-            remedy="Leave `drop=True`, or use `search='grid'`.",
-        )
+        problem = "`search='halving'` decides itself which configurations to drop."
+        raise InputError(problem, remedy="Leave `drop=True`, or use `search='grid'`.")
 
 
 def _check_sampler_options(search: Any) -> None:
@@ -143,10 +141,8 @@ def _check_sampler_options(search: Any) -> None:
             "a sampler sets the parameters of one estimator.", remedy="Give an estimator and a grid of distributions."
         )
     if search.repeats == "auto":
-        raise InputError(
-            "a sampler needs scores of the same folds each time.",
-            remedy="Give a number of `repeats` instead of 'auto'.",
-        )
+        problem = "a sampler needs scores of the same folds each time."
+        raise InputError(problem, remedy="Give a number of `repeats` instead of 'auto'.")
 
 
 def _refuse_other_kinds(estimator: Any) -> None:
@@ -173,7 +169,7 @@ def as_seed(random_state: Any) -> int:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     needed = "must be a whole number from 0, or None to draw one"
-    raise InputError(argument="random_state", needed=needed, given=got(random_state))
+    raise invalid("random_state", needed, got(random_state))
 
 
 def as_plan(cv: Any) -> Plan:
@@ -184,7 +180,7 @@ def as_plan(cv: Any) -> Plan:
         return cv
     if isinstance(cv, (bool, str)):
         needed = "must be a number of folds, a Plan or a splitter of scikit-learn"
-        raise InputError(argument="cv", needed=needed, given=got(cv))
+        raise invalid("cv", needed, got(cv))
     return Plan(folds=int(cv)) if isinstance(cv, (int, np.integer)) else Plan.from_cv(cv)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from .. import metrics
 from ..data.predictions import Predictions
 from ..data.target import Target
-from ..exceptions import InputError, got
+from ..exceptions import InputError, got, invalid
 from ..fitting.configs import Configs
 from ..metrics import Metric, MetricLike
 from .stored_model import FunctionScorer, NamedScore
@@ -119,15 +119,13 @@ def read_scoring(scoring: Any, refit: Any, estimator: Any) -> Scorers:
     if not isinstance(scoring, Mapping):
         given = list(scoring) if isinstance(scoring, (Sequence, set, frozenset)) else []
         if not given or not all(isinstance(name, str) for name in given) or len(set(given)) < len(given):
-            raise InputError(
-                argument="scoring",
-                needed="must be a name, a scorer, a list of different names or a dict of scorers",
-                given=got(scoring),
+            raise invalid(
+                "scoring", "must be a name, a scorer, a list of different names or a dict of scorers", got(scoring)
             )
         scoring = {name: name for name in given}
     if not scoring or not all(isinstance(name, str) for name in scoring):
         needed = "must name each scorer by text, such as {'auc': 'roc_auc'}"
-        raise InputError(argument="scoring", needed=needed, given=got(scoring))
+        raise invalid("scoring", needed, got(scoring))
     return Scorers(dict(scoring), {name: _scorer(s) for name, s in scoring.items()}, _main(refit, scoring), True)
 
 
@@ -151,12 +149,8 @@ def _main(refit: Any, scoring: Mapping[str, Any]) -> str | None:
         return None
     if isinstance(refit, str) and refit in scoring:
         return refit
-    raise InputError(
-        argument="refit",
-        needed="must name the one of several scorers that selects, be False, or be a function of cv_results_",
-        given=got(refit),
-        remedy=f"The names are {', '.join(scoring)}.",
-    )
+    needed = "must name the one of several scorers that selects, be False, or be a function of cv_results_"
+    raise invalid("refit", needed, got(refit), f"The names are {', '.join(scoring)}.")
 
 
 def _scorer(asked: Any) -> Any:
@@ -167,21 +161,17 @@ def _scorer(asked: Any) -> Any:
         return asked
     if not isinstance(asked, str):
         needed = "must hold names, scorers made by make_scorer or functions"
-        raise InputError(argument="scoring", needed=needed, given=got(asked))
+        raise invalid("scoring", needed, got(asked))
     if asked in get_scorer_names():
         return get_scorer(asked)
     if asked in _SCIKIT_NAMES:
-        raise InputError(
-            "in a search a greater score must be better.",
-            remedy=f"Give `scoring={_SCIKIT_NAMES[asked]!r}`, not {asked!r}.",
-        )
+        problem = "in a search a greater score must be better."
+        raise InputError(problem, remedy=f"Give `scoring={_SCIKIT_NAMES[asked]!r}`, not {asked!r}.")
     if asked == "concordance":
         return _own_score
     metrics.get(asked)  # says which names are near
-    raise InputError(
-        argument=f"scoring={asked!r}",
-        needed="is not a scorer of scikit-learn",
-        remedy="See `sklearn.metrics.get_scorer_names()`.",
+    raise invalid(
+        f"scoring={asked!r}", "is not a scorer of scikit-learn", remedy="See `sklearn.metrics.get_scorer_names()`."
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import formatting
-from ..exceptions import InputError, got
+from ..exceptions import InputError, got, invalid
 from ..fitting.configs import Configs, as_configs, short_names
 from ..fitting.estimators import Variants, check_estimator
 from ..formatting import compact
@@ -47,9 +47,9 @@ def make_space(estimator: Any, grid: Any, search: str, n_configs: int | None, se
         The configurations and their parameters.
     """
     if n_configs is not None and (isinstance(n_configs, bool) or not isinstance(n_configs, (int, np.integer))):
-        raise InputError(argument="n_configs", needed="must be a whole number or None", given=got(n_configs))
+        raise invalid("n_configs", "must be a whole number or None", got(n_configs))
     if n_configs is not None and n_configs < 1:
-        raise InputError(argument="n_configs", needed="must be at least 1", given=got(n_configs))
+        raise invalid("n_configs", "must be at least 1", got(n_configs))
     if search == "grid" and n_configs is not None:
         raise InputError(
             "`search='grid'` tries the whole grid; `n_configs` is for `search='random'`, 'halving' or a sampler."
@@ -99,12 +99,8 @@ def _refuse_distributions(grid: Any, search: str) -> None:
     drawn = next((p for part in parts if isinstance(part, Mapping) for p, v in part.items() if hasattr(v, "rvs")), None)
     if drawn is not None:
         instead = "search='random'" if search == "grid" else f"search={search!r}"
-        raise InputError(
-            argument=f"search={search!r}",
-            needed="tries all values of the grid",
-            given=f"{drawn!r} is a distribution",
-            remedy=f"Draw from it with `{instead}` and `n_configs=20`, or give a list of values.",
-        )
+        remedy = f"Draw from it with `{instead}` and `n_configs=20`, or give a list of values."
+        raise invalid(f"search={search!r}", "tries all values of the grid", f"{drawn!r} is a distribution", remedy)
 
 
 def _some_of(grid: Any, n_configs: int, seed: int) -> list[dict[str, Any]]:
@@ -113,7 +109,7 @@ def _some_of(grid: Any, n_configs: int, seed: int) -> list[dict[str, Any]]:
     parts = [{} if grid is None else grid] if grid is None or isinstance(grid, Mapping) else list(grid)
     if not all(isinstance(part, Mapping) for part in parts):
         needed = "must be a dict of values by parameter, or a list of such dicts"
-        raise InputError(argument="grid", needed=needed, given=got(grid))
+        raise invalid("grid", needed, got(grid))
     if not any(hasattr(values, "rvs") for part in parts for values in part.values()):
         _refuse_too_many(n_configs, len(ParameterGrid(parts)))
         return list(ParameterSampler(parts, n_configs, random_state=seed))
@@ -128,9 +124,9 @@ def _some_of(grid: Any, n_configs: int, seed: int) -> list[dict[str, Any]]:
 
 def _refuse_too_many(n_configs: int, n: int) -> None:
     if n_configs > n:
-        raise InputError(
-            argument=f"n_configs={n_configs}",
-            needed=f"is more than the space holds ({formatting.count(n, 'configuration')})",
+        raise invalid(
+            f"n_configs={n_configs}",
+            f"is more than the space holds ({formatting.count(n, 'configuration')})",
             remedy="Use `search='grid'` for all of them, or a larger space.",
         )
 

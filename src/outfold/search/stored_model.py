@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .. import metrics
 from ..data.predictions import Predictions, State
 from ..data.target import Target, encode
-from ..exceptions import InputError, got
+from ..exceptions import InputError, got, invalid
 from ..metrics import Metric
 from ..stats.kernels import LoopKernel
 
@@ -77,15 +77,13 @@ class FunctionScorer:
     def _number(self, model: StoredModel, labels: NDArray[Any]) -> float:
         value = self._call(model, labels)
         if isinstance(value, Mapping):
-            raise InputError(
-                f"the scorer {self.name} returns several scores: {', '.join(map(str, value))}.",
-                remedy="Give it alone as `scoring`, and let `refit` name the score that selects.",
-            )
+            problem = f"the scorer {self.name} returns several scores: {', '.join(map(str, value))}."
+            raise InputError(problem, remedy="Give it alone as `scoring`, and let `refit` name the score that selects.")
         try:
             return float(value)
         except (TypeError, ValueError):
             given = f"it returned {value!r}"
-            raise InputError(argument=f"the scorer {self.name}", needed="must return a number", given=given) from None
+            raise invalid(f"the scorer {self.name}", "must return a number", given) from None
 
     def _call(self, model: StoredModel, labels: NDArray[Any]) -> Any:
         try:
@@ -121,11 +119,8 @@ class NamedScore:
         if not isinstance(value, Mapping):
             return value
         if self.key not in value:
-            raise InputError(
-                argument="refit",
-                needed=f"must name one of the scores that the scorer returns, {', '.join(map(str, value))}",
-                given=got(self.key),
-            )
+            needed = f"must name one of the scores that the scorer returns, {', '.join(map(str, value))}"
+            raise invalid("refit", needed, got(self.key))
         return value[self.key]
 
 
