@@ -302,10 +302,8 @@ class SequentialComparison(Leveled, FrameResult):
         Metric of `a` minus metric of `b`, over the units seen.
     interval : Interval
         Interval of the true difference. It is valid at all units at once with the confidence level.
-    evalue : float
-        Evidence against "no difference" after the last unit.
-    pvalue : float
-        The anytime p value: 1 over the largest e-value so far.
+    evalue, pvalue : float
+        Evidence against "no difference" after the last unit; the anytime p value, 1 over the largest e-value so far.
     evalues, pvalues : ndarray of shape (n,)
         The same after each unit.
     stop : int or None
@@ -387,10 +385,8 @@ class Power(Leveled, TableResult, FrameResult):
 
     Attributes
     ----------
-    test : str
-        Name of the test.
-    metric : str
-        Name of the metric.
+    test, metric : str
+        Name of the test, and of the metric.
     {pair}
     difference : float or ndarray
         The true difference, metric of `a` minus metric of `b`; an array if several were asked for.
@@ -398,10 +394,8 @@ class Power(Leveled, TableResult, FrameResult):
         Share of simulations in which the test finds a difference, of the same shape.
     standard_error : float or ndarray
         Standard error of the power, from the number of simulations.
-    n : int
-        Number of samples in each simulation.
-    n_simulations : int
-        Number of simulations.
+    n, n_simulations : int
+        Number of samples in each simulation, and number of simulations.
     reach : float
         The largest difference that the predictions can be made to show.
     {alternative, level}

@@ -31,12 +31,10 @@ class Omnibus(Leveled, FrameResult):
     {described, configs}
     statistic_name : str
         Such as ``Q`` or ``F``.
-    statistic : float
-        The statistic of the test.
+    statistic, pvalue : float
+        The statistic of the test, and the p value.
     df : tuple of float
-        Its degrees of freedom.
-    pvalue : float
-        The p value.
+        The degrees of freedom.
     {level}
     plan : str or None
         How samples were held out.
@@ -101,22 +99,10 @@ class Omnibus(Leveled, FrameResult):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairArrays:
-    """What a test finds for many pairs at once: arrays with one entry for each pair, NaN for what is undefined.
+    """What a test finds for many pairs at once: arrays (P,) with one entry for each pair, NaN for what is undefined.
 
-    Attributes
-    ----------
-    tested : ndarray of shape (P,) or None
-        The difference that the test is of, if it is not `difference`.
-    interval : ndarray of shape (P, 2) or None
-        Confidence intervals; None if the method gives none.
-    wins : ndarray of shape (P, 3) or None
-        Better, equal, worse.
-    probabilities : ndarray of shape (P, 3) or None
-        Better, equivalent, worse.
-    notes : dict
-        Caveats of single pairs, by position.
-    details : dict
-        Further arrays with one entry for each pair.
+    Intervals are (P, 2); wins (better, equal, worse) and probabilities (better, equivalent, worse) are (P, 3). Notes are the
+    caveats of single pairs, by position. The fields are those of `Comparison`.
     """
 
     difference: NDArray[np.float64]

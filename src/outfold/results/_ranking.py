@@ -23,16 +23,12 @@ class OmnibusTest(NamedTuple):
 
     Attributes
     ----------
-    name : str
-        The test in words.
-    statistic_name : str
-        Such as ``chi2`` or ``F``.
-    statistic : float
-        The statistic of the test.
+    name, statistic_name : str
+        The test in words, and its statistic, such as ``chi2`` or ``F``.
+    statistic, pvalue : float
+        The statistic of the test, and the p value.
     df : tuple of float
-        Its degrees of freedom.
-    pvalue : float
-        The p value.
+        The degrees of freedom.
     """
 
     name: str
