@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,6 +28,8 @@ COMMON = {
 def fill_docstring(function: F, texts: Mapping[str, str]) -> F:
     """Replace each line of the docstring that is one or more names in braces by the texts of those names.
 
+    Of a class, the docstrings of its methods are filled too.
+
     >>> def table(n, m):
     ...     '''Some rows.
     ...
@@ -41,13 +44,16 @@ def fill_docstring(function: F, texts: Mapping[str, str]) -> F:
             Number of columns.
     <BLANKLINE>
     """
-    if function.__doc__ is not None:  # None under python -OO
-        every = {**COMMON, **texts}
+    every = {**COMMON, **texts}
 
-        def fill(line: re.Match[str]) -> str:
-            return "\n".join(textwrap.indent(every[name], line[1]) for name in line[2].split(", "))
+    def fill(line: re.Match[str]) -> str:
+        return "\n".join(textwrap.indent(every[name], line[1]) for name in line[2].split(", "))
 
-        function.__doc__ = _PLACEHOLDER.sub(fill, function.__doc__)
+    members = vars(function).values() if isinstance(function, type) else ()
+    methods = [getattr(member, "__func__", member) for member in members]  # of a class method, its function
+    for documented in (function, *(method for method in methods if isinstance(method, FunctionType))):
+        if documented.__doc__ is not None:  # None under python -OO
+            documented.__doc__ = _PLACEHOLDER.sub(fill, documented.__doc__)
     return function
 
 
