@@ -93,10 +93,10 @@ def classes():
 @pytest.fixture
 def register(monkeypatch):
     """Register families of shared fits until the test is over."""
-    from internals import registry
+    from internals import family
 
-    monkeypatch.setattr(registry, "_registered", [])
-    return registry.register_family
+    monkeypatch.setattr(family, "_registered", [])
+    return family.register_family
 
 
 @pytest.fixture

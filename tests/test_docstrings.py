@@ -14,6 +14,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import sys
 from typing import Any
 
 import pytest
@@ -145,7 +146,7 @@ class Runner(doctest.DocTestRunner):
         while error is not None:
             if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] in OPTIONAL:
                 pytest.skip(f"the example needs {error.name}")
-            error = error.__cause__
+            error = error.__cause__ or error.__context__
         super().report_unexpected_exception(out, test, example, exc_info)
 
 
@@ -153,6 +154,8 @@ def run(test: doctest.DocTest) -> None:
     printed: list[str] = []
     runner = Runner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     failed = runner.run(test, out=printed.append).failed
+    if "matplotlib.pyplot" in sys.modules:  # the pictures of the examples
+        sys.modules["matplotlib.pyplot"].close("all")
     assert not failed, "".join(printed)
 
 
