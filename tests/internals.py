@@ -22,7 +22,6 @@ _SOURCES = {
     "estimates": "outfold.charts",
     "mpl": "outfold.charts",
     "responses": "outfold.charts",
-    "training": "outfold.charts",
     "STYLES": "outfold.charts.description",
     "TONES": "outfold.charts.description",
     "shorten": "outfold.charts.description",
