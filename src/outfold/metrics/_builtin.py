@@ -434,20 +434,10 @@ SAME = {
     "recall_weighted": "accuracy",
     "f1_micro": "accuracy",
 }
-MINUS = {
-    "neg_log_loss": "log_loss",
-    "neg_brier_score": "brier",
-    "neg_mean_squared_error": "mse",
-    "neg_root_mean_squared_error": "rmse",
-    "neg_mean_absolute_error": "mae",
-    "neg_mean_absolute_percentage_error": "mape",
-    "neg_median_absolute_error": "median_absolute_error",
-    "neg_max_error": "max_error",
-    "neg_mean_squared_log_error": "msle",
-    "neg_root_mean_squared_log_error": "rmsle",
-    "neg_mean_poisson_deviance": "poisson_deviance",
-    "neg_mean_gamma_deviance": "gamma_deviance",
+_LOSSES = {
+    m.name: getattr(m.reference, "function", "") for m in _BUILT_IN if not m.greater_is_better and m.name != "error"
 }
+MINUS = {"neg_brier_score" if name == "brier" else f"neg_{function}": name for name, function in _LOSSES.items()}
 # One question, asked of two classes or of more.
 BY_TASK: dict[tuple[str, Task | None], str] = {
     ("roc_auc", "multiclass"): "roc_auc_ovr",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, overload
 
@@ -222,9 +222,6 @@ class Checks(FrameResult, Sequence[Finding]):
 
     def __len__(self) -> int:
         return len(self.findings)
-
-    def __iter__(self) -> Iterator[Finding]:
-        return iter(self.findings)
 
     @overload
     def __getitem__(self, index: int) -> Finding: ...

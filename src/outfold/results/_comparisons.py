@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, overload
@@ -198,9 +198,6 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
             notes=(*self.notes, *self.arrays.notes.get(i, ())),
         )
 
-    def __iter__(self) -> Iterator[Comparison]:
-        return (self[i] for i in range(len(self)))
-
     def __repr__(self) -> str:
         return f"<Comparisons {self.terms.method} of {formatting.count(len(self), 'pair')} by {self.terms.metric}>"
 
@@ -211,11 +208,7 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
         keys = -np.abs(self.arrays.difference) if p is None else np.where(np.isnan(p), 2.0, p)
         return np.argsort(keys, kind="stable")
 
-    left = (0, 1)
-    more = "more pairs"
-
-    def _n_rows(self) -> int:
-        return len(self)
+    left, rows_of, more = (0, 1), "pairs", "more pairs"
 
     def _table(self, shown: int | None = None) -> Table:
         return comparison_table([self[i] for i in self._order[:shown]])

@@ -197,8 +197,5 @@ class _Tikz:
 
 def tikz(made: Layout) -> str:
     """A ``tikzpicture``; needs nothing but the package tikz."""
-    head = [
-        r"\begin{tikzpicture}[x=1em, y=-1em, inner sep=0pt]",
-        rf"\definecolor{{outfoldbar}}{{HTML}}{{{BAR[1:]}}}",
-    ]
+    head = [r"\begin{tikzpicture}[x=1em, y=-1em, inner sep=0pt]", rf"\definecolor{{outfoldbar}}{{HTML}}{{{BAR[1:]}}}"]
     return "\n".join([*head, *_drawn(made, _Tikz()), r"\end{tikzpicture}", ""])

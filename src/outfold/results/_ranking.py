@@ -186,10 +186,7 @@ class Ranking(TableResult):
         n, over = formatting.count(len(self.algorithms), "algorithm"), formatting.count(self.n_datasets, "data set")
         return f"{n} over {over}{by}, best mean rank first"
 
-    left = (1,)
-
-    def _n_rows(self) -> int:
-        return len(self.algorithms)
+    left, rows_of = (1,), "algorithms"
 
     def _table(self, shown: int | None = None) -> Table:
         header = ["rank", "algorithm", "mean score" if self.metric is None else f"mean {self.metric}"]

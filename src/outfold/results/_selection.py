@@ -96,8 +96,7 @@ class TiedSet(TableResult, FrameResult):
         rest = f"cannot be told from the best ({100 * self.confidence_level:g}% confidence set)"
         return f"{len(self):,} of {formatting.count(self.n_candidates, 'configuration')} {rest}"
 
-    def _n_rows(self) -> int:
-        return len(self)
+    rows_of = "configs"
 
     def _members(self) -> list[tuple[str, float, float]]:
         return list(zip(self.configs, self.scores.tolist(), self.pvalues.tolist(), strict=True))
@@ -145,10 +144,7 @@ class Leaderboard(TableResult, FrameResult):
     def __repr__(self) -> str:
         return f"<Leaderboard of {formatting.count(len(self), 'configuration')} by {self.metric}>"
 
-    left = (1,)
-
-    def _n_rows(self) -> int:
-        return len(self)
+    left, rows_of = (1,), "configs"
 
     def _table(self, shown: int | None = None) -> Table:
         done = zip(self.configs, self.scores, self.se, strict=True)
@@ -228,10 +224,7 @@ class Stability(TableResult, FrameResult):
         )
         return f"<Stability of {configs} by {self.metric} over {repeats}>"
 
-    left = (1,)
-
-    def _n_rows(self) -> int:
-        return len(self.configs)
+    left, rows_of = (1,), "configs"
 
     def _table(self, shown: int | None = None) -> Table:
         columns = (self.mean[-1], self.median[-1], self.sd[-1], self.skew[-1])

@@ -18,10 +18,8 @@ EXACT64 = 2**53
 RELATIVE_TIE = 1e-12
 
 
-class Kernel(Protocol):
-    """The metric of C configurations on N samples, under many integer weightings at once."""
-
-    n_configs: int
+class Scores(Protocol):
+    """Scores C configurations on N samples, under many integer weightings at once."""
 
     def scores(self, weights: Array) -> Floats:
         """(b, C) metric of every configuration under each of the (b, N) weightings; NaN where undefined."""
@@ -30,6 +28,12 @@ class Kernel(Protocol):
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
         """(b,) metric of configuration ``chosen[i]`` under ``weights[i]``; NaN where undefined."""
         ...
+
+
+class Kernel(Scores, Protocol):
+    """A metric of some predictions."""
+
+    n_configs: int
 
 
 def ratio(numerator: Array, denominator: Array, reuse: bool = False) -> Floats:
