@@ -59,10 +59,17 @@ class Probabilities(NamedTuple):
         return f"P(better) {formatting.number(self.better)}{middle}, P(worse) {formatting.number(self.worse)}"
 
 
-class Leveled:
-    """What decides at a confidence level."""
+@dataclass(frozen=True, kw_only=True)
+class Tested:
+    """What all comparisons say about their method and data."""
 
-    confidence_level: float
+    metric: str
+    greater_is_better: bool
+    description: str
+    reference: str
+    plan: str | None = None
+    fingerprint: str | None = None
+    confidence_level: float = 0.95
 
     @property
     def alpha(self) -> float:
@@ -72,7 +79,7 @@ class Leveled:
 
 @document_result
 @dataclass(frozen=True, kw_only=True)
-class ComparisonTerms(Leveled):
+class ComparisonTerms(Tested):
     """What all pairs of one test have in common.
 
     Attributes
@@ -80,17 +87,10 @@ class ComparisonTerms(Leveled):
     {terms}
     """
 
-    metric: str
-    greater_is_better: bool
     method: str
-    description: str
-    reference: str
     statistic_name: str = ""
-    plan: str | None = None
-    fingerprint: str | None = None
     n_samples: int | None = None
     alternative: Alternative = "two-sided"
-    confidence_level: float = 0.95
     rope: float | None = None
 
 
@@ -292,7 +292,7 @@ def _cells(result: Comparison, bayes: bool, adjusted: bool) -> list[str]:
 
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SequentialComparison(Leveled, FrameResult):
+class SequentialComparison(Tested, FrameResult):
     """A comparison that is valid at whatever unit you stop: evidence, p value and interval after each unit.
 
     Attributes
@@ -317,8 +317,6 @@ class SequentialComparison(Leveled, FrameResult):
 
     a: str
     b: str
-    metric: str
-    greater_is_better: bool
     difference: float
     interval: Interval
     evalue: float
@@ -328,11 +326,6 @@ class SequentialComparison(Leveled, FrameResult):
     stop: int | None
     over: str
     bounds: tuple[float, float]
-    description: str
-    reference: str
-    confidence_level: float = 0.95
-    plan: str | None = None
-    fingerprint: str | None = None
     notes: tuple[Note, ...] = ()
 
     in_dict = (
@@ -380,7 +373,7 @@ class SequentialComparison(Leveled, FrameResult):
 
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Power(Leveled, TableResult, FrameResult):
+class Power(TableResult, FrameResult):
     """How often a test finds a difference, by simulation on the user's own predictions.
 
     Attributes
@@ -418,6 +411,11 @@ class Power(Leveled, TableResult, FrameResult):
     confidence_level: float = 0.95
     plan: str | None = None
     notes: tuple[Note, ...] = ()
+
+    @property
+    def alpha(self) -> float:
+        """Error rate of the decision: one minus the confidence level."""
+        return round(1 - self.confidence_level, 12)
 
     in_dict = (
         "test metric a b n n_simulations reach alternative confidence_level alpha plan difference power standard_error "

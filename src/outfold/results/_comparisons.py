@@ -15,12 +15,12 @@ from ..data.notes import Note
 from ..docstrings import document_result
 from ..formatting import json_ready
 from ._base import Facts, FrameResult, Interval, Table, TableResult, method_facts
-from ._comparison import Comparison, ComparisonTerms, Leveled, Probabilities, Wins, comparison_row, comparison_table
+from ._comparison import Comparison, ComparisonTerms, Probabilities, Tested, Wins, comparison_row, comparison_table
 
 
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Omnibus(Leveled, FrameResult):
+class Omnibus(Tested, FrameResult):
     """Whether any of several configurations differs from the others.
 
     Attributes
@@ -36,24 +36,17 @@ class Omnibus(Leveled, FrameResult):
     df : tuple of float
         The degrees of freedom.
     {level}
-    plan : str or None
-        How samples were held out.
-    {n_samples, notes, details}
+    {plan, n_samples, notes, details}
     """
 
-    metric: str
     method: str
-    description: str
-    reference: str
     configs: tuple[str, ...]
     scores: NDArray[np.float64]
     statistic_name: str
     statistic: float
     df: tuple[float, ...]
     pvalue: float
-    confidence_level: float = 0.95
     greater_is_better: bool = True
-    plan: str | None = None
     n_samples: int | None = None
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from .kernels import Array, Floats, Scores
 
-# -- draws ----------------------------------------------------------------------------------------------
-
 # Fixed, because a block is also the unit of the random stream: results may not depend on memory or threads.
 BLOCK = 256
 _LARGE = 1 << 24

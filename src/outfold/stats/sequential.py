@@ -35,9 +35,6 @@ def hoeffding_radius(n: int, spread: float, delta: float) -> float:
     return float(spread * np.sqrt(np.log(2 / delta) / (2 * n)))
 
 
-# -- Friedman -------------------------------------------------------------------------------------------
-
-
 class Ranks(NamedTuple):
     """Rank sums over blocks and what the tests on them need."""
 
@@ -81,9 +78,6 @@ def conover_statistics(found: Ranks, best: int) -> Floats:
     gap = np.abs(found.sums - found.sums[best])
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(gap > 0, gap / scale, 0.0)
-
-
-# -- sequential tests -----------------------------------------------------------------------------------
 
 
 def cochran_q(hits: NDArray[np.bool_]) -> Floats:
