@@ -517,7 +517,7 @@ def cells_of(oof: Predictions, block: str = "oof") -> list[Cell]:
     ]
 
 
-def states(store):
+def states_in(store):
     """The state of every (block, configuration, repeat, fold) that is not pending."""
     oof = store.predictions()
     return {
@@ -527,19 +527,19 @@ def states(store):
     }
 
 
-def done(store):
-    return set(states(store))
+def finished(store):
+    return set(states_in(store))
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "mse", "concordance", "roc_auc_ovr", "mean"])
 def test_cells_come_back_as_written(tmp_path, metric):
     oof, (header, identity) = make_predictions(metric, r=2), collection(metric, r=2)
     with Store.open(tmp_path / "x.oof", header, identity) as store:
-        assert done(store) == set()
+        assert finished(store) == set()
         assert not np.any(store.predictions().state)
         for cell in cells_of(oof):
             store.write([cell])
-        assert done(store) == {cell[:4] for cell in cells_of(oof)}
+        assert finished(store) == {cell[:4] for cell in cells_of(oof)}
         assert_same(store.predictions(), oof, but=("provenance",))
     assert_same(load(tmp_path / "x.oof"), oof, but=("provenance",))
     assert os.listdir(tmp_path) == ["x.oof"]
@@ -566,7 +566,7 @@ def test_blocks_have_cells_of_their_own(tmp_path):
     oof = replace(outer, blocks={"fresh": make_predictions("roc_auc", c=2, folds=2, n=12)})
     with Store.open(tmp_path / "x.oof", pending(oof), IDENTITY) as store:
         store.write(cells_of(oof, "fresh"))
-        assert done(store) == {("fresh", f"config {c}", 0, k) for c in range(2) for k in range(2)}
+        assert finished(store) == {("fresh", f"config {c}", 0, k) for c in range(2) for k in range(2)}
         store.write(cells_of(oof))
         assert_same(store.predictions(), oof, but=("provenance",))
 
@@ -576,7 +576,7 @@ def test_states_messages_and_a_second_try(tmp_path):
     failed = Cell("oof", "config 1", 0, 2, State.FAILED, None, "ValueError: no", 0.1)
     with Store.open(tmp_path / "x.oof", header, identity) as store:
         store.write([failed, Cell("oof", "config 0", np.int64(0), np.int64(2), State.DROPPED)])
-        assert states(store) == {
+        assert states_in(store) == {
             ("oof", "config 1", 0, 2): State.FAILED,
             ("oof", "config 0", 0, 2): State.DROPPED,
         }
@@ -604,7 +604,7 @@ def test_write_is_all_or_nothing_and_checks_what_it_gets(tmp_path):
         for text, cell in bad.items():
             with pytest.raises(InputError, match=text):
                 store.write([good, cell])
-        assert done(store) == set()
+        assert finished(store) == set()
 
 
 def test_update_adds_to_the_provenance_and_replaces_notes(tmp_path):
@@ -623,7 +623,7 @@ def test_a_closed_store_says_so(tmp_path):
     store.close()
     store.close()
     with pytest.raises(FileError, match=r"x.oof has been closed\. Open the store again\.$"):
-        done(store)
+        finished(store)
 
 
 # -- opening a store again ------------------------------------------------------------------------------
@@ -690,7 +690,7 @@ def test_configurations_and_blocks_are_added_and_others_stay(tmp_path):
         store.write([cell for cell in cells_of(whole) if cell.config in ("config 2", "config 0")])
     fresh = part(3, 2)
     with Store.open(path, replace(fresh, blocks={"fresh": fresh}), identity) as store:
-        assert {key[1] for key in done(store)} == {"config 2", "config 0"}
+        assert {key[1] for key in finished(store)} == {"config 2", "config 0"}
         store.write([cell for cell in cells_of(whole) if cell.config == "config 3"])
         store.write([cells_of(whole)[0]._replace(block="fresh")])
         oof = store.predictions()
@@ -707,7 +707,7 @@ def test_a_saved_copy_can_be_continued(tmp_path):
         store.write(cells_of(oof)[:10])
     copy = save(load(tmp_path / "x.oof"), tmp_path / "copy.oof")
     with Store.open(copy, header, identity) as store:
-        assert len(done(store)) == 10
+        assert len(finished(store)) == 10
         store.write(cells_of(oof)[10:])
     assert_same(load(copy), oof, but=("provenance",))
 
@@ -757,7 +757,7 @@ def test_killed_at_any_moment_nothing_written_is_lost(tmp_path, count):
     assert np.array_equal(found.data[0][done[:, 0][:, oof.folds[:, 0]]], oof.data[0][done[:, 0][:, oof.folds[:, 0]]])
     assert os.listdir(tmp_path) == ["x.oof"]
     with Store.open(path, header, identity) as store:
-        store.write([cell for cell in cells if cell[:4] not in done(store)])
+        store.write([cell for cell in cells if cell[:4] not in finished(store)])
     assert_same(load(path), oof, but=("provenance",))
 
 
@@ -769,7 +769,7 @@ def test_killed_and_continued_without_loading(tmp_path):
     stop(process)
     assert (tmp_path / "x.oof-wal").exists()
     with Store.open(path, *collection("roc_auc", n=60, c=50)) as store:
-        assert len(done(store)) >= 20
+        assert len(finished(store)) >= 20
     assert os.listdir(tmp_path) == ["x.oof"]
 
 
@@ -824,7 +824,7 @@ def test_two_that_create_the_same_store_share_one_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(store_module, "_settle", overtaken)
     with Store.open(path, header, identity) as store:
-        assert len(done(store)) == len(cells_of(oof))
+        assert len(finished(store)) == len(cells_of(oof))
 
 
 def test_without_links_the_file_is_moved(tmp_path, monkeypatch):
@@ -856,10 +856,10 @@ def test_full_disk_while_collecting_loses_nothing(tmp_path):
         limit_pages(store._db, 20)
         with pytest.raises(FileError, match=FULL):
             write_one_by_one(store, cells)
-        written = len(done(store))
+        written = len(finished(store))
         assert 0 < written < len(cells)
     with Store.open(path, header, identity) as store:
-        assert done(store) == {cell[:4] for cell in cells[:written]}
+        assert finished(store) == {cell[:4] for cell in cells[:written]}
         store.write(cells[written:])
     assert_same(load(path), oof, but=("provenance",))
 

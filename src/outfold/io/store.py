@@ -36,7 +36,6 @@ from .schema import (
     insert_repeats,
     read_about,
     read_predictions,
-    state_name,
     transaction,
 )
 from .tables import read_table
@@ -238,7 +237,7 @@ class Store:
             blobs = blobs_of(values, _checked_labels(cell, block), block.response)
         where = (cell.block, int(cell.repeat), int(cell.fold), self._positions[cell.config])
         seconds = None if cell.seconds is None else float(cell.seconds)
-        return (*where, state_name(cell.state), cell.message, seconds, *blobs)
+        return (*where, State(cell.state).name.lower(), cell.message, seconds, *blobs)
 
     def _read_header(self) -> None:
         self._header = _read(self._db, self.path, cells=False)
