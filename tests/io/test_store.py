@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -9,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -16,11 +18,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.neighbors import KNeighborsClassifier
 
 from conftest import make_predictions
 from internals import APPLICATION_ID, SCHEMA, Cell, Store, Target, cell_mask, inner_folds, save
 from internals import store as store_module
-from outfold import Plan, Predictions, State, load
+from outfold import Plan, Predictions, State, collect, load
 from outfold.exceptions import FileError, InputError, StoreMismatchError
 from outfold.results import Note
 
@@ -657,6 +660,25 @@ def test_another_identity_is_refused(tmp_path, changed, text):
         Store.open(tmp_path / "x.oof", header, identity | changed)
     assert_same(load(tmp_path / "x.oof"), replace(header, provenance={**header.provenance, "identity": identity}))
     assert len((tmp_path / "x.oof").read_bytes()) == len(before)
+
+
+@pytest.mark.parametrize("level", ["equivalent", "tolerant"])
+@pytest.mark.parametrize("share", ["close", "exact"])
+def test_a_store_of_a_former_share_level_loads_and_is_not_continued(tmp_path, level, share):
+    """What was fitted under a level that no longer exists must not be mixed with fits of another level."""
+    path = tmp_path / "x.oof"
+    X, y = np.arange(40.0).reshape(20, 2), np.array([0, 1] * 10)
+    configs = {"near": KNeighborsClassifier(1), "far": KNeighborsClassifier(3)}
+    made = collect(configs, X, y, Plan(folds=2), store=path, share=share, rng=0)
+    with closing(sqlite3.connect(path)) as db, db:
+        (facts,) = db.execute("SELECT value FROM about WHERE key = 'provenance'").fetchone()
+        former = json.loads(facts)
+        former["identity"]["share"] = level
+        db.execute("UPDATE about SET value = ? WHERE key = 'provenance'", (json.dumps(former),))
+    assert load(path).fingerprint == made.fingerprint
+    np.testing.assert_array_equal(load(path).data, made.data)
+    with pytest.raises(StoreMismatchError, match=rf"share='{level}' \(now '{share}'\)"):
+        collect(configs, X, y, Plan(folds=2), store=path, share=share, rng=0)
 
 
 def test_other_splits_configurations_and_origin_are_refused(tmp_path):
