@@ -412,7 +412,7 @@ REGISTRY = {metric.name: metric for metric in _BUILT_IN}
 # The scorers of scikit-learn that are a built-in metric under another name, and those that are minus one.
 SAME = {
     "matthews_corrcoef": "mcc",
-    # One class a sample: every false positive of a class is a false negative of another.
+    # Each sample has one class, so a false positive of one class is a false negative of another.
     "precision_micro": "accuracy",
     "recall_micro": "accuracy",
     "recall_weighted": "accuracy",
