@@ -60,7 +60,7 @@ class Probabilities(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tested:
+class Described:
     """What all comparisons say about their method and data."""
 
     metric: str
@@ -79,7 +79,7 @@ class Tested:
 
 @document_result
 @dataclass(frozen=True, kw_only=True)
-class ComparisonTerms(Tested):
+class ComparisonTerms(Described):
     """What all pairs of one test have in common.
 
     Attributes
@@ -292,7 +292,7 @@ def _cells(result: Comparison, bayes: bool, adjusted: bool) -> list[str]:
 
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SequentialComparison(Tested, FrameResult):
+class SequentialComparison(Described, FrameResult):
     """A comparison that is valid at whatever unit you stop: evidence, p value and interval after each unit.
 
     Attributes

@@ -15,12 +15,12 @@ from ..data.notes import Note
 from ..docstrings import document_result
 from ..formatting import json_ready
 from ._base import Facts, FrameResult, Interval, Table, TableResult, method_facts
-from ._comparison import Comparison, ComparisonTerms, Probabilities, Tested, Wins, comparison_row, comparison_table
+from ._comparison import Comparison, ComparisonTerms, Described, Probabilities, Wins, comparison_row, comparison_table
 
 
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Omnibus(Tested, FrameResult):
+class Omnibus(Described, FrameResult):
     """Whether any of several configurations differs from the others.
 
     Attributes

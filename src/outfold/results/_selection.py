@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, ClassVar
 
 import numpy as np
@@ -209,13 +210,8 @@ class Stability(TableResult, FrameResult):
     @property
     def leads(self) -> tuple[tuple[str, int, int], ...]:
         """Who held the lead when: (configuration, first repeat, last repeat), counted from 0."""
-        out: list[tuple[str, int, int]] = []
-        for r, name in enumerate(self.leaders):
-            if out and out[-1][0] == name:
-                out[-1] = (name, out[-1][1], r)
-            else:
-                out.append((name, r, r))
-        return tuple(out)
+        runs = [list(run) for _, run in groupby(range(len(self.leaders)), key=self.leaders.__getitem__)]
+        return tuple((self.leaders[run[0]], run[0], run[-1]) for run in runs)
 
     def __repr__(self) -> str:
         configs, repeats = (

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .kernels import Floats
 
@@ -40,7 +41,7 @@ def normal_quantile(p: float) -> float:
     return float(ndtri(p))
 
 
-def lowest_not_rejected(excess: Callable[[Floats], Floats], start: Floats) -> Floats:
+def lowest_not_rejected(excess: Callable[[Floats], Floats], start: Floats, rejects_zero: NDArray[np.bool_]) -> Floats:
     """Root in [-1, start] of the excess of the statistic over its critical value, which falls with the difference; -1 if none.
 
     Regula falsi with the Illinois rule: a dozen steps where halving takes fifty.
@@ -61,7 +62,9 @@ def lowest_not_rejected(excess: Callable[[Floats], Floats], start: Floats) -> Fl
         low, high, last = np.where(up, middle, low), np.where(up, high, middle), np.where(up, 1, -1).astype(np.int8)
         if np.all(none | (high - low <= _NEAR) | (np.abs(at) <= _NEAR)):
             break
-    return np.where(none, -1.0, middle)
+    ends = np.where(none, -1.0, middle)
+    # The test itself decides on which side of 0 the end is, not rounding.
+    return np.where(rejects_zero, np.maximum(ends, np.finfo(float).tiny), np.minimum(ends, 0.0))
 
 
 def _crossing(low: Floats, at_low: Floats, high: Floats, at_high: Floats) -> Floats:
