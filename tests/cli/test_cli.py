@@ -465,7 +465,7 @@ def test_the_unexpected_is_one_line_and_a_traceback_with_debug(capsys, oof_file,
     def broken(args):
         raise ZeroDivisionError("first line\nsecond line")
 
-    monkeypatch.setattr("outfold.cli.read_commands.load", broken)
+    monkeypatch.setattr("outfold.cli.commands.load", broken)
     code, out, err = call(capsys, "show", oof_file)
     assert (code, out) == (1, "")
     assert err == "outfold: unexpected ZeroDivisionError: first line (--debug shows where)\n"
@@ -477,7 +477,7 @@ def test_a_reader_that_went_away_is_no_error(capsys, oof_file, monkeypatch):
     def gone(args):
         raise BrokenPipeError
 
-    monkeypatch.setattr("outfold.cli.read_commands.load", gone)
+    monkeypatch.setattr("outfold.cli.commands.load", gone)
     assert call(capsys, "show", oof_file) == (0, "", "")
 
 
