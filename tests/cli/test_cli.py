@@ -360,12 +360,13 @@ def test_run_without_skops_says_so_and_goes_on(capsys, few, table, tmp_path, mon
         (
             ["--target", "outcome", "--drop-columns", "agee"],
             2,
-            "--drop-columns must name a column",
+            "outfold: error: --drop-columns must name a column of the table; there is no column 'agee'. Did you mean 'age'? "
+            "The columns are: id, age, x, city, constant, empty, note, clinic, outcome, amount.\n",
         ),
         (
             ["--target", "outcome", "--id", "city"],
             2,
-            "'city' is missing in 1 row, the first of them data row 6",
+            "outfold: error: --id must have a value in each row; 'city' is missing in 1 row, the first of them data row 6.\n",
         ),
         (["--target", "outcome", "--id", "clinic"], 2, "more than one row"),
         (["--target", "outcome", "--task", "regression"], 2, "Use --task classification"),
