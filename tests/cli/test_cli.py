@@ -493,7 +493,7 @@ def process(*argv, **env):
 def test_as_a_process(oof_file):
     done = process("outfold", "--version")
     assert (done.returncode, done.stdout.split()) == (0, [b"outfold", of.__version__.encode()])
-    assert process("outfold.cli", "estimate", "nothing.oof", "--metric", "accuracy").returncode == 1
+    assert process("outfold", "estimate", "nothing.oof", "--metric", "accuracy").returncode == 1
 
 
 def test_a_terminal_without_unicode_is_served(oof_file):

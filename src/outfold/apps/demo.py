@@ -269,7 +269,11 @@ class Page:
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
         self.width = min(MOST_COLUMNS, shutil.get_terminal_size((MOST_COLUMNS, 24)).columns)
-        self.blocks = _can_show(_BLOCKS, stream)
+        try:
+            _BLOCKS.encode(getattr(stream, "encoding", None) or "utf-8")
+            self.blocks = True
+        except (UnicodeEncodeError, LookupError):
+            self.blocks = False
 
     def shorten(self, text: str, room: int) -> str:
         """The text, cut in the middle if it does not fit."""
@@ -281,14 +285,6 @@ class Page:
         for paragraph in [text] if isinstance(text, str) else text:
             lines = [line if line.startswith("  ") else fill(line, self.width) for line in paragraph.split("\n")]
             print("\n".join(lines), file=self.stream, end="\n\n", flush=True)
-
-
-def _can_show(signs: str, stream: TextIO) -> bool:
-    try:
-        signs.encode(getattr(stream, "encoding", None) or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
 
 
 class _Progress:

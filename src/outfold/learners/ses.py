@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,16 +178,6 @@ _RIDGE = 1e-10
 _MOST_ENTRIES = 1_000_000
 
 
-class Independence(Protocol):
-    """Tests of features against one target."""
-
-    def log_p(self, features: Columns, given: Sequence[int]) -> Floats:
-        """Log p value of every feature, given the columns of the conditions."""
-
-    def log_p_swapped(self, features: Columns, given: Sequence[int], out: int) -> Floats:
-        """Log p value of the condition `out`, given the others and each of the features in its place."""
-
-
 class Linear:
     """A number as target: the t test of a partial correlation, which is that of a coefficient in a linear regression."""
 
@@ -195,7 +185,7 @@ class Linear:
         self._X, self._y = X, y - y.mean()
 
     def log_p(self, features: Columns, given: Sequence[int]) -> Floats:
-        """Log p value of every feature."""
+        """Log p value of every feature, given the columns of the conditions."""
         from scipy.stats import t as student
 
         n, df = len(self._y), len(self._y) - 2 - len(given)
@@ -252,6 +242,9 @@ class Logistic:
         from scipy.stats import chi2
 
         return np.asarray(chi2.logsf(np.maximum(smaller - larger, 0.0), self._hot.shape[1]))
+
+
+Independence = Linear | Logistic
 
 
 def _deviances(base: Floats, columns: Floats, hot: Floats) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import formatting
 from .._version import __version__
+from ..charts.collected import having, who_left
 from ..charts.estimates import has_own, why_optimistic
 from ..charts.svg import line_of
 from ..data.predictions import Predictions, State
@@ -146,14 +147,8 @@ def _groups(oof: Predictions) -> str:
 
 
 def _tried(oof: Predictions) -> str:
-    left = {state: having(oof, state) for state in (State.DROPPED, State.FAILED)}
-    gone = [f"{n:,} {state.name.lower()}" for state, n in left.items() if n]
-    return f"{oof.n_configs:,} tried" + (f", of which {' and '.join(gone)}" if gone else "")
-
-
-def having(oof: Predictions, state: State) -> int:
-    """How many configurations have a cell in this state."""
-    return int(np.sum(np.any(oof.state[:, oof.planned] == state, axis=1)))
+    gone = who_left(oof)
+    return f"{oof.n_configs:,} tried" + (f", of which {gone}" if gone else "")
 
 
 def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | None) -> str:
@@ -261,11 +256,8 @@ def markdown(report: Report) -> str:
     parts.append(_markdown_table(["how it was found", ""], report.how))
     parts += ["## Configurations", _markdown_table(["rank", "configuration", board.metric, "se"], rows), *more]
     if report.comparisons is not None:
-        parts += [
-            "## Comparisons",
-            escape_markdown(_MINUS.format(report.estimate.selected)),
-            _markdown_table(*comparison_rows(report.comparisons)),
-        ]
+        about = escape_markdown(_MINUS.format(report.estimate.selected))
+        parts += ["## Comparisons", about, _markdown_table(*comparison_rows(report.comparisons))]
         parts += [f"{code}: {escape_markdown(words)}" for code, words in notes_of(report.comparisons).items()]
     checks = [[f.code, f.severity, f.text, f.advice] for f in report.checks]
     parts.append("## Checks")
