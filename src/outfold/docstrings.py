@@ -102,6 +102,7 @@ def fill_with(texts: Mapping[str, str]) -> Callable[[F], F]:
 fill_common = fill_with({})
 
 _FIELDS = {
+    "metric_name": "metric : str\n    Name of the metric.",
     "metric": "metric : str\n    Name of the metric.\ngreater_is_better : bool\n    Direction of the metric.",
     "pair": "a, b : str\n    The two configurations.",
     "configs": "configs : tuple of str\n    The configurations.\nscores : ndarray of shape (C,)\n    Their scores.",

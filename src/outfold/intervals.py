@@ -16,7 +16,7 @@ range of a metric: one beyond it says that the normal distribution is far off.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,7 @@ from .arguments import RngLike, as_seed, check_confidence_level, check_count, is
 from .data.splitting import group_codes
 from .docstrings import fill_with
 from .exceptions import InputError, got, invalid
+from .requirements import Requirement, Requirements, check_requirements
 from .results import Interval
 from .stats import intervals as _kernels
 from .stats import roc_curves as _areas
@@ -334,35 +335,56 @@ def delong(
     labels = np.asarray(y)
     if labels.shape != s.shape:
         raise invalid("score", "must have one entry for each label", f"got shapes {s.shape} and {labels.shape}")
-    positive = _positive(labels)
-    codes = None if groups is None else _groups(groups, len(s))
-    return Interval(*_kernels.around(*area_and_error(s, positive, codes), level))
+    _refuse_missing(labels, "y")
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) != 2:
+        raise invalid("y", "must have two classes", f"got {len(classes)}")
+    labelled = LabelledScores(s, codes == 1, None if groups is None else _groups(groups, len(s)))
+    return Interval(*_kernels.around(*area_and_error(labelled), level))
 
 
-def area_and_error(
-    score: NDArray[np.float64], positive: NDArray[np.bool_], codes: NDArray[np.intp] | None
-) -> tuple[float, float]:
+class LabelledScores(NamedTuple):
+    """The score of each sample, whether it is positive, and its group where there are groups."""
+
+    score: NDArray[np.float64]
+    positive: NDArray[np.bool_]
+    codes: NDArray[np.intp] | None
+
+
+def _least_of_a_class(labelled: LabelledScores) -> int:
+    """Samples of the rarer class, or groups that have one."""
+    codes = np.arange(len(labelled.score)) if labelled.codes is None else labelled.codes
+    return min(len(np.unique(codes[side])) for side in (labelled.positive, ~labelled.positive))
+
+
+# What the standard error of an area under the ROC curve needs.
+AREA_NEEDS: Requirements[LabelledScores] = (
+    Requirement(
+        "two groups with each class at least",
+        lambda labelled: labelled.codes is None or _least_of_a_class(labelled) > 1,
+        "Draw groups by bootstrap instead.",
+        lambda labelled: "one class has fewer",
+        InputError,
+    ),
+    Requirement(
+        "two classes with two samples at least",
+        lambda labelled: _least_of_a_class(labelled) > 1,
+        given=lambda labelled: f"got {int(np.sum(~labelled.positive))} and {int(np.sum(labelled.positive))}",
+        raises=InputError,
+    ),
+)
+
+
+def area_and_error(labelled: LabelledScores) -> tuple[float, float]:
     """The area under the ROC curve and its standard error, with groups where there are codes."""
-    of_positives, of_negatives = _areas.placements(score[None, :], positive)
+    check_requirements("delong", AREA_NEEDS, labelled)
+    positive, codes = labelled.positive, labelled.codes
+    of_positives, of_negatives = _areas.placements(labelled.score[None, :], positive)
     if codes is None:
         variance = _areas.area_variances(of_positives, of_negatives)
     else:
-        sides = codes[positive], codes[~positive]
-        if min(len(np.unique(side)) for side in sides) < 2:
-            raise invalid(
-                "delong", "needs two groups with each class at least", remedy="Draw groups by bootstrap instead."
-            )
-        variance = _areas.clustered_variances(of_positives, of_negatives, sides)
+        variance = _areas.clustered_variances(of_positives, of_negatives, (codes[positive], codes[~positive]))
     return float(of_positives.mean()), float(np.sqrt(variance[0]))
-
-
-def _positive(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    _refuse_missing(labels, "y")
-    classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    if len(classes) != 2 or counts.min() < 2:
-        have = ", ".join(f"{n} of {c}" for c, n in zip(classes.tolist()[:5], counts.tolist()[:5], strict=True))
-        raise invalid("delong", "needs two classes with two samples at least", f"got {have}")
-    return np.asarray(codes == 1)
 
 
 # ---------------------------------------------------------------------------------- scores of folds

@@ -20,8 +20,7 @@ from ..select import RuleLike, as_rule
 from ..stats import resampling
 from ..stats.resampling import Corrected, correct, correct_given, first_block, noise_share
 from ._build import build, calm, cannot_score, document
-from ._evidence import Rivals
-from ._intervals import SelectedConfiguration
+from ._intervals import Rivals, SelectedConfiguration
 
 
 @document

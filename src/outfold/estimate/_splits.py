@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from .. import select
 from ..arguments import RngLike, check_confidence_level
 from ..data.notes import Note
-from ..data.predictions import Predictions, State
-from ..exceptions import NeedError
+from ..data.predictions import Predictions
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring
-from ..requirements import block, design, requires
+from ..requirements import block, check_requirements, design, in_fresh, requires
 from ..results import Estimate
 from ..select import RuleLike, as_rule
-from ._build import build, document, single, with_interval
-from ._subject import Subject, of_subject
+from ._build import Subject, build, document, of_subject, single, with_interval
 
 
 @document
@@ -210,15 +206,8 @@ def three_way(
     """
     scoring = Scoring(oof, metric)
     selection = select.choose(scoring, as_rule(rule))
-    fresh = oof.blocks["fresh"]
-    if not np.any(fresh.state[selection.index] == State.DONE):
-        raise NeedError(
-            argument="three_way",
-            needed=f"needs {selection.name!r} on the test part",
-            given="it was collected for another metric or rule",
-            remedy=f"Collect with `fresh={scoring.metric.name!r}` and the same rule.",
-        )
-    test = Scoring(fresh.sel(config=selection.name), metric)
+    check_requirements("three_way", (in_fresh(selection.name, "test part", scoring.metric.name),), oof)
+    test = Scoring(oof.blocks["fresh"].sel(config=selection.name), metric)
     n_train = len(oof.splits.train_rows(0, 0))
     sizes = {"n_train": n_train, "n_validation": len(scoring.rows), "n_test": len(test.rows)}
     result = build(
