@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,9 @@ import pytest
 from hypothesis import settings
 
 import outfold as of
+
+# Examples and tests draw into files, never onto a screen.
+os.environ.setdefault("MPLBACKEND", "Agg")
 
 # Metrics of values above 0.
 POSITIVE = ("msle", "rmsle", "poisson_deviance", "gamma_deviance")
@@ -105,10 +109,10 @@ def classes():
 @pytest.fixture
 def register(monkeypatch):
     """Register families of shared fits until the test is over."""
-    from internals import registry
+    from internals import family
 
-    monkeypatch.setattr(registry, "_registered", [])
-    return registry.register_family
+    monkeypatch.setattr(family, "_registered", [])
+    return family.register_family
 
 
 @pytest.fixture

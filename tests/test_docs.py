@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import outfold
-from internals import CHECKS, TESTS, in_words, table
+from internals import CHECKS, TESTS, in_words
 from outfold import estimate, metrics
 
 ROOT = Path(__file__).parents[1]
@@ -94,17 +94,25 @@ def test_every_code_in_use_is_a_check():
     assert used == set(CHECKS)
 
 
-def test_the_table_of_checks_is_that_of_the_registry():
-    # Made by: python -m outfold.checks.page
-    assert (DOCS / "checks.md").read_text().endswith(f"\n\n{table()}\n")
+def what_it_says(check):
+    """The first paragraph of the check's page, below its heading."""
+    head = f"# {check.code}: {check.title}\n\n**{check.severity}**, {check.source}\n\n"
+    text = (DOCS / check.page).read_text()
+    assert text.startswith(head), check.code
+    return text.removeprefix(head).partition("\n\n## ")[0]
+
+
+def test_the_table_of_checks_is_that_of_the_registry_and_the_pages():
+    rows = [f"| [{c.code}]({c.page}) | {c.severity} | {what_it_says(c)} | {c.advice} |" for c in CHECKS.values()]
+    table = "\n".join(["| code | severity | what it says | what to do |", "| --- | --- | --- | --- |", *rows])
+    assert (DOCS / "checks.md").read_text().endswith(f"\n\n{table}\n")
 
 
 def test_every_check_has_a_page_with_its_own_words():
     assert {path.stem for path in (DOCS / "checks").iterdir()} == set(CHECKS)
     for check in CHECKS.values():
         text = (DOCS / check.page).read_text()
-        head = f"# {check.code}: {check.title}\n\n**{check.severity}**, {check.source}\n\n{check.says}\n\n## "
-        assert text.startswith(head), check.code
+        assert re.fullmatch(r"[A-Z][^\n]+\.", what_it_says(check)), check.code
         assert "## What to do\n\n" in text, check.code
         for linked in re.findall(r"\]\((.*?)\)", text):
             assert (DOCS / "checks" / linked).is_file(), (check.code, linked)
@@ -165,12 +173,12 @@ def test_sessions_of_the_comparing_page_print_what_stands_below_them(capsys):
 
 
 def test_sessions_of_the_sharing_page_print_what_stands_below_them(capsys, monkeypatch):
-    from internals import registry
+    from internals import family
 
-    monkeypatch.setattr(registry, "_registered", [])
+    monkeypatch.setattr(family, "_registered", [])
     text = (DOCS / "sharing.md").read_text()
     sessions = re.findall(r"^```python\n([^`]*)^```\n```\n([^`]*)^```", text, re.M)
-    assert len(sessions) == 3
+    assert len(sessions) == 2
     for code, printed in sessions:
         scope: dict[str, object] = {"__name__": "sharing_page"}
         exec(compile(code, "sharing.md", "exec"), scope)

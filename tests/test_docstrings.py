@@ -14,6 +14,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import sys
 from typing import Any
 
 import pytest
@@ -97,6 +98,8 @@ def problems(name: str) -> list[str]:
     prose = text.replace(examples, "")
     if re.search(r"[A-Z]\w+\W.{0,40}\b(19|20)\d\d\b", prose) and not doc["References"]:
         found.append("names a paper by its year, and has no References section")
+    if re.search(r"^ *(\w+: )?\{\w+(, \w+)*\}$", text, re.M):
+        found.append("has a placeholder that nothing filled")
     if re.search(r"\b[Aa]s for `", text):
         found.append("refers to another docstring with 'as for `'")
     return found
@@ -145,7 +148,7 @@ class Runner(doctest.DocTestRunner):
         while error is not None:
             if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] in OPTIONAL:
                 pytest.skip(f"the example needs {error.name}")
-            error = error.__cause__
+            error = error.__cause__ or error.__context__
         super().report_unexpected_exception(out, test, example, exc_info)
 
 
@@ -153,6 +156,8 @@ def run(test: doctest.DocTest) -> None:
     printed: list[str] = []
     runner = Runner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     failed = runner.run(test, out=printed.append).failed
+    if "matplotlib.pyplot" in sys.modules:  # the pictures of the examples
+        sys.modules["matplotlib.pyplot"].close("all")
     assert not failed, "".join(printed)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from .exceptions import InputError, got
+from .exceptions import got, invalid
 
 # What an argument `rng` may be where only numbers are drawn.
 RngLike: TypeAlias = int | np.integer | np.random.Generator | np.random.SeedSequence | None
@@ -24,7 +25,7 @@ def is_number(value: Any) -> bool:
 def check_count(value: Any, name: str, least: int = 1) -> int:
     """A whole number of at least `least`."""
     if not is_number(value) or int(value) != value or value < least:
-        raise InputError(argument=name, needed=f"must be a whole number of at least {least}", given=got(value))
+        raise invalid(name, f"must be a whole number of at least {least}", got(value))
     return int(value)
 
 
@@ -32,7 +33,7 @@ def check_between(value: Any, name: str, example: float, low: float = 0.0, high:
     """A number strictly between two others."""
     if not is_number(value) or not low < value < high:
         needed = f"must lie between {low:g} and {high:g}, such as {example:g}"
-        raise InputError(argument=name, needed=needed, given=got(value))
+        raise invalid(name, needed, got(value))
     return float(value)
 
 
@@ -57,12 +58,18 @@ def check_choice(value: Any, choices: Sequence[str], name: str) -> str:
         return value
     *first, last = map(repr, choices)
     near = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
-    raise InputError(
-        argument=name,
-        needed=f"must be {', '.join(first)} or {last}" if first else f"must be {last}",
-        given=got(value),
-        remedy=f"Did you mean {near[0]!r}?" if near else "",
-    )
+    needed = f"must be {', '.join(first)} or {last}" if first else f"must be {last}"
+    raise invalid(name, needed, got(value), f"Did you mean {near[0]!r}?" if near else "")
+
+
+def nearest(wanted: str, names: Sequence[str]) -> str:
+    """The name most like the one wanted, where 1.0 and 1 are the same number."""
+
+    def settled(name: str) -> str:
+        return re.sub(r"(?<![\w.])\d+(\.\d*)?(e[-+]?\d+)?(?![\w.])", lambda m: f"{float(m[0]):.15g}", name)
+
+    by_text = {settled(name): name for name in reversed(names)}
+    return by_text[difflib.get_close_matches(settled(wanted), list(by_text), n=1, cutoff=0)[0]]
 
 
 def check_takes(function: Callable[..., Any], arguments: tuple[str, ...], name: str) -> None:
@@ -76,7 +83,7 @@ def check_takes(function: Callable[..., Any], arguments: tuple[str, ...], name: 
     except TypeError:
         given = getattr(function, "__name__", type(function).__name__)
         needed = f"is called with ({', '.join(arguments)})"
-        raise InputError(argument=name, needed=needed, given=f"{given} takes {signature}") from None
+        raise invalid(name, needed, f"{given} takes {signature}") from None
 
 
 def as_seed(rng: RngLike, name: str = "rng") -> int:
@@ -98,5 +105,5 @@ def as_seed(rng: RngLike, name: str = "rng") -> int:
         return int.from_bytes(rng.generate_state(4).tobytes(), "little")
     if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
         needed = "must be None, a whole number from 0, a `numpy.random.Generator` or a `numpy.random.SeedSequence`"
-        raise InputError(argument=name, needed=needed, given=got(rng))
+        raise invalid(name, needed, got(rng))
     return int(rng)

@@ -5,14 +5,15 @@ Each function describes a chart, draws it into ``ax=`` or into a new figure, and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from .charts import collected, comparisons, estimates, mpl, responses, training
+from .arguments import RngLike
+from .charts import collected, comparisons, estimates, mpl, responses
 from .charts.description import Chart
 from .data.predictions import Predictions
 from .data.scores import FoldScores
+from .docstrings import fill_with
 from .metrics import MetricLike
 from .results import Comparison, Comparisons, Estimate, LearningCurve, Power, Ranking, Stability, ValidationCurve
 
@@ -41,41 +42,45 @@ __all__ = [
 ]
 
 Configs = Sequence[str | int] | str | int | None
-F = TypeVar("F", bound=Callable[..., Any])
+_CONFIGS = """configs : str, int, sequence of str or int, or None, default=None
+    The configurations to show, by name or position. If None,"""
+_N_RESAMPLES = "n_resamples : int, default={}\n    Number of bootstrap draws behind intervals and bands."
 
-_SHARED = {
+_TEXTS = {
     "ax": """ax : matplotlib.axes.Axes or None, default=None
-        The axes to draw into. If None, a new figure of the right size is made.
+    The axes to draw into. If None, a new figure of the right size is made.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes with the picture.""",
-    "level": """confidence_level : float, default=0.95
-        The level of intervals and bands, between 0 and 1.""",
-    "draws": """n_resamples : int, default={n}
-        The number of bootstrap draws behind intervals and bands.
-    rng : int, default=0
-        The seed of the bootstrap draws.""",
-    "configs": """configs : str, int, sequence of str or int, or None, default=None
-        The configurations to show, by name or position. If None, the three best are shown; with more than two classes, only
-        the best one.
-    positive : label or None, default=None
-        With more than two classes, the class to hold against the rest. If None, one configuration is shown with a line for
-        each class.""",
-    "trace": """source : Predictions or Stability
-        Predictions, or the result of `stability.trace`.
-    metric : str, callable, Metric or None, default=None
-        What to score predictions by. Leave it out if `source` is a result of `stability.trace`.""",
+Returns
+-------
+matplotlib.axes.Axes
+    The axes with the picture.""",
+    "metric": "metric : str, callable or Metric\n    What to score predictions by.",
+    "level": "confidence_level : float, default=0.95\n    The level of intervals and bands, between 0 and 1.",
+    "draws500": _N_RESAMPLES.format(500),
+    "draws1000": _N_RESAMPLES.format(1000),
+    "scores": "oof : Predictions\n    Predictions of scores or probabilities.",
+    "lines": f"""{_CONFIGS} the three best are shown;
+    with more than two classes, only the best one.
+positive : label or None, default=None
+    With more than two classes, the class to hold against the rest. If None, one configuration is shown with a line for
+    each class.""",
+    "trace": f"""source : Predictions or Stability
+    Predictions, or the result of `stability.trace`.
+metric : str, callable, Metric or None, default=None
+    What to score predictions by. Leave it out if `source` is a result of `stability.trace`.
+{_CONFIGS} the `top` best after the last repeat.""",
+    "configs": f"{_CONFIGS} all.",
+    "example": "\nExamples\n--------",
+    # Data of examples that several functions share.
+    "prompts": """>>> import numpy as np, outfold as of
+>>> oof = of.from_arrays(None, np.random.default_rng(0).random((80, 40)) < 0.7, response="pointwise")""",
+    "repeated": """>>> import numpy as np, outfold as of
+>>> correct = np.random.default_rng(0).random((80, 3, 20)) < [[0.7], [0.75], [0.8]]
+>>> oof = of.from_arrays(None, correct, response="pointwise")""",
+    "classes": """>>> import numpy as np, outfold as of
+>>> oof = of.from_arrays([0, 1] * 20, np.random.default_rng(0).random((40, 2)), response="proba")""",
 }
-_SLOT = re.compile(r"<(\w+)(?: (\w+))?>")
-
-
-def _documented(function: F) -> F:
-    """Put the text of shared parameters where the docstring names them."""
-    if function.__doc__:  # there is none under python -OO
-        function.__doc__ = _SLOT.sub(lambda m: _SHARED[m[1]].replace("{n}", m[2] or ""), function.__doc__)
-    return function
+_filled = fill_with(_TEXTS)
 
 
 def _draw(ax: Axes | None, describe: Callable[..., Chart], *what: Any) -> Axes:
@@ -83,10 +88,7 @@ def _draw(ax: Axes | None, describe: Callable[..., Chart], *what: Any) -> Axes:
     return mpl.draw(describe(*what), ax)
 
 
-# -- how good -----------------------------------------------------------------------------------------------
-
-
-@_documented
+@_filled
 def configurations(
     oof: Predictions,
     metric: MetricLike,
@@ -95,7 +97,7 @@ def configurations(
     estimate: Estimate | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
-    rng: int = 0,
+    rng: RngLike = 0,
     ax: Axes | None = None,
 ) -> Axes:
     """Show the best configurations with intervals, and how much of the winner's score is luck.
@@ -107,26 +109,18 @@ def configurations(
     ----------
     oof : Predictions
         Predictions of all configurations that were tried.
-    metric : str, callable or Metric
-        What to score them by.
+    {metric}
     top : int, default=20
         How many configurations to show, from the best one on.
     estimate : Estimate or None, default=None
         The corrected estimate of these predictions. If None, `estimate.bbc` makes it.
-    <level>
-    <draws 1000>
-    <ax>
-
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
-    >>> oof = of.from_arrays(None, np.random.default_rng(0).random((80, 40)) < 0.7, response="pointwise")
-    >>> ax = of.plot.configurations(oof, "mean", top=10)  # doctest: +SKIP
+    {level, draws1000, rng, ax, example, prompts}
+    >>> ax = of.plot.configurations(oof, "mean", top=10)
     """
     return _draw(ax, estimates.configurations, oof, metric, top, estimate, confidence_level, n_resamples, rng)
 
 
-@_documented
+@_filled
 def optimism(found: Estimate | Iterable[Estimate] | Mapping[str, Estimate], *, ax: Axes | None = None) -> Axes:
     """Show the winner's score beside the corrected estimate: how much of the score is luck.
 
@@ -134,18 +128,13 @@ def optimism(found: Estimate | Iterable[Estimate] | Mapping[str, Estimate], *, a
     ----------
     found : Estimate, iterable of Estimate or mapping of str to Estimate
         One estimate, several that are named by their methods, or a mapping with names of your own; all of one metric.
-    <ax>
-
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
-    >>> oof = of.from_arrays(None, np.random.default_rng(0).random((80, 40)) < 0.7, response="pointwise")
-    >>> ax = of.plot.optimism(of.estimate.bbc(oof, "mean"))  # doctest: +SKIP
+    {ax, example, prompts}
+    >>> ax = of.plot.optimism(of.estimate.bbc(oof, "mean"))
     """
     return _draw(ax, estimates.optimism, found)
 
 
-@_documented
+@_filled
 def draws(estimate: Estimate, *, bins: int | None = None, ax: Axes | None = None) -> Axes:
     """Show the draws behind an interval: a histogram, the interval, the estimate and the winner's score.
 
@@ -155,18 +144,13 @@ def draws(estimate: Estimate, *, bins: int | None = None, ax: Axes | None = None
         An estimate with draws, as `estimate.bbc` gives.
     bins : int or None, default=None
         The number of bars. If None, the rule of Freedman and Diaconis gives it.
-    <ax>
-
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
-    >>> oof = of.from_arrays(None, np.random.default_rng(0).random((80, 40)) < 0.7, response="pointwise")
-    >>> ax = of.plot.draws(of.estimate.bbc(oof, "mean"))  # doctest: +SKIP
+    {ax, example, prompts}
+    >>> ax = of.plot.draws(of.estimate.bbc(oof, "mean"))
     """
     return _draw(ax, estimates.draws, estimate, bins)
 
 
-@_documented
+@_filled
 def selection(estimate: Estimate, top: int = 15, *, ax: Axes | None = None) -> Axes:
     """Show how often each configuration is selected, over the bootstrap draws or the outer folds.
 
@@ -178,21 +162,13 @@ def selection(estimate: Estimate, top: int = 15, *, ax: Axes | None = None) -> A
         An estimate that selects more than once: `estimate.bbc` or `estimate.nested`.
     top : int, default=15
         How many configurations to show. The others share the last row.
-    <ax>
-
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
-    >>> oof = of.from_arrays(None, np.random.default_rng(0).random((80, 40)) < 0.7, response="pointwise")
-    >>> ax = of.plot.selection(of.estimate.bbc(oof, "mean"), top=8)  # doctest: +SKIP
+    {ax, example, prompts}
+    >>> ax = of.plot.selection(of.estimate.bbc(oof, "mean"), top=8)
     """
     return _draw(ax, estimates.selection, estimate, top)
 
 
-# -- what was collected -------------------------------------------------------------------------------------
-
-
-@_documented
+@_filled
 def cells(oof: Predictions, *, ax: Axes | None = None) -> Axes:
     """Show which configurations were dropped or failed, and when.
 
@@ -203,20 +179,17 @@ def cells(oof: Predictions, *, ax: Axes | None = None) -> Axes:
     ----------
     oof : Predictions
         Predictions, most often of a `collect` that drops configurations.
-    <ax>
-
-    Examples
-    --------
+    {ax, example}
     >>> import numpy as np, outfold as of
     >>> P = np.ma.masked_array(np.random.default_rng(0).random((20, 3)), mask=np.zeros((20, 3), bool))
     >>> P[10:, 2] = np.ma.masked                      # the third was not run on the second fold
     >>> oof = of.from_arrays([0, 1] * 10, P, folds=np.repeat([0, 1], 10), response="proba")
-    >>> ax = of.plot.cells(oof)  # doctest: +SKIP
+    >>> ax = of.plot.cells(oof)
     """
     return _draw(ax, collected.cells, oof)
 
 
-@_documented
+@_filled
 def fold_scores(
     oof: Predictions, metric: MetricLike, config: str | int | None = None, *, ax: Axes | None = None
 ) -> Axes:
@@ -228,24 +201,20 @@ def fold_scores(
     ----------
     oof : Predictions
         Predictions of at least this configuration.
-    metric : str, callable or Metric
-        What to score them by.
+    {metric}
     config : str, int or None, default=None
         The configuration, by name or position. If None, the best one.
-    <ax>
-
-    Examples
-    --------
+    {ax, example}
     >>> import numpy as np, outfold as of
     >>> P = np.random.default_rng(0).random((40, 1, 3))
     >>> folds = np.stack([np.random.default_rng(r).permutation(np.arange(40) % 4) for r in range(3)], axis=1)
     >>> oof = of.from_arrays([0, 1] * 20, P, folds=folds, response="proba")
-    >>> ax = of.plot.fold_scores(oof, "accuracy")  # doctest: +SKIP
+    >>> ax = of.plot.fold_scores(oof, "accuracy")
     """
     return _draw(ax, collected.fold_scores, oof, metric, config)
 
 
-@_documented
+@_filled
 def trace(
     source: Predictions | Stability,
     metric: MetricLike | None = None,
@@ -258,24 +227,16 @@ def trace(
 
     Parameters
     ----------
-    <trace>
-    configs : str, int, sequence of str or int, or None, default=None
-        The configurations to show, by name or position. If None, the `top` best after the last repeat.
+    {trace}
     top : int, default=5
         How many configurations to show if `configs` is None.
-    <ax>
-
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
-    >>> correct = np.random.default_rng(0).random((80, 3, 20)) < [[0.7], [0.75], [0.8]]
-    >>> oof = of.from_arrays(None, correct, response="pointwise")
-    >>> ax = of.plot.trace(oof, "mean")  # doctest: +SKIP
+    {ax, example, repeated}
+    >>> ax = of.plot.trace(oof, "mean")
     """
     return _draw(ax, collected.trace, source, metric, configs, top)
 
 
-@_documented
+@_filled
 def repeats(
     source: Predictions | Stability,
     metric: MetricLike | None = None,
@@ -290,32 +251,22 @@ def repeats(
 
     Parameters
     ----------
-    <trace>
-    configs : str, int, sequence of str or int, or None, default=None
-        The configurations to show, by name or position. If None, the `top` best after the last repeat.
+    {trace}
     top : int, default=10
         How many configurations to show if `configs` is None.
-    <ax>
+    {ax}
 
     References
     ----------
     .. [1] Raeder, T., Hoens, T. R. and Chawla, N. V. (2010). Consequences of variability in classifier performance estimates.
        IEEE International Conference on Data Mining.
-
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
-    >>> correct = np.random.default_rng(0).random((80, 3, 20)) < [[0.7], [0.75], [0.8]]
-    >>> oof = of.from_arrays(None, correct, response="pointwise")
-    >>> ax = of.plot.repeats(oof, "mean")  # doctest: +SKIP
+    {example, repeated}
+    >>> ax = of.plot.repeats(oof, "mean")
     """
     return _draw(ax, collected.repeats, source, metric, configs, top)
 
 
-# -- what was predicted -------------------------------------------------------------------------------------
-
-
-@_documented
+@_filled
 def roc(
     oof: Predictions,
     configs: Configs = None,
@@ -323,7 +274,7 @@ def roc(
     positive: Any = None,
     confidence_level: float = 0.95,
     n_resamples: int = 500,
-    rng: int = 0,
+    rng: RngLike = 0,
     ax: Axes | None = None,
 ) -> Axes:
     """Show ROC curves of out-of-fold predictions, the mean over repeats, with bands over samples.
@@ -332,24 +283,14 @@ def roc(
 
     Parameters
     ----------
-    oof : Predictions
-        Predictions of scores or probabilities.
-    <configs>
-    <level>
-    <draws 500>
-    <ax>
-
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
-    >>> oof = of.from_arrays([0, 1] * 20, np.random.default_rng(0).random((40, 2)), response="proba")
-    >>> ax = of.plot.roc(oof)  # doctest: +SKIP
+    {scores, lines, level, draws500, rng, ax, example, classes}
+    >>> ax = of.plot.roc(oof)
     """
-    how = (configs, positive, confidence_level, n_resamples, rng)
-    return _draw(ax, responses.threshold_chart, "roc", oof, *how)
+    how = (oof, configs, positive, confidence_level, n_resamples, rng)
+    return _draw(ax, responses.threshold_chart, "roc", *how)
 
 
-@_documented
+@_filled
 def precision_recall(
     oof: Predictions,
     configs: Configs = None,
@@ -357,7 +298,7 @@ def precision_recall(
     positive: Any = None,
     confidence_level: float = 0.95,
     n_resamples: int = 500,
-    rng: int = 0,
+    rng: RngLike = 0,
     ax: Axes | None = None,
 ) -> Axes:
     """Show precision-recall curves of out-of-fold predictions, the mean over repeats, with bands over samples.
@@ -366,24 +307,14 @@ def precision_recall(
 
     Parameters
     ----------
-    oof : Predictions
-        Predictions of scores or probabilities.
-    <configs>
-    <level>
-    <draws 500>
-    <ax>
-
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
-    >>> oof = of.from_arrays([0, 1] * 20, np.random.default_rng(0).random((40, 2)), response="proba")
-    >>> ax = of.plot.precision_recall(oof)  # doctest: +SKIP
+    {scores, lines, level, draws500, rng, ax, example, classes}
+    >>> ax = of.plot.precision_recall(oof)
     """
-    how = (configs, positive, confidence_level, n_resamples, rng)
-    return _draw(ax, responses.threshold_chart, "precision_recall", oof, *how)
+    how = (oof, configs, positive, confidence_level, n_resamples, rng)
+    return _draw(ax, responses.threshold_chart, "precision_recall", *how)
 
 
-@_documented
+@_filled
 def calibration(
     oof: Predictions,
     configs: Configs = None,
@@ -392,7 +323,7 @@ def calibration(
     bins: int = 10,
     confidence_level: float = 0.95,
     n_resamples: int = 500,
-    rng: int = 0,
+    rng: RngLike = 0,
     ax: Axes | None = None,
 ) -> Axes:
     """Show whether probabilities mean what they say: the share of positives over the mean probability of each bin.
@@ -403,23 +334,16 @@ def calibration(
     ----------
     oof : Predictions
         Predictions of probabilities.
-    <configs>
+    {lines}
     bins : int, default=10
         The number of bins. There are fewer if many probabilities are equal.
-    <level>
-    <draws 500>
-    <ax>
-
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
-    >>> oof = of.from_arrays([0, 1] * 20, np.random.default_rng(0).random((40, 2)), response="proba")
-    >>> ax = of.plot.calibration(oof, bins=4)  # doctest: +SKIP
+    {level, draws500, rng, ax, example, classes}
+    >>> ax = of.plot.calibration(oof, bins=4)
     """
     return _draw(ax, responses.calibration, oof, configs, positive, bins, confidence_level, n_resamples, rng)
 
 
-@_documented
+@_filled
 def confusion(oof: Predictions, config: str | int | None = None, *, ax: Axes | None = None) -> Axes:
     """Show which class is taken for which, out of fold: counts of samples, shaded by their share of the true class.
 
@@ -431,21 +355,13 @@ def confusion(oof: Predictions, config: str | int | None = None, *, ax: Axes | N
         Predictions of classes.
     config : str, int or None, default=None
         The configuration, by name or position. If None, the most accurate one.
-    <ax>
-
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
-    >>> oof = of.from_arrays([0, 1] * 20, np.random.default_rng(0).random((40, 2)), response="proba")
-    >>> ax = of.plot.confusion(oof)  # doctest: +SKIP
+    {ax, example, classes}
+    >>> ax = of.plot.confusion(oof)
     """
     return _draw(ax, responses.confusion, oof, config)
 
 
-# -- which one is better ------------------------------------------------------------------------------------
-
-
-@_documented
+@_filled
 def difference(
     source: Comparison | Comparisons | Predictions | FoldScores,
     metric: MetricLike | None = None,
@@ -470,23 +386,20 @@ def difference(
         The two configurations, by name or position. Leave them out if `source` is a comparison.
     test : str, default="auto"
         The test of `compare` for predictions. ``"auto"`` takes one that is valid for the plan and the metric.
-    <level>
+    {level}
     rope : float or None, default=None
         The largest difference that does not matter in practice, for predictions.
     top : int, default=20
         How many of many pairs to show.
-    <ax>
-
-    Examples
-    --------
+    {ax, example}
     >>> import outfold as of
     >>> scores = of.from_scores({"a": [0.8, 0.7, 0.9, 0.8], "b": [0.7, 0.6, 0.9, 0.7]}, n_train=60, n_test=20)
-    >>> ax = of.plot.difference(scores, a="a", b="b")  # doctest: +SKIP
+    >>> ax = of.plot.difference(scores, a="a", b="b")
     """
     return _draw(ax, comparisons.difference, source, metric, a, b, test, confidence_level, rope, top)
 
 
-@_documented
+@_filled
 def pairwise(found: Comparisons, top: int = 15, *, ax: Axes | None = None) -> Axes:
     """Show all configurations against each other: the probability that the row is better, or the p value of the pair.
 
@@ -497,19 +410,16 @@ def pairwise(found: Comparisons, top: int = 15, *, ax: Axes | None = None) -> Ax
         values.
     top : int, default=15
         How many configurations to show, from the best one on.
-    <ax>
-
-    Examples
-    --------
+    {ax, example}
     >>> import numpy as np, outfold as of
     >>> draws = np.random.default_rng(0).normal(0.8, 0.02, (3, 10))
     >>> scores = of.from_scores(dict(zip("abc", draws)), n_train=90, n_test=10)
-    >>> ax = of.plot.pairwise(of.compare.pairs(scores, test="t_bayes"))  # doctest: +SKIP
+    >>> ax = of.plot.pairwise(of.compare.pairs(scores, test="t_bayes"))
     """
     return _draw(ax, comparisons.pairwise, found, top)
 
 
-@_documented
+@_filled
 def power(powers: Power | Iterable[Power] | Mapping[str, Power], *, ax: Axes | None = None) -> Axes:
     """Show how often a test finds a true difference, over the size of the difference.
 
@@ -518,20 +428,17 @@ def power(powers: Power | Iterable[Power] | Mapping[str, Power], *, ax: Axes | N
     powers : Power, iterable of Power or mapping of str to Power
         The result of `compare.power` for several differences. Several results (other tests, other numbers of samples) share
         the picture; a mapping gives them names of your own.
-    <ax>
-
-    Examples
-    --------
+    {ax, example}
     >>> import numpy as np, outfold as of
     >>> correct = np.random.default_rng(0).random((80, 2)) < 0.7
     >>> oof = of.from_arrays(None, correct, response="pointwise")
     >>> found = of.compare.power(oof, None, 0, 1, [0, 0.1, 0.2], test="permutation", n_simulations=50, n_resamples=100)
-    >>> ax = of.plot.power(found)  # doctest: +SKIP
+    >>> ax = of.plot.power(found)
     """
     return _draw(ax, comparisons.power, powers)
 
 
-@_documented
+@_filled
 def critical_difference(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     """Show the critical difference diagram of a ranking: mean ranks, and bars over what is not told apart.
 
@@ -541,27 +448,22 @@ def critical_difference(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     ----------
     ranking : Ranking
         The result of a function of `rank`. Bars are drawn if it compared algorithms with each other.
-    <ax>
+    {ax}
 
     References
     ----------
     Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of Machine Learning Research,
     7, 1-30. Figure 1.
-
-    Examples
-    --------
+    {example}
     >>> import numpy as np, outfold as of
     >>> ranking = of.rank.nemenyi(np.random.default_rng(0).random((12, 4)))
-    >>> ax = of.plot.critical_difference(ranking)  # doctest: +SKIP
+    >>> ax = of.plot.critical_difference(ranking)
     """
     mpl.check_matplotlib(ax, " `Ranking.to_svg()` makes the same picture without it.")
     return _draw(ax, comparisons.critical_difference, ranking)
 
 
-# -- would more data help -----------------------------------------------------------------------------------
-
-
-@_documented
+@_filled
 def learning_curve(curve: LearningCurve, configs: Configs = None, *, ax: Axes | None = None) -> Axes:
     """Show scores as the training part grows: solid on held-out samples, dotted on those trained on.
 
@@ -569,22 +471,17 @@ def learning_curve(curve: LearningCurve, configs: Configs = None, *, ax: Axes | 
     ----------
     curve : LearningCurve
         The result of `curves.learning`.
-    configs : str, int, sequence of str or int, or None, default=None
-        The configurations to show, by name or position. If None, all.
-    <ax>
-
-    Examples
-    --------
+    {configs, ax, example}
     >>> import outfold as of
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> curve = of.curves.learning({"bayes": GaussianNB()}, *load_iris(return_X_y=True), progress=False)  # doctest: +SKIP
-    >>> ax = of.plot.learning_curve(curve)  # doctest: +SKIP
+    >>> curve = of.curves.learning({"bayes": GaussianNB()}, *load_iris(return_X_y=True), progress=False)
+    >>> ax = of.plot.learning_curve(curve)
     """
-    return _draw(ax, training.learning_curve, curve, configs)
+    return _draw(ax, collected.learning_curve, curve, configs)
 
 
-@_documented
+@_filled
 def validation_curve(curve: ValidationCurve, *, ax: Axes | None = None) -> Axes:
     """Show scores over the values of one parameter, with the best value and the simplest one within one standard error.
 
@@ -594,15 +491,12 @@ def validation_curve(curve: ValidationCurve, *, ax: Axes | None = None) -> Axes:
     ----------
     curve : ValidationCurve
         The result of `curves.validation`.
-    <ax>
-
-    Examples
-    --------
+    {ax, example}
     >>> import outfold as of
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> tree, data = DecisionTreeClassifier(), load_iris(return_X_y=True)
-    >>> curve = of.curves.validation(tree, *data, "max_depth", [1, 2, 3], progress=False)  # doctest: +SKIP
-    >>> ax = of.plot.validation_curve(curve)  # doctest: +SKIP
+    >>> curve = of.curves.validation(tree, *data, "max_depth", [1, 2, 3], progress=False)
+    >>> ax = of.plot.validation_curve(curve)
     """
-    return _draw(ax, training.validation_curve, curve)
+    return _draw(ax, collected.validation_curve, curve)

@@ -26,9 +26,9 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
-from .data.predictions import Predictions
+from .data.predictions import Predictions, State
 from .data.scores import FoldScores, Layout
-from .exceptions import InputError, NeedError
+from .exceptions import InputError, NeedError, invalid
 from .metrics import Metric
 
 A = ParamSpec("A")
@@ -81,11 +81,11 @@ def met(requirements: Requirements[S], source: S) -> bool:
     return all(requirement.is_met(source) for requirement in requirements)
 
 
-def check_requirements(method: str, requirements: Requirements[S], source: S) -> None:
-    """Raise the error of the first requirement that the source does not meet."""
+def check_requirements(method: str, requirements: Requirements[S], source: S, remedy: str = "") -> None:
+    """Raise the error of the first requirement that the source does not meet; `remedy` replaces that of the declaration."""
     for requirement in requirements:
         if not requirement.is_met(source):
-            raise requirement.error(method, source)
+            raise requirement.error(method, source, remedy)
 
 
 def in_words(requirements: Requirements[Any], without: str = "any predictions") -> str:
@@ -96,10 +96,8 @@ def in_words(requirements: Requirements[Any], without: str = "any predictions") 
 def check_predictions(oof: Any, method: str) -> None:
     """Refuse what is not Predictions."""
     if not isinstance(oof, Predictions):
-        raise InputError(
-            argument=method,
-            needed="needs Predictions, as `collect`, `from_arrays` or `load` give",
-            given=f"got {type(oof).__name__}",
+        raise invalid(
+            method, "needs Predictions, as `collect`, `from_arrays` or `load` give", f"got {type(oof).__name__}"
         )
 
 
@@ -174,6 +172,16 @@ def block(name: str) -> Requirement[Predictions]:
     """A block that was collected with the predictions."""
     return Requirement(
         f"the block `{name}`", lambda oof: name in oof.blocks, _BLOCKS[name], lambda oof: "these predictions have none"
+    )
+
+
+def in_fresh(config: str, part: str, metric: str) -> Requirement[Predictions]:
+    """The selected configuration in the block ``fresh``, which holds those that the metric at that time selected."""
+    return Requirement(
+        f"{config!r} on the {part}",
+        lambda oof: bool(np.any(oof.blocks["fresh"].state[oof.config_index(config)] == State.DONE)),
+        f"Collect with `fresh={metric!r}` and the same rule.",
+        lambda oof: "the block `fresh` was collected for another metric or rule",
     )
 
 

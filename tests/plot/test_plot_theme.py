@@ -162,7 +162,7 @@ def test_a_picture_without_matplotlib_says_what_to_do(awkward, monkeypatch):
 def test_the_numbers_need_no_matplotlib():
     code = (
         "import sys, outfold.plot\n"
-        "from outfold.charts import collected, comparisons, estimates, mpl, responses, svg, training\n"
+        "from outfold.charts import collected, comparisons, estimates, mpl, responses, svg\n"
         "print('matplotlib' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
@@ -178,8 +178,7 @@ def test_every_picture_takes_axes_and_has_an_example(name):
 
 @pytest.mark.parametrize("name", of.plot.__all__)
 def test_the_example_runs(name):
-    text = getattr(of.plot, name).__doc__.replace("# doctest: +SKIP", "")
-    example = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
+    example = doctest.DocTestParser().get_doctest(getattr(of.plot, name).__doc__, {}, name, None, 0)
     said = []
     done = doctest.DocTestRunner().run(example, out=said.append, clear_globs=False)
     assert done.failed == 0, "".join(said)

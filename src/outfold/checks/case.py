@@ -1,9 +1,8 @@
-"""What a check is, and what it looks at: predictions and a metric, with everything that several checks need."""
+"""What checks look at: predictions and a metric, with everything that several checks need."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,26 +15,14 @@ from ..data.predictions import Predictions
 from ..exceptions import InputError, NeedError
 from ..metrics import Metric, MetricLike
 from ..metrics._scoring import Scoring
-from ..results import Estimate, Selection, Severity, TiedSet
+from ..results import Estimate, Selection, TiedSet
 
 # The fewest `tied_among` takes: how many are tied is told roughly, and fast.
 _TIED_DRAWS = 100
 
 
 class Case:
-    """Predictions, a metric, and what follows from them.
-
-    Attributes
-    ----------
-    oof
-        The predictions.
-    scoring
-        The metric bound to them.
-    X
-        The features, where the user gave them.
-    made
-        The estimate to report, where there is one already; by bbc it is not made again.
-    """
+    """Predictions and a metric; the features and the estimate to report where there are some; and what follows from them."""
 
     def __init__(
         self, oof: Predictions, metric: MetricLike | None = None, X: Any = None, made: Estimate | None = None
@@ -93,13 +80,8 @@ class Case:
         if reported == won.name or reported not in self.scoring.names:
             return won
         at = self.scoring.names.index(reported)
-        return replace(
-            won,
-            name=reported,
-            index=int(self.scoring.candidates[at]),
-            score=float(self.scoring.scores()[0, at]),
-            params=self.scoring.params[at],
-        )
+        index, score = int(self.scoring.candidates[at]), float(self.scoring.scores()[0, at])
+        return replace(won, name=reported, index=index, score=score, params=self.scoring.params[at])
 
     @cached_property
     def tied(self) -> TiedSet | None:
@@ -120,8 +102,7 @@ class Case:
     @cached_property
     def notes(self) -> tuple[Note, ...]:
         """What the predictions and the estimates say of themselves."""
-        made = self.estimate
-        own = (*self.oof.notes, *self.scoring.notes) if made is None else made.notes
+        own = (*self.oof.notes, *self.scoring.notes) if self.estimate is None else self.estimate.notes
         reported = () if self._made is None else self._made.notes
         return (*reported, *own, *self._fold_notes())
 
@@ -134,40 +115,3 @@ class Case:
         except (InputError, NeedError):
             return ()
         return tuple(note for note in made.notes if note.code in ("OF202", "OF204"))
-
-
-@dataclass(frozen=True)
-class Check:
-    """One caveat, declared once.
-
-    Attributes
-    ----------
-    code
-        Its code.
-    title
-        What it is called.
-    severity
-        ``"error"``: do not report the number before this is solved; ``"caution"``: read it with care; ``"tip"``: good to know.
-    says
-        What it says, without numbers, for the table of all checks.
-    advice
-        What to do.
-    source
-        Where the caveat comes from.
-    find
-        The sentence for a case with its own numbers, None where the check has nothing to say. Without it the check speaks
-        through the notes of results only.
-    """
-
-    code: str
-    title: str
-    severity: Severity
-    says: str
-    advice: str
-    source: str
-    find: Callable[[Case], str | None] | None = None
-
-    @property
-    def page(self) -> str:
-        """Its page, relative to the documentation."""
-        return f"checks/{self.code}.md"

@@ -1,28 +1,172 @@
-"""The public `check`: every caveat that applies to some predictions, in order of severity."""
+"""The public `check`: every caveat that applies to some predictions, in order of severity; and the table of all caveats."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import formatting
 from ..data.predictions import Predictions
 from ..exceptions import InputError, got
 from ..metrics import MetricLike
 from ..requirements import check_predictions
-from ..results import SEVERITIES, Checks, Finding
-from . import comparison_checks, data_checks, estimate_checks, selection_checks
-from .case import Case, Check
+from ..results import SEVERITIES, Checks, Finding, Severity
+from .case import Case
+from .finders import FINDERS, Find
 
-_ALL = (
-    *data_checks.CHECKS,
-    *estimate_checks.CHECKS,
-    *selection_checks.CHECKS,
-    *comparison_checks.CHECKS,
-)
+
+class Check(NamedTuple):
+    """One caveat. ``"error"``: do not report the number before this is solved; ``"caution"``: read it with care; ``"tip"``: good
+    to know. Its page in the documentation says more. Without `find` it speaks through the notes of results only.
+    """
+
+    code: str
+    severity: Severity
+    title: str
+    source: str
+    advice: str
+    find: Find | None
+
+    @property
+    def page(self) -> str:
+        """Its page, relative to the documentation."""
+        return f"checks/{self.code}.md"
+
+
+# Code, severity, title, where the caveat comes from; below these, what to do.
+_TABLE = """
+OF101 tip | fewer folds than asked for | Tsamardinos et al. 2015, sect. 8.1
+    Nothing, or join rare classes. With two or three folds prefer more repeats.
+OF102 error | groups on both sides of a split | Raschka 2018, sect. 1.3
+    Use `Plan(groups="auto")`, unless the groups do not matter.
+OF103 caution | fits gave warnings | ours
+    Scale the inputs or raise `max_iter`; the predictions are kept as they are.
+OF104 tip | weights in the fits only | ours
+    Nothing, or score with your own metric that knows the weights.
+OF105 tip | joined as labels | ours
+    Collect both with probabilities if you want to compare rankings (AUC).
+OF106 tip | shared below exact | ours
+    Nothing, or `share="exact"` for the numbers you report.
+OF107 caution | a family gave wrong predictions | ours
+    Nothing: the predictions kept are those of separate fits. Tell the author of the family.
+OF201 tip | draws that could not be scored | ours
+    Fine for a few percent. Otherwise `stratify=True`, or more samples.
+OF202 caution | the TT correction with leave-one-out | Tsamardinos et al. 2015, sect. 9
+    Use `bbc`.
+OF203 caution | a corrected value outside the range | Tsamardinos et al. 2018, sect. 2.3
+    Use `bbc`.
+OF204 caution | a set metric on small folds | Tsamardinos et al. 2015, sect. 8.1
+    Use `bbc`, which pools the folds, or fewer folds, or stratified rounds.
+OF205 caution | failed configurations | ours
+    See `oof.messages`.
+OF206 caution | unfinished folds | Tsamardinos et al. 2018, sect. 3
+    Collect the rest: the same call with the same `store`.
+OF207 tip | dropped configurations | Tsamardinos et al. 2018, sect. 4
+    Nothing.
+OF208 caution | the winner's score without correction | Tsamardinos et al. 2015, sect. 3
+    Use `bbc`.
+OF209 caution | margins of several folds in one ranking | Tsamardinos et al. 2018, footnote 2
+    Prefer configurations with `predict_proba`.
+OF210 caution | dropped on few predictions | Tsamardinos et al. 2018, sect. 5.2.2
+    Use `drop.Bootstrap(min_predictions=50)`, the default.
+OF211 caution | halved on few folds | Tsamardinos et al. 2018, sect. 5.2.2
+    Use `drop=True`, or no dropping, for the number you report.
+OF212 caution | few groups to draw from | ours
+    Treat the interval as rough; more groups, not more samples, would help.
+OF213 error | the other class may be the positive class | ours
+    Name the positive class: `positive=`, `--positive`.
+OF214 caution | a score on the training samples | Raschka 2018, sect. 1.3 and 2.4
+    Use `point632plus`, or any other estimate.
+OF218 caution | no valid interval | ours
+    Hold out one test set, or collect more samples; see the page on intervals.
+OF219 caution | an interval beyond the metric's range | Raschka 2018, sect. 1.7
+    `confidence_interval(method="bca")` on a test set, or `"percentile"`, stays within the range; so may an interval
+    from more samples.
+OF301 tip | tested on the data that picked it | Raschka 2018, sect. 3.3 and 4.5
+    Compare on data that was not used to pick the winner, or report `estimate.bbc` for the selected configuration.
+OF302 caution | splits treated as independent | Raschka 2018, sect. 4.9 and 4.10
+    Use `t_corrected`.
+OF303 caution | two models that hardly differ | Raschka 2018, sect. 4.4
+    Collect more samples.
+OF304 caution | a difference without variance | ours
+    Look at the predictions; such a difference usually has a technical cause.
+OF305 caution | test sets that share samples | Raschka 2018, sect. 4.9
+    Use `t_corrected`.
+OF306 caution | margins of several folds in one area | Tsamardinos et al. 2018, footnote 2
+    Prefer configurations with `predict_proba`, or a test by folds.
+OF307 tip | many pairs without adjustment | Raschka 2018, sect. 4.5
+    Use `adjust="holm"`, the default.
+OF308 tip | folds treated as one test set | Raschka 2018, sect. 4.8
+    Use a test by resampling, such as `t_corrected`, for a statement about learners.
+OF309 caution | shared samples treated as different | Raschka 2018, sect. 4.2
+    Use `mcnemar`.
+OF310 caution | folds on which the metric is undefined | Tsamardinos et al. 2015, sect. 7
+    Use stratified or fewer folds, or a metric such as accuracy.
+OF311 caution | one difference against ten | Raschka 2018, sect. 4.12
+    Use `f_5x2cv`, which uses all ten.
+OF315 tip | over repeats, not over samples | ours
+    Use `over="samples"` for a statement about new samples.
+OF316 tip | simulations without a test | ours
+    Use more samples (`n=`), or a metric such as accuracy.
+OF351 caution | few data sets | Raeder et al. 2010, sect. III; Demšar 2006
+    Read them as a hint, or compare two algorithms with `rank.wilcoxon`, which is exact.
+OF352 tip | tied scores | Raeder et al. 2010, sect. III; Demšar 2006
+    Nothing with `ties=True`. Give more digits if the ties come from rounding.
+OF353 caution | pairs after an omnibus test that found nothing | Raschka 2018, sect. 4.5; Demšar 2006
+    Report the omnibus test; treat the pairs as a hint.
+OF354 caution | data sets left out | ours
+    Fill in the scores: missing scores are rarely missing by chance.
+OF355 tip | ranks of two | Raeder et al. 2010, sect. III; Demšar 2006
+    Use `rank.wilcoxon`.
+OF356 tip | data sets in full agreement | ours
+    Nothing.
+OF357 tip | data sets without a difference | Raeder et al. 2010, sect. III; Demšar 2006
+    Say which you used: `zero_method=`, `ties=`.
+OF358 caution | too few data sets for an interval | ours
+    Use more data sets, or a lower `confidence_level`.
+OF401 caution | stopped before it was stable | Raeder et al. 2010, sect. V
+    Continue with a larger `max_repeats` and the same `store`, or accept the result.
+OF501 caution | accuracy near that of the trivial classifier | Tsamardinos et al. 2015, sect. 8.1 and 8.2
+    Select and report by `balanced_accuracy`, `roc_auc` or `mcc`.
+OF502 caution | no better than chance | Tsamardinos et al. 2015, sect. 8.1
+    Do not claim that anything was learnt; collect more samples, or better features.
+OF503 caution | a perfect score | Raschka 2018, sect. 3.9
+    Look for features that are known only when the label is, and for preprocessing outside the pipeline.
+OF504 error | no estimate can be made | ours
+    Use a metric that is a mean over samples, such as accuracy, or more samples.
+OF511 caution | equal rows on both sides of a split | Raschka 2018, sect. 1.3
+    Hold copies out together (`groups=`), and oversample inside the pipeline; coarse features make equal rows too.
+OF512 tip | configurations that predict the same | ours
+    Look at the parameters in which they differ; remove those without an effect.
+OF521 caution | folds without a class | Tsamardinos et al. 2015, sect. 7
+    Use stratified folds, the default of `Plan`, or fewer folds.
+OF522 tip | training parts far smaller than the data | Raschka 2018, sect. 1.6; Tsamardinos et al. 2018, sect. 2
+    Use 5 or 10 folds for the number you report; two folds are for tests.
+OF523 tip | leave-one-out | Tsamardinos et al. 2015, sect. 7; Raschka 2018, sect. 3.6
+    Use 10 stratified folds, repeated if the fits are cheap.
+OF531 caution | optimism larger than the uncertainty | Tsamardinos et al. 2018, sect. 2.1 and 3
+    Report the estimate of `bbc`, never the winner's cross-validation score.
+OF532 tip | a winner among many equals | Raschka 2018, sect. 3.10
+    Use the simplest or the fastest of them (`select.one_standard_error`), and do not claim that one is best.
+OF533 tip | a winner at the edge of the grid | Raschka 2018, sect. 3.2
+    Try values beyond it, and collect them into the same store, so that all tried configurations are counted.
+OF534 tip | a number of epochs chosen on fewer samples | Tsamardinos et al. 2015, sect. 9
+    Choose by something that does not depend on the sample size, such as early stopping inside the fit.
+OF541 caution | a winner that rarely led | Raeder et al. 2010, sect. IV-A
+    Add repeats: `repeats="auto"` adds them until the order settles.
+OF542 tip | skewed scores over repeats | Raeder et al. 2010, sect. IV-B
+    Report the median beside the mean.
+OF543 tip | too few repeats for a stable ranking | Tsamardinos et al. 2018, sect. 5.2.3 and 5.2.4; Raeder et al. 2010, sect. IV-A
+    Repeat the folds, `Plan(repeats=5)` or `repeats="auto"`; three or four repeats give most of the gain of ten.
+"""
+_ENTRY = re.compile(r"^(OF\d{3}) (\w+) \| (.*) \| (.*)\n((?:    .*\n)+)", re.MULTILINE)
 # All checks by code.
-CHECKS: dict[str, Check] = {check.code: check for check in sorted(_ALL, key=lambda check: check.code)}
+CHECKS = {
+    code: Check(code, severity, title, source, " ".join(advice.split()), FINDERS.get(code))
+    for code, severity, title, source, advice in _ENTRY.findall(_TABLE)
+}
 
 
 def check(oof: Predictions, metric: MetricLike | None = None, *, ignore: Iterable[str] = (), X: Any = None) -> Checks:
@@ -54,8 +198,7 @@ def check(oof: Predictions, metric: MetricLike | None = None, *, ignore: Iterabl
     ('OF531', 'OF301', 'OF307', 'OF532')
     """
     check_predictions(oof, "check")
-    muted = _codes(ignore)
-    return checked(Case(oof, metric, X), muted)
+    return checked(Case(oof, metric, X), _codes(ignore))
 
 
 def checked(case: Case, muted: tuple[str, ...] = ()) -> Checks:
@@ -63,20 +206,19 @@ def checked(case: Case, muted: tuple[str, ...] = ()) -> Checks:
     oof = case.oof
     findings = [finding for c in CHECKS.values() if c.code not in muted for finding in _findings(c, case)]
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
-    about = (
-        f"{formatting.count(oof.n_configs, 'configuration')} on {formatting.count(oof.n_samples, 'sample')}, {oof.plan}"
-    )
-    return Checks(tuple(findings), case.metric.name, about, muted)
+    tried, samples = formatting.count(oof.n_configs, "configuration"), formatting.count(oof.n_samples, "sample")
+    return Checks(tuple(findings), case.metric.name, f"{tried} on {samples}, {oof.plan}", muted)
 
 
 def _findings(check: Check, case: Case) -> list[Finding]:
     """What the check says of the case: its own sentence, or the notes that bear its code."""
     if check.find is not None:
-        text = check.find(case)
-        texts = [] if text is None else [text]
+        texts = [check.find(case)]
     else:
         texts = list(dict.fromkeys(note.text for note in case.notes if note.code == check.code))
-    return [Finding(check.code, check.severity, t, check.advice, check.source, check.page) for t in texts]
+    return [
+        Finding(check.code, check.severity, t, check.advice, check.source, check.page) for t in texts if t is not None
+    ]
 
 
 def _codes(ignore: Iterable[str]) -> tuple[str, ...]:

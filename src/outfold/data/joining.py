@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting
-from ..exceptions import InputError, NeedError, got
+from ..exceptions import InputError, NeedError, got, invalid
+from .cells import Response, State, cell_mask
 from .notes import Note
-from .predictions import Predictions, Response, State, cell_mask
+from .predictions import Predictions
 
 Suffixes = tuple[str, str]
 
@@ -20,11 +21,7 @@ Suffixes = tuple[str, str]
 def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes | None = None) -> Predictions:
     """The configurations of both, in one artifact; an error says what differs where the splits are not the same."""
     if not isinstance(second, Predictions):
-        raise InputError(
-            argument="other",
-            needed="must be Predictions, as `collect` or `load` give",
-            given=f"got {type(second).__name__}",
-        )
+        raise invalid("other", "must be Predictions, as `collect` or `load` give", f"got {type(second).__name__}")
     _refuse_other_splits(first, second)
     first, second = _renamed(first, second, suffixes)
     response = _common_response(first, second)
@@ -55,10 +52,8 @@ def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes
 def _refuse_other_splits(first: Predictions, second: Predictions) -> None:
     found = next(_differences(first, second), None)
     if found is not None:
-        raise NeedError(
-            f"only predictions of the same samples on the same splits can be joined; {found}",
-            remedy="Collect both on the same data, plan and seed.",
-        )
+        problem = f"only predictions of the same samples on the same splits can be joined; {found}"
+        raise NeedError(problem, remedy="Collect both on the same data, plan and seed.")
 
 
 def _differences(first: Predictions, second: Predictions) -> Iterator[str]:
@@ -129,15 +124,11 @@ def _renamed(first: Predictions, second: Predictions, suffixes: Suffixes | None)
         return first, second
     if suffixes is None:
         name = next(c for c in first.configs if c in both)
-        raise InputError(
-            f"both hold a configuration {name!r}" + (f" ({len(both)} names are in both)" if len(both) > 1 else ""),
-            remedy="Tell them apart with `join(other, suffixes=(' old', ' new'))`.",
-        )
+        problem = f"both hold a configuration {name!r}" + (f" ({len(both)} names are in both)" if len(both) > 1 else "")
+        raise InputError(problem, remedy="Tell them apart with `join(other, suffixes=(' old', ' new'))`.")
     pair = isinstance(suffixes, (tuple, list)) and len(suffixes) == 2 and all(isinstance(s, str) for s in suffixes)
     if not pair or suffixes[0] == suffixes[1]:
-        raise InputError(
-            argument="suffixes", needed="must be two different endings, such as (' old', ' new')", given=got(suffixes)
-        )
+        raise invalid("suffixes", "must be two different endings, such as (' old', ' new')", got(suffixes))
     return tuple(_with_ending(oof, both, end) for oof, end in zip((first, second), suffixes, strict=True))  # type: ignore[return-value]
 
 

@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import check_count
-from ..exceptions import InputError, got
-from .plan import Plan, Splits
-from .predictions import Predictions
+from ..exceptions import InputError, got, invalid
+from .plan import Plan
+from .predictions import Predictions, WithConfigs
+from .splitting import Splits
 
 Design = Literal["kfold", "holdout", "5x2cv", "blocked"]
 Layout = Literal["kfold", "balanced", "holdout", "loo", "one test set", "other"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FoldScores:
+class FoldScores(WithConfigs):
     """The score of every configuration in every fold of every repeat.
 
     Parameters
@@ -70,32 +71,6 @@ class FoldScores:
 
     def __repr__(self) -> str:
         return f"<FoldScores of {len(self.configs)} configurations by {self.metric}, {self.plan}>"
-
-    def config_index(self, config: str | int) -> int:
-        """Position of a configuration given by name or by position.
-
-        Parameters
-        ----------
-        config : str or int
-            The configuration.
-
-        Returns
-        -------
-        int
-            Its position in `configs`.
-
-        Examples
-        --------
-        >>> import outfold as of
-        >>> scores = of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
-        >>> scores.config_index("b")
-        1
-        """
-        if isinstance(config, (int, np.integer)) and 0 <= config < len(self.configs):
-            return int(config)
-        if config in self.configs:
-            return self.configs.index(str(config))
-        raise InputError(f"no configuration {config!r}; there are {', '.join(map(repr, self.configs))}.")
 
 
 def layout(oof: Predictions) -> Layout:
@@ -231,36 +206,23 @@ def _columns(scores: Any, configs: Sequence[str] | None) -> tuple[tuple[str, ...
         try:
             columns = [_column(row) for row in scores]
         except TypeError:
-            raise InputError(
-                argument="scores",
-                needed="must be a dict of scores, or an array with a row for each configuration",
-                given=got(scores),
+            raise invalid(
+                "scores", "must be a dict of scores, or an array with a row for each configuration", got(scores)
             ) from None
         names = tuple(f"config {i}" for i in range(len(columns))) if configs is None else tuple(map(str, configs))
     if len({column.size for column in columns}) > 1:
         lengths = ", ".join(f"{name} has {column.size}" for name, column in zip(names, columns, strict=False))
-        raise InputError(
-            argument="scores", needed="must be as many for every configuration, one for each split", given=lengths
-        )
+        raise invalid("scores", "must be as many for every configuration, one for each split", lengths)
     values = np.stack([column.ravel() for column in columns]) if columns else np.empty((0, 0))
     if len(names) != len(values) or len(set(names)) < len(names):
-        raise InputError(
-            argument="configs",
-            needed="must name each configuration, and all names must differ",
-            given=f"{got(names)} for {len(values)}",
+        raise invalid(
+            "configs", "must name each configuration, and all names must differ", f"{got(names)} for {len(values)}"
         )
     if len(values) < 2 or values.shape[1] < 2:
-        raise InputError(
-            argument="scores",
-            needed="must hold at least two configurations and two scores of each",
-            given=f"got {len(values)} with {values.shape[1]}",
-        )
+        needed = "must hold at least two configurations and two scores of each"
+        raise invalid("scores", needed, f"got {len(values)} with {values.shape[1]}")
     if np.isinf(values).any():
-        raise InputError(
-            argument="scores",
-            needed="must be finite numbers, or NaN where a score is undefined",
-            given="some are infinite",
-        )
+        raise invalid("scores", "must be finite numbers, or NaN where a score is undefined", "some are infinite")
     shapes = {column.shape for column in columns}
     repeats = columns[0].shape[0] if len(shapes) == 1 and columns[0].ndim == 2 and columns[0].shape[1] > 1 else None
     return names, values, repeats
@@ -273,7 +235,7 @@ def _column(scores: Any) -> NDArray[np.float64]:
             scores = np.ma.filled(scores.astype(np.float64), np.nan)
         return np.atleast_1d(np.asarray(scores, dtype=np.float64))
     except (TypeError, ValueError) as error:
-        raise InputError(argument="scores", needed="must be numbers, one for each split", given=str(error)) from None
+        raise invalid("scores", "must be numbers, one for each split", str(error)) from None
 
 
 def _plan_of(design: Design | Plan, repeats: int | None, n: int) -> Plan:
@@ -289,13 +251,9 @@ def _plan_of(design: Design | Plan, repeats: int | None, n: int) -> Plan:
         times = check_count(1 if repeats is None else repeats, "repeats")
         plan = Plan(folds=max(n // times, 2), repeats=times, stratify=False)
     else:
-        raise InputError(
-            argument="design", needed="must be 'kfold', 'holdout', '5x2cv', 'blocked' or a Plan", given=got(design)
-        )
+        raise invalid("design", "must be 'kfold', 'holdout', '5x2cv', 'blocked' or a Plan", got(design))
     if repeats is not None and repeats != plan.repeats:
-        raise InputError(
-            argument="repeats", needed=f"must be {plan.repeats} for {plan}, as the design says", given=got(repeats)
-        )
+        raise invalid("repeats", f"must be {plan.repeats} for {plan}, as the design says", got(repeats))
     if plan.folds * plan.repeats != n:
         raise InputError(f"{plan} has {plan.folds * plan.repeats} splits; got {n} scores of every configuration.")
     return plan
@@ -307,8 +265,6 @@ def _layout_of(plan: Plan, n_train: int, n_test: int) -> Layout:
         return "holdout"
     n = n_train + n_test
     if abs(n_test * plan.folds - n) > plan.folds:
-        raise InputError(
-            f"{plan} holds out a {plan.folds}th part of the samples; n_train={n_train} and n_test={n_test} do not",
-            remedy="Give `repeats`, or `design='holdout'` for independent splits.",
-        )
+        problem = f"{plan} holds out a {plan.folds}th part of the samples; n_train={n_train} and n_test={n_test} do not"
+        raise InputError(problem, remedy="Give `repeats`, or `design='holdout'` for independent splits.")
     return "loo" if n_test == 1 else "balanced" if plan.kind == "blocked" else "kfold"

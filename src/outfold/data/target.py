@@ -8,7 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..exceptions import InputError, got
+from .. import formatting
+from ..exceptions import got, invalid
 
 Task = Literal["binary", "multiclass", "regression", "survival", "pointwise"]
 
@@ -54,6 +55,18 @@ class Target:
         event = None if self.event is None else self.event[rows]
         return Target(self.task, self.y[rows], self.classes, event)
 
+    def balance(self) -> str:
+        """How many samples each class has, or what else there is to say: text in brackets, or none."""
+        if self.classes is not None:
+            counts = np.bincount(self.y, minlength=len(self.classes))
+            shown = ", ".join(f"{c!s}: {n:,}" for c, n in zip(self.classes[:5], counts, strict=False))
+            return f" ({len(counts)} classes, {shown}{', …' if len(counts) > 5 else ''})"
+        if self.event is not None:
+            return f" ({int(self.event.sum()):,} events, {int((~self.event).sum()):,} censored)"
+        if self.task == "regression":
+            return f" (values {formatting.number(self.y.min())} to {formatting.number(self.y.max())})"
+        return ""
+
 
 def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str = "y") -> Target:
     """Labels as a `Target`; an error says why they cannot be used.
@@ -72,26 +85,18 @@ def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str =
         What an error calls the labels.
     """
     if np.ma.is_masked(y):
-        raise InputError(
-            argument=what,
-            needed="must have a label for each sample",
-            given=f"{int(np.sum(np.ma.getmaskarray(y)))} labels are masked",
-            remedy="Leave out the samples without a label.",
-        )
+        given = f"{int(np.sum(np.ma.getmaskarray(y)))} labels are masked"
+        raise invalid(what, "must have a label for each sample", given, "Leave out the samples without a label.")
     labels = np.asarray(y)
     if labels.dtype.names is not None or task == "survival":
         return _encode_survival(labels, what)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
-        raise InputError(
-            argument=what,
-            needed="must have one label for each sample, shape (N,)",
-            given=f"it has shape {labels.shape}",
-            remedy="For survival give records (event, time) or columns time, event.",
-        )
+        remedy = "For survival give records (event, time) or columns time, event."
+        raise invalid(what, "must have one label for each sample, shape (N,)", f"it has shape {labels.shape}", remedy)
     if len(labels) == 0:
-        raise InputError(argument=what, needed="must have at least two samples", given="it is empty")
+        raise invalid(what, "must have at least two samples", "it is empty")
     _refuse_missing(labels, what)
     if task == "regression" or (task is None and _is_continuous(labels)):
         return _encode_values(labels, what)
@@ -112,21 +117,15 @@ def _refuse_missing(labels: NDArray[Any], what: str) -> None:
     else:
         return
     if missing.any():
-        raise InputError(
-            argument=what,
-            needed="must have a finite label for each sample",
-            given=f"{int(missing.sum())} labels are missing or infinite, the first at row {int(np.argmax(missing))}",
-            remedy="Leave out the samples without a label.",
-        )
+        given = f"{int(missing.sum())} labels are missing or infinite, the first at row {int(np.argmax(missing))}"
+        raise invalid(what, "must have a finite label for each sample", given, "Leave out the samples without a label.")
 
 
 def _encode_values(labels: NDArray[Any], what: str) -> Target:
     try:
         values = labels.astype(np.float64)
     except (TypeError, ValueError):
-        raise InputError(
-            argument=what, needed="must be numbers for a regression", given=f"it holds {labels.dtype} labels"
-        ) from None
+        raise invalid(what, "must be numbers for a regression", f"it holds {labels.dtype} labels") from None
     return Target("regression", values)
 
 
@@ -134,19 +133,11 @@ def _encode_classes(labels: NDArray[Any], positive: Any, what: str) -> Target:
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError:
-        raise InputError(
-            argument=what,
-            needed="must have labels of one type",
-            given="it mixes labels that cannot be sorted, such as text and numbers",
-            remedy="Use one type.",
-        ) from None
+        given = "it mixes labels that cannot be sorted, such as text and numbers"
+        raise invalid(what, "must have labels of one type", given, "Use one type.") from None
     if len(classes) < 2:
-        raise InputError(
-            argument=what,
-            needed="must have at least two classes",
-            given=f"it holds one class only ({classes[0]!s})",
-            remedy="For per-sample scores use `response='pointwise'`.",
-        )
+        remedy = "For per-sample scores use `response='pointwise'`."
+        raise invalid(what, "must have at least two classes", f"it holds one class only ({classes[0]!s})", remedy)
     codes = codes.astype(np.intp)
     if positive is not None:
         classes, codes = _put_last(classes, codes, positive, what)
@@ -159,11 +150,8 @@ def _put_last(
     """Reorder two classes so that `positive` has code 1."""
     found = [i for i, c in enumerate(classes) if c == positive or str(c) == str(positive)]
     if not found or len(classes) != 2:
-        raise InputError(
-            argument="positive",
-            needed="must name one of two classes",
-            given=f"{got(positive)}, and `{what}` has {len(classes)}: {', '.join(map(str, classes[:10]))}",
-        )
+        given = f"{got(positive)}, and `{what}` has {len(classes)}: {', '.join(map(str, classes[:10]))}"
+        raise invalid("positive", "must name one of two classes", given)
     return (classes[::-1], 1 - codes) if found[0] == 0 else (classes, codes)
 
 
@@ -173,18 +161,16 @@ def _encode_survival(labels: NDArray[Any], what: str) -> Target:
         bools = [n for n in labels.dtype.names if labels.dtype[n].kind == "b"]
         numbers = [n for n in labels.dtype.names if labels.dtype[n].kind in "fiu"]
         if len(bools) != 1 or len(numbers) != 1:
-            raise InputError(argument=what, needed=need, given=f"it has fields {', '.join(labels.dtype.names)}")
+            raise invalid(what, need, f"it has fields {', '.join(labels.dtype.names)}")
         time, event = labels[numbers[0]].astype(np.float64), labels[bools[0]].copy()
     elif labels.ndim == 2 and labels.shape[1] == 2:
         time = labels[:, 0].astype(np.float64)
         if not np.isin(labels[:, 1].astype(np.float64), (0.0, 1.0)).all():
-            raise InputError(argument=what, needed=need, given="the second column holds values other than 0 and 1")
+            raise invalid(what, need, "the second column holds values other than 0 and 1")
         event = labels[:, 1].astype(bool)
     else:
-        raise InputError(argument=what, needed=need, given=f"it has shape {labels.shape}")
+        raise invalid(what, need, f"it has shape {labels.shape}")
     _refuse_missing(time, what)
     if not event.any():
-        raise InputError(
-            argument=what, needed="must have at least one observed event, to compare risks", given="it has none"
-        )
+        raise invalid(what, "must have at least one observed event, to compare risks", "it has none")
     return Target("survival", time, event=event)

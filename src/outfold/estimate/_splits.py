@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from .. import select
 from ..arguments import RngLike, check_confidence_level
 from ..data.notes import Note
-from ..data.predictions import Predictions, State
-from ..exceptions import NeedError
+from ..data.predictions import Predictions
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring
-from ..requirements import block, design, requires
+from ..requirements import block, check_requirements, design, in_fresh, requires
 from ..results import Estimate
 from ..select import RuleLike, as_rule
-from ._build import build, document, single, with_interval
-from ._subject import Subject, of_subject
+from ._build import Subject, build, document, of_subject, single, with_interval
 
 
 @document
@@ -27,24 +23,14 @@ def resubstitution(
 ) -> Estimate:
     """Score a model on the very samples it was fitted on: optimistic, never the answer (section 1.3 of [1]_).
 
-    Parameters
-    ----------
-    {oof, metric}
+    Parameters: {oof, metric}
     config : str, int or None
         A configuration that you named beforehand. None selects one by its resubstitution score; nothing corrects for that.
     {rule}
+    Returns: {estimate}
+    References: {raschka2018}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {raschka2018}
-
-    Examples
-    --------
-    {models}
+    Examples: {models}
     >>> oof = of.collect(models, X, y, plan=3, resub=True, progress=False)
     >>> round(of.estimate.resubstitution(oof, "accuracy", "neighbours").value, 2)
     0.89
@@ -84,21 +70,11 @@ def holdout(
 ) -> Estimate:
     """Estimate the performance of a model trained on one part of the samples by its score on the other (section 1.5 of [1]_).
 
-    Parameters
-    ----------
-    {oof, metric, config, rule, n_resamples, held_out_level, rng}
+    Parameters: {oof, metric, config, rule, n_resamples, held_out_level, rng}
+    Returns: {estimate}
+    References: {raschka2018}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {raschka2018}
-
-    Examples
-    --------
-    {models}
+    Examples: {models}
     >>> oof = of.collect(models, X, y, plan=of.Plan.holdout(), progress=False)
     >>> round(of.estimate.holdout(oof, "accuracy", "bayes").value, 2)
     0.55
@@ -127,21 +103,11 @@ def repeated_holdout(
 ) -> Estimate:
     """Estimate the performance by Monte-Carlo cross-validation: the mean score of many random hold-outs (section 2.3 of [1]_).
 
-    Parameters
-    ----------
-    {oof, metric, config, rule, n_resamples, held_out_level, rng}
+    Parameters: {oof, metric, config, rule, n_resamples, held_out_level, rng}
+    Returns: {estimate}
+    References: {raschka2018}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {raschka2018}
-
-    Examples
-    --------
-    {models}
+    Examples: {models}
     >>> oof = of.collect(models, X, y, plan=of.Plan.repeated_holdout(10), progress=False)
     >>> round(of.estimate.repeated_holdout(oof, "accuracy", "bayes").value, 2)
     0.68
@@ -172,21 +138,11 @@ def loo(
 
     All samples are scored at once.
 
-    Parameters
-    ----------
-    {oof, metric, config, rule, n_resamples, held_out_level, rng}
+    Parameters: {oof, metric, config, rule, n_resamples, held_out_level, rng}
+    Returns: {estimate}
+    References: {raschka2018}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {raschka2018}
-
-    Examples
-    --------
-    {models}
+    Examples: {models}
     >>> oof = of.collect(models, X[::2], y[::2], plan=of.Plan.leave_one_out(), progress=False)
     >>> round(of.estimate.loo(oof, "accuracy", "bayes").value, 2)
     0.66
@@ -238,21 +194,11 @@ def three_way(
     `refit` for the model fitted on all samples. The test part did not select, so nothing has to be corrected, and the interval
     is that of one test set.
 
-    Parameters
-    ----------
-    {oof, metric, rule, n_resamples, confidence_level, rng}
+    Parameters: {oof, metric, rule, n_resamples, confidence_level, rng}
+    Returns: {estimate}
+    References: {raschka2018}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {raschka2018}
-
-    Examples
-    --------
-    {models}
+    Examples: {models}
     >>> oof = of.collect(models, X, y, plan=of.Plan.three_way(), fresh="accuracy", progress=False)
     >>> found = of.estimate.three_way(oof, "accuracy")
     >>> found.selected, round(found.value, 2)
@@ -260,15 +206,8 @@ def three_way(
     """
     scoring = Scoring(oof, metric)
     selection = select.choose(scoring, as_rule(rule))
-    fresh = oof.blocks["fresh"]
-    if not np.any(fresh.state[selection.index] == State.DONE):
-        raise NeedError(
-            argument="three_way",
-            needed=f"needs {selection.name!r} on the test part",
-            given="it was collected for another metric or rule",
-            remedy=f"Collect with `fresh={scoring.metric.name!r}` and the same rule.",
-        )
-    test = Scoring(fresh.sel(config=selection.name), metric)
+    check_requirements("three_way", (in_fresh(selection.name, "test part", scoring.metric.name),), oof)
+    test = Scoring(oof.blocks["fresh"].sel(config=selection.name), metric)
     n_train = len(oof.splits.train_rows(0, 0))
     sizes = {"n_train": n_train, "n_validation": len(scoring.rows), "n_test": len(test.rows)}
     result = build(

@@ -9,14 +9,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..data.plan import NOT_HELD_OUT, Plan
-from ..data.predictions import RESPONSES, Predictions, Response, State, cell_mask
+from ..data.cells import RESPONSES, Response, State, cell_mask
+from ..data.plan import Plan
+from ..data.predictions import Predictions
+from ..data.splitting import NOT_HELD_OUT
 from ..data.target import Target, encode
-from ..exceptions import InputError, got
+from ..docstrings import fill_with
+from ..exceptions import InputError, got, invalid
 from ..formatting import make_frame
 from .tables import LongTable, distinct_codes, not_held_out, numbers_or_codes, uniform
 
+_document = fill_with(
+    {
+        "response": (
+            "response : str or None\n    What the predictions are: ``label``, ``score``, ``proba``, ``value``, ``risk`` or "
+            "``pointwise``. By default the\n    labels and the numbers tell, where they leave no doubt."
+        ),
+        "positive": (
+            "positive : object\n    Which of two classes is the positive one; by default the last in sorted order."
+        ),
+        "threshold": "threshold : float or None\n    Where scores are cut to give labels.",
+        "predictions": "Predictions\n    The artifact that every method reads.",
+    }
+)
 
+
+@_document
 def from_arrays(
     y: Any,
     P: ArrayLike,
@@ -47,22 +65,13 @@ def from_arrays(
         Names of the configurations; ``config 0``, ``config 1``, ... by default.
     groups : array-like or None
         (N,) groups of samples that belong together.
-    response : str or None
-        What the predictions are: ``label``, ``score``, ``proba``, ``value``, ``risk`` or ``pointwise``. By default the
-        labels and the numbers tell, where they leave no doubt.
+    {response}
     samples : array-like or None
         (N,) names of the samples.
-    positive : object
-        Which of two classes is the positive one; by default the last in sorted order.
-    threshold : float or None
-        Where scores are cut to give labels.
+    {positive, threshold}
     params : sequence of dict or None
         The parameters that tell configurations apart, one dict for each configuration.
-
-    Returns
-    -------
-    Predictions
-        The artifact that every method reads.
+    Returns: {predictions}
 
     Examples
     --------
@@ -76,19 +85,16 @@ def from_arrays(
     mask = np.ma.getmaskarray(P) if isinstance(P, np.ma.MaskedArray) else None
     data, words = numbers_or_codes(np.asarray(P))
     if not 1 <= data.ndim <= 4:
-        raise InputError(
-            argument="P", needed="must have shape (N,), (N, C), (N, C, R) or (N, C, R, K)", given=f"it has {data.shape}"
-        )
+        raise invalid("P", "must have shape (N,), (N, C), (N, C, R) or (N, C, R, K)", f"it has {data.shape}")
     if data.size == 0:
-        raise InputError(
-            argument="P", needed="must hold at least one prediction", given=f"it is empty, its shape is {data.shape}"
-        )
+        raise invalid("P", "must hold at least one prediction", f"it is empty, its shape is {data.shape}")
     missing = None if mask is None else _missing(mask)
     raw = _Raw(y, _by_repeat(data), words, missing, folds, configs, groups, samples, params)
     raw.whole = np.asarray(P).dtype.kind in "biu"
     return raw.predictions(response, positive, threshold)
 
 
+@_document
 def from_frame(
     frame: Any,
     *,
@@ -127,18 +133,8 @@ def from_frame(
         Column with the repeat.
     group : str or None
         Column with the group of the sample.
-    response : str or None
-        What the predictions are: ``label``, ``score``, ``proba``, ``value``, ``risk`` or ``pointwise``. By default the
-        labels and the numbers tell, where they leave no doubt.
-    positive : object
-        Which of two classes is the positive one; by default the last in sorted order.
-    threshold : float or None
-        Where scores are cut to give labels.
-
-    Returns
-    -------
-    Predictions
-        The artifact that every method reads.
+    {response, positive, threshold}
+    Returns: {predictions}
 
     Examples
     --------
@@ -166,21 +162,7 @@ def from_frame(
 
 
 def to_frame(oof: Predictions, backend: str | None = None) -> Any:
-    """A long table with a row for every (sample, configuration, repeat) of a done cell.
-
-    Parameters
-    ----------
-    oof : Predictions
-        The predictions.
-    backend : str or None
-        ``"pandas"`` or ``"polars"``; by default the first of them that is installed.
-
-    Returns
-    -------
-    DataFrame
-        Columns sample, config, repeat, fold, label (or time, event; nothing for pointwise scores), prediction (or
-        prediction_<class>), and group where there are groups. A binary probability is that of the positive class.
-    """
+    """The table of `Predictions.to_frame`; a binary probability is that of the positive class."""
     assert oof.samples is not None
     done = cell_mask(oof.folds, oof.state == State.DONE).swapaxes(0, 1)
     config, repeat, sample = np.nonzero(done)
@@ -248,7 +230,7 @@ class _Raw:
     def predictions(self, response: Response | None, positive: Any, threshold: float | None) -> Predictions:
         """Check everything, find out what is predicted, and build the artifact."""
         if response is not None and response not in RESPONSES:
-            raise InputError(argument="response", needed=f"must be one of {', '.join(RESPONSES)}", given=got(response))
+            raise invalid("response", f"must be one of {', '.join(RESPONSES)}", got(response))
         n_repeats, n_configs, n = self.data.shape[:3]
         names = self._names(n_configs)
         samples = np.arange(n) if self.samples is None else _one_each(self.samples, "samples", n)
@@ -259,11 +241,7 @@ class _Raw:
         if response is None:
             response = self._infer(target, used)
         if threshold is not None and (target.task != "binary" or response not in ("score", "proba")):
-            raise InputError(
-                argument="threshold",
-                needed="cuts scores or probabilities of two classes",
-                given="these predictions are neither",
-            )
+            raise invalid("threshold", "cuts scores or probabilities of two classes", "these predictions are neither")
         return Predictions(
             target=target,
             data=self._data(target, response, used),
@@ -283,11 +261,7 @@ class _Raw:
             return tuple(f"config {j}" for j in range(n_configs))
         names = (self.configs,) if isinstance(self.configs, str) else tuple(map(str, self.configs))
         if len(names) != n_configs:
-            raise InputError(
-                argument="configs",
-                needed=f"must name the {n_configs} configurations of P",
-                given=f"it has {len(names)} names",
-            )
+            raise invalid("configs", f"must name the {n_configs} configurations of P", f"it has {len(names)} names")
         return names
 
     def _params(self, n_configs: int) -> tuple[Mapping[str, Any], ...]:
@@ -295,10 +269,8 @@ class _Raw:
             return ()
         params = tuple(dict(p) for p in self.params)
         if len(params) != n_configs:
-            raise InputError(
-                argument="params",
-                needed=f"must have a dict for each of the {n_configs} configurations of P",
-                given=f"it has {len(params)}",
+            raise invalid(
+                "params", f"must have a dict for each of the {n_configs} configurations of P", f"it has {len(params)}"
             )
         return params
 
@@ -331,21 +303,12 @@ class _Raw:
         if response == "pointwise" or (response is None and self.y is None):
             target = Target("pointwise", np.zeros(n))
         elif self.y is None:
-            raise InputError(
-                argument=f"response={response!r}",
-                needed="needs labels",
-                given="y is None",
-                remedy="Only pointwise scores go without.",
-            )
+            raise invalid(f"response={response!r}", "needs labels", "y is None", "Only pointwise scores go without.")
         else:
             task = _TASKS.get(response or "") or ("survival" if np.shape(self.y)[1:] == (2,) else None)
             target = encode(self.y, task=task, positive=positive)
         if len(target) != n:
-            raise InputError(
-                argument="y",
-                needed=f"must have a label for each of the {n} samples of P",
-                given=f"it has {len(target)} labels",
-            )
+            raise invalid("y", f"must have a label for each of the {n} samples of P", f"it has {len(target)} labels")
         return target
 
     def _infer(self, target: Target, used: NDArray[np.bool_]) -> Response:
@@ -387,22 +350,15 @@ class _Raw:
         if response == "label":
             return self._codes(target, used)
         if self.words is not None:
-            raise InputError(
-                argument=f"response={response!r}",
-                needed="needs numbers",
-                given=f"P holds text such as {str(self.words[0])!r}",
-            )
+            raise invalid(f"response={response!r}", "needs numbers", f"P holds text such as {str(self.words[0])!r}")
         data = self.data
         if response == "proba" and target.classes is not None:
             self._refuse_class_columns(target)
         if response in ("score", "proba") and target.classes is not None:
             data = self._by_class(target, target.classes, response, used)
         elif data.ndim == 4:
-            raise InputError(
-                argument=f"response={response!r}",
-                needed="needs one number for each sample",
-                given=f"P has {data.shape[3]} (its last dimension)",
-            )
+            argument = f"response={response!r}"
+            raise invalid(argument, "needs one number for each sample", f"P has {data.shape[3]} (its last dimension)")
         data = np.array(data, dtype=np.float64, order="C")
         data[~used] = np.nan
         return data
@@ -410,11 +366,8 @@ class _Raw:
     def _codes(self, target: Target, used: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Predicted labels as class codes."""
         if self.data.ndim == 4:
-            raise InputError(
-                argument="response='label'",
-                needed="needs one label for each sample",
-                given=f"P has {self.data.shape[3]} (its last dimension)",
-            )
+            needed = "needs one label for each sample"
+            raise invalid("response='label'", needed, f"P has {self.data.shape[3]} (its last dimension)")
         assert target.classes is not None
         labels, codes = (self.words, self.data) if self.words is not None else distinct_codes(self.data)
         assert labels is not None
@@ -423,11 +376,8 @@ class _Raw:
         out = np.where(used, code_of_label[codes], -1)
         unknown = used & (out < 0)
         if unknown.any():
-            raise InputError(
-                argument="P",
-                needed=f"must hold labels of y, which are {', '.join(map(repr, target.classes[:10].tolist()))}",
-                given=got(labels[codes[unknown][0]].item()),
-            )
+            needed = f"must hold labels of y, which are {', '.join(map(repr, target.classes[:10].tolist()))}"
+            raise invalid("P", needed, got(labels[codes[unknown][0]].item()))
         return np.ascontiguousarray(out)
 
     def _by_class(
@@ -437,33 +387,27 @@ class _Raw:
         data, k = self.data, len(classes)
         if data.ndim == 3:
             if target.task == "multiclass":
-                raise InputError(
-                    argument=f"response={response!r}",
-                    needed=f"with {k} classes needs one column for each of them, shape (N, C, R, {k}) "
+                raise invalid(
+                    f"response={response!r}",
+                    f"with {k} classes needs one column for each of them, shape (N, C, R, {k}) "
                     f"(one configuration: (N, 1, 1, {k}))",
-                    given=f"P has {data.ndim} dimensions or fewer",
+                    f"P has {data.ndim} dimensions or fewer",
                 )
             return data
         if data.shape[3] != k:
-            raise InputError(
-                argument="P",
-                needed=f"must have a column for each of the {k} classes of y",
-                given=f"it has {data.shape[3]} columns",
+            raise invalid(
+                "P", f"must have a column for each of the {k} classes of y", f"it has {data.shape[3]} columns"
             )
         data = data[..., _column_order(classes, self.columns)]
         if target.task == "multiclass":
             return data
         if response == "score":
-            raise InputError(
-                argument="P",
-                needed="must have one score for each sample, larger for the positive class",
-                given="it has two columns",
+            raise invalid(
+                "P", "must have one score for each sample, larger for the positive class", "it has two columns"
             )
         if np.abs(data[used].sum(-1) - 1).max(initial=0) > _SUM_TOLERANCE:
-            raise InputError(
-                "the two probabilities of a sample must sum to 1; they do not",
-                remedy="Give the column of the positive class.",
-            )
+            problem = "the two probabilities of a sample must sum to 1; they do not"
+            raise InputError(problem, remedy="Give the column of the positive class.")
         return data[..., 1]
 
 
@@ -475,12 +419,8 @@ def _column_order(classes: NDArray[Any], columns: list[str] | None) -> list[int]
     # The longest match, because the name of one class may be the end of another's.
     ends = [max((w for w in words if name.casefold().endswith(w)), key=len, default=None) for name in columns]
     if sorted(ends, key=str) != sorted(words):
-        raise InputError(
-            argument="prediction",
-            needed=f"must name columns that end with the names of the classes, {', '.join(words)}",
-            given=f"the columns are {', '.join(columns)}",
-            remedy="Rename them.",
-        )
+        needed = f"must name columns that end with the names of the classes, {', '.join(words)}"
+        raise invalid("prediction", needed, f"the columns are {', '.join(columns)}", "Rename them.")
     return [ends.index(w) for w in words]
 
 
@@ -507,13 +447,11 @@ def _missing(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def _one_each(values: Any, what: str, n: int) -> NDArray[Any]:
     if np.ma.is_masked(values):
-        raise InputError(argument=what, needed="must have an entry for each sample", given="some are masked")
+        raise invalid(what, "must have an entry for each sample", "some are masked")
     out = np.array(values)  # a copy: it is going to be made immutable
     if out.shape != (n,):
-        raise InputError(
-            argument=what,
-            needed=f"must have one entry for each of the {n} samples, shape ({n},)",
-            given=f"its shape is {out.shape}",
+        raise invalid(
+            what, f"must have one entry for each of the {n} samples, shape ({n},)", f"its shape is {out.shape}"
         )
     return out
 
@@ -521,10 +459,8 @@ def _one_each(values: Any, what: str, n: int) -> NDArray[Any]:
 def _known_groups(groups: NDArray[Any]) -> NDArray[Any]:
     missing = np.array([v is None or type(v).__name__ == "NAType" or v != v for v in groups.tolist()], dtype=bool)
     if missing.any():
-        raise InputError(
-            argument="groups",
-            needed="must have a group for each sample",
-            given=f"the group of sample {int(np.argmax(missing))} is missing",
+        raise invalid(
+            "groups", "must have a group for each sample", f"the group of sample {int(np.argmax(missing))} is missing"
         )
     return groups
 
@@ -534,30 +470,17 @@ def _fold_codes(folds: Any, n: int, n_repeats: int) -> NDArray[np.int32]:
     if folds is None:
         return np.zeros((n, n_repeats), dtype=np.int32)
     if np.ma.is_masked(folds):
-        raise InputError(
-            argument="folds",
-            needed="must not be masked",
-            given="some entries are",
-            remedy="Use -1 where a sample was not held out.",
-        )
+        raise invalid("folds", "must not be masked", "some entries are", "Use -1 where a sample was not held out.")
     labels = uniform(np.asarray(folds))
     labels = labels[:, None] if labels.ndim == 1 else labels
     if labels.shape != (n, n_repeats):
-        raise InputError(
-            argument="folds",
-            needed=f"must have shape ({n}, {n_repeats}), samples x repeats",
-            given=f"it has {np.shape(folds)}",
-        )
+        raise invalid("folds", f"must have shape ({n}, {n_repeats}), samples x repeats", f"it has {np.shape(folds)}")
     out = not_held_out(labels)
     known = [np.unique(labels[~out[:, r], r]) for r in range(n_repeats)]
     empty = [r for r, names in enumerate(known) if len(names) == 0]
     if empty:
-        raise InputError(
-            argument="folds",
-            needed="must hold out samples in every repeat",
-            given=f"none is held out in repeat {empty[0]}",
-            remedy="Leave that repeat out.",
-        )
+        needed = "must hold out samples in every repeat"
+        raise invalid("folds", needed, f"none is held out in repeat {empty[0]}", "Leave that repeat out.")
     names = np.unique(np.concatenate(known))
     if len(names) < sum(map(len, known)):
         known = [names] * n_repeats  # one numbering for all, so that fold 3 is fold 3 in every repeat

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from .. import formatting
-from ..data.plan import fingerprint
 from ..data.predictions import AUTO, Predictions
+from ..data.splitting import fingerprint
 from ..data.target import Target
 from ..exceptions import StoreMismatchError
 
@@ -48,10 +48,8 @@ def refuse_mismatch(name: str, known: Predictions, header: Predictions, identity
             if key in known.blocks and known.blocks[key].fingerprint != block.fingerprint
         ]
     if differ:
-        raise StoreMismatchError(
-            f"{name} was made with {', '.join(differ)}",
-            remedy="To go on, give what it was made with; else use another `store`, or delete it to start anew.",
-        )
+        remedy = "To go on, give what it was made with; else use another `store`, or delete it to start anew."
+        raise StoreMismatchError(f"{name} was made with {', '.join(differ)}", remedy=remedy)
 
 
 def _identity_differences(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.plan import NOT_HELD_OUT
-from ..exceptions import FileError, InputError, got
+from ..data.splitting import NOT_HELD_OUT
+from ..exceptions import FileError, InputError, got, invalid
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -67,19 +67,13 @@ class LongTable:
         try:
             self.frame: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
         except TypeError:
-            raise InputError(
-                argument="frame", needed="must be a pandas or polars data frame", given=f"got {type(frame).__name__}"
-            ) from None
+            raise invalid("frame", "must be a pandas or polars data frame", f"got {type(frame).__name__}") from None
         except nw.exceptions.DuplicateError:
             raise InputError(
                 "two columns of the table have the same name", remedy="Rename or leave out one of them."
             ) from None
         if len(self.frame) == 0:
-            raise InputError(
-                argument="frame",
-                needed="must have a row for every (sample, configuration, repeat)",
-                given="the table has no rows",
-            )
+            raise invalid("frame", "must have a row for every (sample, configuration, repeat)", "the table has no rows")
         self._sample, self.samples = self._codes(sample, "sample", in_order=True)
         only = np.zeros(len(self.frame), dtype=np.intp)
         self._config, self.configs = only, None
@@ -99,13 +93,10 @@ class LongTable:
         if not isinstance(columns, str):
             parts = [self.predictions(name) for name in columns]
             if not parts:
-                raise InputError(argument="prediction", needed="must name at least one column", given=got([]))
+                raise invalid("prediction", "must name at least one column", got([]))
             if any(words is not None for _, words in parts):
-                raise InputError(
-                    argument="prediction",
-                    needed="with several columns, one for each class, needs numbers in all of them",
-                    given="one of them holds text",
-                )
+                needed = "with several columns, one for each class, needs numbers in all of them"
+                raise invalid("prediction", needed, "one of them holds text")
             return np.stack([data for data, _ in parts], axis=-1), None
         series = self._column(columns, "prediction")
         if _is_text(series):
@@ -121,17 +112,12 @@ class LongTable:
         if isinstance(label, str):
             return self.of_sample(label, "label")
         if len(label) != 2:
-            raise InputError(
-                argument="label", needed="must be a column or a pair of columns (time, event)", given=got(label)
-            )
+            raise invalid("label", "must be a column or a pair of columns (time, event)", got(label))
         try:
             return np.stack([self.of_sample(name, "label").astype(np.float64) for name in label], axis=1)
         except ValueError:
-            raise InputError(
-                argument="label",
-                needed="with two columns needs numbers in both: a time, and an event of 0 or 1",
-                given=f"{got(label)}, whose values are not all numbers",
-            ) from None
+            needed = "with two columns needs numbers in both: a time, and an event of 0 or 1"
+            raise invalid("label", needed, f"{got(label)}, whose values are not all numbers") from None
 
     def folds(self, fold: str | None) -> NDArray[Any]:
         """(N, R) fold codes; -1 where a sample has no row in a repeat."""
@@ -178,9 +164,7 @@ class LongTable:
 
     def _column(self, name: str, what: str) -> nw.Series[Any]:
         if name not in self.frame.columns:
-            raise InputError(
-                argument=what, needed=f"must be one of the columns {', '.join(self.frame.columns)}", given=got(name)
-            )
+            raise invalid(what, f"must be one of the columns {', '.join(self.frame.columns)}", got(name))
         return self.frame[name]
 
     def _codes(self, name: str, what: str, in_order: bool = False) -> tuple[NDArray[np.intp], NDArray[Any]]:

@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 
+from internals import answers, compare_arrays, fit_by_family
 from outfold.fitting.sharing import Family, Unsuitable, View
 
 
@@ -253,3 +254,21 @@ class Keep(TransformerMixin, BaseEstimator):
 
     def transform(self, X):
         return X[:, list(self.columns)]
+
+
+def check_company(family, members, X, y, *, X_test=None, sample_weight=None, rng=0, subsets=3):
+    """What a member predicts must not depend, in any bit, on its fellows or their order.
+
+    Some members alone, and `subsets` random ones in random order, against all members together.
+    """
+    X_test = X if X_test is None else X_test
+    fit_params = {} if sample_weight is None else {"sample_weight": sample_weight}
+    draw = np.random.default_rng(rng)
+    picks = [draw.permutation(len(members))[: draw.integers(1, len(members) + 1)] for _ in range(subsets)]
+    picks += [np.array([i]) for i in draw.permutation(len(members))[:subsets]]
+    together = [answers(model, X_test) for model, _ in fit_by_family(family, members, X, y, **fit_params)]
+    for pick in picks:
+        some = fit_by_family(family, [members[i] for i in pick], X, y, **fit_params)
+        for i, (model, _) in zip(pick, some, strict=True):
+            for method, got in answers(model, X_test).items():
+                compare_arrays(f"among fewer members, {method} of {members[i]!r}", together[i][method], got)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from share_estimators import check_company
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -18,7 +19,7 @@ from sklearn.ensemble import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from internals import check_company, check_family
+from internals import check_family
 from outfold.fitting.sharing import Unsuitable, family_of
 
 LABELS = (np.array(["b", "a", "c"]), np.array([7, -2, 30]), np.array([True, False]))

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from share_estimators import check_company
 
-from internals import check_company, check_family
+from internals import check_family
 from outfold.fitting.sharing import Unsuitable, family_of
 
 LIGHT = (

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from share_estimators import check_company
 from sklearn.linear_model import ElasticNet, Lasso, Ridge, RidgeClassifier
 from threadpoolctl import threadpool_limits
 
@@ -12,7 +13,6 @@ from internals import (
     LassoFamily,
     RidgeClassifierFamily,
     RidgeFamily,
-    check_company,
     check_family,
     is_full_rank,
 )

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from share_estimators import check_company
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 import outfold as of
-from internals import BinaryLoss, LogisticFamily, MultinomialLoss, check_company, check_family, minimise, penalty_of
+from internals import BinaryLoss, LogisticFamily, MultinomialLoss, check_family, minimise, penalty_of
 from outfold.fitting.sharing import Unsuitable, family_of
 
 LOGISTIC = LogisticFamily()

@@ -150,6 +150,30 @@ def test_what_was_thrown_away_is_not_told_of(register, data, monkeypatch):
     assert oof.provenance["sharing"]["families"] == {}
 
 
+class Blurred(Scales):
+    """Probabilities drawn towards a half by a fifth, labels as they were."""
+
+    level = "close"
+
+    def fit(self, members, X, y, **fit_params):
+        return [Blur(model) for model in super().fit(members, X, y, **fit_params)]
+
+
+class Blur(TallyView):
+    def predict_proba(self, X):
+        return 0.8 * self.member.predict_proba(X) + 0.1
+
+
+class Tolerant(Blurred):
+    close_limit = 0.25
+
+
+@pytest.mark.parametrize(("family", "found"), [(Blurred, ["OF107"]), (Tolerant, ["OF106"])])
+def test_a_close_family_states_its_own_limit(register, data, family, found):
+    register(family())
+    assert codes(collect(scales(), *data, PLAN, share="close")) == found
+
+
 def test_a_family_is_checked_with_members_it_is_for(data):
     with pytest.raises(AssertionError, match=r"Shifts.estimator is 'share_estimators.Shift', but Tally\(\) is a"):
         check_family(Shifts(), [Tally()], *data)

@@ -7,10 +7,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from share_estimators import check_company
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from internals import check_company, check_family, neighbours
+from internals import check_family, neighbours
 from outfold.fitting.sharing import Unsuitable, family_of
 
 KINDS = ("normal", "rounded", "counts", "duplicates", "far", "single", "one", "constant")

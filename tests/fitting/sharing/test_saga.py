@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from share_estimators import check_company
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 import outfold as of
-from internals import LogisticFamily, SagaFamily, check_company, check_family, compiling, saga
+from internals import LogisticFamily, SagaFamily, check_family, compiling, saga
 from outfold.fitting.sharing import Unsuitable, family_of
 
 pytest.importorskip("numba", reason="the solver is compiled")

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from share_estimators import check_company
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from internals import CutClassificationTree, CutRegressionTree, check_company, check_family
+from internals import CutClassificationTree, CutRegressionTree, check_family
 from outfold.fitting.sharing import Unsuitable
 
 KINDS = {

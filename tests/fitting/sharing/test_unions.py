@@ -1,4 +1,4 @@
-"""Unions that differ in one transformer have the others in common; what they give is what each gives by itself."""
+"""Feature unions and column transformers are steps as others are: shared ones give what separate fits give."""
 
 from __future__ import annotations
 
@@ -11,15 +11,11 @@ from hypothesis import strategies as st
 from share_estimators import (
     DrawingShift,
     FailsIn,
-    Restless,
     Shift,
     ShiftInPlace,
-    Slow,
     Warns,
-    Weighted,
     WritesIntoFrames,
 )
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
 from sklearn.datasets import make_classification
@@ -30,7 +26,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import FeatureUnion, make_pipeline, make_union
 from sklearn.preprocessing import (
-    FunctionTransformer,
     KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
@@ -38,8 +33,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from collect_estimators import DrawsGlobally, Tally, fits
-from internals import Plan, can_be_shared, collect, make_plan, transform_cache, union_of, union_parts
+from collect_estimators import DrawsGlobally, Tally
+from internals import Plan, collect
 
 pytestmark = pytest.mark.usefixtures("patient")
 
@@ -67,23 +62,9 @@ def both(configs, X, y, plan=PLAN, **options):
 
 
 def piped(*unions, model=None):
-    return {f"c{i}": make_pipeline(union, model or Tally()) for i, union in enumerate(unions)}
-
-
-def n_fits(configs, data, log, **options):
-    """Fits that were logged for a collection on the three hold-outs of the plan, and for one without sharing."""
-    before = fits(log)
-    shared = collect(configs, *data, PLAN, rng=0, share_check=False, **options)
-    between = fits(log)
-    same(shared, collect(configs, *data, PLAN, rng=0, share=False))
-    return between - before, fits(log) - between
-
-
-@pytest.fixture
-def log(tmp_path):
-    path = tmp_path / "log"
-    path.touch()
-    return str(path)
+    """Two models after each union, which is fitted once for both."""
+    models = {"c": model or Tally(), "d": LogisticRegression(C=0.5)}
+    return {f"{name}{i}": make_pipeline(union, m) for i, union in enumerate(unions) for name, m in models.items()}
 
 
 # -- the same bits --------------------------------------------------------------------------------------
@@ -112,7 +93,9 @@ def test_random_feature_unions(drawn, seed):
         chosen = drawn.draw(st.lists(st.sampled_from(STRANDS[:-1]), min_size=1, max_size=3))
         sides = [(f"{'abc'[(i + j) % 3]}{j}", strand) for j, strand in enumerate([*chosen, "drop"])]
         weights = drawn.draw(st.sampled_from([None, {sides[0][0]: 0.5}, {sides[0][0]: 2, sides[-1][0]: 3.0}]))
-        configs[f"c{i}"] = make_pipeline(MaxAbsScaler(), FeatureUnion(sides, transformer_weights=weights), GaussianNB())
+        union = FeatureUnion(sides, transformer_weights=weights)
+        for model in (GaussianNB(), LogisticRegression()):
+            configs[f"{model} {i}"] = make_pipeline(MaxAbsScaler(), union, model)
     # GaussianNB refuses sparse rows, in the same words.
     both(configs | {"plain": GaussianNB()}, X, y)
 
@@ -130,7 +113,8 @@ def test_random_column_transformers(drawn, seed):
             sparse_threshold=drawn.draw(st.sampled_from([0.0, 0.3, 1.0])),
             transformer_weights=drawn.draw(st.sampled_from([None, {"remainder": 0.1}])),
         )
-        configs[f"c{i}"] = make_pipeline(columns, LogisticRegression())
+        for C in (0.1, 1.0):
+            configs[f"c{i}({C})"] = make_pipeline(columns, LogisticRegression(C=C))
     both(configs | {"plain": GaussianNB()}, X, y)
 
 
@@ -166,10 +150,7 @@ def test_frames_by_name(data):
         make_column_transformer((MinMaxScaler(), numbers), (encoder, ["c"])),
         make_column_transformer((StandardScaler(), slice("a", "b")), (encoder, ["c"]), remainder="passthrough"),
     ]
-    oof = both(piped(*tables, model=LogisticRegression()), frame, y)
-    assert oof.completeness == 1.0
-    found = make_plan(list(piped(*tables).values()), "exact")
-    assert [[number for _, number in path.steps[0].union_parts] for path in found.paths] == [[0], [0], [0], [0], [0]]
+    assert both(piped(*tables, model=LogisticRegression()), frame, y).completeness == 1.0
 
 
 def test_polars_frames(data):
@@ -180,119 +161,7 @@ def test_polars_frames(data):
     assert both(piped(*tables, model=LogisticRegression()), frame, y).completeness == 1.0
 
 
-# -- how often ------------------------------------------------------------------------------------------
-
-
-def test_what_unions_have_in_common_is_fitted_once(data, log):
-    unions = [make_union(Shift(a, log), Shift(b + 10, log)) for a in (1, 2, 3) for b in (1, 2, 3, 4)]
-    assert n_fits(piped(*unions), data, log) == (3 * 7, 3 * 24)
-    behind = {f"s{i}": make_pipeline(StandardScaler(), union, Tally()) for i, union in enumerate(unions)}
-    assert n_fits(piped(*unions) | behind, data, log) == (2 * 3 * 7, 2 * 3 * 24)
-
-
-def test_columns_are_part_of_it(data, log):
-    tables = [
-        make_column_transformer((Shift(1, log), [0, 1]), (Shift(n, log), [2, 3]), remainder=Shift(9, log))
-        for n in (1, 2, 3)
-    ]
-    assert n_fits(piped(*tables), data, log) == (3 * (1 + 3 + 1), 3 * 9)
-    others = [make_column_transformer((Shift(1, log), c), (MinMaxScaler(), [3])) for c in ([0], [1], [0, 1], (0, 1))]
-    assert n_fits(piped(*others), data, log) == (12, 12)
-    # What is left for the remainder depends on the columns of the others.
-    rests = [make_column_transformer((MinMaxScaler(), c), remainder=Shift(1, log)) for c in ([0], [1])]
-    assert n_fits(piped(*rests), data, log) == (6, 6)
-
-
-def test_names_do_not_matter_and_weights_do(data, log):
-    def union(a, b, weights=None):
-        return FeatureUnion([(a, Shift(1, log)), (b, PCA(2))], transformer_weights=weights)
-
-    same_node = piped(union("a", "b"), union("b", "a"), union("x", "y"))
-    assert len({path.steps[0].node for path in make_plan(list(same_node.values()), "exact").paths}) == 1
-    assert n_fits(same_node, data, log) == (3, 9)
-    weighted = piped(union("a", "b", {"a": 2.0}), union("b", "a", {"b": 2.0}), union("a", "b", {"b": 2.0}))
-    assert len({path.steps[0].node for path in make_plan(list(weighted.values()), "exact").paths}) == 2
-    assert n_fits(weighted, data, log) == (3, 9)
-
-
-def test_one_union_may_have_the_same_twice(data, log):
-    union = FeatureUnion([("a", Shift(1, log)), ("b", Shift(1, log))], transformer_weights={"b": 3.0})
-    assert n_fits(piped(union, model=LogisticRegression()), data, log) == (3, 6)
-
-
-def test_arguments_of_fit(data, log):
-    X, y = data
-    weights = np.linspace(0.1, 3, len(y))
-    configs = {f"c{n}": make_pipeline(make_union(Weighted(1, log), Weighted(n, log)), Tally()) for n in (2, 3)}
-    options = {"fit_params": {"featureunion__weight": weights}}
-    shared = collect(configs, X, y, PLAN, share_check=False, **options)
-    assert fits(log) == 3 * 3
-    same(shared, collect(configs, X, y, PLAN, share=False, **options))
-    assert shared.data.tobytes() != collect(configs, X, y, PLAN).data.tobytes()
-
-
-def test_seeds_are_part_of_it(data):
-    unions = [
-        make_union(PCA(2, svd_solver="randomized", random_state=s), SelectKBest(k=k)) for s in (1, 2) for k in (1, 2)
-    ]
-    found = make_plan(list(piped(*unions).values()), "exact")
-    numbers = [dict(path.steps[0].union_parts)[0] for path in found.paths]
-    assert numbers[0] == numbers[1] != numbers[2] == numbers[3]
-    both(piped(*unions), *data)
-
-
-def test_rows_beyond_the_budget_are_not_kept(data, log, monkeypatch):
-    monkeypatch.setattr(transform_cache, "_BUDGET", 0)
-    X, y = data
-    wide = FunctionTransformer(np.tile, kw_args={"reps": (1, 40)})
-    unions = [make_union(make_pipeline(Shift(1, log), wide), SelectKBest(k=k)) for k in (1, 2, 3)]
-    assert n_fits(piped(*unions), data, log) == (9, 9)
-    made = collect(piped(*unions), X, y, PLAN).provenance["sharing"]
-    assert made["peak_bytes"] >= 40 * X.nbytes
-
-
-def test_explain(data, capsys):
-    unions = [make_union(PCA(p), SelectKBest(k=k)) for p in (1, 2) for k in (1, 2, 3)]
-    collect(piped(*unions), *data, PLAN, explain=True)
-    assert capsys.readouterr().out.splitlines() == [
-        "18 fits of 6 configurations on 3 hold-outs, shared at level exact",
-        "  parts   FeatureUnion  12 in 6 steps, 5 different",
-        "  saved   0 of 18 fits of models, 0 of 18 fits of steps",
-    ]
-
-
 # -- what is left to the union ---------------------------------------------------------------------------
-
-
-class Mine(FeatureUnion):
-    pass
-
-
-def test_only_plain_unions_are_taken_to_pieces():
-    pair = [("a", PCA(1)), ("b", SelectKBest(k=1))]
-    assert [place for place, _ in union_of(FeatureUnion(pair)).parts] == [0, 1]
-    table = ColumnTransformer([("a", PCA(1), [0]), ("b", "drop", [1])], remainder=PCA())
-    assert [place for place, _ in union_of(table).parts] == [0, 2]
-    left = [
-        Mine(pair),
-        FeatureUnion(pair, n_jobs=1),
-        FeatureUnion(pair, verbose=True),
-        FeatureUnion(pair).set_output(transform="pandas"),
-        FeatureUnion([("a", PCA(1).set_output(transform="pandas")), ("b", PCA(2))]),
-        FeatureUnion([("a", make_pipeline(PCA(1), verbose=True)), ("b", PCA(2))]),
-        FeatureUnion([("a", PCA(1)), ("a", PCA(2))]),
-        FeatureUnion([("a__b", PCA(1))]),
-        FeatureUnion(pair, transformer_weights={"c": 1.0}),
-        FeatureUnion(tuple(pair)),
-        FeatureUnion("ab"),
-        ColumnTransformer([("a", PCA(1), lambda X: [0])]),
-        ColumnTransformer([("remainder", PCA(1), [0])]),
-        ColumnTransformer(pair),
-        PCA(1),
-    ]
-    assert [union_of(union) for union in left] == [None] * len(left)
-    with config_context(transform_output="pandas"):
-        assert union_of(FeatureUnion(pair)) is None
 
 
 def test_unions_that_cannot_be_fitted_keep_their_messages(data):
@@ -312,7 +181,7 @@ def test_unions_that_cannot_be_fitted_keep_their_messages(data):
         ColumnTransformer([("a", PCA(1), [0, 1]), ("b", MinMaxScaler(), [77])]),
     ]
     oof = both(piped(*unions), *data)
-    assert {name for name, _, _ in oof.messages} == {f"c{i}" for i in range(1, len(unions))}
+    assert {name for name, _, _ in oof.messages} == {f"{name}{i}" for i in range(1, len(unions)) for name in "cd"}
 
 
 def test_parts_that_write_into_their_rows(data):
@@ -348,20 +217,6 @@ def test_parts_that_write_into_a_frame(data):
     assert oof.completeness == 1.0
 
 
-def test_rows_that_cannot_be_locked(data, monkeypatch):
-    pd = pytest.importorskip("pandas")
-    X = data[0]
-    frame, union = pd.DataFrame(X), make_union(PCA(1), PCA(2))
-    copies, views = (make_column_transformer((PCA(1), where)) for where in ([0, 1], slice(0, 2)))
-    assert can_be_shared(union, X, trusted=False)
-    assert can_be_shared(union, sp.csr_array(X), trusted=True)
-    assert not can_be_shared(union, sp.csr_array(X), trusted=False)
-    for safe in (True, False):  # frames of pandas 3, and those before it
-        monkeypatch.setattr(union_parts, "frames_are_safe", lambda safe=safe: safe)
-        assert [can_be_shared(u, frame, trusted=True) for u in (union, copies, views)] == [safe, True, safe]
-        assert not any(can_be_shared(u, frame, trusted=False) for u in (union, copies, views))
-
-
 def test_parts_that_draw_globally(data):
     unions = [make_union(DrawingShift(), SelectKBest(k=k)) for k in (1, 2)]
     unions += [make_union(DrawingShift(), DrawingShift(1.0)), make_union(DrawingShift(1.0), SelectKBest(k=1))]
@@ -371,21 +226,4 @@ def test_parts_that_draw_globally(data):
 
 def test_every_fit_keeps_its_warnings(data):
     unions = [make_union(Warns(), SelectKBest(k=k)) for k in (1, 2, 3)]
-    assert both(piped(*unions), *data).provenance["warnings"] == {"UserWarning": 9, "RuntimeWarning": 9}
-
-
-def test_the_time_of_what_is_lent_counts_too(data):
-    configs = piped(*(make_union(Slow(), Shift(n)) for n in (1, 2)), model=Tally(pause=0.3)) | {"ok": Tally()}
-    oof = collect(configs, *data, Plan(folds=2), timeout=0.5)
-    assert set(oof.messages) == {(name, 0, k) for name in ("c0", "c1") for k in (0, 1)}
-    assert set(oof.messages.values()) == {"TimeoutError: no result after 0.5 s"}
-
-
-def test_a_difference_ends_it(data, log):
-    """One that gives something else every time cannot be proved; from the first check on, every union fits its own."""
-    configs = piped(*(make_union(Restless(1.0, log), SelectKBest(k=k)) for k in (1, 2, 3)))
-    oof = collect(configs, *data, PLAN)
-    assert oof.provenance["sharing"]["checks"] == 1
-    assert fits(log) == 9  # the second union had it from the first, and then from its own fit
-    collect(configs, *data, PLAN, share_check=False)
-    assert fits(log) == 9 + 3
+    assert both(piped(*unions), *data).provenance["warnings"] == {"UserWarning": 18, "RuntimeWarning": 18}

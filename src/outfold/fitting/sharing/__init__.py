@@ -1,8 +1,6 @@
 """Fits shared between configurations: what several of them have in common is computed once."""
 
-from .family import Family, Level, Unsuitable, View
-from .proof import check_family
-from .registry import family_of, known_families, register_family
+from .family import Family, Level, Unsuitable, View, check_family, family_of, known_families, register_family
 
 __all__ = [
     "Family",

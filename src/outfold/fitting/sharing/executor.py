@@ -34,9 +34,8 @@ from ..executor import (
 from ..limits import record_warnings
 from ..predict import RowPredictions
 from ..worker import Batch, FitOutcome
-from .family import Level
+from .family import Level, as_new, is_builtin
 from .plan import FamilyGroup, SharingPlan, SharingRecipe, make_plan
-from .registry import as_new, is_builtin
 from .summary import SharedFit, SharingCounts, explain_plan, family_key
 from .transform_cache import CACHE, FailedVerification, ModelResult, PathEnd, SharedBatch
 from .verification import outcomes_differ
@@ -156,19 +155,15 @@ class SharingExecutor(Executor):
         with record_warnings() as names:
             try:
                 end = CACHE.follow(batch, recipe)
-                known = CACHE.result_for(recipe)
-                predicted = known.predicted if known else _fit_model(batch, recipe, end)
+                predicted = _fit_model(batch, recipe, end)
             except KeyboardInterrupt:
                 raise
             except BaseException:
                 return self.after_failure(batch, recipe, start, end)
         own = max(perf_counter() - start - sum(seconds for _, seconds in end.new), 0.0)
-        result = known or ModelResult(predicted, tuple(names))
-        if known is None:
-            CACHE.keep_result(recipe, result)
-        shared = SharedFit(own, tuple(end.new), len(path.steps), end.n_steps, peak=end.peak, copied=known is not None)
+        shared = SharedFit(own, tuple(end.new), len(path.steps), end.n_steps, peak=end.peak)
         shared = shared._replace(n_checks=end.n_checks, failed=end.failed)
-        return _outcome_of(batch, recipe, end, result, shared)
+        return _outcome_of(batch, recipe, end, ModelResult(predicted, tuple(names)), shared)
 
     def after_failure(
         self, batch: SharedBatch, recipe: SharingRecipe, start: float, end: PathEnd | None = None
@@ -219,11 +214,9 @@ class SharingExecutor(Executor):
 
     # -- what came back ---------------------------------------------------------------------------------
 
-    def own_seconds(self, outcome: FitOutcome) -> float | None:
+    def own_seconds(self, outcome: FitOutcome) -> float:
         """The seconds of the model, without the transformers before it."""
-        if outcome.shared is None:
-            return outcome.seconds
-        return None if outcome.shared.copied else outcome.shared.own_seconds
+        return outcome.seconds if outcome.shared is None else float(outcome.shared.own_seconds)
 
     def count(self, outcome: FitOutcome, void: bool = False) -> None:
         """Count what was asked for and what was done."""
@@ -405,32 +398,17 @@ class _FamilyFit:
 
     def outcomes(self) -> list[FitOutcome]:
         """The outcomes of the members of the unit, in their order."""
-        members, start = self.unit, perf_counter()
+        start = perf_counter()
         try:
-            self.end = CACHE.follow(self.batch, members[0])
-            known = [CACHE.result_for(recipe) for recipe in members]
+            self.end = CACHE.follow(self.batch, self.unit[0])
         except KeyboardInterrupt:
             raise
         except BaseException:
-            return [self.executor.after_failure(self.batch, recipe, start) for recipe in members]
-        self.unit = [recipe for recipe, result in zip(members, known, strict=True) if result is None]
-        fitted = iter(self._fitted() if self.unit else [])
-        outcomes = [self._copied(r, one) if one else next(fitted) for r, one in zip(members, known, strict=True)]
-        return self._with_path(outcomes)
-
-    def _fitted(self) -> list[FitOutcome]:
-        """What the family gives for those that no equal model on equal rows is known for."""
+            return [self.executor.after_failure(self.batch, recipe, start) for recipe in self.unit]
         models = self._models()
         results = self._predict(models)
-        return self._verified([self._outcome(i, models[i], results[i]) for i in range(len(self.unit))])
-
-    def _copied(self, recipe: SharingRecipe, result: ModelResult) -> FitOutcome:
-        shared = self._shared(recipe, 0.0, leads=False, copied=True)
-        return _outcome_of(self.batch, recipe, self.end, result, shared)
-
-    def _shared(self, recipe: SharingRecipe, own: float, leads: bool, copied: bool = False) -> SharedFit:
-        """What was fitted on the path is counted later, with the first of the unit."""
-        return SharedFit(own, (), len(recipe.shared_path.steps), 0, self.group, leads, self.end.peak, copied)
+        outcomes = self._verified([self._outcome(i, models[i], results[i]) for i in range(len(self.unit))])
+        return self._with_path(outcomes)
 
     def _with_path(self, outcomes: list[FitOutcome]) -> list[FitOutcome]:
         """The outcomes, with what was done on the path counted with the first."""
@@ -545,9 +523,10 @@ class _FamilyFit:
         recipe = self.unit[i]
         if timed is None:
             return self.executor.fit_single(self.batch, recipe)
-        shared = self._shared(recipe, timed.seconds + fitted.seconds, fitted.leads)
+        # What was fitted on the path is counted later, with the first of the unit.
+        seconds, n_steps = timed.seconds + fitted.seconds, len(recipe.shared_path.steps)
+        shared = SharedFit(seconds, (), n_steps, 0, self.group, fitted.leads, self.end.peak)
         result = ModelResult(timed.result.predicted, (*fitted.warnings, *timed.result.warnings))
-        CACHE.keep_result(recipe, result)
         return _outcome_of(self.batch, recipe, self.end, result, shared)
 
     def _verified(self, outcomes: list[FitOutcome]) -> list[FitOutcome]:
@@ -558,11 +537,10 @@ class _FamilyFit:
             return outcomes
         i, failed = mine[picked], tuple[FailedVerification, ...]()
         alone = self.executor.fit_alone(self.batch, self.unit[i])
-        text = outcomes_differ(self.family.level, self.batch, outcomes[i], alone)
+        text = outcomes_differ(self.family, self.batch, outcomes[i], alone)
         if text:
             failed = (FailedVerification(self.group, self.unit[i].name, text),)
             self.batch.disproved.add(self.group)
-            CACHE.clear_results()
             outcomes = [self.executor.fit_single(self.batch, recipe) for recipe in self.unit]
         shared = outcomes[0].shared
         shared = shared._replace(n_checks=shared.n_checks + 1, failed=(*shared.failed, *failed))

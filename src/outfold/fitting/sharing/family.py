@@ -1,10 +1,16 @@
-"""What a family is: one fit that serves configurations which differ in a few parameters of one estimator."""
+"""Families: one fit that serves configurations which differ in a few parameters of one estimator, and which serves what."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ...exceptions import InputError, got
 from ..predict import MemberModel
 
 Level = Literal["exact", "close"]
@@ -43,6 +49,9 @@ class Family:
     level : {"exact", "close"}
         How closely the predictions match separate fits. ``"exact"``: the same bits, or within 1e-8 where both sides run to
         convergence. ``"close"``: equal up to the tolerance of a solver or a random seed. Default ``"exact"``.
+    close_limit : float
+        At the level ``"close"``, what a spot check allows: the largest mean difference in units of the spread of the
+        predictions, and the largest share of labels that differ (never above 0.2). Default 0.05, for solvers.
     whole : bool
         Set this where the last digits of a member depend on which other members there are, as on a path with warm
         starts. Such a family is always fitted with all its members in the collection, even if some are not needed.
@@ -72,6 +81,7 @@ class Family:
     estimator: ClassVar[str]
     varies: ClassVar[frozenset[str]]
     level: ClassVar[Level] = "exact"
+    close_limit: ClassVar[float] = 0.05
     whole: ClassVar[bool] = False
     serves_single: ClassVar[bool] = False
 
@@ -177,3 +187,294 @@ class View(MemberModel):
         self.member = member
         if classes is not None:
             self.classes_ = classes
+
+
+# -- which family serves which estimator ----------------------------------------------------------------
+
+_registered: list[Family] = []
+
+
+def register_family(family: Family) -> Family:
+    """Let `collect` use a family of your own, from now on and before those it knows.
+
+    Parameters
+    ----------
+    family : Family
+        An instance of a class derived from `Family`. It is asked before the families that were registered earlier.
+
+    Returns
+    -------
+    Family
+        The same family.
+
+    Examples
+    --------
+    >>> from outfold.fitting.sharing import Family, register_family
+    >>> class Constants(Family):
+    ...     estimator = "sklearn.dummy.DummyRegressor"
+    ...     varies = frozenset({"constant"})
+    ...
+    ...     def fit(self, members, X, y, **fit_params):
+    ...         return [member.fit(X[:1], y[:1]) for member in members]
+    >>> register_family(Constants())  # doctest: +SKIP
+    """
+    if not isinstance(family, Family):
+        needed = "needs an instance of a class derived from `Family`"
+        raise InputError(argument="register_family", needed=needed, given=got(family))
+    kind = type(family)
+    for attribute, wanted in (("estimator", str), ("varies", frozenset)):
+        if not isinstance(getattr(family, attribute, None), wanted):
+            raise InputError(
+                argument=f"{kind.__name__}.{attribute}",
+                needed=f"must be a {wanted.__name__}",
+                remedy="See the help of `outfold.fitting.sharing.Family`.",
+            )
+    if family.level not in LEVELS:
+        needed = f"must be one of {LEVELS}"
+        raise InputError(argument=f"{kind.__name__}.level", needed=needed, given=got(family.level))
+    if kind.fit is Family.fit and kind.fit_transform is Family.fit_transform:
+        needed = "must define `fit`, or `fit_transform` for transformers"
+        raise InputError(argument=kind.__name__, needed=needed)
+    _registered.insert(0, family)
+    return family
+
+
+def known_families() -> tuple[Family, ...]:
+    """All families, in the order in which they are asked.
+
+    Returns
+    -------
+    tuple of Family
+        Your own families, the latest first, then those of the package.
+
+    Examples
+    --------
+    >>> from outfold.fitting.sharing import known_families
+    >>> "Ridge" in [family.name for family in known_families()]
+    True
+    """
+    from .families import FAMILIES
+
+    return (*_registered, *FAMILIES)
+
+
+def family_of(estimator: Any, allowed: tuple[Level, ...]) -> Family | None:
+    """The first family that covers an estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator, with its parameters.
+    allowed : tuple of {"exact", "close"}
+        The levels that a family may have.
+
+    Returns
+    -------
+    Family or None
+        The family; None if there is none.
+
+    Examples
+    --------
+    >>> from outfold.fitting.sharing import family_of
+    >>> from sklearn.linear_model import Ridge
+    >>> family_of(Ridge(), ("exact",)).name
+    'Ridge'
+    """
+    names = _names_in(type(estimator).__module__, type(estimator).__qualname__)
+    for family in known_families():
+        if family.estimator in names and family.level in allowed and _covers(family, estimator):
+            return family if _is_valid(estimator) else None
+    return None
+
+
+def _covers(family: Family, estimator: Any) -> bool:
+    try:
+        return bool(family.covers(estimator))
+    except Exception:  # unexpected parameters: the fit of the estimator says what is wrong with them, if anything
+        return False
+
+
+def _is_valid(estimator: Any) -> bool:
+    """Whether scikit-learn would accept these parameters; a family does not call the ``fit`` that checks them."""
+    constraints = getattr(estimator, "_parameter_constraints", None)
+    if not isinstance(constraints, Mapping):
+        return True
+    try:
+        from sklearn.utils._param_validation import validate_parameter_constraints
+
+        validate_parameter_constraints(constraints, estimator.get_params(deep=False), type(estimator).__name__)
+    except Exception:  # invalid, or another scikit-learn: the members are fitted one by one
+        return False
+    return True
+
+
+@lru_cache(maxsize=256)
+def _names_in(module: str, name: str) -> frozenset[str]:
+    """The names under which a class is imported: its own module, and the packages above it."""
+    parts = module.split(".")
+    return frozenset(".".join((*parts[:i], name)) for i in range(1, len(parts) + 1))
+
+
+def is_builtin(family: Family) -> bool:
+    """Whether a family comes with the package."""
+    return type(family).__module__.startswith(f"{__name__.rpartition('.')[0]}.")
+
+
+def as_new(family: Family) -> Family:
+    """The family as it was registered: what one of your own keeps from a fit would else tell the next of held-out rows."""
+    if is_builtin(family):
+        return family
+    try:
+        return deepcopy(family)
+    except Exception:  # one that cannot be copied
+        return family
+
+
+# -- checking a family ----------------------------------------------------------------------------------
+
+_METHODS = ("decision_function", "predict_proba", "predict", "transform")
+
+
+def check_family(
+    family: Family,
+    members: Sequence[Any],
+    X: Any,
+    y: Any,
+    *,
+    X_test: Any = None,
+    sample_weight: Any = None,
+    tolerance: float | None = None,
+    differing: float = 0.0,
+) -> None:
+    """Fit the members separately and by the family, and compare what they predict or transform.
+
+    Parameters
+    ----------
+    family : Family
+        The family.
+    members : sequence of estimators
+        Estimators that the family covers, not fitted. Where `random_state` is None, all get the same seed.
+    X, y : array-like
+        Training rows and labels.
+    X_test : array-like, optional
+        Rows to predict; by default the training rows.
+    sample_weight : array-like, optional
+        Weights of the training rows.
+    tolerance : float, optional
+        The largest difference allowed, relative to the largest expected value where that is above 1. 0 asks for equality
+        bit for bit. Labels must be equal, except where a difference of this size in the scores can change them. Default
+        1e-8; a family of level ``"close"`` needs `tolerance` or `differing`.
+    differing : float
+        The largest share of rows that may differ by more than `tolerance`, for families that depend on a random seed.
+
+    Raises
+    ------
+    AssertionError
+        Where the two differ by more than that.
+
+    Examples
+    --------
+    >>> from outfold.fitting.sharing import check_family, known_families
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> [neighbours] = [family for family in known_families() if family.name == "KNeighborsClassifier"]
+    >>> check_family(neighbours, [KNeighborsClassifier(k) for k in (1, 3, 5)], X, y, tolerance=0)
+    """
+    if tolerance is None and family.level == "close" and not differing:
+        raise AssertionError(f"{family.name} is a close family: give the tolerance or the share of differing rows.")
+    allowed = 1e-8 if tolerance is None else tolerance
+    X_test = X if X_test is None else X_test
+    fit_params = {} if sample_weight is None else {"sample_weight": sample_weight}
+    for member, (model, transformed) in zip(members, fit_by_family(family, members, X, y, **fit_params), strict=True):
+        where = f"of {member!r}"
+        alone, expected = _fit_alone(member, X, y, **fit_params)
+        lacks = [name for name in (*_METHODS, "classes_") if hasattr(alone, name) and not hasattr(model, name)]
+        if lacks:
+            raise AssertionError(f"{family.name}: the model for {member!r} lacks {', '.join(lacks)}.")
+        if expected is not None:
+            compare_arrays(f"{family.name}: fit_transform {where}", expected, transformed, allowed, differing)
+        if hasattr(alone, "classes_"):
+            compare_arrays(f"{family.name}: classes_ {where}", alone.classes_, model.classes_)
+        clear = np.ones(0, dtype=bool)
+        for method, want in answers(alone, X_test).items():
+            got, text = as_dense(getattr(model, method)(X_test)), f"{family.name}: {method} {where}"
+            if method == "predict" and hasattr(alone, "classes_"):
+                rows = clear if len(clear) == len(want) == len(got) else slice(None)
+                compare_arrays(text, want[rows], got[rows], 0.0, differing)
+            else:
+                compare_arrays(text, want, got, allowed, differing)
+            if method in ("decision_function", "predict_proba") and allowed > 0:
+                clear = _is_clear(want, 2 * allowed)
+
+
+def fit_by_family(family: Family, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[tuple[Any, Any]]:
+    """For each member its model, and the rows that it transforms where it is a transformer."""
+    for member in members:
+        kind = type(member)
+        if family.estimator not in _names_in(kind.__module__, kind.__qualname__):
+            mine = f"{type(family).__name__}.estimator is {family.estimator!r}"
+            raise AssertionError(f"{mine}, but {member!r} is a {kind.__module__}.{kind.__qualname__}.")
+        if not family.covers(member):
+            raise AssertionError(f"{family.name} does not cover {member!r}.")
+    ready = [_seeded(member) for member in members]
+    if family.transforms:
+        found = family.fit_transform(ready, X, y, **fit_params)
+    else:
+        found = [model and (model, None) for model in family.fit(ready, X, y, **fit_params)]
+    # None means a separate fit.
+    return [one or _fit_alone(member, X, y, **fit_params) for member, one in zip(members, found, strict=True)]
+
+
+def _fit_alone(member: Any, X: Any, y: Any, **fit_params: Any) -> tuple[Any, Any]:
+    made = _seeded(member)
+    if hasattr(made, "predict"):
+        return made.fit(X, y, **fit_params), None
+    return made, made.fit_transform(X, y, **fit_params)
+
+
+def _seeded(member: Any) -> Any:
+    from sklearn.base import clone
+
+    made = clone(member)
+    unseeded = [p for p, v in made.get_params().items() if v is None and p.split("__")[-1] == "random_state"]
+    return made.set_params(**dict.fromkeys(unseeded, 0))
+
+
+def answers(model: Any, X: Any) -> dict[str, NDArray[Any]]:
+    """What the model predicts or transforms, by method."""
+    return {method: as_dense(getattr(model, method)(X)) for method in _METHODS if hasattr(model, method)}
+
+
+def as_dense(values: Any) -> NDArray[Any]:
+    """The values as an array."""
+    return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+
+
+def _is_clear(scores: NDArray[Any], within: float) -> NDArray[np.bool_]:
+    """Rows whose label does not change if the scores differ by this, relative to the largest where that is above 1."""
+    within = within * max(1.0, float(np.abs(scores).max(initial=0.0)))
+    if scores.ndim == 1:
+        return np.asarray(np.abs(scores) > within)
+    top = np.sort(scores, axis=1)[:, -2:]
+    return np.asarray((top[:, -1] - top[:, 0] > within) | (scores.shape[1] < 2))
+
+
+def compare_arrays(what: str, want: Any, got: Any, tolerance: float = 0.0, differing: float = 0.0) -> None:
+    """AssertionError where more rows than the share `differing` differ by more than the tolerance."""
+    want, got = as_dense(want), as_dense(got)
+    if want.shape != got.shape or want.dtype.kind != got.dtype.kind:
+        shapes = [f"{a.dtype}{list(a.shape)}" for a in (got, want)]
+        raise AssertionError(f"{what} is {shapes[0]}, but {shapes[1]} by a separate fit.")
+    differs, largest = want != got, ""
+    if want.dtype.kind == "f":
+        differs &= ~(np.isnan(want) & np.isnan(got))
+        with np.errstate(invalid="ignore"):
+            gaps = np.abs(want - got)
+            differs &= ~(gaps <= tolerance * max(1.0, float(np.abs(want[np.isfinite(want)]).max(initial=0.0))))
+            largest = f" (largest difference {np.nanmax(gaps, initial=0.0):.3g})"
+    share = differs.reshape(len(differs), -1).any(axis=1).mean() if differs.size else 0.0
+    if share > differing:
+        row = int(np.argwhere(differs)[0][0])
+        first = f"first in row {row}: {got[row]!r}, but {want[row]!r} by a separate fit{largest}."
+        raise AssertionError(f"{what} differs in {share:.2%} of the rows; {first}")

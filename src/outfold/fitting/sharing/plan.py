@@ -20,9 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..estimators import Recipe, estimator_key, is_plain, is_untouched, key_of, own_params, package_of, parts_of
-from .family import LEVELS, Family, Level
-from .registry import family_of
-from .union_parts import Union, union_of
+from .family import LEVELS, Family, Level, family_of
 
 # Positions of steps in pipelines inside pipelines; () for the configuration itself.
 Location = tuple[int, ...]
@@ -43,23 +41,17 @@ def step_at(estimator: Any, location: Location) -> Any:
 class PathStep(NamedTuple):
     """One transformer on the path of a configuration.
 
-    `node` is its place in the tree; `group` is the number of the family that fits it with its siblings, or None. `union_parts`
-    are the (place, number) of the transformers inside a union that other unions on the same rows have too.
+    `node` is its place in the tree; `group` is the number of the family that fits it with its siblings, or None.
     """
 
     node: int
     location: Location
     arguments: Arguments
     group: int | None = None
-    union_parts: tuple[tuple[int, int], ...] = ()
 
     def helps(self, other: PathStep) -> bool:
         """Whether what is fitted for this step is of use for the other, if both are fitted on the same rows."""
-        if self.node == other.node or (self.group is not None and self.group == other.group):
-            return True
-        return bool(self.union_parts) and not {n for _, n in self.union_parts}.isdisjoint(
-            n for _, n in other.union_parts
-        )
+        return self.node == other.node or (self.group is not None and self.group == other.group)
 
 
 class PipelinePath(NamedTuple):
@@ -67,7 +59,7 @@ class PipelinePath(NamedTuple):
 
     `position` is its place among all configurations. `location` and `arguments` are those of its model. `group` is the number
     of the family that fits the model together with others, or None. `simple` says that the model is scikit-learn's and
-    has no other inside. Configurations with the same number `equal_model` have models that give the same bits on the same rows.
+    has no other inside.
     """
 
     position: int
@@ -76,7 +68,6 @@ class PipelinePath(NamedTuple):
     arguments: Arguments
     group: int | None = None
     simple: bool = False
-    equal_model: int | None = None
 
     @property
     def nodes(self) -> tuple[int, ...]:
@@ -203,9 +194,7 @@ class SharingPlan:
             if path is None or position in alone:
                 return None
             steps = tuple(step._replace(group=None) if step.group in gone else step for step in path.steps)
-            # A family that is fitted as a whole gives other last digits if one of its members is missing.
-            equal = None if alone else path.equal_model
-            return path._replace(steps=steps, group=None if path.group in gone else path.group, equal_model=equal)
+            return path._replace(steps=steps, group=None if path.group in gone else path.group)
 
         paths = tuple(changed(position, path) for position, path in enumerate(self.paths))
         left = {number: group for number, group in self.groups.items() if number not in gone}
@@ -275,7 +264,6 @@ class _Tree:
         self.allowed = allowed
         self.nodes: dict[Hashable, int] = {}
         self.transformers: list[Any] = []
-        self.unions: list[Union | None] = []
         self.parents: list[int] = []
         self.counts: list[int] = []
         self.arguments: list[Arguments] = []
@@ -289,12 +277,10 @@ class _Tree:
             return
         below, nodes = ROOT, []
         for estimator, _, arguments in pieces[:-1]:
-            union = union_of(estimator)
-            key = (below, key_of(estimator) if union is None else union.key, arguments)
+            key = (below, key_of(estimator), arguments)
             if key not in self.nodes:
                 self.nodes[key] = len(self.nodes)
                 self.transformers.append(estimator)
-                self.unions.append(union)
                 self.parents.append(below)
                 self.counts.append(0)
                 self.arguments.append(arguments)
@@ -323,67 +309,27 @@ class _Tree:
             transforms=False,
             groups=groups,
         )
-        equal, parts = self._equal_models(models, groups), self._union_parts()
         return SharingPlan(
-            tuple(self._path(p, transformers, models, equal, parts) for p in range(len(self.ways))),
+            tuple(self._path(p, transformers, models) for p in range(len(self.ways))),
             groups,
             tuple(type(estimator).__name__ for estimator in self.transformers),
             tuple(self.parents),
         )
 
-    def _equal_models(self, models: Mapping[int, int], groups: Mapping[int, FamilyGroup]) -> dict[int, int]:
-        """Numbers of equal models that follow different nodes, where the rows may turn out to be equal too."""
-        ends = {nodes[-1] for _, nodes in filter(None, self.ways) if nodes}
-        if len(ends) < 2:
-            return {}
-        keys: dict[int, Hashable] = {}
-        for position, way in enumerate(self.ways):
-            if way is not None and way[1] and _is_simple(model := way[0][-1][0]):
-                keys[position] = (key_of(model), way[0][-1][2])
-        families: dict[int, Hashable] = {}
-        for number in set(models.values()):
-            family = groups[number].family
-            members = tuple(keys.get(p, p) for p in groups[number].members) if family.whole else None
-            families[number] = (id(family), members)
-        together: dict[Hashable, list[int]] = defaultdict(list)
-        for position, key in keys.items():
-            together[key, families.get(models.get(position, -1))].append(position)
-        alike = [positions for positions in together.values() if len(positions) > 1]
-        return {position: number for number, positions in enumerate(alike) for position in positions}
-
-    def _union_parts(self) -> dict[int, tuple[tuple[int, int], ...]]:
-        """By node of a union: (place, number) of the transformers that another place on the same rows has too."""
-        found: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
-        for node, union in enumerate(self.unions):
-            for place, key in () if union is None else union.parts:
-                found[self.parents[node], self.arguments[node], key].append((node, place))
-        out: dict[int, tuple[tuple[int, int], ...]] = defaultdict(tuple)
-        for number, places in enumerate(places for places in found.values() if len(places) > 1):
-            for node, place in places:
-                out[node] += ((place, number),)
-        return out
-
-    def _path(
-        self,
-        position: int,
-        transformers: Mapping[int, int],
-        models: Mapping[int, int],
-        equal: Mapping[int, int],
-        parts: Mapping[int, tuple[tuple[int, int], ...]],
-    ) -> PipelinePath | None:
+    def _path(self, position: int, transformers: Mapping[int, int], models: Mapping[int, int]) -> PipelinePath | None:
         found = self.ways[position]
         if found is None:
             return None
         pieces, nodes = found
         group = models.get(position)
-        if group is None and not any(self.counts[n] > 1 or n in transformers or n in parts for n in nodes):
+        if group is None and not any(self.counts[n] > 1 or n in transformers for n in nodes):
             return None
         steps = tuple(
-            PathStep(node, location, arguments, transformers.get(node), parts.get(node, ()))
+            PathStep(node, location, arguments, transformers.get(node))
             for node, (_, location, arguments) in zip(nodes, pieces[:-1], strict=True)
         )
         model, location, arguments = pieces[-1]
-        return PipelinePath(position, steps, location, arguments, group, _is_simple(model), equal.get(position))
+        return PipelinePath(position, steps, location, arguments, group, _is_simple(model))
 
     def _grouped(
         self, found: Iterable[tuple[int, Any, Hashable]], transforms: bool, groups: dict[int, FamilyGroup]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from .family import LEVELS, Family, Level
 from .plan import ROOT, FamilyGroup, SharingPlan
 from .transform_cache import FailedVerification
 
-_NUMBERS = ("models", "models_done", "steps", "steps_done", "checks", "copied", "peak_bytes")
+_NUMBERS = ("models", "models_done", "steps", "steps_done", "checks", "peak_bytes")
 
 
 class SharedFit(NamedTuple):
@@ -23,7 +23,7 @@ class SharedFit(NamedTuple):
     `own_seconds` are the seconds of the model only. `nodes` are the transformers that were fitted for it, with their seconds.
     `n_steps` is the number of transformers on its path, and `n_steps_done` the number of fits of transformers that were done
     for it. `leads` says that the fit of its family is counted here. `peak` is the largest number of bytes of transformed rows.
-    `copied` says that an equal model had been fitted on equal rows already. `n_checks` members were fitted by themselves to
+    `n_checks` members were fitted by themselves to
     verify their families, and `failed` are the verifications that failed.
     """
 
@@ -34,7 +34,6 @@ class SharedFit(NamedTuple):
     group: int | None = None
     leads: bool = True
     peak: int = 0
-    copied: bool = False
     n_checks: int = 0
     failed: tuple[FailedVerification, ...] = ()
 
@@ -49,8 +48,7 @@ def family_key(family: Family) -> str:
 class SharingCounts:
     """Fits that were asked for and fits that were done, of models and of transformers ("steps").
 
-    `copied` are models that were not fitted because an equal one had been, on equal rows. `node_seconds` are the seconds of each
-    transformer in the tree.
+    `node_seconds` are the seconds of each transformer in the tree.
     """
 
     models: int = 0
@@ -58,7 +56,6 @@ class SharingCounts:
     steps: int = 0
     steps_done: int = 0
     checks: int = 0
-    copied: int = 0
     peak_bytes: int = 0
     by_family: Counter[str] = field(default_factory=Counter)
     levels: dict[str, str] = field(default_factory=dict)
@@ -87,8 +84,7 @@ class SharingCounts:
         self.steps += shared.n_steps
         self.steps_done += shared.n_steps_done
         self.peak_bytes = max(self.peak_bytes, shared.peak)
-        self.copied += shared.copied
-        self.models_done += shared.leads and not shared.copied
+        self.models_done += shared.leads
         self.node_seconds.update(shared.nodes)
         if shared.group is not None and shared.group in groups:
             family = groups[shared.group].family
@@ -135,7 +131,7 @@ def explain_plan(plan: SharingPlan, level: Level, n_holdouts: int) -> str:
     n = len(plan.paths)
     asked = f"{formatting.count(n * n_holdouts, 'fit')} of {formatting.count(n, 'configuration')}"
     head = f"{asked} on {formatting.count(n_holdouts, 'hold-out')}"
-    shared = [*_step_rows(plan), *_union_rows(plan), *_family_rows(plan)]
+    shared = [*_step_rows(plan), *_family_rows(plan)]
     if not shared:
         return f"{head}; nothing is shared"
     width = max(len(formatting.shorten(name, 60)) for _, name, _ in shared)
@@ -149,20 +145,6 @@ def _step_rows(plan: SharingPlan) -> list[tuple[str, str, str]]:
     covered = {parent for node, parent in enumerate(plan.parents) if passing.get(node, 0) == passing.get(parent, -1)}
     found = Counter((_chain(plan, node), n) for node, n in passing.items() if node not in covered)
     return [("step", chain, _times(m, formatting.count(n, "configuration"))) for (chain, n), m in found.items()]
-
-
-def _union_rows(plan: SharingPlan) -> list[tuple[str, str, str]]:
-    """Transformers that unions on the same rows have in common, by class of the union."""
-    steps = {step.node: step for path in plan.paths if path is not None for step in path.steps if step.union_parts}
-    found: dict[str, list[list[int]]] = defaultdict(list)
-    for node, step in steps.items():
-        found[plan.names[node]].append([number for _, number in step.union_parts])
-    rows = []
-    for name, unions in found.items():
-        numbers = [number for union in unions for number in union]
-        text = f"{len(numbers)} in {formatting.count(len(unions), 'step')}, {len(set(numbers))} different"
-        rows.append(("parts", name, text))
-    return rows
 
 
 def _family_rows(plan: SharingPlan) -> list[tuple[str, str, str]]:

@@ -15,23 +15,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data import FitRows, borrow, digest, lock, n_bytes, n_rows
+from ..data import FitRows, borrow, lock, n_bytes, n_rows
 from ..executor import has_passed, mark_passed, shared_rows, skipping_checks
 from ..limits import global_random_state, record_warnings
 from ..predict import RowPredictions
 from ..worker import Batch, describe
-from .family import Family, Level
+from .family import Family, as_new
 from .plan import ROOT, FamilyGroup, PathStep, SharingRecipe, step_at
-from .registry import as_new
-from .union_parts import UnionFit, UnionPart, can_be_shared
-from .verification import have_same_bits, member_to_verify, transformed_differ, verifies_union
+from .verification import member_to_verify, transformed_differ
 
 # Transformed rows beyond this are not kept for later configurations.
 _BUDGET = 256 * 2**20
-# Rows that take more than this are not compared with others, and predictions beyond it are not kept for equal rows.
-_COMPARED = 64 * 2**20
-# A union with parts that were fitted before was found to differ from its own fit.
-_UNIONS_FAILED = ("unions", "failed")
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -99,8 +93,7 @@ class TransformedRows:
     """The rows after one transformer.
 
     `fitted_ahead` has the following transformers that a family fitted at once, and None for one that the family left out.
-    `union_parts` are the parts that the following unions have in common, by number. `seconds` and `warnings` are those of
-    the transformer.
+    `seconds` and `warnings` are those of the transformer.
     """
 
     node: int
@@ -109,21 +102,17 @@ class TransformedRows:
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
     fitted_ahead: dict[int, FittedTransformer | None] = field(default_factory=dict)
-    union_parts: dict[int, UnionPart] = field(default_factory=dict)
     dropped: bool = False
     _finite: bool | None = None
-    _digest: str | None = None
 
     @property
     def size(self) -> int:
         """Bytes of the rows kept here; those of the root are there anyway."""
         kept = (self.X, *self.tests, *(one.X for one in self.fitted_ahead.values() if one is not None))
-        rows = 0 if self.dropped or self.node == ROOT else sum(map(n_bytes, kept))
-        return rows + sum(part.size for part in self.union_parts.values())
+        return 0 if self.dropped or self.node == ROOT else sum(map(n_bytes, kept))
 
     def drop(self) -> None:
         """Keep the seconds, not the rows; the root keeps its rows too."""
-        self.union_parts = {}
         if self.node != ROOT:
             self.X, self.tests, self.fitted_ahead, self.dropped = None, (), {}, True
 
@@ -133,17 +122,6 @@ class TransformedRows:
         if self._finite is None:
             self._finite = all(_is_finite(X) for X in (self.X, *self.tests))
         return self._finite
-
-    @property
-    def digest(self) -> str:
-        """Equal for rows that are equal in every bit, with the same layout in memory; empty if that is not known."""
-        if self._digest is None:
-            kept = (self.X, *self.tests)
-            plain = all(isinstance(X, np.ndarray) and X.dtype.kind in "biuf" for X in kept)
-            plain = plain and sum(map(n_bytes, kept)) <= _COMPARED
-            flags = [(X.flags.c_contiguous, X.flags.f_contiguous) for X in kept] if plain else []
-            self._digest = f"{flags}{[digest(X) for X in kept]}" if plain else ""
-        return self._digest
 
 
 @dataclass(frozen=True)
@@ -174,41 +152,16 @@ class PathEnd:
 
 
 class TransformCache(threading.local):
-    """The open path of this thread, and the results of models on it."""
+    """The open path of this thread."""
 
     def __init__(self) -> None:
         self.key: Hashable = None
         self.levels: list[TransformedRows] = []
         self.broken: set[int] = set()
-        self.results: dict[tuple[str, int], ModelResult] = {}
-        self.results_bytes = 0
 
     def clear(self) -> None:
-        """Let go of all rows and results."""
+        """Let go of all rows."""
         self.key, self.levels, self.broken = None, [], set()
-        self.clear_results()
-
-    def clear_results(self) -> None:
-        """Let go of the results of models."""
-        self.results, self.results_bytes = {}, 0
-
-    def result_for(self, recipe: SharingRecipe) -> ModelResult | None:
-        """The result of an equal model that was fitted on rows equal to those just reached.
-
-        Selectors with different parameters often choose the same columns.
-        """
-        equal = None if recipe.path is None else recipe.path.equal_model
-        return None if equal is None else self.results.get((self.levels[-1].digest, equal))
-
-    def keep_result(self, recipe: SharingRecipe, result: ModelResult) -> None:
-        """Keep the result of a model, for equal ones on equal rows."""
-        equal = None if recipe.path is None else recipe.path.equal_model
-        if equal is None or not self.levels[-1].digest:
-            return
-        size = sum(n_bytes(part.values) for part in result.predicted)
-        if self.results_bytes + size <= _COMPARED:
-            self.results_bytes += size
-            self.results[self.levels[-1].digest, equal] = result
 
     def follow(self, batch: SharedBatch, recipe: SharingRecipe) -> PathEnd:
         """Follow the path of a configuration as far as its model; fit the transformers that are not there yet."""
@@ -271,11 +224,10 @@ class _Walk:
         self.new: list[tuple[int, float]] = []
         self.n_steps = self.n_checks = 0
         self.failed: list[FailedVerification] = []
-        self._new_parts: dict[int, UnionPart] = {}
 
     def take(self, below: TransformedRows, step: PathStep, rows: FitRows) -> TransformedRows:
         """The rows after one more transformer."""
-        batch, self._new_parts = self.batch, {}
+        batch = self.batch
         batch.start_random()
         before = None if batch.seed_globals is None else global_random_state()
         with record_warnings() as names, batch.guard(self.recipe.name, shared=True):
@@ -285,50 +237,27 @@ class _Walk:
         for values in (level.X, *level.tests):
             lock(values)
         level.warnings += tuple(names)
-        below.union_parts |= self._new_parts
         return level
 
     def _fitted(self, below: TransformedRows, step: PathStep, rows: FitRows) -> TransformedRows:
         start = perf_counter()
         if step.node not in below.fitted_ahead and step.group is not None and step.group not in self.batch.disproved:
             self._fit_family(below, step, rows)
-        fitted, union = below.fitted_ahead.pop(step.node, None), None
+        fitted = below.fitted_ahead.pop(step.node, None)
         if fitted is None:
             self.n_steps += 1
-            union = self._union_fit(below, step)
-            fitted = self._fit_alone(below, step, rows, union=union)
-        tests = self._transform_tests(below, fitted, union)
-        if union is not None and union.reused and self._verifies_union():
-            own = self._own_fit(below, step, rows, (fitted.X, *tests))
-            fitted, tests, union = own or (fitted, tests, union)
+            fitted = self._fit_alone(below, step, rows)
+        tests = tuple(fitted.transformer.transform(borrow(X, self.recipe.trusted)) for X in below.tests)
         given = (rows.X, *rows.tests)
         if [n_rows(X) for X in given] != [n_rows(X) for X in (fitted.X, *tests)]:
             raise CannotShare
         seconds = perf_counter() - start + fitted.seconds
         self.new.append((step.node, seconds))
-        if union is None:
-            return TransformedRows(step.node, fitted.X, tests, seconds, fitted.warnings)
-        spent = seconds + sum(part.seconds for part in union.reused)
-        self._new_parts = union.new_parts()
-        return TransformedRows(step.node, fitted.X, tests, spent, (*fitted.warnings, *union.warnings))
+        return TransformedRows(step.node, fitted.X, tests, seconds, fitted.warnings)
 
-    def _transform_tests(
-        self, below: TransformedRows, fitted: FittedTransformer, union: UnionFit | None = None
-    ) -> tuple[Any, ...]:
-        out = []
-        for i, X in enumerate(below.tests):
-            if union is not None:
-                union.test = i
-            out.append(fitted.transformer.transform(borrow(X, self.recipe.trusted)))
-        return tuple(out)
-
-    def _fit_alone(
-        self, below: TransformedRows, step: PathStep, rows: FitRows, made: Any = None, union: UnionFit | None = None
-    ) -> FittedTransformer:
+    def _fit_alone(self, below: TransformedRows, step: PathStep, rows: FitRows, made: Any = None) -> FittedTransformer:
         """Exactly what a pipeline does with the step."""
         transformer = step_at(self._estimator() if made is None else made, step.location)
-        if union is not None:
-            union.prepare(transformer, dict(step.union_parts))
         X = borrow(below.X, self.recipe.trusted)
         arguments = _arguments(rows, step)
         key = ("node", step.node)
@@ -341,35 +270,6 @@ class _Walk:
         if not passed:
             mark_passed(self.batch, key)
         return FittedTransformer(transformer, out, 0.0, ())
-
-    def _union_fit(self, below: TransformedRows, step: PathStep) -> UnionFit | None:
-        """For a union that has parts in common with others; None if it is fitted by itself."""
-        if not step.union_parts or has_passed(self.batch, _UNIONS_FAILED):
-            return None
-        union = step_at(self._estimator(), step.location)
-        return UnionFit(below.union_parts) if can_be_shared(union, below.X, self.recipe.trusted) else None
-
-    def _verifies_union(self) -> bool:
-        """Whether a union is to be compared with its own fit: the first one on some of the hold-outs."""
-        key = ("unions", self.batch.holdout)
-        if has_passed(self.batch, key) or not (self.batch.verify and verifies_union(self.batch)):
-            return False
-        mark_passed(self.batch, key)
-        return True
-
-    def _own_fit(
-        self, below: TransformedRows, step: PathStep, rows: FitRows, shared: Sequence[Any]
-    ) -> tuple[FittedTransformer, tuple[Any, ...], None] | None:
-        """What the union's own fit gives, if that is something else; then no other is put together of parts any more."""
-        self.n_checks += 1
-        with record_warnings() as names:
-            alone = self._fit_alone(below, step, rows, self.recipe.make(self.batch.seed))
-            tests = self._transform_tests(below, alone)
-        if all(map(have_same_bits, shared, (alone.X, *tests))):
-            return None
-        mark_passed(self.batch, _UNIONS_FAILED)
-        below.union_parts.clear()
-        return alone._replace(warnings=tuple(names)), tests, None
 
     def _estimator(self) -> Any:
         """The configuration's estimator, whose transformers are fitted one after the other; made when first needed."""
@@ -442,9 +342,9 @@ class _Walk:
         assert shared is not None
         with record_warnings():
             alone = self._fit_alone(below, step, rows, recipe.make(self.batch.seed))
-            text = transformed_differ(family.level, shared.X, alone.X)
+            text = transformed_differ(family, shared.X, alone.X)
             for X in () if text else below.tests:
-                text = text or _held_out_differ(family.level, shared.transformer, alone.transformer, X)
+                text = text or _held_out_differ(family, shared.transformer, alone.transformer, X)
         self.n_checks += 1
         if text:
             self.failed.append(FailedVerification(group, recipe.name, text))
@@ -469,14 +369,14 @@ class _Walk:
         )
 
 
-def _held_out_differ(level: Level, shared: Any, alone: Any, X: Any) -> str:
+def _held_out_differ(family: Family, shared: Any, alone: Any, X: Any) -> str:
     """How two fitted transformers differ for rows they have not seen; empty if they do not."""
     try:
         expected = alone.transform(borrow(X, False))
     except Exception:  # the pipeline would fail with these rows too
         return ""
     try:
-        return transformed_differ(level, shared.transform(borrow(X, False)), expected)
+        return transformed_differ(family, shared.transform(borrow(X, False)), expected)
     except Exception as error:
         return f"for held-out rows it fails ({describe(error)})"
 

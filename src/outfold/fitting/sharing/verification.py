@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.predictions import cut_labels
-from ..data import digest, is_frame
+from ...data.cells import cut_labels
 from ..worker import Batch, FitOutcome
-from .family import Level
+from .family import Family
 from .plan import FamilyGroup
 
 # After the first hold-out, a group is verified on this share of the others.
@@ -21,9 +20,8 @@ _GROUPS = 3
 # Rows of transformed data that are compared.
 _ROWS = 200
 _EXACT = 1e-8
-# At the level "close": the largest mean difference, in units of the spread of the predictions, and the largest share of
-# labels that differ.
-_CLOSE_MEAN, _CLOSE_LABELS = 0.25, 0.2
+# The largest share of labels that differ at the level "close", whatever the family allows.
+_CLOSE_LABELS = 0.2
 
 
 def member_to_verify(batch: Batch, groups: Mapping[int, FamilyGroup], group: int, n: int) -> int | None:
@@ -38,33 +36,14 @@ def member_to_verify(batch: Batch, groups: Mapping[int, FamilyGroup], group: int
     if group not in alike:
         return None
     rng = np.random.default_rng(np.random.SeedSequence(batch.seed, spawn_key=(group,)))
-    first = _is_first(batch)
+    holdout = batch.holdout
+    first = holdout.block == "oof" and holdout.repeat == 0 and holdout.left_out == (0,)
     drawn, member = rng.random(), int(rng.integers(n))
     chance = min(1.0, _GROUPS / len(alike)) * (1.0 if first else _SHARE)
     return member if drawn < chance or (first and group == alike[0]) else None
 
 
-def verifies_union(batch: Batch) -> bool:
-    """Whether a union with parts that were fitted before is also fitted by itself on this hold-out."""
-    rng = np.random.default_rng(np.random.SeedSequence(batch.seed, spawn_key=(0, 0)))
-    return _is_first(batch) or float(rng.random()) < _SHARE
-
-
-def _is_first(batch: Batch) -> bool:
-    holdout = batch.holdout
-    return holdout.block == "oof" and holdout.repeat == 0 and holdout.left_out == (0,)
-
-
-def have_same_bits(one: Any, other: Any) -> bool:
-    """Whether rows are equal in every bit, and have the same layout in memory."""
-    if type(one) is not type(other) or not (hasattr(one, "shape") or is_frame(one)):
-        return False
-    if isinstance(one, np.ndarray) and any(one.flags[name] != other.flags[name] for name in ("C", "F")):
-        return False
-    return digest(one) == digest(other)
-
-
-def outcomes_differ(level: Level, batch: Batch, shared: FitOutcome, alone: FitOutcome) -> str:
+def outcomes_differ(family: Family, batch: Batch, shared: FitOutcome, alone: FitOutcome) -> str:
     """How the predictions of a family's member differ from those of its own fit; empty if they do not."""
     if alone.values is None:
         return f"alone it fails ({alone.message})"
@@ -73,12 +52,12 @@ def outcomes_differ(level: Level, batch: Batch, shared: FitOutcome, alone: FitOu
     scale = float(np.std(y)) if reader.response == "value" and y.dtype.kind in "biuf" else None
     for i, (one, other) in enumerate(zip(shared.values, alone.values, strict=True)):
         if reader.response == "label":
-            text = _labels_differ(level, one, other)
+            text = _labels_differ(family, one, other)
         else:
-            text = _numbers_differ(level, one, other, 1.0 if reader.response == "proba" else scale)
+            text = _numbers_differ(family, one, other, 1.0 if reader.response == "proba" else scale)
             if not text and reader.response in ("proba", "score"):
                 cut = 0.5 if reader.response == "proba" else 0.0
-                text = _labels_differ(level, *(_labels(outcome, i, cut) for outcome in (shared, alone)))
+                text = _labels_differ(family, *(_labels(outcome, i, cut) for outcome in (shared, alone)))
         if text:
             return text
     return ""
@@ -91,14 +70,14 @@ def _labels(outcome: FitOutcome, i: int, cut: float) -> NDArray[np.intp]:
     return cut_labels(values, values.ndim == 2, cut) if own is None else own
 
 
-def transformed_differ(level: Level, one: Any, other: Any) -> str:
+def transformed_differ(family: Family, one: Any, other: Any) -> str:
     """How transformed rows differ; empty if they do not."""
     first, second = _dense(one), _dense(other)
     if first.shape != second.shape:
         return f"shape {first.shape} instead of {second.shape}"
     if first.dtype.kind not in "biuf" or second.dtype.kind not in "biuf":
         return "" if np.array_equal(first, second) else "other values"
-    return _numbers_differ(level, first, second, None)
+    return _numbers_differ(family, first, second, None)
 
 
 def _dense(values: Any) -> NDArray[Any]:
@@ -107,22 +86,23 @@ def _dense(values: Any) -> NDArray[Any]:
     return np.asarray(values)[:_ROWS]
 
 
-def _numbers_differ(level: Level, one: NDArray[Any], other: NDArray[Any], scale: float | None) -> str:
+def _numbers_differ(family: Family, one: NDArray[Any], other: NDArray[Any], scale: float | None) -> str:
     gaps = np.abs(np.asarray(one, dtype=float) - np.asarray(other, dtype=float))
     both_nan = np.isnan(one) & np.isnan(other) if one.dtype.kind == "f" and other.dtype.kind == "f" else False
     gaps = np.where(both_nan, 0.0, gaps)
     largest = float(gaps.max(initial=0.0))
-    if level == "exact":
+    if family.level == "exact":
         held = bool(np.all(gaps <= _EXACT * np.maximum(1.0, np.abs(np.nan_to_num(np.asarray(other, dtype=float))))))
     else:
         if scale is None:
             scale = float(np.sqrt(np.nanmean(np.square(other)))) if other.size else 0.0
-        held = float(gaps.mean() if gaps.size else 0.0) <= _CLOSE_MEAN * scale + _EXACT
+        held = float(gaps.mean() if gaps.size else 0.0) <= family.close_limit * scale + _EXACT
     return "" if held else f"the largest difference is {largest:.3g}"
 
 
-def _labels_differ(level: Level, one: NDArray[Any], other: NDArray[Any]) -> str:
+def _labels_differ(family: Family, one: NDArray[Any], other: NDArray[Any]) -> str:
     n = int(np.sum(one != other))
     # A row exactly on the cut may get either label.
-    allowed = max(1.0, (0.01 if level == "exact" else _CLOSE_LABELS) * len(one))
+    share = 0.01 if family.level == "exact" else min(family.close_limit, _CLOSE_LABELS)
+    allowed = max(1.0, share * len(one))
     return "" if n <= allowed else f"{n} of {len(one)} labels differ"

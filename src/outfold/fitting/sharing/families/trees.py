@@ -107,6 +107,7 @@ class _CutTree(Family):
 
     varies = frozenset({"min_samples_leaf", "min_samples_split", "max_depth"})
     level = "close"
+    close_limit = 0.25
     serves_single = True
 
     def covers(self, estimator: Any) -> bool:

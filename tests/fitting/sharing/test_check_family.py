@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from share_estimators import check_company
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.preprocessing import StandardScaler
 
-from internals import check_company, check_family
+from internals import check_family
 from outfold.fitting.sharing import Family, View
 
 X = np.arange(20.0).reshape(10, 2)
