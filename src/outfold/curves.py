@@ -319,11 +319,8 @@ def _wanted(sizes: Any, smallest: int, least: int, plan: str) -> list[float]:
     shares = given.dtype.kind == "f"
     if shares and not (np.all(given > 0) and np.all(given <= 1)):
         wrong = given[~((given > 0) & (given <= 1))][0]
-        raise InputError(
-            needed="a share of the training part lies above 0 and is at most 1.0",
-            given=f"got {wrong:g}",
-            remedy="Whole numbers are numbers of samples.",
-        )
+        needed = "a share of the training part lies above 0 and is at most 1.0"
+        raise InputError(needed=needed, given=f"got {wrong:g}", remedy="Whole numbers are numbers of samples.")
     if not shares and given.max() > smallest:
         raise InputError(
             needed=f"a size of {formatting.count(int(given.max()), 'sample')} is larger than the smallest training part, "

@@ -199,12 +199,9 @@ class Hoeffding(DropRule):
         """Refuse metrics without known bounds."""
         found, _ = bind(oof, self._metric(oof))
         if not (found.pointwise and np.all(np.isfinite(found.bounds))):
-            raise invalid(
-                "Hoeffding",
-                "needs a mean of values within known bounds, such as accuracy or brier",
-                f"{found.name} is {'unbounded' if found.pointwise else 'not a mean of values'}",
-                "Use `Hoeffding(metric='accuracy')` or `Bootstrap()`.",
-            )
+            needed = "needs a mean of values within known bounds, such as accuracy or brier"
+            given = f"{found.name} is {'unbounded' if found.pointwise else 'not a mean of values'}"
+            raise invalid("Hoeffding", needed, given, "Use `Hoeffding(metric='accuracy')` or `Bootstrap()`.")
 
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
         self.check(scoring.oof)
@@ -319,23 +316,16 @@ class Sequential(DropRule):
         """Refuse plans with too few folds, and metrics that are not means."""
         found, _ = bind(oof, self._metric(oof))
         if not found.pointwise:
-            raise invalid(
-                "Sequential",
-                "needs a mean of per-sample values, such as accuracy or mse",
-                f"{found.name} is none",
-                "Use `Sequential(metric='accuracy')` or `Bootstrap()`.",
-            )
+            needed = "needs a mean of per-sample values, such as accuracy or mse"
+            remedy = "Use `Sequential(metric='accuracy')` or `Bootstrap()`."
+            raise invalid("Sequential", needed, f"{found.name} is none", remedy)
         self._check_steps(self._steps(oof))
 
     def _check_steps(self, steps: int) -> None:
         least = sequential.least_steps(self.alpha, self.beta)
         if steps < least:
-            raise invalid(
-                "Sequential",
-                f"needs at least {least} folds in all at these errors",
-                f"there are {steps}",
-                "Use more repeats, or `Bootstrap()`.",
-            )
+            needed = f"needs at least {least} folds in all at these errors"
+            raise invalid("Sequential", needed, f"there are {steps}", "Use more repeats, or `Bootstrap()`.")
 
     def _steps(self, oof: Predictions) -> int:
         return oof.plan.repeats * oof.n_folds if self.steps is None else self.steps

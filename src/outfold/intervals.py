@@ -239,12 +239,9 @@ def bca(
 def _number_of(statistic: Statistic, values: NDArray[Any]) -> float:
     found = statistic(values)
     if np.ndim(found) or not is_number(np.asarray(found).item()):
-        raise invalid(
-            "statistic",
-            "must give one finite number for all values, for every draw and without each value",
-            got(found),
-            "Leave out undefined values, or make the draws yourself and use `bca_draws`.",
-        )
+        needed = "must give one finite number for all values, for every draw and without each value"
+        remedy = "Leave out undefined values, or make the draws yourself and use `bca_draws`."
+        raise invalid("statistic", needed, got(found), remedy)
     return float(found)
 
 
@@ -419,10 +416,8 @@ def corrected_t(
     level, s = check_confidence_level(confidence_level), _several(fold_scores, "fold_scores")
     sizes = [_numbers(n_train, "n_train"), _numbers(n_test, "n_test")]
     if any(size.shape not in ((), s.shape) or not np.all((size >= 1) & np.isfinite(size)) for size in sizes):
-        raise InputError(
-            needed=f"`n_train` and `n_test` must be numbers of samples from 1, one for all {len(s)} folds or one for each",
-            given=f"got {n_train!r} and {n_test!r}",
-        )
+        needed = f"`n_train` and `n_test` must be numbers of samples from 1, one for all {len(s)} folds or one for each"
+        raise InputError(needed=needed, given=f"got {n_train!r} and {n_test!r}")
     ratio = float(np.mean(sizes[1] / sizes[0]))
     variance = float(mean_variance(s[None, :], ratio / (1 + ratio))[0])
     return Interval(*_kernels.around(s.mean(), float(np.sqrt(variance)), level, len(s) - 1))
@@ -552,11 +547,8 @@ def nested_cv_bates(
         out, held, within = out[:, None], np.atleast_2d(held).T, within[:, None, :] if within.ndim == 2 else within
     k = within.shape[-1] if within.ndim == 3 else 0
     if out.ndim != 2 or held.shape != out.shape or within.shape != (*out.shape, k) or k < 3:
-        raise invalid(
-            "nested_cv_bates",
-            "needs `outer` and `folds` of shape (N, R) and `inner` of shape (N, R, K), K at least 3",
-            f"got {np.shape(outer)}, {np.shape(folds)} and {np.shape(inner)}",
-        )
+        needed = "needs `outer` and `folds` of shape (N, R) and `inner` of shape (N, R, K), K at least 3"
+        raise invalid("nested_cv_bates", needed, f"got {np.shape(outer)}, {np.shape(folds)} and {np.shape(inner)}")
     rows = held[..., None] == np.arange(k)
     if not np.all(rows.sum(axis=0) >= 2) or not np.all(rows.any(axis=-1)):
         raise invalid("folds", f"must be 0 to {k - 1} in every repeat, two samples each at least")

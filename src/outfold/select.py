@@ -116,11 +116,10 @@ class _Simplest(Rule):
         if callable(complexity):
             check_takes(complexity, ("name", "parameters"), "complexity")
         elif not isinstance(complexity, (str, Mapping)):
-            raise invalid(
-                "complexity",
-                "must be a parameter name, a mapping from configuration to number, or a callable on (name, parameters)",
-                got(complexity),
+            needed = (
+                "must be a parameter name, a mapping from configuration to number, or a callable on (name, parameters)"
             )
+            raise invalid("complexity", needed, got(complexity))
         self.complexity = complexity
         what = complexity if isinstance(complexity, str) else getattr(complexity, "__name__", "complexity")
         self.name = f"simplest by {what} {self._reach()}"
@@ -149,11 +148,8 @@ class _Simplest(Rule):
         values = np.array([_complexity(self.complexity, name, params) for name, params in pairs], dtype=float)
         if np.isinf(values).all() and isinstance(self.complexity, str):
             known = sorted({k for params in scoring.params for k in params})
-            raise invalid(
-                "complexity",
-                "must be a parameter for which some configuration has a number",
-                f"got {self.complexity!r}, and the parameters are {', '.join(known) or 'not known'}",
-            )
+            given = f"got {self.complexity!r}, and the parameters are {', '.join(known) or 'not known'}"
+            raise invalid("complexity", "must be a parameter for which some configuration has a number", given)
         return values
 
 
@@ -167,12 +163,9 @@ class _OneStandardError(_Simplest):
         self, scoring: Scoring, weights: NDArray[Any] | None, best: NDArray[np.float64], winners: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         if max(np.bincount([r for r, _ in scoring.cells])) < 2:
-            raise invalid(
-                "one_standard_error",
-                "needs 2 folds or more in a repeat, to know a standard error",
-                f"these predictions are {scoring.oof.plan}",
-                "Use `select.best`.",
-            )
+            needed = "needs 2 folds or more in a repeat, to know a standard error"
+            given = f"these predictions are {scoring.oof.plan}"
+            raise invalid("one_standard_error", needed, given, "Use `select.best`.")
         se = scoring.standard_errors(scoring.fold_scores(weights))
         return np.nan_to_num(se[np.arange(len(se)), winners])
 
@@ -217,11 +210,8 @@ class _UserRule(Rule):
             return names.index(answer)
         if isinstance(answer, (int, np.integer)) and 0 <= answer < len(names):
             return int(answer)
-        raise invalid(
-            f"the rule {self.name}",
-            f"must return the name or the position of one of {len(names)} candidates",
-            f"it returned {answer!r}",
-        )
+        needed = f"must return the name or the position of one of {len(names)} candidates"
+        raise invalid(f"the rule {self.name}", needed, f"it returned {answer!r}")
 
 
 best = _Best()
@@ -327,12 +317,9 @@ def tied_among(scoring: Scoring, confidence_level: float = 0.95, n_resamples: in
     draws = sign * np.concatenate([scoring.scores(weights) for weights in blocks])
     defined = ~np.isnan(draws).any(axis=1)
     if np.isnan(observed).any() or defined.sum() < 100:
-        raise invalid(
-            "tied_set",
-            "needs a metric that is defined on bootstrap samples",
-            f"{scoring.metric.name} is undefined on too many of them",
-            "Use a mean over samples such as accuracy or mse, or more samples.",
-        )
+        given = f"{scoring.metric.name} is undefined on too many of them"
+        remedy = "Use a mean over samples such as accuracy or mse, or more samples."
+        raise invalid("tied_set", "needs a metric that is defined on bootstrap samples", given, remedy)
     pvalues = best_pvalues(observed, draws[defined])
     members = pvalues > 1 - level
     order = [int(j) for j in np.argsort(-observed, kind="stable") if members[j]]
@@ -358,12 +345,8 @@ def as_rule(rule: RuleLike) -> Rule:
         return rule
     made_by: tuple[Any, ...] = (one_standard_error, within)
     if rule in made_by:
-        raise invalid(
-            "rule",
-            "must be a rule",
-            f"got the function {rule.__name__} itself",
-            f"Call it: `rule=select.{rule.__name__}(...)`.",
-        )
+        remedy = f"Call it: `rule=select.{rule.__name__}(...)`."
+        raise invalid("rule", "must be a rule", f"got the function {rule.__name__} itself", remedy)
     if callable(rule):
         check_takes(rule, ("candidates",), "a selection rule")
         return _UserRule(rule)

@@ -183,12 +183,8 @@ def _accuracy(accuracy: Any, n_configs: int) -> Floats | tuple[float, float]:
         raise invalid("accuracy", needed, got(accuracy)) from None
     if isinstance(accuracy, tuple):
         if values.shape != (2,) or not (np.isfinite(values).all() and np.all(values > 0)):
-            raise invalid(
-                "accuracy",
-                "as a tuple holds a and b of Beta(a, b), both above 0",
-                got(accuracy),
-                "Give accuracies one by one as a list.",
-            )
+            remedy = "Give accuracies one by one as a list."
+            raise invalid("accuracy", "as a tuple holds a and b of Beta(a, b), both above 0", got(accuracy), remedy)
         return float(values[0]), float(values[1])
     if values.ndim > 1 or not (np.all(values >= 0) and np.all(values <= 1)):
         raise invalid("accuracy", "must lie between 0 and 1", got(accuracy))

@@ -376,12 +376,9 @@ def _canonical(scores: NDArray[np.float64], folds: int, fits: int) -> NDArray[np
     size = max(check_count(fits, "fits", 2) // folds, 1)
     groups = len(scores) // size
     if groups < 2:
-        raise NeedError(
-            argument="compare_plans",
-            needed=f"needs at least {2 * size} repeats of {folds} folds, to draw the canonical estimate twice",
-            given=f"there are {len(scores)}",
-            remedy="Collect more repeats.",
-        )
+        needed = f"needs at least {2 * size} repeats of {folds} folds, to draw the canonical estimate twice"
+        given = f"there are {len(scores)}"
+        raise NeedError(argument="compare_plans", needed=needed, given=given, remedy="Collect more repeats.")
     return np.asarray(scores[: groups * size].reshape(groups, size, -1).mean(axis=1))
 
 

@@ -66,10 +66,8 @@ def _bootstrap(
     draws = np.concatenate([scoring.scores(w) for w in sample_bootstrap(scoring, stratify, seed).blocks(n_resamples)])
     kept = draws[~np.isnan(draws).any(axis=1)]
     if len(kept) < _LEAST:
-        raise InputError(
-            needed=f"{scoring.metric.name} is undefined on nearly all draws of these samples",
-            remedy="Use `stratify=True`, which draws within classes.",
-        )
+        needed = f"{scoring.metric.name} is undefined on nearly all draws of these samples"
+        raise InputError(needed=needed, remedy="Use `stratify=True`, which draws within classes.")
     jackknife = jackknife_scores(scoring) if method == "bca" else None
     difference = _observed(observed, pairs)
     tails, interval, spread = _inverted(compared.sign, kept, jackknife, difference, pairs, level)

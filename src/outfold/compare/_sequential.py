@@ -80,12 +80,9 @@ class EProcess:
         values = np.atleast_1d(np.asarray(differences, dtype=np.float64))
         low, high = self.bounds
         if values.ndim != 1 or not np.all((values >= low) & (values <= high)):
-            raise invalid(
-                "differences",
-                f"must be numbers within the bounds [{low:g}, {high:g}]",
-                f"got {_first_outside(values, low, high)}",
-                "Give `bounds=(lowest, highest)` that no difference can leave.",
-            )
+            needed = f"must be numbers within the bounds [{low:g}, {high:g}]"
+            remedy = "Give `bounds=(lowest, highest)` that no difference can leave."
+            raise invalid("differences", needed, f"got {_first_outside(values, low, high)}", remedy)
         if not len(values):
             return self
         x = (values - low) / (high - low)
@@ -266,12 +263,10 @@ def _by_repeat(compared: ComparedConfigs) -> tuple[NDArray[np.float64], str, tup
             means = np.nanmean(compared.folds.values, axis=2)
         differences = means[0] - means[1]
     if len(differences) < 2 or np.isnan(differences).any():
-        raise NeedError(
-            argument="e_process(over='repeats')",
-            needed="needs two repeats at least with a score in each",
-            given=f"these predictions are {compared.plan}",
-            remedy="Collect with `Plan(repeats=...)`, or use `over='samples'`.",
-        )
+        needed = "needs two repeats at least with a score in each"
+        given = f"these predictions are {compared.plan}"
+        remedy = "Collect with `Plan(repeats=...)`, or use `over='samples'`."
+        raise NeedError(argument="e_process(over='repeats')", needed=needed, given=given, remedy=remedy)
     note = Note(
         "OF315",
         "repeats say how this data set would be judged over all partitions; they say nothing about new samples.",
@@ -286,12 +281,8 @@ def _bounds(compared: ComparedConfigs, given: Bounds | None, over: str) -> Bound
     if not np.isfinite([low, high]).all() and over == "samples" and compared.zero_one:
         low, high = 0.0, 1.0
     if not np.isfinite([low, high]).all():
-        raise invalid(
-            "bounds",
-            "must be the lowest and the highest difference that is possible",
-            f"{compared.metric_name} has no range",
-            "Give `bounds=(lowest, highest)`.",
-        )
+        needed = "must be the lowest and the highest difference that is possible"
+        raise invalid("bounds", needed, f"{compared.metric_name} has no range", "Give `bounds=(lowest, highest)`.")
     return (low - high, high - low)
 
 

@@ -114,12 +114,9 @@ _OWN = {"bootstrap": "out-of-bag score", "holdout": "hold-out score", "three_way
 
 def _check_correction(correction: str, rule: Any) -> None:
     if check_choice(correction, ("none", "balanced"), "correction") == "balanced" and rule is not select.best:
-        raise invalid(
-            "correction='balanced'",
-            "is for the configuration with the best score",
-            f"the rule here is {rule.name}",
-            "Leave `rule=` out, or use `correction='none'`.",
-        )
+        needed = "is for the configuration with the best score"
+        remedy = "Leave `rule=` out, or use `correction='none'`."
+        raise invalid("correction='balanced'", needed, f"the rule here is {rule.name}", remedy)
 
 
 def _balance(scoring: Scoring, result: Corrected, counts: NDArray[Any]) -> dict[str, float]:
@@ -134,11 +131,8 @@ def _balance(scoring: Scoring, result: Corrected, counts: NDArray[Any]) -> dict[
 def _given_counts(draws: ArrayLike, n: int, kind: str) -> NDArray[Any]:
     given = np.asarray(draws)
     if given.ndim != 2 or given.shape[1] != n or not len(given) or given.dtype.kind not in "iu" or given.min() < 0:
-        raise invalid(
-            "draws",
-            f"must be whole numbers from 0 of shape (B, {n}), drawn indices or counts",
-            f"got {given.dtype} {given.shape}",
-        )
+        needed = f"must be whole numbers from 0 of shape (B, {n}), drawn indices or counts"
+        raise invalid("draws", needed, f"got {given.dtype} {given.shape}")
     if check_choice(kind, ("auto", "indices", "counts"), "draws_are") == "auto":
         kind = _kind_of_draws(given, n)
     if kind == "counts":

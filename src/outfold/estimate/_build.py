@@ -87,10 +87,8 @@ def build(
     elif draws is not None:
         interval = Interval(*percentile(draws, level))
     if np.isnan(value):
-        raise InputError(
-            needed=f"{scoring.metric.name} is undefined on every fold of {oof.plan}",
-            remedy="Use `bbc` or `aggregate='pooled'`, or larger folds.",
-        )
+        needed = f"{scoring.metric.name} is undefined on every fold of {oof.plan}"
+        raise InputError(needed=needed, remedy="Use `bbc` or `aggregate='pooled'`, or larger folds.")
     return Estimate(
         value=value,
         interval=interval,

@@ -455,12 +455,9 @@ class SelectedConfiguration:
     def interval(self, method: str, level: float) -> Interval:
         """The interval by drawing folds; an error for all that ignores the selection."""
         if method in METHODS:
-            raise NeedError(
-                argument=method,
-                needed="is for a configuration named beforehand",
-                given="this one was selected for its score, and the interval would be too optimistic",
-                remedy=f"Valid here: {', '.join(SELECTED)}.",
-            )
+            needed = "is for a configuration named beforehand"
+            given = "this one was selected for its score, and the interval would be too optimistic"
+            raise NeedError(argument=method, needed=needed, given=given, remedy=f"Valid here: {', '.join(SELECTED)}.")
         if method not in SELECTED:
             raise invalid("method", f"must be 'auto' or one of {', '.join(SELECTED)}", got(method))
         check_requirements(method, (_ONE_REPEAT,), self.rivals)
