@@ -82,9 +82,7 @@ def advise(
         The plan, the method, the number of fits, the expected optimism, and the reasons.
     References: {raschka2018}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> advice = of.advise(80, 150)
     >>> advice.plan, advice.method, advice.fits
     (Plan(4 x 10-fold), 'bbc', 6000)

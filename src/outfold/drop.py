@@ -37,6 +37,7 @@ __all__ = ["Bootstrap", "Drop", "DropRule", "Friedman", "Hoeffding", "Sequential
 _DROP_STREAM = 0xD209
 
 
+@fill_common
 class Drop(NamedTuple):
     """A configuration to fit no more.
 
@@ -49,9 +50,7 @@ class Drop(NamedTuple):
     compared_with : str
         The best configuration at that time; empty where the rule compared with none.
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.drop.Drop("tree", 0.995, "logit").config
     'tree'
     """
@@ -61,12 +60,11 @@ class Drop(NamedTuple):
     compared_with: str
 
 
+@fill_common
 class DropRule:
     """What drop rules have in common. A rule drops neither the current best nor all configurations.
 
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
+    Examples: {numpy_outfold}
     >>> correct = np.random.default_rng(0).random((80, 2)) < [0.9, 0.3]
     >>> oof = of.from_arrays(None, correct, response="pointwise")
     >>> of.drop.Bootstrap().test(oof, repeat=0, fold=0, seed=0)
@@ -128,9 +126,7 @@ class Bootstrap(DropRule):
     {n_resamples, task_metric}
     References: {tsamardinos2018}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.drop.Bootstrap(threshold=0.95)
     Bootstrap(threshold=0.95, min_predictions=50, n_resamples=1000, metric=None)
     """
@@ -180,9 +176,7 @@ class Hoeffding(DropRule):
         A mean of values within known bounds, such as ``"accuracy"`` or ``"brier"``; the default metric of the task where None.
     References: {maron1994}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.drop.Hoeffding(metric="accuracy")
     Hoeffding(delta=0.05, min_predictions=50, metric='accuracy')
     """
@@ -234,9 +228,7 @@ class Friedman(DropRule):
         What is ranked within each fold; a fold in which it is undefined is left out. The default metric of the task where None.
     References: {birattari2002}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.drop.Friedman(alpha=0.01)
     Friedman(alpha=0.01, min_folds=5, metric=None)
     """
@@ -290,9 +282,7 @@ class Sequential(DropRule):
         A mean of per-sample values, such as ``"accuracy"`` or ``"mse"``; the default metric of the task where None.
     References: {krueger2015}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.drop.Sequential(steps=20)
     Sequential(alpha=0.01, beta=0.1, similarity=0.05, steps=20, metric=None)
     """

@@ -264,9 +264,7 @@ def pairs(
         A sequence of `Comparison`, one for each pair.
     References: {holm1979, benjamini1995}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> folds = {"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81], "c": [0.70, 0.72, 0.75]}
     >>> scores = of.from_scores(folds, n_train=60, n_test=30)
     >>> of.compare.pairs(scores, control="a")

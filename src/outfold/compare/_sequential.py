@@ -41,9 +41,7 @@ class EProcess:
         Level of the interval; bets are sized to decide at 1 - confidence_level. The p value is valid at any other level too.
     References: {waudbysmith2024}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> process = of.compare.EProcess(bounds=(-1, 1))
     >>> for item in range(100):
     ...     _ = process.update(float(item % 4 > 0))    # the first system is right, the second wrong, in 3 of 4
@@ -192,9 +190,7 @@ def e_process(
         Evidence, p value and interval after every unit.
     References: {waudbysmith2024}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> right = [[1, 0], [1, 0], [1, 1], [1, 0]] * 10
     >>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")
     >>> found = of.compare.e_process(oof, "mean", "new", "old")

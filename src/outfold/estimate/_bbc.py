@@ -40,7 +40,7 @@ def bbc(
     """Estimate the performance of the selected configuration, with bootstrap bias correction (BBC-CV).
 
     Each draw selects on the samples it drew, and scores the selected configuration on the samples it did not draw. The
-    estimate is the mean of these scores; the interval is their quantiles. Nothing is fitted.
+    estimate is the mean of these scores; the interval is their quantiles. Nothing is fitted. It is Algorithm 5 of [1]_.
 
     Parameters
     ----------
@@ -63,9 +63,7 @@ def bbc(
     Returns: {estimate}
     References: {tsamardinos2018}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> oof = of.simulate.correctness(80, 150, accuracy=0.7).oof  # 150 equally good prompts on 80 questions
     >>> found = of.estimate.bbc(oof, "mean")
     >>> round(found.naive, 2), round(found.value, 2)
@@ -179,12 +177,8 @@ def _bbc_notes(scoring: Scoring, selection: Selection, result: Corrected) -> tup
     if scoring.metric.name == "roc_auc" and np.quantile(result.scores, 0.975) < 0.5 and selection.score < 0.5:
         assert scoring.oof.target.classes is not None
         negative, positive = scoring.oof.target.classes
-        notes.append(
-            Note(
-                "OF213",
-                f"even the best ranks worse than chance; is {negative!s}, not {positive!s}, the positive class?",
-            )
-        )
+        text = f"even the best ranks worse than chance; is {negative!s}, not {positive!s}, the positive class?"
+        notes.append(Note("OF213", text))
     return tuple(notes)
 
 

@@ -32,25 +32,17 @@ _SHOWN = 3
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """(n, k) scores of algorithms on data sets.
-
-    Attributes
-    ----------
-    metric
-        Name of the metric, None for scores made elsewhere.
-    notes
-        What was left out, and why.
-    slack
-        Scores that differ by less than this share of the greatest one are equal but for rounding.
-    """
+    """(n, k) scores of algorithms on data sets."""
 
     scores: NDArray[np.float64]
     algorithms: tuple[str, ...]
     datasets: tuple[str, ...]
     greater_is_better: bool = True
-    metric: str | None = None
+    metric: str | None = None  # its name, None for scores made elsewhere
     notes: tuple[Note, ...] = ()
-    slack: float = RELATIVE_TIE
+    slack: float = (
+        RELATIVE_TIE  # scores that differ by less than this share of the greatest one are equal but for rounding
+    )
 
     @property
     def gains(self) -> NDArray[np.float64]:
@@ -80,7 +72,8 @@ def read_scores(
     """The scores as a matrix with names, checked; `method` names the caller in errors."""
     check_choice(missing, get_args(Missing), "missing")
     table = _from_any(scores, method, algorithms, datasets, metric, _direction(greater_is_better))
-    _refuse_twins(table)
+    _refuse_twins(table.algorithms, "algorithm")
+    _refuse_twins(table.datasets, "data set")
     table = _without_missing(table, missing)
     n, k = table.scores.shape
     if n < 2 or k < 2:
@@ -149,7 +142,7 @@ def _artifacts(scores: ScoresLike, datasets: Sequence[str] | str | None) -> dict
         raise invalid("scores", "must all be Predictions, one for each data set, or none", "these are mixed")
     names = list(scores) if isinstance(scores, Mapping) and datasets is None else datasets
     found = _names(names, len(values), "data set")
-    _refuse_twin_datasets(found)
+    _refuse_twins(found, "data set")
     return dict(zip(found, values, strict=True))
 
 
@@ -181,12 +174,9 @@ def _from_artifacts(
     for row, scoring in zip(rows, scorings.values(), strict=True):
         row[scoring.candidates] = scoring.scores()[0]
     unfinished = [name for name, s in scorings.items() if any(note.code == "OF206" for note in s.notes)]
-    notes = (
-        [Note("OF206", f"not all folds are done on {_listed(unfinished)}; the others do not count.")]
-        if unfinished
-        else []
-    )
-    return ScoreTable(rows, wanted, tuple(artifacts), found.greater_is_better, found.name, tuple(notes))
+    note = Note("OF206", f"not all folds are done on {_listed(unfinished)}; the others do not count.")
+    notes = (note,) if unfinished else ()
+    return ScoreTable(rows, wanted, tuple(artifacts), found.greater_is_better, found.name, notes)
 
 
 # -- tables ---------------------------------------------------------------------------------------------
@@ -350,19 +340,16 @@ def _names(given: Sequence[Any] | str | None, n: int, what: str) -> tuple[str, .
 # -- checks ---------------------------------------------------------------------------------------------
 
 
-def _refuse_twins(table: ScoreTable) -> None:
-    _refuse_twin_names(table.algorithms, "algorithm", "Give every algorithm a different name")
-    _refuse_twin_datasets(table.datasets)
+_TWINS = {
+    "algorithm": "Give every algorithm a different name.",
+    "data set": "Average repeats on the same data set first: they are not independent.",
+}
 
 
-def _refuse_twin_datasets(names: tuple[str, ...]) -> None:
-    _refuse_twin_names(names, "data set", "Average repeats on the same data set first: they are not independent")
-
-
-def _refuse_twin_names(names: tuple[str, ...], what: str, advice: str) -> None:
+def _refuse_twins(names: tuple[str, ...], what: str) -> None:
     if len(set(names)) < len(names):
         twin = next(name for i, name in enumerate(names) if name in names[:i])
-        raise InputError(needed=f"the {what} {twin!r} is in the scores {names.count(twin)} times", remedy=f"{advice}.")
+        raise InputError(needed=f"the {what} {twin!r} is in the scores {names.count(twin)} times", remedy=_TWINS[what])
 
 
 def _without_missing(table: ScoreTable, missing: Missing) -> ScoreTable:
@@ -387,10 +374,7 @@ def _without_missing(table: ScoreTable, missing: Missing) -> ScoreTable:
         f"{len(lost)} of {formatting.count(len(holes), 'data set')} left out for missing scores: {_listed(lost)}.",
     )
     return replace(
-        table,
-        scores=table.scores[kept],
-        datasets=tuple(table.datasets[i] for i in kept),
-        notes=(*table.notes, note),
+        table, scores=table.scores[kept], datasets=tuple(table.datasets[i] for i in kept), notes=(*table.notes, note)
     )
 
 
