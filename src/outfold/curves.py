@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from . import formatting, metrics
 from .arguments import check_choice
-from .data.plan import Plan, group_codes
+from .data.plan import Plan
 from .data.predictions import Predictions
+from .data.splitting import group_codes
 from .docstrings import fill_with
 from .exceptions import InputError, got, invalid
 from .fitting.api import Cell, Rows, TrainedPredictions, TrainingRows, collect_trained

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any, TypeVar
 
 from .citations import reference
@@ -41,7 +42,7 @@ def fill_docstring(function: F, texts: Mapping[str, str]) -> F:
     """Replace each line of the docstring that is one or more names in braces by the texts of those names.
 
     Before the braces there may be the name of a section, which gets its heading. Under ``References`` the names are keys of
-    papers, which are numbered.
+    papers, which are numbered. Of a class, the docstrings of its methods are filled too.
 
     >>> def table(n, m):
     ...     '''Some rows.
@@ -78,8 +79,11 @@ def fill_docstring(function: F, texts: Mapping[str, str]) -> F:
         follows_blank = section is None or line.string.endswith("\n\n", 0, line.start())
         return ("" if follows_blank else "\n") + textwrap.indent("\n".join(parts), indent)
 
-    if function.__doc__ is not None:  # None under python -OO
-        function.__doc__ = _PLACEHOLDER.sub(fill, function.__doc__)
+    members = vars(function).values() if isinstance(function, type) else ()
+    methods = [getattr(member, "__func__", member) for member in members]  # of a class method, its function
+    for documented in (function, *(method for method in methods if isinstance(method, FunctionType))):
+        if documented.__doc__ is not None:  # None under python -OO
+            documented.__doc__ = _PLACEHOLDER.sub(fill, documented.__doc__)
     return function
 
 
@@ -100,6 +104,7 @@ def fill_with(texts: Mapping[str, str]) -> Callable[[F], F]:
 fill_common = fill_with({})
 
 _FIELDS = {
+    "metric_name": "metric : str\n    Name of the metric.",
     "metric": "metric : str\n    Name of the metric.\ngreater_is_better : bool\n    Direction of the metric.",
     "pair": "a, b : str\n    The two configurations.",
     "configs": "configs : tuple of str\n    The configurations.\nscores : ndarray of shape (C,)\n    Their scores.",

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arguments import RngLike, as_seed, check_confidence_level, check_count, is_number
-from .data.plan import group_codes
+from .data.splitting import group_codes
 from .docstrings import fill_with
 from .exceptions import InputError, got, invalid
 from .requirements import Requirement, Requirements, check_requirements

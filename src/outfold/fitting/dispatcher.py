@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from .. import formatting
-from ..data.plan import Splits
 from ..data.predictions import State
+from ..data.splitting import Splits
 from ..exceptions import CollectError, FitFailedError
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
+from ..data.cells import State, inner_folds
 from ..data.duplicates import held_out_with_twin, row_codes
 from ..data.notes import Note
-from ..data.plan import NOT_HELD_OUT, Splits, fingerprint
-from ..data.predictions import AUTO, Predictions, State, inner_folds
+from ..data.predictions import AUTO, Predictions
+from ..data.splitting import NOT_HELD_OUT, Splits, fingerprint
 from ..data.target import Target, encode
 from ..exceptions import InputError, NeedError
 from .configs import Configs

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..data.plan import Splits
+from ..data.splitting import Splits
 
 if TYPE_CHECKING:
     from .executor import Executor

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.plan import Splits
+from ..data.splitting import Splits
 from .data import Samples
 from .estimators import Recipe
 from .limits import Expired, Watchdog, alarm, limit_worker, own_random_state, silence_warnings

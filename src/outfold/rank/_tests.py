@@ -20,9 +20,9 @@ from ..exceptions import InputError, got, invalid
 from ..metrics import MetricLike
 from ..results import Comparison, Interval, OmnibusTest, Probabilities, Ranking, RankPair, Wins
 from ..stats import pvalues
-from ..stats import ranking as kernel
+from ..stats import rank_tests as kernel
 from ..stats.kernels import Floats
-from ..stats.ranking import ZeroMethod
+from ..stats.rank_tests import ZeroMethod
 from ..stats.sequential import Ranks
 from ._table import Missing, ScoresLike, ScoreTable, read_scores
 
@@ -330,7 +330,7 @@ def _ranking(
     first, second = np.array(pairs).T
     difference = mean[first] - mean[second]
     z = difference / error
-    raw = kernel.normal_pvalues(z)
+    raw = pvalues.normal_tails(z).two_sided
     corrected = adjust(z, raw)
     different = corrected <= alpha
     rows = zip(pairs, difference, z, raw, corrected, different, strict=True)
