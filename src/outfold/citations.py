@@ -74,11 +74,8 @@ def references_of(result: Any) -> Iterable[str]:
         return [*omnibus, result.terms.reference, *adjusted]
     if isinstance(result, Sequence):
         return [text for one in result for text in references_of(one)]
-    raise InputError(
-        argument="result",
-        needed="must have a reference, as an Estimate or a Comparison has",
-        given=f"got {type(result).__name__}",
-    )
+    needed = "must have a reference, as an Estimate or a Comparison has"
+    raise InputError(argument="result", needed=needed, given=f"got {type(result).__name__}")
 
 
 _ADJUSTED = {"holm": "Holm 1979", "bonferroni": "Dunn 1961", "bh": "Benjamini & Hochberg 1995"}
