@@ -51,7 +51,8 @@ def precision(ranked: Ranked, weights: NDArray[Any], x: Floats, totals: Ints | N
     if lanes is None:
         with np.errstate(invalid="ignore", divide="ignore"):
             sums = _above(ranked, weights)
-            first = np.stack([np.searchsorted(recall, x) for recall in sums[0] / totals[:, :1]])
+            some = np.maximum(x, np.finfo(np.float64).tiny)  # at recall 0 too, the first threshold finds a positive
+            first = np.stack([np.searchsorted(recall, some) for recall in sums[0] / totals[:, :1]])
             hits, false = (
                 np.take_along_axis(counts, np.minimum(first, counts.shape[1] - 1), axis=1) for counts in sums
             )
