@@ -8,11 +8,10 @@ from ._base import Interval
 from ._comparison import Alternative, Comparison, Power, Probabilities, SequentialComparison, Wins
 from ._comparison import ComparisonTerms as ComparisonTerms
 from ._comparison import comparison_row as comparison_row
-from ._comparisons import Comparisons, Omnibus
+from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair
 from ._comparisons import PairArrays as PairArrays
 from ._estimates import Estimate
 from ._estimates import Intervals as Intervals
-from ._ranking import OmnibusTest, Ranking, RankPair
 from ._selection import (
     CurveLine,
     Leaderboard,
