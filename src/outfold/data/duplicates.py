@@ -39,14 +39,7 @@ def held_out_with_twin(
 ) -> NDArray[np.bool_]:
     """(N,) True for samples that some repeat held out while a sample with the same code was trained on.
 
-    Parameters
-    ----------
-    codes
-        Equal codes, equal rows.
-    folds
-        (N, R) the fold that held out a sample; -1 where none did.
-    train
-        Training samples by (repeat, fold) where they are not simply all others.
+    `folds` is (N, R); `train` holds training samples by (repeat, fold) where they are not simply all others.
     """
     kind, sizes = np.unique(codes, return_inverse=True, return_counts=True)[1:]
     out = np.zeros(len(codes), dtype=bool)

@@ -22,7 +22,10 @@ def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes
     """The configurations of both, in one artifact; an error says what differs where the splits are not the same."""
     if not isinstance(second, Predictions):
         raise invalid("other", "must be Predictions, as `collect` or `load` give", f"got {type(second).__name__}")
-    _refuse_other_splits(first, second)
+    found = next(_differences(first, second), None)
+    if found is not None:
+        problem = f"only predictions of the same samples on the same splits can be joined; {found}"
+        raise NeedError(problem, remedy="Collect both on the same data, plan and seed.")
     first, second = _renamed(first, second, suffixes)
     response = _common_response(first, second)
     parts = (_answering(first, response), _answering(second, response))
@@ -46,16 +49,6 @@ def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes
     )
 
 
-# -- same samples, same splits --------------------------------------------------------------------------
-
-
-def _refuse_other_splits(first: Predictions, second: Predictions) -> None:
-    found = next(_differences(first, second), None)
-    if found is not None:
-        problem = f"only predictions of the same samples on the same splits can be joined; {found}"
-        raise NeedError(problem, remedy="Collect both on the same data, plan and seed.")
-
-
 def _differences(first: Predictions, second: Predictions) -> Iterator[str]:
     """What differs, the plainest first; each a sentence."""
     a, b = first.target, second.target
@@ -66,16 +59,6 @@ def _differences(first: Predictions, second: Predictions) -> Iterator[str]:
     if not _numbered(first) and not _numbered(second) and not np.array_equal(first.samples, second.samples):  # type: ignore[arg-type]
         same = set(first.samples.tolist()) == set(second.samples.tolist())  # type: ignore[union-attr]
         yield "the samples are in another order." if same else "the samples have other names."
-    yield from _label_differences(first, second)
-    if first.groups is not None and second.groups is not None and not _same_groups(first, second):
-        yield "the groups differ."
-    yield from _fold_differences(first, second)
-    if first.fingerprint != second.fingerprint:
-        yield "the training parts differ."
-
-
-def _label_differences(first: Predictions, second: Predictions) -> Iterator[str]:
-    a, b = first.target, second.target
     if a.classes is not None and b.classes is not None and list(map(str, a.classes)) != list(map(str, b.classes)):
         yield f"the classes are {', '.join(map(str, a.classes))} against {', '.join(map(str, b.classes))}."
     other = a.y != b.y
@@ -83,6 +66,11 @@ def _label_differences(first: Predictions, second: Predictions) -> Iterator[str]
         other = other | (a.event != b.event)
     if other.any():
         yield f"{int(other.sum()):,} of {formatting.count(len(a), 'label')} differ."
+    if first.groups is not None and second.groups is not None and not _same_groups(first, second):
+        yield "the groups differ."
+    yield from _fold_differences(first, second)
+    if first.fingerprint != second.fingerprint:
+        yield "the training parts differ."
 
 
 def _fold_differences(first: Predictions, second: Predictions) -> Iterator[str]:
@@ -91,12 +79,9 @@ def _fold_differences(first: Predictions, second: Predictions) -> Iterator[str]:
     few = min(first.n_repeats, second.n_repeats)
     same = np.array_equal(first.folds[:, :few], second.folds[:, :few])
     if first.n_repeats != second.n_repeats:
-        hint = (
-            f" The first {few} are the same: `sel(repeat=range({few}))` of the longer one can be joined."
-            if same
-            else ""
-        )
-        yield f"there are {first.n_repeats} against {formatting.count(second.n_repeats, 'repeat')}.{hint}"
+        hint = f" The first {few} are the same: `sel(repeat=range({few}))` of the longer one can be joined."
+        counts = f"{first.n_repeats} against {formatting.count(second.n_repeats, 'repeat')}"
+        yield f"there are {counts}.{hint if same else ''}"
     if not same:
         seeds = [oof.provenance.get("seed") for oof in (first, second)]
         why = f" (seed {seeds[0]} against {seeds[1]})" if None not in seeds and seeds[0] != seeds[1] else ""
@@ -112,9 +97,6 @@ def _numbered(oof: Predictions) -> bool:
 def _same_groups(first: Predictions, second: Predictions) -> bool:
     pairs = set(zip(first.group_codes.tolist(), second.group_codes.tolist(), strict=True))  # type: ignore[union-attr]
     return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
-
-
-# -- names ----------------------------------------------------------------------------------------------
 
 
 def _renamed(first: Predictions, second: Predictions, suffixes: Suffixes | None) -> tuple[Predictions, Predictions]:
@@ -151,9 +133,6 @@ def _with_ending(oof: Predictions, names: set[str], ending: str) -> Predictions:
         blocks={name: _with_ending(block, names, ending) for name, block in oof.blocks.items()},
         provenance=facts,
     )
-
-
-# -- one response ---------------------------------------------------------------------------------------
 
 
 def _common_response(first: Predictions, second: Predictions) -> Response:
@@ -198,9 +177,6 @@ def _labels(first: Predictions, second: Predictions, response: Response) -> NDAr
     if not all(_can(oof, "label") for oof in (first, second)):
         return None
     return np.concatenate([oof.respond("label") for oof in (first, second)], axis=1)
-
-
-# -- the rest -------------------------------------------------------------------------------------------
 
 
 def _seconds(first: Predictions, second: Predictions) -> NDArray[np.float64] | None:

@@ -16,24 +16,14 @@ Task = Literal["binary", "multiclass", "regression", "survival", "pointwise"]
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The labels of N samples.
-
-    Attributes
-    ----------
-    task
-        What kind of labels these are.
-    y
-        (N,) class codes (intp) for a classification, values (float64) for a regression, times (float64)
-        for survival; zeros for ``pointwise``, where predictions are already scores.
-    classes
-        The class labels in code order; the last of two is the positive class. None unless a classification.
-    event
-        (N,) bool, True where the event was observed. None unless survival.
-    """
+    """The labels of N samples."""
 
     task: Task
+    # (N,) class codes (intp), values or survival times (float64); zeros for "pointwise", where predictions are scores.
     y: NDArray[Any]
+    # Of a classification: the class labels in code order; the last of two is the positive class.
     classes: NDArray[Any] | None = None
+    # Of survival: (N,) True where the event was observed.
     event: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
@@ -71,18 +61,9 @@ class Target:
 def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str = "y") -> Target:
     """Labels as a `Target`; an error says why they cannot be used.
 
-    Parameters
-    ----------
-    y : array-like
-        Class labels, numbers, or survival times (structured with one bool and one float field, or two
-        columns: time, event).
-    task : str or None
-        ``"classification"``, ``"regression"``, ``"survival"``, or None to tell from the labels: text, bool
-        and whole numbers are classes, other numbers are values, structured records are survival.
-    positive : object
-        Which of two classes is the positive one; by default the last in sorted order.
-    what : str
-        What an error calls the labels.
+    `y` holds class labels, numbers, or survival times (structured with one bool and one float field, or two columns: time,
+    event). Where `task` is None the labels tell: text, bool and whole numbers are classes, other numbers are values,
+    structured records are survival. `positive` names the positive one of two classes, by default the last in sorted order.
     """
     if np.ma.is_masked(y):
         given = f"{int(np.sum(np.ma.getmaskarray(y)))} labels are masked"

@@ -204,8 +204,6 @@ def _factorize(series: nw.Series[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     return codes.to_numpy().astype(np.intp), uniform(distinct.to_numpy())
 
 
-# -- files ----------------------------------------------------------------------------------------------
-
 _ENDINGS = (".csv", ".csv.gz", ".parquet")
 
 

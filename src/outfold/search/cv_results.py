@@ -122,9 +122,6 @@ def time_columns(oof: Predictions) -> Columns:
     return {"mean_fit_time": mean, "std_fit_time": spread, **scoring}
 
 
-# -- rules that select and drop --------------------------------------------------------------------------
-
-
 class ByFold(Rule):
     """A rule on the mean over folds, as GridSearchCV scores, instead of on the pooled predictions."""
 
