@@ -30,11 +30,16 @@ def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes
     response = _common_response(first, second)
     parts = (_answering(first, response), _answering(second, response))
     threshold = first.threshold if first.threshold == second.threshold else None
+    seconds = [np.full(oof.state.shape, np.nan) if oof.seconds is None else oof.seconds for oof in (first, second)]
+    notes = dict.fromkeys((*first.notes, *second.notes))
+    if response == "label" and first.response != second.response:
+        gone = next(r for r in (first.response, second.response) if r != "label")
+        notes[Note("OF105", f"{gone} and label were joined as class labels, which is what both have.")] = None
     return replace(
         first,
         data=np.concatenate([part.data for part in parts], axis=1),
         state=np.concatenate([first.state, second.state]),
-        seconds=_seconds(first, second),
+        seconds=None if first.seconds is None and second.seconds is None else np.concatenate(seconds),
         labels=_labels(first, second, response),
         response=response,
         threshold=threshold if response == "score" else None,
@@ -44,7 +49,7 @@ def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes
         samples=second.samples if _numbered(first) else first.samples,
         blocks=_blocks(first, second),
         messages={**first.messages, **second.messages},
-        notes=_notes(first, second, response),
+        notes=tuple(notes),
         provenance=_provenance(first, second),
     )
 
@@ -66,8 +71,10 @@ def _differences(first: Predictions, second: Predictions) -> Iterator[str]:
         other = other | (a.event != b.event)
     if other.any():
         yield f"{int(other.sum()):,} of {formatting.count(len(a), 'label')} differ."
-    if first.groups is not None and second.groups is not None and not _same_groups(first, second):
-        yield "the groups differ."
+    if first.group_codes is not None and second.group_codes is not None:
+        pairs = set(zip(first.group_codes.tolist(), second.group_codes.tolist(), strict=True))
+        if not len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs}):
+            yield "the groups differ."
     yield from _fold_differences(first, second)
     if first.fingerprint != second.fingerprint:
         yield "the training parts differ."
@@ -92,11 +99,6 @@ def _numbered(oof: Predictions) -> bool:
     """Whether the samples have no names but their numbers."""
     assert oof.samples is not None
     return bool(oof.samples.dtype.kind in "iu" and np.array_equal(oof.samples, np.arange(oof.n_samples)))
-
-
-def _same_groups(first: Predictions, second: Predictions) -> bool:
-    pairs = set(zip(first.group_codes.tolist(), second.group_codes.tolist(), strict=True))  # type: ignore[union-attr]
-    return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
 
 
 def _renamed(first: Predictions, second: Predictions, suffixes: Suffixes | None) -> tuple[Predictions, Predictions]:
@@ -144,9 +146,8 @@ def _common_response(first: Predictions, second: Predictions) -> Response:
     for wanted in most:
         if all(_can(oof, wanted) for oof in (first, second)):
             return wanted
-    raise NeedError(
-        f"predictions of response {one!r} and {other!r} cannot be joined", remedy="Collect both with the same response."
-    )
+    problem = f"predictions of response {one!r} and {other!r} cannot be joined"
+    raise NeedError(problem, remedy="Collect both with the same response.")
 
 
 def _can(oof: Predictions, response: str) -> bool:
@@ -169,20 +170,11 @@ def _answering(oof: Predictions, response: Response) -> Predictions:
 
 def _labels(first: Predictions, second: Predictions, response: Response) -> NDArray[np.intp] | None:
     """The models' own labels where the cut of the joined scores would not give them."""
-    if response not in ("score", "proba"):
-        return None
-    plain = first.response == second.response and first.threshold == second.threshold
-    if plain and first.labels is None and second.labels is None:
-        return None
-    if not all(_can(oof, "label") for oof in (first, second)):
+    alike = first.response == second.response and first.threshold == second.threshold
+    plain = alike and first.labels is None and second.labels is None
+    if response not in ("score", "proba") or plain or not all(_can(oof, "label") for oof in (first, second)):
         return None
     return np.concatenate([oof.respond("label") for oof in (first, second)], axis=1)
-
-
-def _seconds(first: Predictions, second: Predictions) -> NDArray[np.float64] | None:
-    if first.seconds is None and second.seconds is None:
-        return None
-    return np.concatenate([np.full(o.state.shape, np.nan) if o.seconds is None else o.seconds for o in (first, second)])
 
 
 def _blocks(first: Predictions, second: Predictions) -> dict[str, Predictions]:
@@ -193,14 +185,6 @@ def _blocks(first: Predictions, second: Predictions) -> dict[str, Predictions]:
         for name, (one, other) in both.items()
         if next(_differences(one, other), None) is None and one.response == other.response
     }
-
-
-def _notes(first: Predictions, second: Predictions, response: Response) -> tuple[Note, ...]:
-    notes = dict.fromkeys((*first.notes, *second.notes))
-    if response == "label" and first.response != second.response:
-        gone = next(r for r in (first.response, second.response) if r != "label")
-        notes[Note("OF105", f"{gone} and label were joined as class labels, which is what both have.")] = None
-    return tuple(notes)
 
 
 def _provenance(first: Predictions, second: Predictions) -> dict[str, Any]:

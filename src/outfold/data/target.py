@@ -79,13 +79,14 @@ def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str =
     if len(labels) == 0:
         raise invalid(what, "must have at least two samples", "it is empty")
     _refuse_missing(labels, what)
-    if task == "regression" or (task is None and _is_continuous(labels)):
-        return _encode_values(labels, what)
+    continuous = labels.dtype.kind == "f" and bool(np.any(labels != np.round(labels)))
+    if task == "regression" or (task is None and continuous):
+        try:
+            return Target("regression", labels.astype(np.float64))
+        except (TypeError, ValueError):
+            given = f"it holds {labels.dtype} labels"
+            raise invalid(what, "must be numbers for a regression", given) from None
     return _encode_classes(labels, positive, what)
-
-
-def _is_continuous(labels: NDArray[Any]) -> bool:
-    return labels.dtype.kind == "f" and bool(np.any(labels != np.round(labels)))
 
 
 def _refuse_missing(labels: NDArray[Any], what: str) -> None:
@@ -102,14 +103,6 @@ def _refuse_missing(labels: NDArray[Any], what: str) -> None:
         raise invalid(what, "must have a finite label for each sample", given, "Leave out the samples without a label.")
 
 
-def _encode_values(labels: NDArray[Any], what: str) -> Target:
-    try:
-        values = labels.astype(np.float64)
-    except (TypeError, ValueError):
-        raise invalid(what, "must be numbers for a regression", f"it holds {labels.dtype} labels") from None
-    return Target("regression", values)
-
-
 def _encode_classes(labels: NDArray[Any], positive: Any, what: str) -> Target:
     try:
         classes, codes = np.unique(labels, return_inverse=True)
@@ -121,19 +114,13 @@ def _encode_classes(labels: NDArray[Any], positive: Any, what: str) -> Target:
         raise invalid(what, "must have at least two classes", f"it holds one class only ({classes[0]!s})", remedy)
     codes = codes.astype(np.intp)
     if positive is not None:
-        classes, codes = _put_last(classes, codes, positive, what)
+        found = [i for i, c in enumerate(classes) if c == positive or str(c) == str(positive)]
+        if not found or len(classes) != 2:
+            given = f"{got(positive)}, and `{what}` has {len(classes)}: {', '.join(map(str, classes[:10]))}"
+            raise invalid("positive", "must name one of two classes", given)
+        if found[0] == 0:
+            classes, codes = classes[::-1], 1 - codes
     return Target("binary" if len(classes) == 2 else "multiclass", codes, classes)
-
-
-def _put_last(
-    classes: NDArray[Any], codes: NDArray[np.intp], positive: Any, what: str
-) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Reorder two classes so that `positive` has code 1."""
-    found = [i for i, c in enumerate(classes) if c == positive or str(c) == str(positive)]
-    if not found or len(classes) != 2:
-        given = f"{got(positive)}, and `{what}` has {len(classes)}: {', '.join(map(str, classes[:10]))}"
-        raise invalid("positive", "must name one of two classes", given)
-    return (classes[::-1], 1 - codes) if found[0] == 0 else (classes, codes)
 
 
 def _encode_survival(labels: NDArray[Any], what: str) -> Target:
