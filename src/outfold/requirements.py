@@ -44,33 +44,18 @@ def source_in_words(source: Any) -> str:
 
 @dataclass(frozen=True)
 class Requirement(Generic[S]):
-    """One precondition of a method on what it is given.
+    """One precondition of a method on what it is given."""
 
-    Attributes
-    ----------
-    words : str
-        What is needed, as the object of "needs": ``"5 repeats of 2 folds"``.
-    is_met : callable
-        Whether a source has it.
-    remedy : str or callable
-        What to do where it is not met, as sentences, or a function of the source that gives them.
-    given : callable
-        The clause that says what the source is instead, as a function of the source; by default its plan.
-    raises : type
-        The class of the error: InputError where an argument such as the metric is at fault, not the source.
-    """
-
-    words: str
+    words: str  # the object of "needs", such as "5 repeats of 2 folds"
     is_met: Callable[[S], bool]
-    remedy: str | Callable[[S], str] = ""
-    given: Callable[[S], str] = source_in_words
-    raises: type[InputError] = NeedError
+    remedy: str = ""  # sentences
+    given: Callable[[S], str] = source_in_words  # the clause that says what the source is instead
+    raises: type[InputError] = NeedError  # InputError where an argument such as the metric is at fault, not the source
 
     def error(self, method: str, source: S, remedy: str = "") -> InputError:
         """The error for a source that does not meet it; `remedy` replaces that of the declaration."""
-        own = self.remedy if isinstance(self.remedy, str) else self.remedy(source)
-        needed, given = f"needs {self.words}", self.given(source)
-        return self.raises(argument=method, needed=needed, given=given, remedy=remedy or own)
+        given, remedy = self.given(source), remedy or self.remedy
+        return self.raises(argument=method, needed=f"needs {self.words}", given=given, remedy=remedy)
 
 
 Requirements = tuple[Requirement[S], ...]
@@ -189,19 +174,16 @@ def in_fresh(config: str, part: str, metric: str) -> Requirement[Predictions]:
 
 
 class Compared(Protocol):
-    """Configurations that are compared, on predictions or on fold scores only."""
+    """Configurations that are compared, on predictions or on fold scores only (without predictions and metric)."""
 
     @property
-    def oof(self) -> Predictions | None:
-        """The predictions; None where there are scores of folds only."""
+    def oof(self) -> Predictions | None: ...  # noqa: D102
 
     @property
-    def metric(self) -> Metric | None:
-        """The metric; None where there are scores of folds only."""
+    def metric(self) -> Metric | None: ...  # noqa: D102
 
     @property
-    def folds(self) -> FoldScores:
-        """The scores of each fold."""
+    def folds(self) -> FoldScores: ...  # noqa: D102
 
 
 PREDICTIONS: Requirement[Compared] = Requirement(

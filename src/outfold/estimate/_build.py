@@ -87,10 +87,8 @@ def build(
     elif draws is not None:
         interval = Interval(*percentile(draws, level))
     if np.isnan(value):
-        raise InputError(
-            needed=f"{scoring.metric.name} is undefined on every fold of {oof.plan}",
-            remedy="Use `bbc` or `aggregate='pooled'`, or larger folds.",
-        )
+        needed = f"{scoring.metric.name} is undefined on every fold of {oof.plan}"
+        raise InputError(needed=needed, remedy="Use `bbc` or `aggregate='pooled'`, or larger folds.")
     return Estimate(
         value=value,
         interval=interval,
@@ -266,38 +264,21 @@ def of_subject(
     `draws` and `interval` are those of a named one; a selected one has an interval only where it `keeps_draws`.
     """
     selection = select.choose(scoring, subject.rule)
-    common: dict[str, Any] = {"reference": reference, "level": level, "own": own}
+    found: dict[str, Any] = {"reference": reference, "level": level, "own": own}
     if subject.named:
         selection = replace(selection, rule="named beforehand")
-        return build(
-            scoring,
-            selection,
-            method,
-            value=selection.score,
-            description=description,
-            draws=draws,
-            interval=interval,
-            notes=notes,
-            details=details,
-            named=True,
-            **common,
-        )
-    result = corrected(subject, scoring)
-    return build(
-        scoring,
-        selection,
-        method,
-        value=float(result.scores.mean()),
-        description=f"{description}; corrected for the selection by {len(result.scores):,} draws",
-        draws=result.scores if keeps_draws else None,
-        chosen=np.array(scoring.names, dtype=object)[result.chosen],
-        notes=(*notes, *group_notes(scoring)),
-        details=(details or {}) | {"n_resamples": len(result.scores), "redrawn": result.n_again},
-        **common,
-    )
+        found |= {"value": selection.score, "draws": draws, "interval": interval, "named": True}
+    else:
+        result = _corrected(subject, scoring)
+        description += f"; corrected for the selection by {len(result.scores):,} draws"
+        details = (details or {}) | {"n_resamples": len(result.scores), "redrawn": result.n_again}
+        notes = (*notes, *group_notes(scoring))
+        found |= {"value": float(result.scores.mean()), "draws": result.scores if keeps_draws else None}
+        found["chosen"] = np.array(scoring.names, dtype=object)[result.chosen]
+    return build(scoring, selection, method, description=description, details=details, notes=notes, **found)
 
 
-def corrected(subject: Subject, scoring: Scoring) -> Corrected:
+def _corrected(subject: Subject, scoring: Scoring) -> Corrected:
     """Select on drawn samples, score on those never drawn."""
     bootstrap = sample_bootstrap(scoring, False, subject.rng)
     with calm(scoring):

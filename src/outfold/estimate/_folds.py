@@ -47,9 +47,7 @@ def cv(
     Returns: {estimate}
     References: {tsamardinos2015}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> oof = of.simulate.correctness(100, 2, accuracy=[0.6, 0.8]).oof
     >>> found = of.estimate.cv(oof, "mean", "config 1")
     >>> print(f"{found.value:.2f}, 95% CI {found.interval.low:.2f} to {found.interval.high:.2f}")
@@ -78,9 +76,7 @@ def cvt(oof: Predictions, metric: MetricLike, rule: RuleLike = None, aggregate: 
     Returns: {estimate}
     References: {tsamardinos2015}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> oof = of.simulate.correctness(80, 20, accuracy=0.7).oof
     >>> round(of.estimate.cvt(oof, "mean").value, 2)
     0.81
@@ -111,9 +107,7 @@ def tt(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
     Returns: {estimate}
     References: {tsamardinos2015, tibshirani2009}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> oof = of.simulate.correctness(80, 20, accuracy=0.7).oof
     >>> round(of.estimate.tt(oof, "mean").value, 2)
     0.66

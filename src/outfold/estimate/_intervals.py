@@ -61,21 +61,7 @@ class _Lazy:
 
 
 class Evidence(_Lazy):
-    """All that an interval of the score of one configuration can be made of.
-
-    Attributes
-    ----------
-    value
-        The score.
-    words
-        The metric, the plan and the samples, for errors.
-    layout
-        What the splits are; ``time series`` where all train on what comes before.
-    one_set
-        Whether there is one fold only, and so one model.
-    by_fold
-        Whether the score is the mean over folds.
-    """
+    """All that an interval of the score of one configuration, `value`, can be made of."""
 
     parts = ("values", "counts", "codes", "area", "folds", "nested", "draws", "jackknife")
 
@@ -250,28 +236,14 @@ _SPLITS = _need(
 
 @dataclass(frozen=True)
 class IntervalMethod:
-    """An interval for the score of one configuration, named beforehand.
+    """An interval for the score of one configuration, named beforehand."""
 
-    Attributes
-    ----------
-    name
-        That of the function in `outfold.intervals`.
-    words
-        What it is called where it is printed.
-    requirements
-        The plan and the metric it is valid for.
-    formula, source, remark
-        For the docs.
-    compute
-        The interval at a level.
-    """
-
-    name: str
-    words: str
-    requirements: Requirements[Evidence]
+    name: str  # that of the function in `outfold.intervals`
+    words: str  # what it is called where it is printed
+    requirements: Requirements[Evidence]  # the plan and the metric it is valid for
     formula: str
     source: str
-    compute: Callable[[Evidence, float], Interval]
+    compute: Callable[[Evidence, float], Interval]  # the interval at a level
     remark: str = ""
 
     @property
@@ -455,12 +427,9 @@ class SelectedConfiguration:
     def interval(self, method: str, level: float) -> Interval:
         """The interval by drawing folds; an error for all that ignores the selection."""
         if method in METHODS:
-            raise NeedError(
-                argument=method,
-                needed="is for a configuration named beforehand",
-                given="this one was selected for its score, and the interval would be too optimistic",
-                remedy=f"Valid here: {', '.join(SELECTED)}.",
-            )
+            needed = "is for a configuration named beforehand"
+            given = "this one was selected for its score, and the interval would be too optimistic"
+            raise NeedError(argument=method, needed=needed, given=given, remedy=f"Valid here: {', '.join(SELECTED)}.")
         if method not in SELECTED:
             raise invalid("method", f"must be 'auto' or one of {', '.join(SELECTED)}", got(method))
         check_requirements(method, (_ONE_REPEAT,), self.rivals)

@@ -38,6 +38,7 @@ def resubstitution(
     subject = Subject(oof.blocks["resub"], config, rule, 2, 0)
     scoring = Scoring(subject.oof, metric)
     selection = select.choose(scoring, subject.rule)
+    why = "the model was fitted on these samples"
     result = build(
         scoring,
         selection,
@@ -45,12 +46,7 @@ def resubstitution(
         value=selection.score,
         description="score on the samples it was fitted on",
         reference="Raschka 2018, sect. 1.3",
-        notes=(
-            Note(
-                "OF214",
-                "the model was fitted on these samples, so the score is too good; more so for a flexible model.",
-            ),
-        ),
+        notes=(Note("OF214", f"{why}, so the score is too good; more so for a flexible model."),),
         named=subject.named,
         own="resubstitution score",
     )
@@ -79,15 +75,7 @@ def holdout(
     >>> round(of.estimate.holdout(oof, "accuracy", "bayes").value, 2)
     0.55
     """
-    return _of_held_out(
-        Subject(oof, config, rule, n_resamples, rng),
-        metric,
-        "holdout",
-        description="score of the held-out part",
-        reference="Raschka 2018, sect. 1.5",
-        own="hold-out score",
-        level=confidence_level,
-    )
+    return _of_held_out(Subject(oof, config, rule, n_resamples, rng), metric, "holdout", confidence_level)
 
 
 @document
@@ -112,15 +100,7 @@ def repeated_holdout(
     >>> round(of.estimate.repeated_holdout(oof, "accuracy", "bayes").value, 2)
     0.68
     """
-    return _of_held_out(
-        Subject(oof, config, rule, n_resamples, rng),
-        metric,
-        "repeated_holdout",
-        description=f"mean score of {oof.n_repeats:,} hold-outs",
-        reference="Raschka 2018, sect. 2.3",
-        own="mean hold-out score",
-        level=confidence_level,
-    )
+    return _of_held_out(Subject(oof, config, rule, n_resamples, rng), metric, "repeated_holdout", confidence_level)
 
 
 @document
@@ -147,34 +127,29 @@ def loo(
     >>> round(of.estimate.loo(oof, "accuracy", "bayes").value, 2)
     0.66
     """
-    return _of_held_out(
-        Subject(oof, config, rule, n_resamples, rng),
-        metric,
-        "loo",
-        description="leave-one-out",
-        reference="Raschka 2018, sect. 3.5",
-        own="leave-one-out score",
-        level=confidence_level,
-    )
+    return _of_held_out(Subject(oof, config, rule, n_resamples, rng), metric, "loo", confidence_level)
 
 
-def _of_held_out(
-    subject: Subject, metric: MetricLike, method: str, *, description: str, reference: str, own: str, level: float
-) -> Estimate:
+# What is estimated, where it is described, and what the winner's score is called.
+_HELD_OUT = {
+    "holdout": ("score of the held-out part", "Raschka 2018, sect. 1.5", "hold-out score"),
+    "repeated_holdout": ("mean score of {:,} hold-outs", "Raschka 2018, sect. 2.3", "mean hold-out score"),
+    "loo": ("leave-one-out", "Raschka 2018, sect. 3.5", "leave-one-out score"),
+}
+
+
+def _of_held_out(subject: Subject, metric: MetricLike, method: str, level: float) -> Estimate:
     """The score of the samples held out, with its interval."""
+    words, reference, own = _HELD_OUT[method]
+    text = words.format(subject.oof.n_repeats)
     if subject.named:
         # Test parts that overlap are the folds of the corrected t; their mean is the same by fold and by repeat.
         scoring = Scoring(subject.oof, metric, "fold" if method == "repeated_holdout" else "pooled")
-        return single(scoring, method, description, reference, subject.n_resamples, level, subject.rng)
+        return single(scoring, method, text, reference, subject.n_resamples, level, subject.rng)
+    level = check_confidence_level(level)
+    scoring = Scoring(subject.oof, metric)
     return of_subject(
-        subject,
-        Scoring(subject.oof, metric),
-        method,
-        description=description,
-        reference=reference,
-        own=own,
-        level=check_confidence_level(level),
-        keeps_draws=True,
+        subject, scoring, method, description=text, reference=reference, own=own, level=level, keeps_draws=True
     )
 
 
