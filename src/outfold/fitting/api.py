@@ -1,6 +1,6 @@
 """`collect` and `refit`: arguments are checked, a job is made of them, and the job is run.
 
-The walk goes on in `options`, `job`, `dispatcher`, `worker` and `executor`; results gather in `buffer`.
+The walk goes on in `job`, `dispatcher`, `worker` and `executor`; results gather in `buffer`.
 """
 
 from __future__ import annotations
@@ -28,15 +28,13 @@ from ..stats.compiling import limit_threads
 from .buffer import ResultBuffer
 from .configs import Configs, as_configs
 from .data import as_features, as_labels, digest
-from .dispatcher import Dispatcher, ResultsReopened
+from .dispatcher import Dispatcher, ResultsReopened, paired_holdouts
 from .early_stopping import EarlyStopping
-from .estimators import make_recipes, seed_of
-from .job import Job, make_job
+from .estimators import make_templates, seed_of
+from .job import Job, Options, Share, make_job
 from .limits import own_random_state
-from .options import Options, Share
 from .predict import Kind
 from .progress import Mode
-from .schedule import paired_holdouts
 
 Cell = tuple[int, int]
 Rows = NDArray[np.intp]
@@ -208,17 +206,20 @@ def run_job(job: Job) -> Predictions:
         if options.drop is not None:
             buffer.forget_drops(job.configs)
         dispatcher = Dispatcher(job, buffer)
-        stopping = EarlyStopping(job, dispatcher)
+        stopping: EarlyStopping | None = None
         stack.callback(dispatcher.progress.close)
         try:
             with dispatcher:
                 while True:
                     try:
-                        stopping.run()
+                        if options.drop is None and options.stop is None:
+                            dispatcher.fit(dispatcher.holdouts, job.splits)
+                        else:
+                            stopping = EarlyStopping(job, dispatcher)
+                            stopping.run()
                         break
                     except ResultsReopened:
                         dispatcher.start_over()
-                        stopping = EarlyStopping(job, dispatcher)
                 dispatcher.refuse_if_all_failed()
                 if "resub" in job.blocks:
                     dispatcher.fit_resub()
@@ -228,8 +229,8 @@ def run_job(job: Job) -> Predictions:
             interrupt.add_note(_how_to_go_on(options.store, dispatcher.so_far()))
             raise
         finally:
-            facts = dispatcher.facts() | stopping.facts()
-            notes = (*job.notes(facts), *dispatcher.executor.notes(), *stopping.notes())
+            facts = dispatcher.facts() | (stopping.facts() if stopping else {})
+            notes = (*job.notes(facts), *dispatcher.executor.notes(), *(stopping.notes() if stopping else ()))
             if store:
                 store.update(notes=notes, **facts)
         made = {**buffer.oof.start.provenance, **facts}
@@ -305,9 +306,9 @@ def refit_one(
             needed=f"the selected configuration {selected!r} is not among the `configs`",
             given="give those the predictions came from",
         )
-    (recipe,) = make_recipes({selected: named[selected]}, pickle.dumps)
+    (template,) = make_templates({selected: named[selected]}, pickle.dumps)
     text = oof.provenance.get("specs", {}).get(selected)
-    if text is not None and text != recipe.text:
+    if text is not None and text != template.text:
         raise InputError(
             needed=f"the configuration {selected!r} has other parameters than the one the predictions came from"
         )
@@ -318,7 +319,7 @@ def refit_one(
     limits = limit_threads("blas"), limit_threads("openmp", int(oof.provenance.get("threads", 1)))
     with limits[0], limits[1], own_random_state() as seed_globals:
         seed_globals(seed)
-        model = recipe.make(seed)
+        model = template.make(seed)
         model.fit(features, labels, **fit_params)
     return model
 
@@ -338,21 +339,11 @@ def _refuse_other_data(oof: Predictions, features: Any, labels: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class TrainedPredictions:
-    """What fits on several training parts of each cell predict for held-out and for training samples.
+    """What fits on several training parts of each cell predict for held-out and for training samples."""
 
-    Attributes
-    ----------
-    both
-        Predictions with a repeat for each (stage, cell): fold 0 is held out, fold 1 is trained on.
-    job
-        What was asked for; its splits are those of the plan.
-    n_train
-        (stages, cells) samples trained on.
-    """
-
-    both: Predictions
-    job: Job
-    n_train: NDArray[np.intp]
+    both: Predictions  # with a repeat for each (stage, cell): fold 0 is held out, fold 1 is trained on
+    job: Job  # its splits are those of the plan
+    n_train: NDArray[np.intp]  # (stages, cells)
 
     @property
     def splits(self) -> Splits:

@@ -13,8 +13,7 @@ from ..data.plan import Splits
 from ..data.predictions import Predictions, State
 from ..exceptions import StoreMismatchError
 from ..io.store import Cell
-from .schedule import CellKey
-from .worker import FitOutcome
+from .worker import CellKey, FitOutcome
 
 
 class CellResult(NamedTuple):

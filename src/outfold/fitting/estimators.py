@@ -295,34 +295,18 @@ def seed_of(rng: int, *key: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Recipe:
+class EstimatorTemplate:
     """Makes fresh, seeded copies of a configuration's estimator.
 
-    Reading a pickled clone that was never fitted is about ten times faster than cloning. The parts whose random_state is None
-    are pickled beside the estimator, so that they can be seeded without a search.
-
-    Attributes
-    ----------
-    name
-        The configuration.
-    text
-        The estimator with all its parameters.
-    unseeded
-        Parameters that get a seed for every fit, where `frozen` is None.
-    frozen
-        Pickled (estimator, parts to seed); None where the estimator cannot be pickled or seeded this way.
-    estimator
-        The clone itself, where `frozen` is None.
-    trusted
-        All parts are scikit-learn's own, which do not write into a frame they are given.
+    Reading a pickled clone that was never fitted is about ten times faster than cloning.
     """
 
-    name: str
-    text: str
-    unseeded: tuple[str, ...] = ()
-    frozen: bytes | None = None
-    estimator: Any = None
-    trusted: bool = False
+    name: str  # of the configuration
+    text: str  # the estimator with all its parameters
+    unseeded: tuple[str, ...] = ()  # parameters that get a seed for every fit, where `frozen` is None
+    frozen: bytes | None = None  # pickled (estimator, parts to seed), where that is possible
+    estimator: Any = None  # the clone itself, where `frozen` is None
+    trusted: bool = False  # all parts are scikit-learn's own, which do not write into a frame they are given
 
     def make(self, seed: int) -> Any:
         """A fresh estimator, seeded where the user left the seed open."""
@@ -337,13 +321,13 @@ class Recipe:
         return made
 
 
-def make_recipes(configs: dict[str, Any], dumps: Callable[[Any], bytes]) -> list[Recipe]:
-    """Recipes of all configurations; `dumps` pickles for where the fits will happen."""
+def make_templates(configs: dict[str, Any], dumps: Callable[[Any], bytes]) -> list[EstimatorTemplate]:
+    """Templates of all configurations; `dumps` pickles for where the fits will happen."""
     return [_copied(name, made, dumps) or _cloned(name, made, dumps) for name, made in configs.items()]
 
 
-def _copied(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe | None:
-    """The recipe of an estimator whose copy equals a clone and takes a tenth of the time; None for any other."""
+def _copied(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> EstimatorTemplate | None:
+    """The template of an estimator whose copy equals a clone and takes a tenth of the time; None for any other."""
     parts = list(parts_of(estimator))
     # A part that is in two places would be one object in the copy and two in a clone.
     if len({id(part) for part in parts}) < len(parts) or not all(is_untouched(part) for part in parts):
@@ -362,7 +346,7 @@ def _copied(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe 
             pickle.loads(frozen)
     except Exception:  # a parameter that cannot be pickled; cloning still works
         return None
-    return Recipe(name, estimator_text(estimator), frozen=frozen, trusted=_are_trusted([estimator, *values]))
+    return EstimatorTemplate(name, estimator_text(estimator), frozen=frozen, trusted=_are_trusted([estimator, *values]))
 
 
 def _copies_well(value: Any, inside: bool = False) -> bool:
@@ -383,7 +367,7 @@ def _copies_well(value: Any, inside: bool = False) -> bool:
     return hasattr(value, "get_params")
 
 
-def _cloned(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe:
+def _cloned(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> EstimatorTemplate:
     from sklearn.base import clone
 
     made = clone(estimator)
@@ -392,7 +376,7 @@ def _cloned(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe:
     parts = [params[p.removesuffix(f"__{_SEED_NAME}")] if p != _SEED_NAME else made for p in unseeded]
     frozen = _freeze(made, parts, unseeded, dumps)
     trusted = _are_trusted([made, *params.values()])
-    return Recipe(name, estimator_text(made), unseeded, frozen, made if frozen is None else None, trusted)
+    return EstimatorTemplate(name, estimator_text(made), unseeded, frozen, made if frozen is None else None, trusted)
 
 
 def _are_trusted(values: Iterable[Any]) -> bool:

@@ -19,7 +19,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..estimators import Recipe, estimator_key, is_plain, is_untouched, key_of, own_params, package_of, parts_of
+from ..estimators import (
+    EstimatorTemplate,
+    estimator_key,
+    is_plain,
+    is_untouched,
+    key_of,
+    own_params,
+    package_of,
+    parts_of,
+)
 from .family import LEVELS, Family, Level, family_of
 
 # Positions of steps in pipelines inside pipelines; () for the configuration itself.
@@ -81,19 +90,19 @@ class PipelinePath(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SharingRecipe(Recipe):
-    """A recipe that knows the path of its configuration; None if it shares nothing with others."""
+class SharingTemplate(EstimatorTemplate):
+    """A template that knows the path of its configuration; None if it shares nothing with others."""
 
     path: PipelinePath | None = None
 
     @classmethod
-    def of(cls, recipe: Recipe, path: PipelinePath | None) -> SharingRecipe:
-        """The recipe with this path."""
-        return cls(**{name: getattr(recipe, name) for name in Recipe.__dataclass_fields__}, path=path)
+    def of(cls, template: EstimatorTemplate, path: PipelinePath | None) -> SharingTemplate:
+        """The template with this path."""
+        return cls(**{name: getattr(template, name) for name in EstimatorTemplate.__dataclass_fields__}, path=path)
 
     @property
     def shared_path(self) -> PipelinePath:
-        """The path, for a recipe that has one."""
+        """The path, for a template that has one."""
         assert self.path is not None
         return self.path
 

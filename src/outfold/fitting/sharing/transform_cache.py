@@ -21,7 +21,7 @@ from ..limits import global_random_state, record_warnings
 from ..predict import RowPredictions
 from ..worker import Batch, describe
 from .family import Family, as_new
-from .plan import ROOT, FamilyGroup, PathStep, SharingRecipe, step_at
+from .plan import ROOT, FamilyGroup, PathStep, SharingTemplate, step_at
 from .verification import member_to_verify, transformed_differ
 
 # Transformed rows beyond this are not kept for later configurations.
@@ -47,18 +47,18 @@ class SharedBatch(Batch):
 
     groups: Mapping[int, FamilyGroup] = field(default_factory=dict)
     verify: bool = True
-    members: Mapping[int, Sequence[SharingRecipe]] = field(default_factory=dict)
+    members: Mapping[int, Sequence[SharingTemplate]] = field(default_factory=dict)
     disproved: set[int] = field(default_factory=set)
 
     @classmethod
     def of(cls, batch: Batch, groups: Mapping[int, FamilyGroup], verify: bool) -> SharedBatch:
         """The batch with these families; helpers are members of families that are fitted as a whole."""
-        members: dict[int, list[SharingRecipe]] = defaultdict(list)
-        for i, recipe in enumerate((*batch.recipes, *batch.helpers)):
-            assert isinstance(recipe, SharingRecipe)
-            for number in () if recipe.path is None else recipe.path.groups:
-                if i < len(batch.recipes) or groups[number].family.whole:
-                    members[number].append(recipe)
+        members: dict[int, list[SharingTemplate]] = defaultdict(list)
+        for i, template in enumerate((*batch.templates, *batch.helpers)):
+            assert isinstance(template, SharingTemplate)
+            for number in () if template.path is None else template.path.groups:
+                if i < len(batch.templates) or groups[number].family.whole:
+                    members[number].append(template)
         known = {one.name: getattr(batch, one.name) for one in fields(Batch)}
         return cls(**known, groups=groups, verify=verify, members=members)
 
@@ -163,11 +163,11 @@ class TransformCache(threading.local):
         """Let go of all rows."""
         self.key, self.levels, self.broken = None, [], set()
 
-    def follow(self, batch: SharedBatch, recipe: SharingRecipe) -> PathEnd:
+    def follow(self, batch: SharedBatch, template: SharingTemplate) -> PathEnd:
         """Follow the path of a configuration as far as its model; fit the transformers that are not there yet."""
-        path = recipe.shared_path
+        path = template.shared_path
         rows = self._start(batch)
-        walk = _Walk(batch, recipe)
+        walk = _Walk(batch, template)
         depth = self._in_common(path.nodes)
         while self.levels[depth].dropped:
             depth -= 1
@@ -218,8 +218,8 @@ CACHE = TransformCache()
 class _Walk:
     """The transformers that are fitted for one configuration."""
 
-    def __init__(self, batch: SharedBatch, recipe: SharingRecipe) -> None:
-        self.batch, self.recipe = batch, recipe
+    def __init__(self, batch: SharedBatch, template: SharingTemplate) -> None:
+        self.batch, self.template = batch, template
         self._made: Any = None
         self.new: list[tuple[int, float]] = []
         self.n_steps = self.n_checks = 0
@@ -230,7 +230,7 @@ class _Walk:
         batch = self.batch
         batch.start_random()
         before = None if batch.seed_globals is None else global_random_state()
-        with record_warnings() as names, batch.guard(self.recipe.name, shared=True):
+        with record_warnings() as names, batch.guard(self.template.name, shared=True):
             level = self._fitted(below, step, rows)
         if before is not None and before != global_random_state():
             raise CannotShare  # what is drawn in a fit of its own depends on what was drawn before
@@ -247,7 +247,7 @@ class _Walk:
         if fitted is None:
             self.n_steps += 1
             fitted = self._fit_alone(below, step, rows)
-        tests = tuple(fitted.transformer.transform(borrow(X, self.recipe.trusted)) for X in below.tests)
+        tests = tuple(fitted.transformer.transform(borrow(X, self.template.trusted)) for X in below.tests)
         given = (rows.X, *rows.tests)
         if [n_rows(X) for X in given] != [n_rows(X) for X in (fitted.X, *tests)]:
             raise CannotShare
@@ -258,7 +258,7 @@ class _Walk:
     def _fit_alone(self, below: TransformedRows, step: PathStep, rows: FitRows, made: Any = None) -> FittedTransformer:
         """Exactly what a pipeline does with the step."""
         transformer = step_at(self._estimator() if made is None else made, step.location)
-        X = borrow(below.X, self.recipe.trusted)
+        X = borrow(below.X, self.template.trusted)
         arguments = _arguments(rows, step)
         key = ("node", step.node)
         passed = has_passed(self.batch, key)
@@ -274,18 +274,18 @@ class _Walk:
     def _estimator(self) -> Any:
         """The configuration's estimator, whose transformers are fitted one after the other; made when first needed."""
         if self._made is None:
-            self._made = self.recipe.make(self.batch.seed)
+            self._made = self.template.make(self.batch.seed)
         return self._made
 
     def _fit_family(self, below: TransformedRows, step: PathStep, rows: FitRows) -> None:
         """Fit all members of the family that are needed here, and keep them; nothing if the family cannot."""
         assert step.group is not None
         family = self.batch.groups[step.group].family
-        steps = {step.node: (step, self.recipe)}
-        for recipe in self.batch.members.get(step.group, ()):
-            for other in recipe.shared_path.steps:
+        steps = {step.node: (step, self.template)}
+        for template in self.batch.members.get(step.group, ()):
+            for other in template.shared_path.steps:
                 if other.group == step.group:
-                    steps.setdefault(other.node, (other, recipe))
+                    steps.setdefault(other.node, (other, template))
         members = [steps[node] for node in sorted(steps)]
         start = perf_counter()
         with record_warnings() as names:
@@ -293,30 +293,30 @@ class _Walk:
             if fitted is None and not family.whole and len(members) > 1:
                 # Another member may be the reason; what a member gives must not depend on that.
                 names.clear()
-                members = [(step, self.recipe)]
+                members = [(step, self.template)]
                 fitted = self._try_family(family, members, below, rows)
         if fitted is None:
             return
         seconds = perf_counter() - start
         given = []
-        for (other, recipe), made in zip(members, fitted, strict=True):
+        for (other, template), made in zip(members, fitted, strict=True):
             below.fitted_ahead[other.node] = None
             # The clock of this step is running: of these seconds it has its share, like the others.
             share = seconds / len(members) - (seconds if other.node == step.node else 0.0)
             if made is not None:
                 lock(made[1])
                 below.fitted_ahead[other.node] = FittedTransformer(*made, share, tuple(names))
-                given.append((other, recipe))
+                given.append((other, template))
         self.n_steps += bool(given)
         if given and not self._holds(family, step.group, given, below, rows):
             below.fitted_ahead.clear()
 
     def _try_family(
-        self, family: Family, members: Sequence[tuple[PathStep, SharingRecipe]], below: TransformedRows, rows: FitRows
+        self, family: Family, members: Sequence[tuple[PathStep, SharingTemplate]], below: TransformedRows, rows: FitRows
     ) -> list[tuple[Any, Any] | None] | None:
         # The family may change these; a member that is fitted by itself is made anew.
-        made = [step_at(recipe.make(self.batch.seed), step.location) for step, recipe in members]
-        X, arguments = borrow(below.X, self.recipe.trusted), _arguments(rows, members[0][0])
+        made = [step_at(template.make(self.batch.seed), step.location) for step, template in members]
+        X, arguments = borrow(below.X, self.template.trusted), _arguments(rows, members[0][0])
         try:
             fitted = list(as_new(family).fit_transform(made, X, rows.y, **arguments))
             sizes = {n_rows(one[1]) for one in fitted if one is not None}
@@ -329,7 +329,7 @@ class _Walk:
         self,
         family: Family,
         group: int,
-        members: Sequence[tuple[PathStep, SharingRecipe]],
+        members: Sequence[tuple[PathStep, SharingTemplate]],
         below: TransformedRows,
         rows: FitRows,
     ) -> bool:
@@ -337,24 +337,24 @@ class _Walk:
         picked = self.batch.picked(group, len(members))
         if picked is None:
             return True
-        step, recipe = members[picked]
+        step, template = members[picked]
         shared = below.fitted_ahead[step.node]
         assert shared is not None
         with record_warnings():
-            alone = self._fit_alone(below, step, rows, recipe.make(self.batch.seed))
+            alone = self._fit_alone(below, step, rows, template.make(self.batch.seed))
             text = transformed_differ(family, shared.X, alone.X)
             for X in () if text else below.tests:
                 text = text or _held_out_differ(family, shared.transformer, alone.transformer, X)
         self.n_checks += 1
         if text:
-            self.failed.append(FailedVerification(group, recipe.name, text))
+            self.failed.append(FailedVerification(group, template.name, text))
             self.batch.disproved.add(group)
         return not text
 
     def end(self, rows: FitRows, levels: Sequence[TransformedRows], peak: int) -> PathEnd:
         """The rows for the model, with its own arguments."""
         last = levels[-1]
-        arguments = {name: rows.fit_params[given] for name, given in self.recipe.shared_path.arguments}
+        arguments = {name: rows.fit_params[given] for name, given in self.template.shared_path.arguments}
         warnings = tuple(name for level in levels for name in level.warnings)
         return PathEnd(
             FitRows(last.X, rows.y, last.tests, arguments, rows.cuts),
