@@ -78,8 +78,8 @@ class Family:
     >>> check_family(Constants(), members, [[1.0], [2.0]], [3.0, 4.0])
     """
 
-    estimator: ClassVar[str]
-    varies: ClassVar[frozenset[str]]
+    estimator: str
+    varies: frozenset[str]
     level: ClassVar[Level] = "exact"
     close_limit: ClassVar[float] = 0.05
     whole: ClassVar[bool] = False
