@@ -10,7 +10,6 @@ import pickle
 import threading
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from functools import cached_property
 from itertools import groupby
 from time import perf_counter
@@ -37,7 +36,7 @@ from ..worker import Batch, FitOutcome, Pool
 from .family import Level, as_new, is_builtin
 from .plan import FamilyGroup, SharingPlan, SharingTemplate, make_plan
 from .summary import SharedFit, SharingCounts, explain_plan, family_key
-from .transform_cache import CACHE, FailedVerification, ModelResult, PathEnd, SharedBatch
+from .transform_cache import CACHE, FailedVerification, SharedBatch, Walk
 from .verification import outcomes_differ
 
 if TYPE_CHECKING:
@@ -162,12 +161,11 @@ class SharingExecutor(Executor):
             except BaseException:
                 return self.after_failure(batch, template, start, end)
         own = max(perf_counter() - start - sum(seconds for _, seconds in end.new), 0.0)
-        shared = SharedFit(own, tuple(end.new), len(path.steps), end.n_steps, peak=end.peak)
-        shared = shared._replace(n_checks=end.n_checks, failed=end.failed)
-        return _outcome_of(batch, template, end, ModelResult(predicted, tuple(names)), shared)
+        shared = SharedFit(own, n_steps=len(path.steps), peak=end.peak).with_walk(end)
+        return outcome_of(batch, template, predicted, own, (*end.warnings, *names), shared)
 
     def after_failure(
-        self, batch: SharedBatch, template: SharingTemplate, start: float, end: PathEnd | None = None
+        self, batch: SharedBatch, template: SharingTemplate, start: float, end: Walk | None = None
     ) -> FitOutcome:
         """A fit alone, after a shared one came to nothing; the time of that counts too."""
         lost = perf_counter() - start
@@ -346,14 +344,7 @@ def _with_step_seconds(outcomes: list[FitOutcome], templates: Sequence[Any]) -> 
     return [o._replace(seconds=o.seconds + shares[nodes]) for o, nodes in zip(outcomes, passed, strict=True)]
 
 
-def _outcome_of(
-    batch: SharedBatch, template: SharingTemplate, end: PathEnd, result: ModelResult, shared: SharedFit
-) -> FitOutcome:
-    warnings = (*end.warnings, *result.warnings)
-    return outcome_of(batch, template, result.predicted, shared.own_seconds, warnings, shared)
-
-
-def _fit_model(batch: SharedBatch, template: SharingTemplate, end: PathEnd) -> tuple[RowPredictions, ...]:
+def _fit_model(batch: SharedBatch, template: SharingTemplate, end: Walk) -> tuple[RowPredictions, ...]:
     model = template.make_model(batch.seed)
     passed = has_passed(batch, template.name)
     batch.start_random()
@@ -367,7 +358,7 @@ def _fit_model(batch: SharedBatch, template: SharingTemplate, end: PathEnd) -> t
     return predicted
 
 
-def _sees_finite(template: SharingTemplate, end: PathEnd) -> bool:
+def _sees_finite(template: SharingTemplate, end: Walk) -> bool:
     """Whether all numbers that the fit will see are known to be finite."""
     return template.shared_path.simple and not end.rows.fit_params and end.last.finite
 
@@ -375,17 +366,18 @@ def _sees_finite(template: SharingTemplate, end: PathEnd) -> bool:
 class _FamilyModel(NamedTuple):
     """A model of a family, or None if there is none, and its part of the time and warnings."""
 
-    model: Any
-    seconds: float
-    warnings: tuple[str, ...]
-    leads: bool
+    model: Any = None
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+    leads: bool = True
 
 
-class _TimedResult(NamedTuple):
-    """The result of a model of a family, and the seconds that its predictions took."""
+class _Predicted(NamedTuple):
+    """What a model of a family predicts for the held-out rows, with the warnings and seconds of that."""
 
-    result: ModelResult
-    seconds: float
+    parts: tuple[RowPredictions, ...] = ()
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
 
 
 class _FamilyFit:
@@ -398,7 +390,7 @@ class _FamilyFit:
         self.family = batch.groups[group].family
 
     def outcomes(self) -> list[FitOutcome]:
-        """The outcomes of the members of the unit, in their order."""
+        """The outcomes of the members of the unit, in their order; the first counts what was done on the path."""
         start = perf_counter()
         try:
             self.end = CACHE.follow(self.batch, self.unit[0])
@@ -407,20 +399,8 @@ class _FamilyFit:
         except BaseException:
             return [self.executor.after_failure(self.batch, template, start) for template in self.unit]
         models = self._models()
-        results = self._predict(models)
-        outcomes = self._verified([self._outcome(i, models[i], results[i]) for i in range(len(self.unit))])
-        return self._with_path(outcomes)
-
-    def _with_path(self, outcomes: list[FitOutcome]) -> list[FitOutcome]:
-        """The outcomes, with what was done on the path counted with the first."""
-        end, first, shared = self.end, outcomes[0], outcomes[0].shared
-        shared = shared._replace(
-            nodes=(*end.new, *shared.nodes),
-            n_steps_done=end.n_steps + shared.n_steps_done,
-            n_checks=end.n_checks + shared.n_checks,
-            failed=(*end.failed, *shared.failed),
-        )
-        return [first._replace(shared=shared), *outcomes[1:]]
+        first, *others = self._verified(list(map(self._outcome, self.unit, models, self._predict(models))))
+        return [first._replace(shared=first.shared.with_walk(self.end)), *others]
 
     def _models(self) -> list[_FamilyModel]:
         whole = self.family.whole
@@ -429,9 +409,9 @@ class _FamilyFit:
         if fitted is None and not whole and len(members) > 1:
             # One of them may be the reason; what a member predicts must not depend on the others.
             alone = [self._try([template]) for template in members]
-            return [_FamilyModel(None, 0.0, (), True) if one is None else one[0] for one in alone]
+            return [_FamilyModel() if one is None else one[0] for one in alone]
         if fitted is None:
-            return [_FamilyModel(None, 0.0, (), True) for _ in self.unit]
+            return [_FamilyModel() for _ in self.unit]
         mine = dict(zip((template.name for template in members), fitted, strict=True))
         share = sum(m.seconds for m in fitted) / len(self.unit)
         models = [mine[r.name]._replace(seconds=share, leads=False) for r in self.unit]
@@ -441,6 +421,9 @@ class _FamilyFit:
     def _try(self, members: Sequence[SharingTemplate]) -> list[_FamilyModel] | None:
         """The models of these members; None if the family cannot fit them."""
         start, batch, rows = perf_counter(), self.batch, self.end.rows
+        # What a family of ours fits inside need not be checked again if it was fitted before.
+        passed = is_builtin(self.family) and has_passed(batch, ("group", self.group))
+        finite = passed and all(_sees_finite(template, self.end) for template in members)
         try:
             made = [template.make_model(batch.seed) for template in members]
             X = borrow(rows.X, all(template.trusted for template in members))
@@ -448,7 +431,7 @@ class _FamilyFit:
             with (
                 record_warnings() as names,
                 batch.guard(members[0].name, self.end.spent, shared=True),
-                self._skipping_checks(members),
+                skipping_checks(passed, finite),
             ):
                 models = list(as_new(self.family).fit(made, X, rows.y, **rows.fit_params))
         except KeyboardInterrupt:
@@ -459,24 +442,16 @@ class _FamilyFit:
             return None
         mark_passed(batch, ("group", self.group))
         seconds = (perf_counter() - start) / len(members)
-        return [_FamilyModel(model, seconds, (*names, *getattr(model, "warned", ())), True) for model in models]
+        return [_FamilyModel(model, seconds, (*names, *getattr(model, "warned", ()))) for model in models]
 
-    def _skipping_checks(self, members: Sequence[SharingTemplate]) -> AbstractContextManager[None]:
-        """What a family of ours fits inside need not be checked again if it was fitted before."""
-        passed = is_builtin(self.family) and has_passed(self.batch, ("group", self.group))
-        return skipping_checks(passed, passed and all(_sees_finite(template, self.end) for template in members))
-
-    def _predict(self, models: Sequence[_FamilyModel]) -> list[_TimedResult | None]:
+    def _predict(self, models: Sequence[_FamilyModel]) -> list[_Predicted | None]:
         """What the models predict for the held-out rows; None for a member without a model."""
-        there = [i for i, fitted in enumerate(models) if fitted.model is not None]
-        found = [models[i].model for i in there]
-        together = self._predict_together(found) if is_builtin(self.family) and there else None
-        results: list[_TimedResult | None] = [None] * len(models)
-        for i, mine in zip(there, together or self._predict_each([self.unit[i] for i in there], found), strict=True):
-            results[i] = mine
-        return results
+        there = {i: fitted.model for i, fitted in enumerate(models) if fitted.model is not None}
+        found = self._predict_together(list(there.values())) if is_builtin(self.family) and there else None
+        known = dict(zip(there, found, strict=True)) if found else self._predict_each(there)
+        return [known.get(i) for i in range(len(models))]
 
-    def _predict_together(self, models: Sequence[Any]) -> list[_TimedResult] | None:
+    def _predict_together(self, models: Sequence[Any]) -> list[_Predicted] | None:
         """What all models predict; None if one of them fails.
 
         Only for families of ours: they draw no random numbers to predict, and do not write into a frame.
@@ -490,45 +465,35 @@ class _FamilyFit:
         except BaseException:
             return None
         seconds = (perf_counter() - start) / len(models)
-        results = [ModelResult(rows.cut(mine), tuple(names)) for mine in zip(*predicted, strict=True)]
-        return [_TimedResult(result, seconds) for result in results]
+        return [_Predicted(rows.cut(mine), tuple(names), seconds) for mine in zip(*predicted, strict=True)]
 
-    def _predict_each(self, templates: Sequence[SharingTemplate], models: Sequence[Any]) -> list[_TimedResult | None]:
+    def _predict_each(self, models: Mapping[int, Any]) -> dict[int, _Predicted]:
         """What each predicts by itself; all of the same rows before the next ones, since they may share computations."""
         batch, rows = self.batch, self.end.rows
-        results: list[_TimedResult | None] = [_TimedResult(ModelResult((), ()), 0.0) for _ in models]
+        found = dict.fromkeys(models, _Predicted())
         for X in rows.tests:
-            for i, (template, model) in enumerate(zip(templates, models, strict=True)):
-                before, start = results[i], perf_counter()
-                if before is None:
-                    continue
+            for i, known in list(found.items()):
+                start = perf_counter()
                 try:
                     batch.start_random()
-                    with record_warnings() as names, batch.guard(template.name, shared=True):
-                        predicted = batch.settings.reader(model, borrow(X, False))
+                    with record_warnings() as names, batch.guard(self.unit[i].name, shared=True):
+                        part = batch.settings.reader(models[i], borrow(X, False))
                 except KeyboardInterrupt:
                     raise
                 except BaseException:
-                    results[i] = None
+                    del found[i]
                     continue
-                known = before.result
-                result = ModelResult((*known.predicted, predicted), (*known.warnings, *names))
-                results[i] = _TimedResult(result, before.seconds + perf_counter() - start)
-        return [one and self._cut(one) for one in results]
+                seconds = known.seconds + perf_counter() - start
+                found[i] = _Predicted((*known.parts, part), (*known.warnings, *names), seconds)
+        return {i: known._replace(parts=rows.cut(known.parts)) for i, known in found.items()}
 
-    def _cut(self, one: _TimedResult) -> _TimedResult:
-        predicted = self.end.rows.cut(one.result.predicted)
-        return _TimedResult(ModelResult(predicted, one.result.warnings), one.seconds)
-
-    def _outcome(self, i: int, fitted: _FamilyModel, timed: _TimedResult | None) -> FitOutcome:
-        template = self.unit[i]
-        if timed is None:
+    def _outcome(self, template: SharingTemplate, fitted: _FamilyModel, predicted: _Predicted | None) -> FitOutcome:
+        if predicted is None:
             return self.executor.fit_single(self.batch, template)
-        # What was fitted on the path is counted later, with the first of the unit.
-        seconds, n_steps = timed.seconds + fitted.seconds, len(template.shared_path.steps)
+        seconds, n_steps = predicted.seconds + fitted.seconds, len(template.shared_path.steps)
         shared = SharedFit(seconds, (), n_steps, 0, self.group, fitted.leads, self.end.peak)
-        result = ModelResult(timed.result.predicted, (*fitted.warnings, *timed.result.warnings))
-        return _outcome_of(self.batch, template, self.end, result, shared)
+        warnings = (*self.end.warnings, *fitted.warnings, *predicted.warnings)
+        return outcome_of(self.batch, template, predicted.parts, seconds, warnings, shared)
 
     def _verified(self, outcomes: list[FitOutcome]) -> list[FitOutcome]:
         """Fit one of them alone if it is this hold-out's turn; all of them, if the two differ."""

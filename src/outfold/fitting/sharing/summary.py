@@ -12,30 +12,32 @@ from ...data.notes import Note
 from ..worker import FitOutcome
 from .family import LEVELS, Family, Level
 from .plan import ROOT, FamilyGroup, SharingPlan
-from .transform_cache import FailedVerification
+from .transform_cache import FailedVerification, Walk
 
 _NUMBERS = ("models", "models_done", "steps", "steps_done", "checks", "peak_bytes")
 
 
 class SharedFit(NamedTuple):
-    """What a fit had in common with others.
+    """What a fit had in common with others."""
 
-    `own_seconds` are the seconds of the model only. `nodes` are the transformers that were fitted for it, with their seconds.
-    `n_steps` is the number of transformers on its path, and `n_steps_done` the number of fits of transformers that were done
-    for it. `leads` says that the fit of its family is counted here. `peak` is the largest number of bytes of transformed rows.
-    `n_checks` members were fitted by themselves to
-    verify their families, and `failed` are the verifications that failed.
-    """
-
-    own_seconds: float
-    nodes: tuple[tuple[int, float], ...] = ()
-    n_steps: int = 0
-    n_steps_done: int = 0
+    own_seconds: float  # of the model only
+    nodes: tuple[tuple[int, float], ...] = ()  # the transformers that were fitted for it, with their seconds
+    n_steps: int = 0  # transformers on its path
+    n_steps_done: int = 0  # fits of transformers that were done for it
     group: int | None = None
-    leads: bool = True
-    peak: int = 0
-    n_checks: int = 0
+    leads: bool = True  # the fit of its family is counted here
+    peak: int = 0  # the largest number of bytes of transformed rows
+    n_checks: int = 0  # members that were fitted by themselves to verify their families
     failed: tuple[FailedVerification, ...] = ()
+
+    def with_walk(self, walk: Walk) -> SharedFit:
+        """The same with what was done on the way to the rows."""
+        return self._replace(
+            nodes=(*walk.new, *self.nodes),
+            n_steps_done=walk.n_steps + self.n_steps_done,
+            n_checks=walk.n_checks + self.n_checks,
+            failed=(*walk.failed, *self.failed),
+        )
 
 
 def family_key(family: Family) -> str:
