@@ -22,7 +22,7 @@ from ..data.plan import NOT_HELD_OUT, Plan, Splits, fingerprint
 from ..data.predictions import AUTO, Predictions, State, inner_folds
 from ..data.target import Target, encode
 from ..drop import DropRule, Sequential, as_drop_rule
-from ..exceptions import InputError, NeedError, got
+from ..exceptions import InputError, NeedError, got, invalid
 from ..metrics import MetricLike
 from ..select import RuleLike
 from ..stability import Stop, as_stop
@@ -133,18 +133,13 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, most: Any) -> tuple[Plan, Sto
     if repeats != AUTO:
         for name, value in (("stop", stop), ("max_repeats", most)):
             if value is not None:
-                raise InputError(
-                    argument=name,
-                    needed="needs `repeats='auto'`",
-                    given=f"got `repeats={repeats!r}`",
-                    remedy=f"Give both, or leave `{name}` out.",
+                raise invalid(
+                    name, "needs `repeats='auto'`", f"got `repeats={repeats!r}`", f"Give both, or leave `{name}` out."
                 )
         if repeats is None:
             return plan, None, None
         if not _is_number(repeats, Integral) or repeats < 1:
-            raise InputError(
-                argument="repeats", needed="must be a whole number from 1, 'auto' or None", given=got(repeats)
-            )
+            raise invalid("repeats", "must be a whole number from 1, 'auto' or None", got(repeats))
     if plan.kind not in ("kfold", "holdout"):
         raise InputError(
             argument="repeats",
@@ -166,9 +161,7 @@ def _check_blocks(raw: Options, plan: Plan) -> None:
             remedy="Without a test part use `Plan.holdout`.",
         )
     if not (raw.resub is None or isinstance(raw.resub, (bool, np.bool_))):
-        raise InputError(
-            argument="resub", needed="must be True, False or None (for bootstrap plans only)", given=got(raw.resub)
-        )
+        raise invalid("resub", "must be True, False or None (for bootstrap plans only)", got(raw.resub))
 
 
 def _check_open_end(raw: Options, rule: DropRule | None) -> None:
@@ -189,21 +182,18 @@ def _check_open_end(raw: Options, rule: DropRule | None) -> None:
 
 def _check_store(raw: Options) -> None:
     if raw.store is not None and not isinstance(raw.store, (str, os.PathLike)):
-        needed = "must be the name of a file such as 'run.oof', or None"
-        raise InputError(argument="store", needed=needed, given=got(raw.store))
+        raise invalid("store", "must be the name of a file such as 'run.oof', or None", got(raw.store))
     if raw.on_error not in ("keep", "raise"):
         raise InputError(argument="on_error", needed="must be 'keep' or 'raise'", given=got(raw.on_error))
 
 
 def _check_fits(raw: Options) -> None:
     if raw.timeout is not None and not (_is_number(raw.timeout, Real) and 0 < raw.timeout < np.inf):
-        needed = "must be a number of seconds above 0, or None for no limit"
-        raise InputError(argument="timeout", needed=needed, given=got(raw.timeout))
+        raise invalid("timeout", "must be a number of seconds above 0, or None for no limit", got(raw.timeout))
     if not (_is_number(raw.threads, Integral) and raw.threads >= 1):
         raise InputError(argument="threads", needed="must be a whole number from 1", given=got(raw.threads))
     if raw.task is not None and raw.task not in get_args(Kind):
-        needed = f"must be {', '.join(map(repr, get_args(Kind)))} or None"
-        raise InputError(argument="task", needed=needed, given=got(raw.task))
+        raise invalid("task", f"must be {', '.join(map(repr, get_args(Kind)))} or None", got(raw.task))
     if raw.share is not False and raw.share not in ("exact", "close"):
         raise InputError(argument="share", needed="must be 'exact', 'close' or False", given=got(raw.share))
     if not isinstance(raw.share_check, bool):
@@ -214,11 +204,8 @@ def _as_seed(rng: Any) -> int:
     if rng is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if not _is_number(rng, (int, np.integer)) or rng < 0:
-        raise InputError(
-            argument="rng",
-            needed="must be a whole number from 0, or None to draw one",
-            given=got(rng),
-            remedy="A number lets a store resume.",
+        raise invalid(
+            "rng", "must be a whole number from 0, or None to draw one", got(rng), "A number lets a store resume."
         )
     return int(rng)
 
@@ -235,8 +222,7 @@ def _as_fit_params(fit_params: Any) -> dict[str, Any]:
     if fit_params is None:
         return {}
     if not isinstance(fit_params, Mapping):
-        given = f"got {type(fit_params).__name__}"
-        raise InputError(argument="fit_params", needed="must be a dict of arguments of fit", given=given)
+        raise invalid("fit_params", "must be a dict of arguments of fit", f"got {type(fit_params).__name__}")
     refuse_masked(**{str(name): value for name, value in fit_params.items()})
     return dict(fit_params)
 

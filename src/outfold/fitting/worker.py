@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.plan import Splits
-from ..exceptions import CollectError, InputError, got
+from ..exceptions import CollectError, InputError, got, invalid
 from ..stats.compiling import limit_threads
 from .data import Samples
 from .estimators import EstimatorTemplate
@@ -206,8 +206,7 @@ class Pool:
         from joblib.parallel import BACKENDS, get_active_backend
 
         if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
-            needed = "must be None or a whole number other than 0"
-            raise InputError(argument="n_jobs", needed=needed, given=got(n_jobs))
+            raise invalid("n_jobs", "must be None or a whole number other than 0", got(n_jobs))
         n = int(effective_n_jobs(n_jobs))
         backend = get_active_backend()[0]
         if n > 1 and not getattr(backend, "supports_return_generator", True):
@@ -288,8 +287,7 @@ class Workers:
             what = (
                 f"read by worker processes ({_last_line(error)})" if broken else f"sent to worker processes ({error})"
             )
-            needed = f"a configuration or `X` cannot be {what}"
-            raise CollectError(needed=needed, remedy=_NO_PROCESSES) from error
+            raise CollectError(needed=f"a configuration or `X` cannot be {what}", remedy=_NO_PROCESSES) from error
         finally:
             if outcomes is not None:
                 with warnings.catch_warnings():  # whoever stops early knows that tasks are lost
