@@ -40,7 +40,7 @@ class Executor(ABC):
 
     def release(self) -> None:
         """Let go of the rows that this thread keeps for the next batch."""
-        _rows.key = _rows.rows = None
+        _kept.key = _kept.rows = None
 
     # -- what goes into a batch -------------------------------------------------------------------------
 
@@ -240,27 +240,28 @@ def outcome_of(
 # -- checks that were passed before ---------------------------------------------------------------------
 
 
-class _PassedChecks(threading.local):
-    """What has passed scikit-learn's checks in this thread, under this token."""
+class _Kept(threading.local):
+    """What this thread keeps: what has passed scikit-learn's checks under a token, and the rows of the last hold-out."""
 
-    token: str | None = None
-    names: frozenset[Any] | set[Any] = frozenset()
+    def __init__(self) -> None:
+        self.token, self.passed = "", set[Hashable]()
+        self.key: Hashable = None
+        self.rows: FitRows | None = None
 
 
-_passed = _PassedChecks()
+_kept = _Kept()
 
 
-def has_passed(batch: Batch, name: Any) -> bool:
+def has_passed(batch: Batch, name: Hashable) -> bool:
     """Whether this was fitted here before, so that its parameters need not be checked again."""
-    return _passed.token == batch.token and name in _passed.names
+    return _kept.token == batch.token and name in _kept.passed
 
 
-def mark_passed(batch: Batch, name: Any) -> None:
+def mark_passed(batch: Batch, name: Hashable) -> None:
     """This was fitted, so its parameters are good."""
-    if _passed.token != batch.token:
-        _passed.token, _passed.names = batch.token, set()
-    assert isinstance(_passed.names, set)
-    _passed.names.add(name)
+    if _kept.token != batch.token:
+        _kept.token, _kept.passed = batch.token, set()
+    _kept.passed.add(name)
 
 
 @contextmanager
@@ -279,24 +280,14 @@ def skipping_checks(passed: bool, finite: bool = False) -> Iterator[None]:
 # -- rows -----------------------------------------------------------------------------------------------
 
 
-class _LastRows(threading.local):
-    """The rows of the last hold-out in this thread; the next batch is mostly for the same one."""
-
-    key: Hashable = None
-    rows: FitRows | None = None
-
-
-_rows = _LastRows()
-
-
 def shared_rows(batch: Batch) -> FitRows:
     """The rows of a hold-out, which fits of several configurations share."""
     key = (batch.token, batch.holdout)
-    if _rows.key != key or _rows.rows is None:
-        _rows.rows = None  # free the old rows before taking the new ones
-        _rows.rows = _rows_of(batch)
-        _rows.key = key
-    return _rows.rows
+    if _kept.key != key or _kept.rows is None:
+        _kept.rows = None  # free the old rows before taking the new ones
+        _kept.rows = _rows_of(batch)
+        _kept.key = key
+    return _kept.rows
 
 
 def _rows_of(batch: Batch, private: bool = False) -> FitRows:

@@ -358,7 +358,7 @@ def make_job(configs: Configs, X: Any, y: Any, options: Options) -> Job:
         samples=samples,
         target=target,
         splits=splits,
-        reader=Reader.of(response, target),
+        reader=Reader(response, target.classes),
         templates=templates,
         executor=_make_executor(configs, templates, options, pool),
         pool=pool,

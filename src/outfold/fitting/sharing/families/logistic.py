@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from numbers import Real
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,9 +148,8 @@ class _Design:
 
     def solve(self, codes: NDArray[np.intp], weights: Floats, strengths: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """Coefficients for every strength of the penalty, and which were solved."""
-        if self.n_classes == 2:
-            loss: Loss = BinaryLoss(self.A, codes.astype(np.float64), weights)
-        else:
+        loss: Loss = BinaryLoss(self.A, codes.astype(np.float64), weights)
+        if self.n_classes > 2:
             loss = MultinomialLoss(self.A, np.eye(self.n_classes)[codes], weights, self.penalised == 0)
         where = np.tile(self.penalised, loss.size // self.A.shape[1])
         size = max(1, _BATCH // (loss.size * max(len(self.A), loss.size)))
@@ -189,23 +188,6 @@ _ARMIJO = 1e-4
 _ROUNDING = 1e-14
 # Keeps the curvature of what is not penalised from vanishing where all probabilities are 0 or 1; of that at the start.
 _DAMPING = 1e-11
-
-
-class Loss(Protocol):
-    """Sums over the rows, for a stack of coefficient vectors (m, size)."""
-
-    @property
-    def size(self) -> int:
-        """Number of coefficients."""
-
-    def scores(self, coef: Floats) -> Floats:
-        """What the other methods take: linear in the coefficients."""
-
-    def value(self, scores: Floats) -> Floats:
-        """(m,)."""
-
-    def derivatives(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Gradient (m, size) and Hessian (m, size, size)."""
 
 
 class BinaryLoss(NamedTuple):
@@ -285,6 +267,10 @@ class MultinomialLoss(NamedTuple):
         for c in np.flatnonzero(self.gauge):
             out[:, :, c, :, c] += (self.weights * self.A[:, c] ** 2).sum() / K**2
         return out.reshape(m, K * p, K * p)
+
+
+# Sums over the rows, for a stack of coefficient vectors (m, size).
+Loss = BinaryLoss | MultinomialLoss
 
 
 def _softmax(scores: Floats) -> Floats:
