@@ -13,8 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 import outfold as of
-from outfold.compare._pair_test import Hypothesis, all_pairs, compare_pairs
-from outfold.compare._proportions import MCNEMAR
+from outfold.compare._pair_test import TESTS, Hypothesis, all_pairs, compare_pairs
 from outfold.results import Comparison, Comparisons
 
 
@@ -50,7 +49,9 @@ def mcnemar(n: int, c: int) -> None:
         return [theirs(mcnemar_table(y, labels[i], labels[j]), corrected=False)[1] for i, j in pairs]
 
     def many() -> Comparisons:
-        return compare_pairs(MCNEMAR, MCNEMAR.compared(oof, None), pairs, Hypothesis(), method="plain")
+        return compare_pairs(
+            TESTS["mcnemar"], TESTS["mcnemar"].compared(oof, None), pairs, Hypothesis(), method="plain"
+        )
 
     def each() -> list[Comparison]:
         return list(many())

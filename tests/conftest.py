@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,9 @@ import pytest
 from hypothesis import settings
 
 import outfold as of
+
+# Examples and tests draw into files, never onto a screen.
+os.environ.setdefault("MPLBACKEND", "Agg")
 
 # Metrics of values above 0.
 POSITIVE = ("msle", "rmsle", "poisson_deviance", "gamma_deviance")

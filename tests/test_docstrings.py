@@ -98,6 +98,8 @@ def problems(name: str) -> list[str]:
     prose = text.replace(examples, "")
     if re.search(r"[A-Z]\w+\W.{0,40}\b(19|20)\d\d\b", prose) and not doc["References"]:
         found.append("names a paper by its year, and has no References section")
+    if re.search(r"^ *(\w+: )?\{\w+(, \w+)*\}$", text, re.M):
+        found.append("has a placeholder that nothing filled")
     if re.search(r"\b[Aa]s for `", text):
         found.append("refers to another docstring with 'as for `'")
     return found

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from .advice import advise
     from .checks import check
     from .citations import cite
-    from .data.plan import Plan, Splits
-    from .data.predictions import Predictions, State
+    from .data.cells import State
+    from .data.plan import Plan
+    from .data.predictions import Predictions
     from .data.scores import FoldScores, from_scores
+    from .data.splitting import Splits
     from .fitting import collect, refit
     from .fitting.configs import Configs, grid
     from .io.convert import from_arrays, from_frame
@@ -87,8 +89,8 @@ _SOURCES = {
     "Plan": "data.plan",
     "Predictions": "data.predictions",
     "SelectCV": "search",
-    "Splits": "data.plan",
-    "State": "data.predictions",
+    "Splits": "data.splitting",
+    "State": "data.cells",
     "advise": "advice",
     "check": "checks",
     "cite": "citations",

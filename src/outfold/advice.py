@@ -13,7 +13,7 @@ from .arguments import check_choice, check_count
 from .data.plan import Plan
 from .docstrings import fill_with
 from .drop import Bootstrap, DropRule
-from .exceptions import InputError, got
+from .exceptions import got, invalid
 from .results import Advice, Optimism
 from .results._advice import Goal, Task
 from .simulate import Accuracy, optimism
@@ -80,10 +80,7 @@ def advise(
     -------
     Advice
         The plan, the method, the number of fits, the expected optimism, and the reasons.
-
-    References
-    ----------
-    {raschka2018}
+    References: {raschka2018}
 
     Examples
     --------
@@ -108,18 +105,15 @@ class _Case:
         self.n = check_count(n, "n_samples", 4 if goal == "compare" else 2)
         self.c = check_count(c, "n_configs")
         if self.c < 2 and goal != "estimate":
-            raise InputError(
-                argument=f"goal={goal!r}",
-                needed="needs at least 2 configurations",
-                given=got(self.c),
-                remedy="Use `goal='estimate'` for one.",
+            raise invalid(
+                f"goal={goal!r}", "needs at least 2 configurations", got(self.c), "Use `goal='estimate'` for one."
             )
         self.task, self.goal = task, goal
         self.cost = None if cost is None else _above_zero(cost, "cost")
         self.budget = None if budget is None else _above_zero(budget, "budget")
         if self.budget is not None and self.cost is None:
             needed = "needs `cost`, the seconds that one fit takes"
-            raise InputError(argument="budget", needed=needed, remedy="Give both, or neither.")
+            raise invalid("budget", needed, remedy="Give both, or neither.")
         self.jobs = check_count(n_jobs, "n_jobs")
         self.precision = _above_zero(precision, "precision")
         self.reasons: list[str] = []
@@ -318,5 +312,5 @@ def _held_out(plan: Plan, n: int) -> int:
 def _above_zero(value: Any, name: str) -> float:
     number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if not (number and np.isfinite(value) and value > 0):
-        raise InputError(argument=name, needed="must be a number above 0", given=got(value))
+        raise invalid(name, "must be a number above 0", got(value))
     return float(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -59,6 +60,16 @@ def check_choice(value: Any, choices: Sequence[str], name: str) -> str:
     near = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
     needed = f"must be {', '.join(first)} or {last}" if first else f"must be {last}"
     raise invalid(name, needed, got(value), f"Did you mean {near[0]!r}?" if near else "")
+
+
+def nearest(wanted: str, names: Sequence[str]) -> str:
+    """The name most like the one wanted, where 1.0 and 1 are the same number."""
+
+    def settled(name: str) -> str:
+        return re.sub(r"(?<![\w.])\d+(\.\d*)?(e[-+]?\d+)?(?![\w.])", lambda m: f"{float(m[0]):.15g}", name)
+
+    by_text = {settled(name): name for name in reversed(names)}
+    return by_text[difflib.get_close_matches(settled(wanted), list(by_text), n=1, cutoff=0)[0]]
 
 
 def check_takes(function: Callable[..., Any], arguments: tuple[str, ...], name: str) -> None:

@@ -1,12 +1,12 @@
-"""`cite`: from the short reference of a result, such as "Tsamardinos 2018, Alg. 5", to BibTeX."""
+"""The papers of ``references.bib``: for a result by `cite`, and in words for docstrings."""
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from .exceptions import InputError, got
@@ -86,6 +86,37 @@ _ADJUSTED = {"holm": "Holm 1979", "bonferroni": "Dunn 1961", "bh": "Benjamini & 
 
 @cache
 def _entries() -> dict[str, str]:
-    text = files(__package__).joinpath("references.bib").read_text(encoding="utf-8")
+    text = (pkgutil.get_data(__package__, "references.bib") or b"").decode()
     found = re.findall(r"^(@\w+\{(\w+),.*?^\})", text, re.M | re.S)
     return {key: entry for entry, key in found}
+
+
+def reference(key: str) -> str:
+    """The paper of that key in words, as docstrings cite it.
+
+    >>> reference("fisher1935")
+    'Fisher, R. A. (1935). The Design of Experiments. Oliver and Boyd.'
+    """
+    found = re.findall(r"^  (\w+) += \{(.*)\},$", _entries()[key], re.M)
+    fields = {name: re.sub(r"\\.|[{}]", "", text).replace("--", "-") for name, text in found}
+    *first, last = (_with_initials(author) for author in fields["author"].split(" and "))
+    authors = f"{', '.join(first)} and {last}" if first else last
+    title = fields["title"] + ("" if fields["title"].endswith("?") else ".")
+    return f"{authors} ({fields['year']}). {title} {_published(fields)}."
+
+
+def _with_initials(author: str) -> str:
+    family, comma, given = author.partition(", ")
+    return family + comma + re.sub(r"(\w)[^ -]*", r"\1.", given)
+
+
+def _published(fields: dict[str, str]) -> str:
+    if "eprint" in fields:
+        return f"arXiv:{fields['eprint']}"
+    if "school" in fields:
+        return f"PhD thesis, {fields['school']}"
+    if "institution" in fields:
+        return f"Technical report {fields['number']}, {fields['institution'].rpartition(', ')[2]}"
+    where = next(fields[name] for name in ("journal", "booktitle", "publisher") if name in fields)
+    numbers = [fields[name] for name in ("volume", "pages") if name in fields]
+    return f"{where}{' ' if 'volume' in fields else ', '}{', '.join(numbers)}" if numbers else where

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from . import formatting, metrics
 from .arguments import check_choice
-from .data.plan import Plan, group_codes
+from .data.plan import Plan
 from .data.predictions import Predictions
+from .data.splitting import group_codes
 from .docstrings import fill_with
-from .exceptions import InputError, got
+from .exceptions import InputError, got, invalid
 from .fitting.api import Cell, Rows, TrainedPredictions, TrainingRows, collect_trained
 from .fitting.configs import as_configs, grid
 from .fitting.job import Job, Options
@@ -101,10 +102,7 @@ def learning(
     LearningCurve
         The band is one standard deviation over folds and repeats: where the score of a single split lies. It does not shrink
         when repeats are added.
-
-    References
-    ----------
-    {raschka2018}
+    References: {raschka2018}
 
     Examples
     --------
@@ -186,10 +184,7 @@ def validation(
     ValidationCurve
         The curve with the best value, and the simplest value within one standard error of it. The band is one standard error
         over the folds of a repeat, averaged over repeats, as in that rule. ``curve.oof`` holds the predictions.
-
-    References
-    ----------
-    {raschka2018}
+    References: {raschka2018}
 
     Examples
     --------
@@ -202,7 +197,7 @@ def validation(
     """
     check_choice(simpler, ("smaller", "larger"), "simpler")
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
-        raise InputError(argument="values", needed=f"must be a list of values of {param}", given=got(values))
+        raise invalid("values", f"must be a list of values of {param}", got(values))
     values = list(values)
     configs = grid(name, estimator, {param: values})
     options = Options.checked(
@@ -318,10 +313,8 @@ def _wanted(sizes: Any, smallest: int, least: int, plan: str) -> list[float]:
         return [share for share in _SHARES if round(share * smallest) >= least] or [1.0]
     given = np.asarray(sizes)
     if given.ndim != 1 or not len(given) or given.dtype.kind not in "iuf":
-        raise InputError(
-            argument="sizes",
-            needed="must be shares of the training part such as [0.1, 0.5, 1.0], or numbers of samples",
-            given=got(sizes),
+        raise invalid(
+            "sizes", "must be shares of the training part such as [0.1, 0.5, 1.0], or numbers of samples", got(sizes)
         )
     shares = given.dtype.kind == "f"
     if shares and not (np.all(given > 0) and np.all(given <= 1)):

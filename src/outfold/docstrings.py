@@ -1,14 +1,17 @@
-"""Parameter texts that several functions share: written once, and filled into the docstring of each function."""
+"""Texts that several docstrings share, written once: parameters, results, and papers by their key in ``references.bib``."""
 
 from __future__ import annotations
 
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any, TypeVar
 
+from .citations import reference
+
 F = TypeVar("F", bound=Callable[..., Any])
-_PLACEHOLDER = re.compile(r"^( *)\{(\w+(?:, \w+)*)\}$", re.MULTILINE)
+_PLACEHOLDER = re.compile(r"^( *)(?:(\w+): )?\{(\w+(?:, \w+)*)\}$", re.MULTILINE)
 
 # Texts that are the same in the whole package.
 COMMON = {
@@ -17,9 +20,18 @@ COMMON = {
         "    Seed of the draws. The same int gives the same result; None draws a new seed."
     ),
     "n_resamples": "n_resamples : int\n    Number of random draws.",
-    "raschka2018": (
-        ".. [1] Raschka, S. (2018). Model evaluation, model selection, and algorithm selection in machine learning.\n"
-        "   arXiv:1811.12808."
+    "oof": "oof : Predictions\n    Predictions of `collect`, `load` or `from_arrays`, of all configurations that were tried.",
+    "metric": (
+        "metric : str, callable or Metric\n"
+        '    What to score by: a name such as ``"accuracy"``, a scikit-learn scorer or a function.'
+    ),
+    "task_metric": (
+        "metric : str, callable, Metric or None\n    What to score by; None takes the default metric of the task."
+    ),
+    "confidence_level": "confidence_level : float\n    Level of the interval.",
+    "test_level": (
+        "confidence_level : float\n"
+        "    Level of the confidence interval. The test decides at alpha = 1 - confidence_level."
     ),
 }
 
@@ -27,28 +39,54 @@ COMMON = {
 def fill_docstring(function: F, texts: Mapping[str, str]) -> F:
     """Replace each line of the docstring that is one or more names in braces by the texts of those names.
 
+    Before the braces there may be the name of a section, which gets its heading. Under ``References`` the names are keys of
+    papers, which are numbered. Of a class, the docstrings of its methods are filled too.
+
     >>> def table(n, m):
     ...     '''Some rows.
     ...
-    ...     {n, m}
+    ...     Parameters: {n, m}
+    ...     References: {holm1979}
     ...     '''
     >>> print(fill_docstring(table, {"n": "n : int\\n    Number of rows.", "m": "m : int\\n    Number of columns."}).__doc__)
     Some rows.
     <BLANKLINE>
+        Parameters
+        ----------
         n : int
             Number of rows.
         m : int
             Number of columns.
     <BLANKLINE>
+        References
+        ----------
+        .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6,
+           65-70.
+    <BLANKLINE>
     """
-    if function.__doc__ is not None:  # None under python -OO
-        every = {**COMMON, **texts}
+    every = {**COMMON, **texts}
 
-        def fill(line: re.Match[str]) -> str:
-            return "\n".join(textwrap.indent(every[name], line[1]) for name in line[2].split(", "))
+    def fill(line: re.Match[str]) -> str:
+        indent, section, names = line[1], line[2], line[3].split(", ")
+        if section == "References":
+            parts = [_cited(number, key, 120 - len(indent)) for number, key in enumerate(names, start=1)]
+        else:
+            parts = [every[name] for name in names]
+        if section is not None:
+            parts = [section, "-" * len(section), *parts]
+        follows_blank = section is None or line.string.endswith("\n\n", 0, line.start())
+        return ("" if follows_blank else "\n") + textwrap.indent("\n".join(parts), indent)
 
-        function.__doc__ = _PLACEHOLDER.sub(fill, function.__doc__)
+    members = vars(function).values() if isinstance(function, type) else ()
+    methods = [getattr(member, "__func__", member) for member in members]  # of a class method, its function
+    for documented in (function, *(method for method in methods if isinstance(method, FunctionType))):
+        if documented.__doc__ is not None:  # None under python -OO
+            documented.__doc__ = _PLACEHOLDER.sub(fill, documented.__doc__)
     return function
+
+
+def _cited(number: int, key: str, width: int) -> str:
+    return textwrap.fill(f".. [{number}] {reference(key)}", width, subsequent_indent="   ", break_on_hyphens=False)
 
 
 def fill_with(texts: Mapping[str, str]) -> Callable[[F], F]:
@@ -60,7 +98,11 @@ def fill_with(texts: Mapping[str, str]) -> Callable[[F], F]:
     return decorate
 
 
+# Fills docstrings that need no other texts.
+fill_common = fill_with({})
+
 _FIELDS = {
+    "metric_name": "metric : str\n    Name of the metric.",
     "metric": "metric : str\n    Name of the metric.\ngreater_is_better : bool\n    Direction of the metric.",
     "pair": "a, b : str\n    The two configurations.",
     "configs": "configs : tuple of str\n    The configurations.\nscores : ndarray of shape (C,)\n    Their scores.",

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from . import metrics
 from .arguments import check_alpha, check_between, check_count, check_takes
 from .data.predictions import Predictions, State
-from .exceptions import InputError, got
+from .docstrings import fill_common
+from .exceptions import got, invalid
 from .metrics import Metric, MetricLike
 from .metrics._scoring import Scoring, bind, running
 from .requirements import check_predictions
@@ -108,6 +109,7 @@ class DropRule:
         return f"{type(self).__name__}({', '.join(_shown(self))})"
 
 
+@fill_common
 @dataclass(frozen=True, repr=False)
 class Bootstrap(DropRule):
     """Drops what loses against the best in more than the share `threshold` of bootstrap draws (BBCD-CV).
@@ -123,14 +125,8 @@ class Bootstrap(DropRule):
     min_predictions : int
         Number of samples that must have predictions before anything is dropped; with fewer, a drop is noise (sect. 5.2.2). The
         authors' program has no such bound: 0.
-    n_resamples : int
-        Number of bootstrap draws.
-    metric : str, callable, Metric or None
-        What is compared; the default metric of the task where None.
-
-    References
-    ----------
-    Tsamardinos, Greasidou and Borboudakis (2018), Bootstrapping the out-of-sample predictions, sect. 4.
+    {n_resamples, task_metric}
+    References: {tsamardinos2018}
 
     Examples
     --------
@@ -165,6 +161,7 @@ class Bootstrap(DropRule):
         yield from bootstrap.blocks(self.n_resamples)
 
 
+@fill_common
 @dataclass(frozen=True, repr=False)
 class Hoeffding(DropRule):
     """Drops what cannot be the best within Hoeffding's bounds (the Hoeffding race of Maron and Moore 1994).
@@ -181,10 +178,7 @@ class Hoeffding(DropRule):
         Number of samples that must have predictions before anything is dropped.
     metric : str, callable, Metric or None
         A mean of values within known bounds, such as ``"accuracy"`` or ``"brier"``; the default metric of the task where None.
-
-    References
-    ----------
-    Maron and Moore (1994), Hoeffding races.
+    References: {maron1994}
 
     Examples
     --------
@@ -205,11 +199,11 @@ class Hoeffding(DropRule):
         """Refuse metrics without known bounds."""
         found, _ = bind(oof, self._metric(oof))
         if not (found.pointwise and np.all(np.isfinite(found.bounds))):
-            raise InputError(
-                argument="Hoeffding",
-                needed="needs a mean of values within known bounds, such as accuracy or brier",
-                given=f"{found.name} is {'unbounded' if found.pointwise else 'not a mean of values'}",
-                remedy="Use `Hoeffding(metric='accuracy')` or `Bootstrap()`.",
+            raise invalid(
+                "Hoeffding",
+                "needs a mean of values within known bounds, such as accuracy or brier",
+                f"{found.name} is {'unbounded' if found.pointwise else 'not a mean of values'}",
+                "Use `Hoeffding(metric='accuracy')` or `Bootstrap()`.",
             )
 
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
@@ -225,6 +219,7 @@ class Hoeffding(DropRule):
             yield Drop(scoring.names[j], 1 - self.delta, scoring.names[best])
 
 
+@fill_common
 @dataclass(frozen=True, repr=False)
 class Friedman(DropRule):
     """Drops what ranks significantly below the best over the folds so far (F-race, Birattari et al. 2002).
@@ -240,10 +235,7 @@ class Friedman(DropRule):
         Number of folds that must be done before anything is dropped.
     metric : str, callable, Metric or None
         What is ranked within each fold; a fold in which it is undefined is left out. The default metric of the task where None.
-
-    References
-    ----------
-    Birattari, Stuetzle, Paquete and Varrentrapp (2002), A racing algorithm for configuring metaheuristics.
+    References: {birattari2002}
 
     Examples
     --------
@@ -277,6 +269,7 @@ class Friedman(DropRule):
             yield Drop(scoring.names[j], float(1 - 2 * t.sf(statistics[j], df)), scoring.names[best])
 
 
+@fill_common
 @dataclass(frozen=True, repr=False)
 class Sequential(DropRule):
     """Drops what is too seldom among the top of a fold (CVST, Krueger, Panknin and Braun 2015).
@@ -298,10 +291,7 @@ class Sequential(DropRule):
         The number of folds S the test is laid out for; all folds of the plan where None.
     metric : str, callable, Metric or None
         A mean of per-sample values, such as ``"accuracy"`` or ``"mse"``; the default metric of the task where None.
-
-    References
-    ----------
-    Krueger, Panknin and Braun (2015), Fast cross-validation via sequential testing.
+    References: {krueger2015}
 
     Examples
     --------
@@ -321,7 +311,7 @@ class Sequential(DropRule):
             check_between(getattr(self, name), name, 0.05)
         if self.alpha + self.beta >= 1:
             given = f"they are {self.alpha:g} and {self.beta:g}"
-            raise InputError(argument="alpha + beta", needed="must be below 1", given=given)
+            raise invalid("alpha + beta", "must be below 1", given)
         if self.steps is not None:
             self._check_steps(check_count(self.steps, "steps", 1))
 
@@ -329,22 +319,22 @@ class Sequential(DropRule):
         """Refuse plans with too few folds, and metrics that are not means."""
         found, _ = bind(oof, self._metric(oof))
         if not found.pointwise:
-            raise InputError(
-                argument="Sequential",
-                needed="needs a mean of per-sample values, such as accuracy or mse",
-                given=f"{found.name} is none",
-                remedy="Use `Sequential(metric='accuracy')` or `Bootstrap()`.",
+            raise invalid(
+                "Sequential",
+                "needs a mean of per-sample values, such as accuracy or mse",
+                f"{found.name} is none",
+                "Use `Sequential(metric='accuracy')` or `Bootstrap()`.",
             )
         self._check_steps(self._steps(oof))
 
     def _check_steps(self, steps: int) -> None:
         least = sequential.least_steps(self.alpha, self.beta)
         if steps < least:
-            raise InputError(
-                argument="Sequential",
-                needed=f"needs at least {least} folds in all at these errors",
-                given=f"there are {steps}",
-                remedy="Use more repeats, or `Bootstrap()`.",
+            raise invalid(
+                "Sequential",
+                f"needs at least {least} folds in all at these errors",
+                f"there are {steps}",
+                "Use more repeats, or `Bootstrap()`.",
             )
 
     def _steps(self, oof: Predictions) -> int:
@@ -386,16 +376,16 @@ class _UserDropRule(DropRule):
         named = list(answer) if isinstance(answer, Iterable) and not isinstance(answer, str) else None
         if named is None or not all(isinstance(name, str) for name in named):
             needed = "must give the names of the configurations to drop"
-            raise InputError(argument=repr(self), needed=needed, given=f"it gave {answer!r}")
+            raise invalid(repr(self), needed, f"it gave {answer!r}")
         named = list(dict.fromkeys(named))
         unknown = [name for name in named if name not in oof.configs]
         if unknown:
-            raise InputError(argument=repr(self), needed=f"dropped {unknown[0]!r}, which is no configuration")
+            raise invalid(repr(self), f"dropped {unknown[0]!r}, which is no configuration")
         left = [oof.configs[j] for j in running(oof)]
         out = [name for name in named if name in left]
         if out and len(out) == len(left):
             needed = f"dropped all {len(left)} running configurations"
-            raise InputError(argument=repr(self), needed=needed, given="one must be left")
+            raise invalid(repr(self), needed, "one must be left")
         return [Drop(name, None, "") for name in out]
 
     def __repr__(self) -> str:
@@ -418,7 +408,7 @@ def as_drop_rule(rule: DropRuleLike) -> DropRule | None:
         check_takes(rule, ("predictions",), "a drop rule")
         return _UserDropRule(rule)
     needed = "must be a rule such as `drop.Bootstrap()`, True, None or a callable"
-    raise InputError(argument="drop", needed=needed, given=got(rule))
+    raise invalid("drop", needed, got(rule))
 
 
 def _best(scoring: Scoring) -> int:

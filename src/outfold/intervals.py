@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arguments import RngLike, as_seed, check_confidence_level, check_count, is_number
-from .data.plan import group_codes
+from .data.splitting import group_codes
 from .docstrings import fill_with
-from .exceptions import InputError, got
+from .exceptions import InputError, got, invalid
 from .results import Interval
 from .stats import intervals as _kernels
 from .stats import roc_curves as _areas
@@ -76,13 +76,8 @@ _document = fill_with(
 def normal(k: int, n: int, *, confidence_level: float = 0.95) -> Interval:
     """Share k / n plus and minus z sqrt(p (1 - p) / n): too narrow for few samples, or for shares near 0 or 1.
 
-    Parameters
-    ----------
-    {counts, confidence_level}
-
-    Returns
-    -------
-    {interval}
+    Parameters: {counts, confidence_level}
+    Returns: {interval}
 
     Examples
     --------
@@ -100,18 +95,9 @@ def normal(k: int, n: int, *, confidence_level: float = 0.95) -> Interval:
 def wilson(k: int, n: int, *, confidence_level: float = 0.95) -> Interval:
     """Shares that the score test does not reject; use this one for a share.
 
-    Parameters
-    ----------
-    {counts, confidence_level}
-
-    Returns
-    -------
-    {interval}
-
-    References
-    ----------
-    .. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of the American
-       Statistical Association 22, 209-212.
+    Parameters: {counts, confidence_level}
+    Returns: {interval}
+    References: {wilson1927}
 
     Examples
     --------
@@ -128,18 +114,9 @@ def wilson(k: int, n: int, *, confidence_level: float = 0.95) -> Interval:
 def clopper_pearson(k: int, n: int, *, confidence_level: float = 0.95) -> Interval:
     """Shares that neither exact binomial tail rejects: it never covers too rarely, and is wide.
 
-    Parameters
-    ----------
-    {counts, confidence_level}
-
-    Returns
-    -------
-    {interval}
-
-    References
-    ----------
-    .. [1] Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of the
-       binomial. Biometrika 26, 404-413.
+    Parameters: {counts, confidence_level}
+    Returns: {interval}
+    References: {clopper1934}
 
     Examples
     --------
@@ -155,7 +132,7 @@ def clopper_pearson(k: int, n: int, *, confidence_level: float = 0.95) -> Interv
 def _counts(k: Any, n: Any) -> tuple[int, int]:
     n, k = check_count(n, "n"), check_count(k, "k", 0)
     if k > n:
-        raise InputError(argument="k", needed="must be at most n, k of n samples", given=f"got k={k}, n={n}")
+        raise invalid("k", "must be at most n, k of n samples", f"got k={k}, n={n}")
     return k, n
 
 
@@ -172,10 +149,7 @@ def t(values: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
         One value for each sample of a test set, such as its loss. Use `corrected_t` for scores of folds: they are not
         independent.
     {confidence_level}
-
-    Returns
-    -------
-    {interval}
+    Returns: {interval}
 
     Examples
     --------
@@ -202,15 +176,8 @@ def cluster_robust(values: ArrayLike, groups: ArrayLike, *, confidence_level: fl
     groups : array-like of shape (N,)
         The group of each sample, such as patient, site or user.
     {confidence_level}
-
-    Returns
-    -------
-    {interval}
-
-    References
-    ----------
-    .. [1] Liang, K.-Y. and Zeger, S. L. (1986). Longitudinal data analysis using generalized linear models. Biometrika 73,
-       13-22.
+    Returns: {interval}
+    References: {liang1986}
 
     Examples
     --------
@@ -242,14 +209,8 @@ def bca(
     statistic : callable
         Called with the values, or the rows, of each draw.
     {n_resamples, confidence_level, rng}
-
-    Returns
-    -------
-    {interval}
-
-    References
-    ----------
-    {efron1987}
+    Returns: {interval}
+    References: {efron1987}
 
     Examples
     --------
@@ -260,14 +221,10 @@ def bca(
     """
     level, v = check_confidence_level(confidence_level), np.asarray(values)
     if v.ndim < 1 or len(v) < 2:
-        raise InputError(
-            argument="values", needed="must be those of two samples at least", given=f"got shape {v.shape}"
-        )
+        raise invalid("values", "must be those of two samples at least", f"got shape {v.shape}")
     b, n = check_count(n_resamples, "n_resamples", _least_draws(level)), len(v)
     if not callable(statistic):
-        raise InputError(
-            argument="statistic", needed="must be a function of the values, such as np.median", given=got(statistic)
-        )
+        raise invalid("statistic", "must be a function of the values, such as np.median", got(statistic))
     observed = _number_of(statistic, v)
     draws = [
         _number_of(statistic, v[np.repeat(np.arange(n), row)])
@@ -281,11 +238,11 @@ def bca(
 def _number_of(statistic: Statistic, values: NDArray[Any]) -> float:
     found = statistic(values)
     if np.ndim(found) or not is_number(np.asarray(found).item()):
-        raise InputError(
-            argument="statistic",
-            needed="must give one finite number for all values, for every draw and without each value",
-            given=got(found),
-            remedy="Leave out undefined values, or make the draws yourself and use `bca_draws`.",
+        raise invalid(
+            "statistic",
+            "must give one finite number for all values, for every draw and without each value",
+            got(found),
+            "Leave out undefined values, or make the draws yourself and use `bca_draws`.",
         )
     return float(found)
 
@@ -294,22 +251,14 @@ def _number_of(statistic: Statistic, values: NDArray[Any]) -> float:
 def bca_draws(draws: ArrayLike, observed: float, jackknife: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
     """The BCa interval from draws that you made yourself.
 
-    Parameters
-    ----------
-    {draws}
+    Parameters: {draws}
     observed : float
         The statistic on all samples.
     jackknife : array-like of shape (N,)
         The statistic without each of the samples (or groups).
     {confidence_level}
-
-    Returns
-    -------
-    {interval}
-
-    References
-    ----------
-    {efron1987}
+    Returns: {interval}
+    References: {efron1987}
 
     Examples
     --------
@@ -324,9 +273,7 @@ def bca_draws(draws: ArrayLike, observed: float, jackknife: ArrayLike, *, confid
     level = check_confidence_level(confidence_level)
     b, left = _several(draws, "draws"), _several(jackknife, "jackknife")
     if not is_number(observed):
-        raise InputError(
-            argument="observed", needed="must be the statistic on all samples, a finite number", given=got(observed)
-        )
+        raise invalid("observed", "must be the statistic on all samples, a finite number", got(observed))
     return Interval(*_kernels.bca(b, float(observed), left, level))
 
 
@@ -341,13 +288,8 @@ def percentile(draws: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
 
     On the draws of `estimate.bbc` it is the interval of the selected configuration.
 
-    Parameters
-    ----------
-    {draws, confidence_level}
-
-    Returns
-    -------
-    {interval}
+    Parameters: {draws, confidence_level}
+    Returns: {interval}
 
     Examples
     --------
@@ -378,16 +320,8 @@ def delong(
     groups : array-like of shape (N,) or None
         The group of each sample, if samples are not independent [2]_.
     {confidence_level}
-
-    Returns
-    -------
-    {interval}
-
-    References
-    ----------
-    .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under two or more correlated
-       receiver operating characteristic curves: a nonparametric approach. Biometrics 44, 837-845.
-    .. [2] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data. Biometrics 53, 567-578.
+    Returns: {interval}
+    References: {delong1988, obuchowski1997}
 
     Examples
     --------
@@ -399,11 +333,7 @@ def delong(
     level, s = check_confidence_level(confidence_level), _several(score, "score")
     labels = np.asarray(y)
     if labels.shape != s.shape:
-        raise InputError(
-            argument="score",
-            needed="must have one entry for each label",
-            given=f"got shapes {s.shape} and {labels.shape}",
-        )
+        raise invalid("score", "must have one entry for each label", f"got shapes {s.shape} and {labels.shape}")
     positive = _positive(labels)
     codes = None if groups is None else _groups(groups, len(s))
     return Interval(*_kernels.around(*area_and_error(s, positive, codes), level))
@@ -419,10 +349,8 @@ def area_and_error(
     else:
         sides = codes[positive], codes[~positive]
         if min(len(np.unique(side)) for side in sides) < 2:
-            raise InputError(
-                argument="delong",
-                needed="needs two groups with each class at least",
-                remedy="Draw groups by bootstrap instead.",
+            raise invalid(
+                "delong", "needs two groups with each class at least", remedy="Draw groups by bootstrap instead."
             )
         variance = _areas.clustered_variances(of_positives, of_negatives, sides)
     return float(of_positives.mean()), float(np.sqrt(variance[0]))
@@ -433,7 +361,7 @@ def _positive(labels: NDArray[Any]) -> NDArray[np.bool_]:
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     if len(classes) != 2 or counts.min() < 2:
         have = ", ".join(f"{n} of {c}" for c, n in zip(classes.tolist()[:5], counts.tolist()[:5], strict=True))
-        raise InputError(argument="delong", needed="needs two classes with two samples at least", given=f"got {have}")
+        raise invalid("delong", "needs two classes with two samples at least", f"got {have}")
     return np.asarray(codes == 1)
 
 
@@ -456,16 +384,8 @@ def corrected_t(
     n_train, n_test : int or array-like of shape (J,)
         Number of samples trained on and held out: one number for all folds, or one for each.
     {confidence_level}
-
-    Returns
-    -------
-    {interval}
-
-    References
-    ----------
-    {nadeau2003}
-    .. [2] Bouckaert, R. R. and Frank, E. (2004). Evaluating the replicability of significance tests for comparing learning
-       algorithms. Advances in Knowledge Discovery and Data Mining, 3-12.
+    Returns: {interval}
+    References: {nadeau2003, bouckaert2004}
 
     Examples
     --------
@@ -503,14 +423,8 @@ def conservative_z(fold_scores: ArrayLike, halves: ArrayLike, *, confidence_leve
     halves : array-like of shape (M, 2)
         The mean score on the one and on the other half.
     {confidence_level}
-
-    Returns
-    -------
-    {interval}
-
-    References
-    ----------
-    {nadeau2003}
+    Returns: {interval}
+    References: {nadeau2003}
 
     Examples
     --------
@@ -523,11 +437,7 @@ def conservative_z(fold_scores: ArrayLike, halves: ArrayLike, *, confidence_leve
     s = _several(fold_scores, "fold_scores", least=1)
     pairs = _numbers(halves, "halves")
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs) or not np.isfinite(pairs).all():
-        raise InputError(
-            argument="halves",
-            needed="must be finite means on two halves, shape (M, 2)",
-            given=f"got shape {pairs.shape}",
-        )
+        raise invalid("halves", "must be finite means on two halves, shape (M, 2)", f"got shape {pairs.shape}")
     variance = float(np.mean((pairs[:, 0] - pairs[:, 1]) ** 2) / 2)
     return Interval(*_kernels.around(s.mean(), float(np.sqrt(variance)), level))
 
@@ -554,15 +464,8 @@ def bbc_f(
     greater_is_better : bool
         Direction of the scores.
     {n_resamples, confidence_level, rng}
-
-    Returns
-    -------
-    {interval}
-
-    References
-    ----------
-    .. [1] Paraschakis, K., Castellani, A., Borboudakis, G. and Tsamardinos, I. (2024). Confidence interval estimation of
-       predictive performance in the context of AutoML. arXiv:2406.08099.
+    Returns: {interval}
+    References: {paraschakis2024}
 
     Examples
     --------
@@ -573,10 +476,8 @@ def bbc_f(
     """
     level, scores = check_confidence_level(confidence_level), _numbers(fold_scores, "fold_scores")
     if scores.ndim != 2 or not len(scores) or scores.shape[1] < 2 or not np.isfinite(scores).all():
-        raise InputError(
-            argument="fold_scores",
-            needed="must be finite, (configurations, folds), two folds at least",
-            given=f"got {scores.shape}",
+        raise invalid(
+            "fold_scores", "must be finite, (configurations, folds), two folds at least", f"got {scores.shape}"
         )
     b = check_count(n_resamples, "n_resamples", 2)
     generator = np.random.default_rng(as_seed(rng))
@@ -609,15 +510,8 @@ def nested_cv_bates(
     folds : array-like of shape (N,) or (N, R)
         The fold of each sample, 0 to K-1.
     {confidence_level}
-
-    Returns
-    -------
-    {interval}
-
-    References
-    ----------
-    .. [1] Bates, S., Hastie, T. and Tibshirani, R. (2024). Cross-validation: what does it estimate and how well does it do
-       it? Journal of the American Statistical Association 119, 1434-1445.
+    Returns: {interval}
+    References: {bates2023}
 
     Examples
     --------
@@ -636,14 +530,14 @@ def nested_cv_bates(
         out, held, within = out[:, None], np.atleast_2d(held).T, within[:, None, :] if within.ndim == 2 else within
     k = within.shape[-1] if within.ndim == 3 else 0
     if out.ndim != 2 or held.shape != out.shape or within.shape != (*out.shape, k) or k < 3:
-        raise InputError(
-            argument="nested_cv_bates",
-            needed="needs `outer` and `folds` of shape (N, R) and `inner` of shape (N, R, K), K at least 3",
-            given=f"got {np.shape(outer)}, {np.shape(folds)} and {np.shape(inner)}",
+        raise invalid(
+            "nested_cv_bates",
+            "needs `outer` and `folds` of shape (N, R) and `inner` of shape (N, R, K), K at least 3",
+            f"got {np.shape(outer)}, {np.shape(folds)} and {np.shape(inner)}",
         )
     rows = held[..., None] == np.arange(k)
     if not np.all(rows.sum(axis=0) >= 2) or not np.all(rows.any(axis=-1)):
-        raise InputError(argument="folds", needed=f"must be 0 to {k - 1} in every repeat, two samples each at least")
+        raise invalid("folds", f"must be 0 to {k - 1} in every repeat, two samples each at least")
     if not np.isfinite(out).all() or not np.isfinite(within[~rows]).all():
         raise InputError(needed="`outer` must be finite, and so must `inner`, except where k is the fold of the sample")
     return Interval(*_kernels.around(*_kernels.nested_cv(out, within, held.astype(np.intp)), level))
@@ -656,17 +550,15 @@ def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(argument=name, needed="must be numbers", given=str(error)) from None
+        raise invalid(name, "must be numbers", str(error)) from None
 
 
 def _several(values: ArrayLike, name: str, least: int = 2) -> NDArray[np.float64]:
     given = _numbers(values, name)
     if given.ndim != 1 or len(given) < least:
-        raise InputError(
-            argument=name, needed=f"must be a list of {least} numbers or more", given=f"got shape {given.shape}"
-        )
+        raise invalid(name, f"must be a list of {least} numbers or more", f"got shape {given.shape}")
     if not np.isfinite(given).all():
-        raise InputError(argument=name, needed="must be finite", remedy="Leave out what is undefined.")
+        raise invalid(name, "must be finite", remedy="Leave out what is undefined.")
     return given
 
 
@@ -674,16 +566,11 @@ def _groups(groups: ArrayLike, n: int) -> NDArray[np.intp]:
     codes = group_codes(groups, n)
     _refuse_missing(np.asarray(groups), "groups")
     if codes.max() < 1:
-        raise InputError(argument="groups", needed="must be two at least", given="all samples belong to one")
+        raise invalid("groups", "must be two at least", "all samples belong to one")
     return codes
 
 
 def _refuse_missing(labels: NDArray[Any], name: str) -> None:
     missing = sum(label is None or label != label for label in labels.tolist())
     if missing:
-        raise InputError(
-            argument=name,
-            needed="must name every sample",
-            given=f"{missing} of {len(labels)} are missing",
-            remedy="Leave these out.",
-        )
+        raise invalid(name, "must name every sample", f"{missing} of {len(labels)} are missing", "Leave these out.")

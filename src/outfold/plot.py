@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .arguments import RngLike
-from .charts import collected, comparisons, estimates, mpl, responses, training
+from .charts import collected, comparisons, estimates, mpl, responses
 from .charts.description import Chart
 from .data.predictions import Predictions
 from .data.scores import FoldScores
@@ -478,7 +478,7 @@ def learning_curve(curve: LearningCurve, configs: Configs = None, *, ax: Axes | 
     >>> curve = of.curves.learning({"bayes": GaussianNB()}, *load_iris(return_X_y=True), progress=False)
     >>> ax = of.plot.learning_curve(curve)
     """
-    return _draw(ax, training.learning_curve, curve, configs)
+    return _draw(ax, collected.learning_curve, curve, configs)
 
 
 @_filled
@@ -499,4 +499,4 @@ def validation_curve(curve: ValidationCurve, *, ax: Axes | None = None) -> Axes:
     >>> curve = of.curves.validation(tree, *data, "max_depth", [1, 2, 3], progress=False)
     >>> ax = of.plot.validation_curve(curve)
     """
-    return _draw(ax, training.validation_curve, curve)
+    return _draw(ax, collected.validation_curve, curve)

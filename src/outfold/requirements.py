@@ -28,7 +28,7 @@ import numpy as np
 
 from .data.predictions import Predictions
 from .data.scores import FoldScores, Layout
-from .exceptions import InputError, NeedError
+from .exceptions import InputError, NeedError, invalid
 from .metrics import Metric
 
 A = ParamSpec("A")
@@ -96,10 +96,8 @@ def in_words(requirements: Requirements[Any], without: str = "any predictions") 
 def check_predictions(oof: Any, method: str) -> None:
     """Refuse what is not Predictions."""
     if not isinstance(oof, Predictions):
-        raise InputError(
-            argument=method,
-            needed="needs Predictions, as `collect`, `from_arrays` or `load` give",
-            given=f"got {type(oof).__name__}",
+        raise invalid(
+            method, "needs Predictions, as `collect`, `from_arrays` or `load` give", f"got {type(oof).__name__}"
         )
 
 

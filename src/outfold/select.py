@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from .arguments import RngLike, as_seed, check_confidence_level, check_count, check_takes, is_number
 from .data.predictions import Predictions
-from .exceptions import InputError, got
+from .docstrings import fill_common, fill_with
+from .exceptions import InputError, got, invalid
 from .metrics import MetricLike
 from .metrics._scoring import Aggregate, Scoring, sample_bootstrap
 from .requirements import check_predictions, requires
@@ -79,15 +80,11 @@ class Rule:
         """(b,) position among the candidates picked under every weighting; -1 where none can be."""
         raise NotImplementedError
 
+    @fill_common
     def __call__(self, oof: Predictions, metric: MetricLike, aggregate: Aggregate = "pooled") -> Selection:
         """The configuration this rule picks on all predictions.
 
-        Parameters
-        ----------
-        oof : Predictions
-            The predictions of all configurations.
-        metric : str, callable or Metric
-            What is compared.
+        Parameters: {oof, metric}
         aggregate : {"pooled", "fold"}
             One score per repeat, or the mean over folds.
 
@@ -119,10 +116,10 @@ class _Simplest(Rule):
         if callable(complexity):
             check_takes(complexity, ("name", "parameters"), "complexity")
         elif not isinstance(complexity, (str, Mapping)):
-            raise InputError(
-                argument="complexity",
-                needed="must be a parameter name, a mapping from configuration to number, or a callable on (name, parameters)",
-                given=got(complexity),
+            raise invalid(
+                "complexity",
+                "must be a parameter name, a mapping from configuration to number, or a callable on (name, parameters)",
+                got(complexity),
             )
         self.complexity = complexity
         what = complexity if isinstance(complexity, str) else getattr(complexity, "__name__", "complexity")
@@ -152,10 +149,10 @@ class _Simplest(Rule):
         values = np.array([_complexity(self.complexity, name, params) for name, params in pairs], dtype=float)
         if np.isinf(values).all() and isinstance(self.complexity, str):
             known = sorted({k for params in scoring.params for k in params})
-            raise InputError(
-                argument="complexity",
-                needed="must be a parameter for which some configuration has a number",
-                given=f"got {self.complexity!r}, and the parameters are {', '.join(known) or 'not known'}",
+            raise invalid(
+                "complexity",
+                "must be a parameter for which some configuration has a number",
+                f"got {self.complexity!r}, and the parameters are {', '.join(known) or 'not known'}",
             )
         return values
 
@@ -170,11 +167,11 @@ class _OneStandardError(_Simplest):
         self, scoring: Scoring, weights: NDArray[Any] | None, best: NDArray[np.float64], winners: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         if max(np.bincount([r for r, _ in scoring.cells])) < 2:
-            raise InputError(
-                argument="one_standard_error",
-                needed="needs 2 folds or more in a repeat, to know a standard error",
-                given=f"these predictions are {scoring.oof.plan}",
-                remedy="Use `select.best`.",
+            raise invalid(
+                "one_standard_error",
+                "needs 2 folds or more in a repeat, to know a standard error",
+                f"these predictions are {scoring.oof.plan}",
+                "Use `select.best`.",
             )
         se = scoring.standard_errors(scoring.fold_scores(weights))
         return np.nan_to_num(se[np.arange(len(se)), winners])
@@ -220,34 +217,35 @@ class _UserRule(Rule):
             return names.index(answer)
         if isinstance(answer, (int, np.integer)) and 0 <= answer < len(names):
             return int(answer)
-        raise InputError(
-            argument=f"the rule {self.name}",
-            needed=f"must return the name or the position of one of {len(names)} candidates",
-            given=f"it returned {answer!r}",
+        raise invalid(
+            f"the rule {self.name}",
+            f"must return the name or the position of one of {len(names)} candidates",
+            f"it returned {answer!r}",
         )
 
 
 best = _Best()
 
+_document = fill_with(
+    {
+        "complexity": (
+            "complexity : str, dict or callable\n"
+            '    What tells which configuration is simpler; smaller is simpler. A parameter name such as ``"C"`` or\n'
+            '    ``"n_estimators"``; ``"depth"`` or ``"n_features"``, whatever the estimator calls it (None counts as\n'
+            "    unlimited); a mapping from configuration name to number; or a callable on (name, parameters)."
+        ),
+        "rule": "Rule\n    A rule for `rule` in estimates and searches.",
+    }
+)
 
+
+@_document
 def one_standard_error(complexity: Complexity) -> Rule:
-    """The rule that picks the simplest configuration within one standard error of the best.
+    """The rule that picks the simplest configuration within one standard error of the best [1]_; see section 3.10 of [2]_.
 
-    Parameters
-    ----------
-    complexity : str, dict or callable
-        What tells which configuration is simpler; smaller is simpler. A parameter name such as ``"C"`` or ``"n_estimators"``;
-        ``"depth"`` or ``"n_features"``, whatever the estimator calls it (None counts as unlimited); a mapping from
-        configuration name to number; or a callable on (name, parameters).
-
-    Returns
-    -------
-    Rule
-        A rule for `rule` in estimates and searches.
-
-    References
-    ----------
-    Breiman, Friedman, Olshen and Stone (1984), Classification and Regression Trees. Raschka (2018), sect. 3.10.
+    Parameters: {complexity}
+    Returns: {rule}
+    References: {breiman1984, raschka2018}
 
     Examples
     --------
@@ -258,6 +256,7 @@ def one_standard_error(complexity: Complexity) -> Rule:
     return _OneStandardError(complexity)
 
 
+@_document
 def within(loss_percent: float, complexity: Complexity) -> Rule:
     """The rule that picks the simplest configuration whose score is at most `loss_percent` percent worse than the best.
 
@@ -265,15 +264,8 @@ def within(loss_percent: float, complexity: Complexity) -> Rule:
     ----------
     loss_percent : float
         Percent of the best score that you are willing to lose.
-    complexity : str, dict or callable
-        What tells which configuration is simpler; smaller is simpler. A parameter name such as ``"C"`` or ``"n_estimators"``;
-        ``"depth"`` or ``"n_features"``, whatever the estimator calls it (None counts as unlimited); a mapping from
-        configuration name to number; or a callable on (name, parameters).
-
-    Returns
-    -------
-    Rule
-        A rule for `rule` in estimates and searches.
+    {complexity}
+    Returns: {rule}
 
     Examples
     --------
@@ -282,10 +274,11 @@ def within(loss_percent: float, complexity: Complexity) -> Rule:
     <rule: simplest by max_depth within 2 percent>
     """
     if not is_number(loss_percent) or loss_percent < 0:
-        raise InputError(argument="loss_percent", needed="must be 0 or more", given=got(loss_percent))
+        raise invalid("loss_percent", "must be 0 or more", got(loss_percent))
     return _Within(loss_percent, complexity)
 
 
+@_document
 @requires()
 def tied_set(
     oof: Predictions,
@@ -302,18 +295,12 @@ def tied_set(
     difference, in either direction, in bootstrap draws of the samples. The maximum over k accounts for looking at all of them, so
     the set holds the truly best configuration with probability `confidence_level` or more.
 
-    Parameters
-    ----------
-    oof : Predictions
-        The predictions of all configurations.
-    metric : str, callable or Metric
-        What is compared.
+    Parameters: {oof, metric}
     confidence_level : float
         Confidence level of the set.
     n_resamples : int
         Number of bootstrap draws, 100 or more. Groups are drawn whole.
-    rng : int, numpy.random.Generator, numpy.random.SeedSequence or None
-        Seed of the draws.
+    {rng}
 
     Returns
     -------
@@ -340,11 +327,11 @@ def tied_among(scoring: Scoring, confidence_level: float = 0.95, n_resamples: in
     draws = sign * np.concatenate([scoring.scores(weights) for weights in blocks])
     defined = ~np.isnan(draws).any(axis=1)
     if np.isnan(observed).any() or defined.sum() < 100:
-        raise InputError(
-            argument="tied_set",
-            needed="needs a metric that is defined on bootstrap samples",
-            given=f"{scoring.metric.name} is undefined on too many of them",
-            remedy="Use a mean over samples such as accuracy or mse, or more samples.",
+        raise invalid(
+            "tied_set",
+            "needs a metric that is defined on bootstrap samples",
+            f"{scoring.metric.name} is undefined on too many of them",
+            "Use a mean over samples such as accuracy or mse, or more samples.",
         )
     pvalues = best_pvalues(observed, draws[defined])
     members = pvalues > 1 - level
@@ -371,18 +358,16 @@ def as_rule(rule: RuleLike) -> Rule:
         return rule
     made_by: tuple[Any, ...] = (one_standard_error, within)
     if rule in made_by:
-        raise InputError(
-            argument="rule",
-            needed="must be a rule",
-            given=f"got the function {rule.__name__} itself",
-            remedy=f"Call it: `rule=select.{rule.__name__}(...)`.",
+        raise invalid(
+            "rule",
+            "must be a rule",
+            f"got the function {rule.__name__} itself",
+            f"Call it: `rule=select.{rule.__name__}(...)`.",
         )
     if callable(rule):
         check_takes(rule, ("candidates",), "a selection rule")
         return _UserRule(rule)
-    raise InputError(
-        argument="rule", needed="must be `select.best`, `select.one_standard_error(...)` or a callable", given=got(rule)
-    )
+    raise invalid("rule", "must be `select.best`, `select.one_standard_error(...)` or a callable", got(rule))
 
 
 def choose(scoring: Scoring, rule: RuleLike = None) -> Selection:
@@ -435,11 +420,11 @@ def _complexity(key: Any, name: str, params: Mapping[str, Any]) -> float:
             return np.inf
         if isinstance(found[0], bool) or not isinstance(found[0], (int, float, np.number)):
             given = f"{name!r} has {found[0]!r}"
-            raise InputError(argument=f"complexity={key!r}", needed="must be a number to compare", given=given)
+            raise invalid(f"complexity={key!r}", "must be a number to compare", given)
         return float(found[0])
     if name not in key:
         given = f"there is none for {name!r}"
-        raise InputError(argument="complexity", needed="must have an entry for each configuration", given=given)
+        raise invalid("complexity", "must have an entry for each configuration", given)
     return _as_complexity(key[name], name)
 
 
@@ -449,5 +434,5 @@ def _as_complexity(value: Any, name: str) -> float:
         return np.inf
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         given = f"for {name!r} it gave {value!r}"
-        raise InputError(argument="complexity", needed="must give a number for each configuration", given=given)
+        raise invalid("complexity", "must give a number for each configuration", given)
     return float(value)

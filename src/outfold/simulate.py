@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .arguments import RngLike, as_seed, check_count, is_number
 from .docstrings import fill_with
-from .exceptions import InputError, got
+from .exceptions import got, invalid
 from .io.convert import from_arrays
 from .results import Optimism, Simulation
 
@@ -37,6 +37,7 @@ _document = fill_with(
 )
 
 
+@_document
 def expected_best(accuracy: float, n_configs: int, n_samples: int) -> float:
     """Expected accuracy reported for the best of several equally good models on one test set.
 
@@ -57,12 +58,7 @@ def expected_best(accuracy: float, n_configs: int, n_samples: int) -> float:
     -------
     float
         The expected accuracy of the winner on the test set.
-
-    References
-    ----------
-    .. [1] Tsamardinos, I., Rakhshani, A. and Lagani, V. (2015). Performance-estimation properties of cross-validation-based
-       protocols with simultaneous hyper-parameter optimization. International Journal on Artificial Intelligence Tools 24,
-       1540023.
+    References: {tsamardinos2015}
 
     Examples
     --------
@@ -71,7 +67,7 @@ def expected_best(accuracy: float, n_configs: int, n_samples: int) -> float:
     0.999
     """
     if not 0 <= accuracy <= 1:
-        raise InputError(argument="accuracy", needed="must lie between 0 and 1", given=got(accuracy))
+        raise invalid("accuracy", "must lie between 0 and 1", got(accuracy))
     c, m = check_count(n_configs, "n_configs"), check_count(n_samples, "n_samples")
     from scipy.special import bdtr
 
@@ -103,11 +99,7 @@ def correctness(
     -------
     Simulation
         The predictions ``oof`` and the true accuracies ``truth``.
-
-    References
-    ----------
-    .. [1] Tsamardinos, I., Greasidou, E. and Borboudakis, G. (2018). Bootstrapping the out-of-sample predictions for
-       efficient and accurate cross-validation. Machine Learning 107, 1895-1922.
+    References: {tsamardinos2018}
 
     Examples
     --------
@@ -178,7 +170,7 @@ def optimism(
 
 def _correlation(value: Any) -> float:
     if not is_number(value) or not 0 <= value <= 1:
-        raise InputError(argument="correlation", needed="must lie between 0 and 1", given=got(value))
+        raise invalid("correlation", "must lie between 0 and 1", got(value))
     return float(value)
 
 
@@ -188,21 +180,21 @@ def _accuracy(accuracy: Any, n_configs: int) -> Floats | tuple[float, float]:
         values = np.asarray(accuracy, dtype=np.float64)
     except (TypeError, ValueError):
         needed = "must be a number, a tuple (a, b) or a list of numbers"
-        raise InputError(argument="accuracy", needed=needed, given=got(accuracy)) from None
+        raise invalid("accuracy", needed, got(accuracy)) from None
     if isinstance(accuracy, tuple):
         if values.shape != (2,) or not (np.isfinite(values).all() and np.all(values > 0)):
-            raise InputError(
-                argument="accuracy",
-                needed="as a tuple holds a and b of Beta(a, b), both above 0",
-                given=got(accuracy),
-                remedy="Give accuracies one by one as a list.",
+            raise invalid(
+                "accuracy",
+                "as a tuple holds a and b of Beta(a, b), both above 0",
+                got(accuracy),
+                "Give accuracies one by one as a list.",
             )
         return float(values[0]), float(values[1])
     if values.ndim > 1 or not (np.all(values >= 0) and np.all(values <= 1)):
-        raise InputError(argument="accuracy", needed="must lie between 0 and 1", given=got(accuracy))
+        raise invalid("accuracy", "must lie between 0 and 1", got(accuracy))
     if values.ndim == 1 and len(values) != n_configs:
         needed = f"must have one entry for each of {n_configs} configurations"
-        raise InputError(argument="accuracy", needed=needed, given=f"it has {len(values)}")
+        raise invalid("accuracy", needed, f"it has {len(values)}")
     return np.full(n_configs, float(values)) if values.ndim == 0 else values
 
 

@@ -23,13 +23,25 @@ from numpy.typing import ArrayLike, NDArray
 from . import estimate, metrics
 from .arguments import check_between, check_count, is_number
 from .data.predictions import Predictions, State
-from .exceptions import InputError, NeedError, got
+from .docstrings import fill_with
+from .exceptions import InputError, NeedError, got, invalid
 from .metrics import MetricLike
 from .metrics._scoring import Scoring, bind, why_not
 from .requirements import check_predictions, requires
 from .results import PlanComparison, Stability
 from .stats import selection
 from .stats.selection import argbest
+
+_document = fill_with(
+    {
+        "configs": (
+            "configs : list of str or None\n"
+            "    Names of the configurations it must hold for; all that are still running where None, or where all that are\n"
+            "    named were dropped."
+        ),
+        "share": "float\n    From 0 to 1.",
+    }
+)
 
 __all__ = ["KS", "Fixed", "Rank", "Stop", "Width", "compare_plans", "replicability", "reproducibility", "trace"]
 
@@ -61,7 +73,7 @@ class Stop:
         """Refuse predictions for which the rule can never hold, before anything is fitted."""
         named = () if self.configs is None else self.configs
         if isinstance(named, str) or not isinstance(named, Iterable):
-            raise InputError(argument="configs", needed="must be a list of names", given=got(self.configs))
+            raise invalid("configs", "must be a list of names", got(self.configs))
         for name in named:
             oof.config_index(name)  # says which name is nearest where there is no such configuration
 
@@ -82,6 +94,7 @@ class Stop:
         return metrics.default(oof.target.task, oof.response) if self.metric is None else self.metric
 
 
+@_document
 @dataclass(frozen=True)
 class Rank(Stop):
     """Enough when another repeat leaves the samples in the order they had.
@@ -94,13 +107,8 @@ class Rank(Stop):
     ----------
     threshold : float
         Least correlation, 0.9999 as in the paper.
-    configs : list of str or None
-        Names of the configurations it must hold for; all that are still running where None, or where all that are named
-        were dropped.
-
-    References
-    ----------
-    Raeder, Hoens and Chawla (2010), sect. V.
+    {configs}
+    References: {raeder2010}
 
     Examples
     --------
@@ -132,6 +140,7 @@ class Rank(Stop):
         return int(np.ceil(done.n_repeats * np.sqrt(max(gap / (1 - self.threshold), 1.0))))
 
 
+@_document
 @dataclass(frozen=True)
 class KS(Stop):
     """Enough when the scores of even and of odd repeats have nearly the same distribution.
@@ -143,15 +152,8 @@ class KS(Stop):
     ----------
     threshold : float
         Largest distance, 0.1 or 0.2 in the paper.
-    metric : str, callable, Metric or None
-        The score of a repeat; the default metric of the task where None.
-    configs : list of str or None
-        Names of the configurations it must hold for; all that are still running where None, or where all that are named
-        were dropped.
-
-    References
-    ----------
-    Raeder, Hoens and Chawla (2010), sect. V.
+    {task_metric, configs}
+    References: {raeder2010}
 
     Examples
     --------
@@ -179,6 +181,7 @@ class KS(Stop):
         return bool(np.all(selection.ks_distance(scores[::2].T, scores[1::2].T) <= self.threshold))
 
 
+@_document
 @dataclass(frozen=True)
 class Width(Stop):
     """Enough when the interval of the estimate is narrower than `width`.
@@ -190,8 +193,7 @@ class Width(Stop):
     ----------
     width : float
         Largest width of the interval.
-    metric : str, callable, Metric or None
-        What is estimated; the default metric of the task where None.
+    {task_metric}
 
     Examples
     --------
@@ -205,7 +207,7 @@ class Width(Stop):
 
     def __post_init__(self) -> None:
         if not is_number(self.width) or not self.width > 0:
-            raise InputError(argument="width", needed="must be above 0, such as 0.02", given=got(self.width))
+            raise invalid("width", "must be above 0, such as 0.02", got(self.width))
 
     def check(self, oof: Predictions) -> None:
         """Refuse metrics that these predictions do not have."""
@@ -252,12 +254,13 @@ def as_stop(stop: Any) -> Stop:
     if isinstance(stop, Stop):
         return stop
     needed = "must be a rule such as `stability.Rank()` or `stability.Fixed(20)`"
-    raise InputError(argument="stop", needed=needed, given=got(stop))
+    raise invalid("stop", needed, got(stop))
 
 
 # -- after the fact -------------------------------------------------------------------------------------
 
 
+@_document
 @requires()
 def trace(oof: Predictions, metric: MetricLike) -> Stability:
     """How scores and ranks of the configurations settle from repeat to repeat.
@@ -265,21 +268,13 @@ def trace(oof: Predictions, metric: MetricLike) -> Stability:
     Only candidates (nothing failed or dropped) and repeats that are complete for all of them count. A left skew of the
     scores means that the mean understates a typical repeat (Raeder, Hoens and Chawla 2010, sect. V).
 
-    Parameters
-    ----------
-    oof : Predictions
-        Predictions with repeats.
-    metric : str, callable or Metric
-        The score of a repeat.
+    Parameters: {oof, metric}
 
     Returns
     -------
     Stability
         Scores, running means and ranks.
-
-    References
-    ----------
-    Raeder, Hoens and Chawla (2010), sect. V.
+    References: {raeder2010}
 
     Examples
     --------
@@ -314,6 +309,7 @@ def trace(oof: Predictions, metric: MetricLike) -> Stability:
     )
 
 
+@_document
 def compare_plans(plans: Iterable[Predictions], metric: MetricLike, fits: int = 10) -> PlanComparison:
     """How far the usual estimates, 1x10, 2x5 and 5x2, stray from the steady state of many repeats.
 
@@ -325,8 +321,7 @@ def compare_plans(plans: Iterable[Predictions], metric: MetricLike, fits: int = 
     ----------
     plans : list of Predictions
         Predictions of the same configurations, each with repeats of another number of folds.
-    metric : str, callable or Metric
-        The score of a repeat.
+    {metric}
     fits : int
         Folds of a canonical estimate: 10 gives 1x10, 2x5 and 5x2.
 
@@ -334,10 +329,7 @@ def compare_plans(plans: Iterable[Predictions], metric: MetricLike, fits: int = 
     -------
     PlanComparison
         The steady state of each plan and the spread of its canonical estimate.
-
-    References
-    ----------
-    Raeder, Hoens and Chawla (2010), sect. III and Table I.
+    References: {raeder2010}
 
     Examples
     --------
@@ -350,16 +342,16 @@ def compare_plans(plans: Iterable[Predictions], metric: MetricLike, fits: int = 
     if not isinstance(plans, Iterable):
         given = f"got {type(plans).__name__}"
         needed = "needs a list of predictions, one for each plan"
-        raise InputError(argument="compare_plans", needed=needed, given=given)
+        raise invalid("compare_plans", needed, given)
     plans = list(plans)
     for oof in plans:
         check_predictions(oof, "compare_plans")
     traces = [(oof.n_folds, trace(oof, metric)) for oof in plans]
     if not traces:
-        raise InputError(argument="compare_plans", needed="needs the predictions of one plan or more", given="got none")
+        raise invalid("compare_plans", "needs the predictions of one plan or more", "got none")
     if len({t.configs for _, t in traces}) > 1:
         needed = "needs the same configurations for each plan, in the same order"
-        raise InputError(argument="compare_plans", needed=needed)
+        raise invalid("compare_plans", needed)
     estimates = [_canonical(t.scores, folds, fits) for folds, t in traces]
     sign = metrics.get(metric, plans[0].target.task).sign
     steady = np.stack([t.scores.mean(axis=0) for _, t in traces])
@@ -393,30 +385,21 @@ def _canonical(scores: NDArray[np.float64], folds: int, fits: int) -> NDArray[np
     return np.asarray(scores[: groups * size].reshape(groups, size, -1).mean(axis=1))
 
 
+@_document
 def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, a: str | int, b: str | int) -> float:
     """How reliably one repeat tells two configurations apart: 1 always the same winner, 0 a coin toss.
 
-    With R' the share of repeats in which `a` is ahead, ties one half, R = max(2 R' - 1, 1 - 2 R').
+    With R' the share of repeats in which `a` is ahead, ties one half, R = max(2 R' - 1, 1 - 2 R') (eq. 1 and 2 of [1]_).
 
     Parameters
     ----------
     scores : Predictions or array of shape (repeats, configurations)
         Predictions with repeats, or the score of each configuration in each repeat.
-    metric : str, callable, Metric or None
-        The score of a repeat, for predictions; the default metric of the task where None.
-    a : str or int
-        The first configuration, by name or position.
-    b : str or int
-        The second configuration, by name or position.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    References
-    ----------
-    Raeder, Hoens and Chawla (2010), eq. 1 and 2.
+    {task_metric}
+    a, b : str or int
+        The two configurations, by name or position.
+    Returns: {share}
+    References: {raeder2010}
 
     Examples
     --------
@@ -442,12 +425,10 @@ def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, 
             table = np.asarray(scores, dtype=np.float64)
         except (TypeError, ValueError):
             given = f"got {type(scores).__name__}"
-            raise InputError(
-                argument="reproducibility", needed="needs predictions or a matrix of scores", given=given
-            ) from None
+            raise invalid("reproducibility", "needs predictions or a matrix of scores", given) from None
         if table.ndim != 2 or not len(table):
             given = f"got {table.shape}"
-            raise InputError(argument="scores", needed="must have shape (repeats, configurations)", given=given)
+            raise invalid("scores", "must have shape (repeats, configurations)", given)
         one, other = (table[:, _column(name, table.shape[1])] for name in (a, b))
     if np.isnan(one).any() or np.isnan(other).any():
         raise InputError(
@@ -459,24 +440,18 @@ def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, 
     return max(2 * ahead - 1, 1 - 2 * ahead)
 
 
+@_document
 def replicability(rejections: ArrayLike) -> float:
     """Probability that two randomisations of the same data agree on whether a test rejects.
 
-    With k rejections in n randomisations, [k (k - 1) + (n - k)(n - k - 1)] / [n (n - 1)], averaged over data sets.
+    With k rejections in n randomisations, [k (k - 1) + (n - k)(n - k - 1)] / [n (n - 1)], averaged over data sets [1]_.
 
     Parameters
     ----------
     rejections : array of bool, shape (n,) or (data sets, n)
         True where the test rejected.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    References
-    ----------
-    Bouckaert and Frank (2004), Evaluating the replicability of significance tests for comparing learning algorithms.
+    Returns: {share}
+    References: {bouckaert2004}
 
     Examples
     --------
@@ -490,7 +465,7 @@ def replicability(rejections: ArrayLike) -> float:
         table = np.empty(0)
     if table.ndim != 2 or not len(table) or table.shape[1] < 2 or not np.all((table == 0) | (table == 1)):
         needed = "must be True or False, at least 2 randomisations for each data set"
-        raise InputError(argument="rejections", needed=needed)
+        raise invalid("rejections", needed)
     n, k = table.shape[1], table.sum(axis=1).astype(np.float64)
     return float(np.mean((k * (k - 1) + (n - k) * (n - k - 1)) / (n * (n - 1))))
 
@@ -507,7 +482,7 @@ def _complete(oof: Predictions) -> Predictions | None:
 def _pair(oof: Predictions, a: str | int, b: str | int) -> Predictions:
     if oof.config_index(a) == oof.config_index(b):
         given = f"both are {oof.configs[oof.config_index(a)]!r}"
-        raise InputError(argument="a and b", needed="must be two configurations", given=given)
+        raise invalid("a and b", "must be two configurations", given)
     return oof.sel(config=[a, b])
 
 
@@ -533,5 +508,5 @@ def _per_sample(oof: Predictions) -> NDArray[np.float64]:
 def _column(name: str | int, n: int) -> int:
     if not isinstance(name, (int, np.integer)) or isinstance(name, bool) or not -n <= name < n:
         needed = f"must be columns of the scores, 0..{n - 1}"
-        raise InputError(argument="a and b", needed=needed, given=got(name))
+        raise invalid("a and b", needed, got(name))
     return int(name)

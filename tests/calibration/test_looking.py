@@ -34,10 +34,14 @@ def sequences(draw, seed=0):
     return x, sequential.bets(x, ALPHA)[0]
 
 
+def log_evalues(x, bets):
+    return np.maximum(*sequential.log_wealth(x, bets, 0.5)) - np.log(2)
+
+
 @pytest.mark.parametrize("name", NULLS)
 def test_ever_rejecting_and_ever_missing(name):
     x, bets = sequences(NULLS[name])
-    ever = np.mean(sequential.log_evalues(x, bets, 0.5).max(axis=1) >= np.log(1 / ALPHA))
+    ever = np.mean(log_evalues(x, bets).max(axis=1) >= np.log(1 / ALPHA))
     low, high = sequential.limits(x, bets, ALPHA)
     missed = np.mean((low > 0.5) | (high < 0.5))
     z = np.cumsum(2 * x - 1, axis=1)[:, 19:] / np.sqrt(np.maximum(np.cumsum((2 * x - 1) ** 2, axis=1)[:, 19:], 1e-12))
@@ -59,7 +63,7 @@ def test_coverage_away_from_no_difference(mean):
 @pytest.mark.parametrize("difference", [0.02, 0.03, 0.05])
 def test_power_beside_a_fixed_number_of_samples(difference):
     x, bets = sequences(discordant(0.1, difference))
-    crossed = sequential.log_evalues(x, bets, 0.5) >= np.log(1 / ALPHA)
+    crossed = log_evalues(x, bets) >= np.log(1 / ALPHA)
     d = 2 * x - 1
     fixed = np.mean(np.abs(d.sum(axis=1)) / np.sqrt((d**2).sum(axis=1)) > 1.96)
     ever = crossed.any(axis=1)

@@ -15,11 +15,7 @@ from scipy import stats
 import outfold as of
 from conftest import make_predictions
 from internals import (
-    BOOTSTRAP,
-    DELONG,
-    MCNEMAR,
-    PERMUTATION,
-    Z_PROPORTIONS,
+    TESTS,
     Hypothesis,
     Tails,
     all_pairs,
@@ -319,7 +315,9 @@ def test_delong_equals_the_definition(seed, n, digits):
     areas, covariance = brute_force_covariance(scores, positive)
     oof = of.from_arrays(positive.astype(int), scores.T, response="score")
     for result, (i, j) in zip(
-        compare_pairs(DELONG, DELONG.compared(oof, None), all_pairs(3), Hypothesis()), all_pairs(3), strict=True
+        compare_pairs(TESTS["delong"], TESTS["delong"].compared(oof, None), all_pairs(3), Hypothesis()),
+        all_pairs(3),
+        strict=True,
     ):
         variance = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
         assert result.difference == pytest.approx(areas[i] - areas[j], abs=1e-12)
@@ -423,12 +421,12 @@ def test_delong_counts_the_samples_held_out_only(grouped):
 @pytest.mark.parametrize("method", ["bca", "percentile"])
 def test_bootstrap_interval_leaves_out_zero_exactly_where_p_is_small(metric, method):
     oof = make_predictions(metric, n=50, c=5, r=2)
-    contest = BOOTSTRAP.compared(oof, metric)
+    contest = TESTS["bootstrap"].compared(oof, metric)
     options = {"n_resamples": 2000, "method": method, "stratify": metric in ("roc_auc", "f1")}
     levels = {}
     for level in (0.5, 0.8, 0.9, 0.95, 0.99):
         for i, result in enumerate(
-            compare_pairs(BOOTSTRAP, contest, all_pairs(5), Hypothesis("two-sided", level), **options)
+            compare_pairs(TESTS["bootstrap"], contest, all_pairs(5), Hypothesis("two-sided", level), **options)
         ):
             assert 0 < result.pvalue <= 1
             assert excludes_zero(result) == result.significant, (i, level)
@@ -613,7 +611,7 @@ def test_swaps_of_a_whole_set_score_what_was_swapped(metric):
     oof = make_predictions(metric, n=30, c=3, r=2)
     from internals import _score_of, _side_by_side
 
-    scoring = PERMUTATION.compared(oof, metric).scoring
+    scoring = TESTS["permutation"].compared(oof, metric).scoring
     found = of.metrics.get(metric)
     data = oof.respond(found.needs)
     masks = np.random.default_rng(0).integers(0, 2, (5, 30)).astype(np.uint8)
@@ -641,11 +639,15 @@ def test_swapped_tails_never_give_zero():
 # ---------------------------------------------------------------------------------- all of them
 
 
-@pytest.mark.parametrize("test", [MCNEMAR, Z_PROPORTIONS, DELONG, BOOTSTRAP, PERMUTATION], ids=lambda t: t.name)
+@pytest.mark.parametrize(
+    "test",
+    [TESTS["mcnemar"], TESTS["z_proportions"], TESTS["delong"], TESTS["bootstrap"], TESTS["permutation"]],
+    ids=lambda t: t.name,
+)
 def test_many_pairs_say_what_single_ones_say(test):
     oof = make_predictions("accuracy", n=60, c=4)
     compared = test.compared(oof, None)
-    options = {"n_resamples": 300} if test in (BOOTSTRAP, PERMUTATION) else {}
+    options = {"n_resamples": 300} if test in (TESTS["bootstrap"], TESTS["permutation"]) else {}
     many = compare_pairs(test, compared, all_pairs(4), Hypothesis(), **options)
     assert len(many) == 6
     function = getattr(compare, test.name)

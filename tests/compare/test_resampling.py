@@ -22,11 +22,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import outfold as of
 from internals import (
-    F_5X2CV,
-    T_5X2CV,
-    T_BLOCKED_3X2,
-    T_CORRECTED,
-    T_KFOLD,
+    TESTS,
     ComparedConfigs,
     Hypothesis,
     _is_balanced,
@@ -159,7 +155,8 @@ def test_effects_stand_beside_every_test():
 
 def test_many_pairs_at_once_are_the_pairs_one_by_one():
     rng = np.random.default_rng(3)
-    for test, name in ((T_CORRECTED, "t_corrected"), (T_5X2CV, "t_5x2cv"), (F_5X2CV, "f_5x2cv"), (T_KFOLD, "t_kfold")):
+    for name in ("t_corrected", "t_5x2cv", "f_5x2cv", "t_kfold"):
+        test = TESTS[name]
         splits, design = DESIGNS[name]
         source = of.from_scores(rng.normal(0.8, 0.1, (4, splits)), **design)
         contest = ComparedConfigs(source, None)
@@ -454,10 +451,12 @@ def test_arguments_that_make_no_sense(call, text):
 def test_a_direction_for_f_and_a_negative_weight_are_refused():
     source = scores_for("f_5x2cv", *drawn("f_5x2cv", 0))
     with pytest.raises(InputError, match="f_5x2cv has no direction"):
-        compare_pairs(F_5X2CV, ComparedConfigs(source, None), all_pairs(2), Hypothesis("better"))
+        compare_pairs(TESTS["f_5x2cv"], ComparedConfigs(source, None), all_pairs(2), Hypothesis("better"))
     blocked = scores_for("t_blocked_3x2", *drawn("t_blocked_3x2", 0))
     with pytest.raises(InputError, match="variance_weight must be a number from 0 on"):
-        compare_pairs(T_BLOCKED_3X2, ComparedConfigs(blocked, None), all_pairs(2), Hypothesis(), variance_weight=-1.0)
+        compare_pairs(
+            TESTS["t_blocked_3x2"], ComparedConfigs(blocked, None), all_pairs(2), Hypothesis(), variance_weight=-1.0
+        )
 
 
 # -- from_scores ------------------------------------------------------------------------------------------------

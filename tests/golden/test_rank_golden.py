@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import outfold as of
-from internals import ranking as kernel
+from internals import rank_tests as kernel
 
 # Demsar (2006), Table 6, with the tie of "voting" broken as the paper's own ranks have it.
 DEMSAR = {

@@ -162,7 +162,7 @@ def test_a_picture_without_matplotlib_says_what_to_do(awkward, monkeypatch):
 def test_the_numbers_need_no_matplotlib():
     code = (
         "import sys, outfold.plot\n"
-        "from outfold.charts import collected, comparisons, estimates, mpl, responses, svg, training\n"
+        "from outfold.charts import collected, comparisons, estimates, mpl, responses, svg\n"
         "print('matplotlib' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
 from extras import mpl, plt
-from internals import training as numbers
+from internals import collected as numbers
 from outfold.exceptions import InputError
 
 mpl.use("Agg")

@@ -20,7 +20,7 @@ from scipy import stats
 from conftest import make_predictions
 from extras import pd, pl
 from internals import pvalues
-from internals import ranking as kernel
+from internals import rank_tests as kernel
 from outfold import rank
 from outfold.exceptions import FileError, InputError, NeedError
 

@@ -13,12 +13,12 @@ from internals import (
     Counter,
     LoopKernel,
     MeanKernel,
-    Negated,
     compiling,
     count_rows,
     distinct,
     mean_ratio,
     merged,
+    negated,
     ratio,
     variance,
 )
@@ -94,7 +94,7 @@ def test_mean_of_whole_floats_is_exact():
 
 
 def test_negated_has_no_negative_zero():
-    kernel = Negated(MeanKernel(np.zeros((1, 2))))
+    kernel = negated(MeanKernel(np.zeros((1, 2))))
     assert not np.signbit(kernel.scores(np.ones((1, 2), int))).any()
 
 

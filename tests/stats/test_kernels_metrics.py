@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from internals import Target, compiling, ranks
+from internals import Target, compiling, rank_metrics
 from outfold import metrics
 
 SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -220,7 +220,7 @@ def test_concordance_numpy_chunks(monkeypatch):
     kernel = metrics.get("concordance").kernel(target, risk)
     with compiling.disabled():
         whole = kernel.scores(weights)
-        monkeypatch.setattr(ranks, "_CHUNK", 64)
+        monkeypatch.setattr(rank_metrics, "_CHUNK", 64)
         np.testing.assert_array_equal(kernel.scores(weights), whole)
 
 

@@ -1,4 +1,4 @@
-"""Charts of what was collected: cells, folds and repeats."""
+"""Charts of what was collected: cells, folds, repeats, and curves over the number of samples or one parameter."""
 
 from __future__ import annotations
 
@@ -9,30 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting, stability
-from ..arguments import check_count
+from ..arguments import check_count, is_number
 from ..data.predictions import Predictions, State
 from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..metrics._scoring import alone, bind, cell_scores
 from ..requirements import check_predictions
-from ..results import Stability
-from .description import (
-    Axis,
-    Box,
-    Category,
-    Chart,
-    HeatMap,
-    Key,
-    Line,
-    Mark,
-    Note,
-    Points,
-    Strip,
-    positions,
-    shorten,
-    some_of,
-    styles,
-)
+from ..results import CurveLine, LearningCurve, Stability, ValidationCurve
+from . import description as chart
 
 # Light to dark in grey too: still to come, done, failed, dropped.
 STATES = {State.PENDING: "paper", State.DONE: "soft", State.FAILED: "orange", State.DROPPED: "dark"}
@@ -44,10 +28,9 @@ _WRITTEN_CELLS = 150
 
 
 class CellStates(NamedTuple):
-    """What became of each cell: (configurations, cells) states, in the order in which configurations left.
+    """(configurations, cells) what became of each cell, in the order in which configurations left.
 
-    ``cells`` are the (repeat, fold) pairs in the order of collecting. ``left`` is the position among them at which a
-    configuration was dropped or failed, and -1 for those that stayed.
+    Cells are (repeat, fold) in the order of collecting; ``left`` is the cell at which a configuration left, -1 if it stayed.
     """
 
     configs: tuple[str, ...]
@@ -71,28 +54,30 @@ def cell_states(oof: Predictions) -> CellStates:
     return CellStates(tuple(oof.configs[j] for j in by), tuple(order), states[by], left[by])
 
 
-def cells(oof: Predictions) -> Chart:
+def cells(oof: Predictions) -> chart.Chart:
     """Which configurations were left, and when."""
     made = cell_states(oof)
     n = len(made.configs)
     named = n <= _NAMED_ROWS
-    categories = tuple(Category(int(s), s.name.lower(), STATES[s]) for s in sorted(State))
+    categories = tuple(chart.Category(int(s), s.name.lower(), STATES[s]) for s in sorted(State))
     there = [s for s in (State.DONE, State.DROPPED, State.FAILED, State.PENDING) if np.any(made.states == s)]
     columns = [f"fold {k + 1}" if oof.n_repeats == 1 else f"repeat {r + 1}, fold {k + 1}" for r, k in made.cells]
     gone = " and ".join(f"{made.having(s):,} {s.name.lower()}" for s in (State.DROPPED, State.FAILED) if made.having(s))
+    gone = gone or "none dropped, none failed"
     done = f"{oof.completeness:.0%} of all cells done"
-    return Chart(
+    return chart.Chart(
         "cells",
-        f"{formatting.count(n, 'configuration')}: {gone or 'none dropped, none failed'}",
-        f"{formatting.count(oof.n_samples, 'sample')}, {oof.plan}, {done}",
+        f"{formatting.count(n, 'configuration')}: {gone}",
+        f"{chart.about_data(oof.n_samples, oof.plan)}, {done}",
         "Which configurations were left, and when",
-        f"Each row is a configuration, each column a fold, in the order of collecting: {gone or 'none dropped, none failed'}, "
-        f"{done}.",
-        Axis("repeat" if oof.n_repeats > 1 else "fold", ticks=_cell_ticks(made.cells, oof.n_repeats)),
-        Axis("" if named else "configurations, the first to leave at the bottom", names=made.configs if named else ()),
-        (HeatMap(made.states, made.configs, columns, categories),),
+        f"Each row is a configuration, each column a fold, in the order of collecting: {gone}, {done}.",
+        chart.Axis("repeat" if oof.n_repeats > 1 else "fold", ticks=_cell_ticks(made.cells, oof.n_repeats)),
+        chart.Axis(
+            "" if named else "configurations, the first to leave at the bottom", names=made.configs if named else ()
+        ),
+        (chart.HeatMap(made.states, made.configs, columns, categories),),
         {"configs": made.configs, "left": made.left.tolist()},
-        tuple(Key(s.name.lower(), Box(0, 1, 0, 1, STATES[s])) for s in there),
+        [chart.Key(s.name.lower(), chart.Box(0, 1, 0, 1, STATES[s])) for s in there],
         (6.8, 1.6 + (0.2 * n if named else 4.2)),
         beside=True,
     )
@@ -123,28 +108,25 @@ def fold_grid(oof: Predictions, metric: MetricLike, config: str | int | None) ->
     check_predictions(oof, "plot.fold_scores")
     name = oof.leaderboard(metric).configs[0] if config is None else oof.configs[oof.config_index(config)]
     one = alone(oof, name)
-    found = bind(one, metric)[0]
-    scores = cell_scores(one, metric)[0]
+    found, scores = bind(one, metric)[0], cell_scores(one, metric)[0]
     if np.isnan(scores).all():
-        raise InputError(
-            argument="plot.fold_scores",
-            needed="needs folds in which the metric is defined",
-            given=f"{found.name} of {name!r} is undefined in every fold",
-            remedy="Use larger folds or another metric.",
-        )
+        given, remedy = f"{found.name} of {name!r} is undefined in every fold", "Use larger folds or another metric."
+        raise chart.refused("fold_scores", "needs folds in which the metric is defined", given, remedy)
     return FoldGrid(name, found.name, found.greater_is_better, scores)
 
 
-def fold_scores(oof: Predictions, metric: MetricLike, config: str | int | None) -> Chart:
+def fold_scores(oof: Predictions, metric: MetricLike, config: str | int | None) -> chart.Chart:
     """The scores of one configuration, fold by fold."""
     made = fold_grid(oof, metric, config)
     n, k = made.scores.shape
     values = made.scores[np.isfinite(made.scores)]
     low, high, mean = (formatting.number(v) for v in (values.min(), values.max(), values.mean()))
     spread = f"{low} to {high}, mean {mean}"
-    written = np.vectorize(lambda v: f"{v:.3g}" if np.isfinite(v) else "", otypes=[object])(made.scores)
-    said = np.vectorize(lambda v: formatting.number(v) if np.isfinite(v) else "", otypes=[object])(made.scores)
-    heat = HeatMap(
+    written, said = (
+        np.vectorize(lambda v, say=say: say(v) if np.isfinite(v) else "", otypes=[object])(made.scores)
+        for say in ("{:.3g}".format, formatting.number)
+    )
+    heat = chart.HeatMap(
         made.scores,
         [f"repeat {r + 1}" for r in range(n)],
         [f"fold {i + 1}" for i in range(k)],
@@ -156,15 +138,15 @@ def fold_scores(oof: Predictions, metric: MetricLike, config: str | int | None) 
         crossed=True,
         bar=f"{made.metric} (dark is better)",
     )
-    return Chart(
+    return chart.Chart(
         "fold_scores",
         f"{made.metric} of {formatting.shorten(made.config, 50)}",
-        f"{formatting.count(oof.n_samples, 'sample')}, {oof.plan}; {spread} over folds",
+        f"{chart.about_data(oof.n_samples, oof.plan)}; {spread} over folds",
         "Is there a fold unlike the others?",
         f"{made.metric} of the selected configuration. Each row is a repeat, each column a fold; the stronger the colour, the "
         f"better. {spread}.",
-        Axis("fold", ticks=_counted(k)),
-        Axis("repeat", ticks=_counted(n)),
+        chart.Axis("fold", ticks=_counted(k)),
+        chart.Axis("repeat", ticks=_counted(n)),
         (heat,),
         {"config": made.config, "scores": made.scores.tolist()},
         size=(min(max(2.1 + 0.52 * k, 5.4), 12.0), min(max(1.6 + 0.32 * n, 2.7), 8.0)),
@@ -182,15 +164,13 @@ def trace_of(source: Any, metric: MetricLike | None, picture: str) -> Stability:
     """The trace given, or that of the predictions."""
     if isinstance(source, Stability):
         if metric is not None and metric != source.metric:
-            raise InputError(
-                argument="metric",
-                needed="must be left out for a trace that was made already",
-                given=f"this trace is of {source.metric}, and `metric` is {metric!r}",
-            )
+            needed = "must be left out for a trace that was made already"
+            given = f"this trace is of {source.metric}, and `metric` is {metric!r}"
+            raise InputError(argument="metric", needed=needed, given=given)
         return source
     check_predictions(source, f"plot.{picture}")
     if metric is None:
-        raise InputError(argument=f"plot.{picture}", needed="needs a metric for predictions, such as 'accuracy'")
+        raise chart.refused(picture, "needs a metric for predictions, such as 'accuracy'")
     return stability.trace(source, metric)
 
 
@@ -198,93 +178,205 @@ def columns_of(found: Stability, configs: Sequence[str | int] | str | int | None
     """Positions of the configurations asked for; of the best ones after the last repeat where None."""
     if configs is None:
         return [int(j) for j in np.argsort(found.rank[-1], kind="stable")[: check_count(top, "top")]]
-    return positions(found.configs, configs, "trace")
+    return chart.positions(found.configs, configs, "trace")
 
 
-def trace(source: Any, metric: MetricLike | None = None, configs: Any = None, top: int = 5) -> Chart:
+def trace(source: Any, metric: MetricLike | None = None, configs: Any = None, top: int = 5) -> chart.Chart:
     """How scores settle as repeats are added."""
     found = trace_of(source, metric, "trace")
     shown = columns_of(found, configs, top)
     names = [found.configs[j] for j in shown]
-    drawn = styles(names)
+    drawn = chart.styles(names)
     at = np.arange(1, found.n_repeats + 1)
-    marks: list[Mark] = []
+    marks: list[chart.Mark] = []
     keys = []
-    for j, short, (name, style) in zip(shown, shorten(names, 30), drawn, strict=True):
+    for j, short, (name, style) in zip(shown, chart.shorten(names, 30), drawn, strict=True):
         tips = [
-            f"{name}\nrepeat {r + 1}: {formatting.number(float(score))}\nmean so far: {formatting.number(float(mean))}"
+            f"{_tip(name, f'repeat {r + 1}', score)}\nmean so far: {formatting.number(float(mean))}"
             for r, (score, mean) in enumerate(zip(found.scores[:, j], found.mean[:, j], strict=True))
         ]
-        marks.append(Points(at, found.scores[:, j], style.tone, style.marker, 4, faint=True, tips=tips))
-        line = Line(at, found.mean[:, j], *style[:2], 1.8, style.marker, every=max(1, found.n_repeats // 8))
+        marks.append(chart.Points(at, found.scores[:, j], style.tone, style.marker, 4, faint=True, tips=tips))
+        line = chart.Line(at, found.mean[:, j], *style[:2], 1.8, style.marker, every=max(1, found.n_repeats // 8))
         marks.append(line)
-        keys.append(Key(short, line, name))
+        keys.append(chart.Key(short, line, name))
     many = len(found.configs) > 1
     if many:
         tones = {name: style.tone for name, style in drawn}
-        marks.append(
-            Strip(tuple((first + 0.5, last + 1.5, tones.get(name, "pale")) for name, first, last in found.leads))
-        )
+        leads = [(first + 0.5, last + 1.5, tones.get(name, "pale")) for name, first, last in found.leads]
+        marks.append(chart.Strip(tuple(leads)))
     strip = " The strip shows which one leads." if many else ""
-    return Chart(
+    return chart.Chart(
         "trace",
         f"{found.metric} as repeats are added",
-        f"{some_of(len(shown), len(found.configs))}, {formatting.count(found.n_repeats, 'repeat')}. Lines: mean so far; pale: "
-        "single repeats" + ("; strip: which one leads" if many else ""),
+        f"{_of_repeats(found, shown)}. Lines: mean so far; pale: single repeats{'; strip: which one leads' if many else ''}",
         "Have the repeats been enough?",
         f"Lines: mean over the repeats so far of the {formatting.count(len(shown), 'best configuration')}. Pale: single "
         f"repeats.{strip}",
-        Axis("repeats", 0.5, found.n_repeats + 0.5, scale="whole"),
-        Axis(found.metric, grid=True, margin=0.08),
-        tuple(marks),
+        chart.Axis("repeats", 0.5, found.n_repeats + 0.5, scale="whole"),
+        chart.Axis(found.metric, grid=True, margin=0.08),
+        marks,
         {"configs": names, "mean": found.mean[:, shown].T.tolist()},
-        tuple(keys),
+        keys,
         (6.8, 4.2),
         beside=True,
     )
 
 
-def repeats(source: Any, metric: MetricLike | None = None, configs: Any = None, top: int = 8) -> Chart:
+def _of_repeats(found: Stability, shown: list[int]) -> str:
+    return f"{chart.some_of(len(shown), len(found.configs))}, {formatting.count(found.n_repeats, 'repeat')}"
+
+
+def repeats(source: Any, metric: MetricLike | None = None, configs: Any = None, top: int = 8) -> chart.Chart:
     """How much the score of a whole repeat depends on the partition."""
     found = trace_of(source, metric, "repeats")
     shown = columns_of(found, configs, top)
-    marks: list[Mark] = []
-    for i, j in enumerate(shown):
-        name, scores = found.configs[j], found.scores[:, j]
+    names = [found.configs[j] for j in shown]
+    marks: list[chart.Mark] = []
+    for i, (j, name) in enumerate(zip(shown, names, strict=True)):
+        scores = found.scores[:, j]
         # Spread over the height by the order of the repeats, so that equal scores do not hide each other.
         heights = i - 0.28 + 0.56 * (np.arange(len(scores)) + 0.5) / len(scores)
         low, high = (float(v) for v in np.quantile(scores, [0.25, 0.75]))
         mean, median = float(found.mean[-1, j]), float(found.median[-1, j])
-        tips = [f"{name}\nrepeat {r + 1}: {formatting.number(float(score))}" for r, score in enumerate(scores)]
+        tips = [_tip(name, f"repeat {r + 1}", score) for r, score in enumerate(scores)]
         marks += [
-            Points(scores, heights, "sky", size=3.5, faint=True, tips=tips),
-            Box(low, high, i + 0.28, i - 0.28, "grey", outline=True),
-            Line(
-                [median] * 2, [i - 0.28, i + 0.28], "ink", width=2, tip=f"{name}\nmedian: {formatting.number(median)}"
-            ),
-            Points([mean], [i], "orange", "diamond", 5.5, tips=[f"{name}\nmean: {formatting.number(mean)}"]),
-            Note(i, _moments(found, j)),
+            chart.Points(scores, heights, "sky", size=3.5, faint=True, tips=tips),
+            chart.Box(low, high, i + 0.28, i - 0.28, "grey", outline=True),
+            chart.Line([median] * 2, [i - 0.28, i + 0.28], "ink", width=2, tip=_tip(name, "median", median)),
+            chart.Points([mean], [i], "orange", "diamond", 5.5, tips=[_tip(name, "mean", mean)]),
+            chart.Note(i, _moments(found, j)),
         ]
-    return Chart(
+    return chart.Chart(
         "repeats",
         f"{found.metric} of a whole repeat",
-        f"{some_of(len(shown), len(found.configs))}, {formatting.count(found.n_repeats, 'repeat')}. Box: middle half of them",
+        f"{_of_repeats(found, shown)}. Box: middle half of them",
         "How much does a score depend on the partition?",
         "Each dot is a repeat. Box: the middle half of them. Beside each: their standard deviation and skew.",
-        Axis(found.metric, grid=True),
-        Axis(names=tuple(found.configs[j] for j in shown)),
-        tuple(marks),
-        {"configs": [found.configs[j] for j in shown], "scores": found.scores[:, shown].T.tolist()},
+        chart.Axis(found.metric, grid=True),
+        chart.Axis(names=tuple(names)),
+        marks,
+        {"configs": names, "scores": found.scores[:, shown].T.tolist()},
         (
-            Key("one repeat", Points([0], [0], "sky", size=4)),
-            Key("median", Line([], [], "ink", width=2)),
-            Key("mean", Points([0], [0], "orange", "diamond", 5.5)),
+            chart.Key("one repeat", chart.Points([0], [0], "sky", size=4)),
+            chart.Key("median", chart.Line([], [], "ink", width=2)),
+            chart.Key("mean", chart.Points([0], [0], "orange", "diamond", 5.5)),
         ),
         (6.8, 1.7 + 0.42 * max(len(shown), 2)),
     )
+
+
+def _tip(name: str, what: str, value: float) -> str:
+    return f"{name}\n{what}: {formatting.number(float(value))}"
 
 
 def _moments(found: Stability, j: int) -> str:
     sd, skew = found.sd[-1, j], found.skew[-1, j]
     parts = [f"sd {sd:.2g}" if np.isfinite(sd) else "", f"skew {skew:+.2f}" if np.isfinite(skew) else ""]
     return ", ".join(part for part in parts if part)
+
+
+# -- over the number of samples, or one parameter ------------------------------------------------------------
+
+_DOTS = (1.0, 1.5)
+# From such a ratio of the largest to the smallest value on, steps are taken as factors.
+_FACTOR = 50
+
+
+def shown_lines(curve: Any, configs: Sequence[str | int] | str | int | None, most: int) -> list[int]:
+    """Positions of the configurations of a learning curve that are shown; all, where they are not too many."""
+    known = chart.check_result(curve, LearningCurve, "learning_curve", "curves.learning").configs
+    if configs is not None:
+        return chart.positions(known, configs, "curve")
+    if len(known) > most:
+        needed, given = (
+            f"must name {most} configurations at most, which can be told apart",
+            f"this curve has {len(known):,}",
+        )
+        raise InputError(argument="configs", needed=needed, given=given, remedy="Name some: `configs=[...]`.")
+    return list(range(len(known)))
+
+
+def _curve(x: Any, line: CurveLine, at: Any, style: chart.Style, held_out: bool) -> tuple[chart.Band, chart.Line]:
+    """A mean with its band: solid on held-out samples, dotted on those trained on."""
+    how: dict[str, Any] = {"width": 1.8} if held_out else {"dashes": _DOTS, "width": 1.4, "open": True}
+    band = chart.Band(np.asarray(x, dtype=np.float64), line.low[at], line.high[at], style.tone, faint=not held_out)
+    return band, chart.Line(x, line.mean[at], style.tone, marker=style.marker, **how)
+
+
+def learning_curve(curve: Any, configs: Sequence[str | int] | str | int | None = None) -> chart.Chart:
+    """Scores as the training part grows."""
+    shown = shown_lines(curve, configs, len(chart.STYLES))
+    names = [curve.configs[j] for j in shown]
+    marks: list[chart.Mark] = []
+    keys = []
+    for j, short, (name, style) in zip(shown, chart.shorten(names), chart.styles(names), strict=True):
+        marks += _curve(curve.sizes, curve.train, j, style, held_out=False)
+        band, line = _curve(curve.sizes, curve.test, j, style, held_out=True)
+        marks += [band, line]
+        keys.append(chart.Key(short, line, name))
+    facts = f"{chart.about_data(curve.n_samples, curve.plan)}. Solid: held out, dotted: trained on. Bands: {curve.band}"
+    return chart.Chart(
+        "learning_curve",
+        f"{curve.metric} by the number of samples trained on",
+        facts,
+        "Would more data help?",
+        f"{facts}.",
+        chart.Axis("samples trained on"),
+        chart.Axis(chart.direction(curve.metric, curve.greater_is_better), grid=True),
+        marks,
+        curve.to_dict(),
+        keys,
+    )
+
+
+class Places(NamedTuple):
+    """Where the values of a parameter are: numbers in rising order, other values side by side in the user's order."""
+
+    order: NDArray[np.intp]
+    x: NDArray[np.float64]
+    labels: tuple[str, ...] | None
+    log: bool
+
+
+def places(curve: Any) -> Places:
+    """Positions on the axis of a validation curve."""
+    values = chart.check_result(curve, ValidationCurve, "validation_curve", "curves.validation").values
+    if not all(is_number(value) for value in values):
+        at = np.arange(len(values))
+        return Places(at, at.astype(np.float64), tuple(map(str, values)), False)
+    x = np.array([float(value) for value in values])
+    order = np.argsort(x, kind="stable")
+    x = x[order]
+    return Places(order, x, None, bool(x[0] > 0 and x[-1] / x[0] >= _FACTOR))
+
+
+def validation_curve(curve: Any) -> chart.Chart:
+    """Scores over the values of one parameter, the best value and the simplest good one."""
+    at = places(curve)
+    held = _curve(at.x, curve.test, at.order, chart.STYLES[0], held_out=True)
+    trained = _curve(at.x, curve.train, at.order, chart.STYLES[1], held_out=False)
+    marks: list[chart.Mark] = [*trained, *held]
+    keys = [chart.Key("held out", held[1]), chart.Key("trained on", trained[1])]
+    where = {int(v): float(x) for v, x in zip(at.order, at.x, strict=True)}
+    for v, word, dashes in (
+        (curve.best, "best", chart.SOLID),
+        (curve.one_standard_error, "one standard error", chart.DASHED),
+    ):
+        if v is not None:
+            value = curve.values[v]
+            words = f"{word}: {f'{value:g}' if isinstance(value, float) else value}"
+            marks.append(chart.Rule("x", where[v], dashes=dashes))
+            keys.append(chart.Key(words, chart.Line([], [], "grey", dashes, 1)))
+    facts = f"{chart.about_data(curve.oof.n_samples, curve.plan)}. Bands: {curve.band}"
+    return chart.Chart(
+        "validation_curve",
+        f"{curve.metric} by {curve.param}",
+        facts,
+        f"Which value of {curve.param}?",
+        f"{facts}.",
+        chart.Axis(curve.param, names=at.labels or (), scale="log" if at.log else "linear"),
+        chart.Axis(chart.direction(curve.metric, curve.greater_is_better), grid=True),
+        marks,
+        curve.to_dict(),
+        keys,
+    )

@@ -12,34 +12,16 @@ from .. import compare, formatting
 from ..arguments import check_count
 from ..data.predictions import Predictions
 from ..data.scores import FoldScores
-from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..metrics._scoring import fold_scores
 from ..results import Comparison, Comparisons, Power, Ranking
 from ..results._diagram import cd_lines
-from .description import (
-    DOTTED,
-    Axis,
-    Band,
-    Category,
-    Chart,
-    HeatMap,
-    Key,
-    Line,
-    Mark,
-    Note,
-    Points,
-    Rule,
-    Span,
-    Text,
-    by_name,
-    check_result,
-    shorten,
-    styles,
-)
+from . import description as chart
 
 Floats = NDArray[np.float64]
-VERDICTS = (Category(-1, "worse", "peach"), Category(0, "not told apart", "mist"), Category(1, "better", "blue"))
+VERDICTS = tuple(
+    chart.Category(*one) for one in ((-1, "worse", "peach"), (0, "not told apart", "mist"), (1, "better", "blue"))
+)
 _WRITTEN = 15
 
 
@@ -60,48 +42,29 @@ def differences(
     """The comparison given, or the one of a and b by a test of `compare`."""
     if isinstance(source, (Comparison, Comparisons)):
         if a is not None or b is not None or metric is not None:
-            raise InputError(
-                argument="plot.difference",
-                needed="takes a comparison alone, or predictions with `metric`, `a` and `b`",
-                given="this comparison is made already",
-            )
+            needed = "takes a comparison alone, or predictions with `metric`, `a` and `b`"
+            raise chart.refused("difference", needed, "this comparison is made already")
         if isinstance(source, Comparison):
             return Differences((source,), 1, None)
         order = source._order[: check_count(top, "top")]
         return Differences(tuple(source[int(i)] for i in order), len(source), None)
     if not isinstance(source, (Predictions, FoldScores)):
-        raise InputError(
-            argument="plot.difference",
-            needed="needs a Comparison, as `compare.auto` gives, or predictions with the two configurations",
-            given=f"got {type(source).__name__}",
-        )
+        needed = "needs a Comparison, as `compare.auto` gives, or predictions with the two configurations"
+        raise chart.refused("difference", needed, f"got {type(source).__name__}")
     if a is None or b is None:
-        raise InputError(
-            argument="plot.difference",
-            needed="needs two configurations for predictions",
-            given=f"got a={a!r}, b={b!r}",
-            remedy="Name them: `a=..., b=...`.",
-        )
-    found = _compare(source, metric, a, b, test, level, rope)
-    scores = (
-        source if isinstance(source, FoldScores) else fold_scores(source, found.metric if metric is None else metric)
-    )
+        needed, given = "needs two configurations for predictions", f"got a={a!r}, b={b!r}"
+        raise chart.refused("difference", needed, given, "Name them: `a=..., b=...`.")
+    options: dict[str, Any] = {"confidence_level": level, "rope": rope}
+    found: Any = compare.auto(source, metric, a, b, **options) if test == "auto" else None
+    if found is None:
+        found = compare.pairs(source, metric, test=test, configs=(a, b), adjust="none", omnibus=False, **options)[0]
+    by = found.metric if metric is None else metric
+    scores = source if isinstance(source, FoldScores) else fold_scores(source, by)
     values = scores.values[scores.config_index(a)] - scores.values[scores.config_index(b)]
     values = values[np.isfinite(values)]
     # One test set, or single samples: there are no scores of folds.
     split = len(values) > 1 and int(scores.n_test[scores.n_test > 0].min()) > 1
     return Differences((found,), 1, values if split else None)
-
-
-def _compare(source: Any, metric: Any, a: Any, b: Any, test: Any, level: float, rope: float | None) -> Comparison:
-    if test == "auto":
-        found = compare.auto(source, metric, a, b, confidence_level=level, rope=rope)
-        assert isinstance(found, Comparison)
-        return found
-    pairs = compare.pairs(
-        source, metric, test=test, configs=(a, b), adjust="none", omnibus=False, confidence_level=level, rope=rope
-    )
-    return pairs[0]
 
 
 def difference(
@@ -113,30 +76,32 @@ def difference(
     level: float = 0.95,
     rope: float | None = None,
     top: int = 20,
-) -> Chart:
+) -> chart.Chart:
     """Differences with their intervals beside zero, and those of single folds for a pair from predictions."""
     made = differences(source, metric, a, b, test, level, rope, top)
     pairs, first = made.pairs, made.pairs[0]
-    marks: list[Mark] = [Rule("x", 0.0)]
+    marks: list[chart.Mark] = [chart.Rule("x", 0.0)]
     if first.rope is not None:
-        marks.insert(0, Span(-first.rope, first.rope))
+        marks.insert(0, chart.Span(-first.rope, first.rope))
     for i, pair in enumerate(pairs):
         # A filled mark for a difference that was found, an open one for none.
         tone = "ink" if pair.better is None else "orange"
         tip = f"{pair.a} - {pair.b}\n{formatting.number(pair.difference, sign=True)}"
         if pair.interval is not None:
             tip += f", {formatting.interval(*pair.interval, pair.confidence_level, sign=True)}"
-            marks.append(Line(pair.interval, [i, i], tone, width=2, tip=tip))
-        marks.append(Points([pair.difference], [i], tone, "diamond", 7, open=pair.better is None, tips=[tip]))
-        marks.append(Note(i, _verdict(pair)))
+            marks.append(chart.Line(pair.interval, [i, i], tone, width=2, tip=tip))
+        marks.append(chart.Points([pair.difference], [i], tone, "diamond", 7, open=pair.better is None, tips=[tip]))
+        marks.append(chart.Note(i, _verdict(pair)))
     names, short = [f"{pair.a} - {pair.b}" for pair in pairs], []
     height = 1.9 + 0.34 * len(pairs)
     against = {pair.b for pair in pairs} if len(pairs) > 1 else set()
     control = against.pop() if len(against) == 1 else None
     if made.folds is not None:
         heights = 0.7 + 0.6 * (np.arange(len(made.folds)) + 0.5) / len(made.folds)
-        marks.append(Points(made.folds, heights, "blue", size=4, faint=True))
-        marks.append(Note(1, "" if first.wins is None else f"{first.wins.better:,} better, {first.wins.worse:,} worse"))
+        marks.append(chart.Points(made.folds, heights, "blue", size=4, faint=True))
+        marks.append(
+            chart.Note(1, "" if first.wins is None else f"{first.wins.better:,} better, {first.wins.worse:,} worse")
+        )
         names, height = ["mean", f"{len(made.folds):,} folds"], 2.8
     elif len(pairs) == 1:
         names = [""]
@@ -144,19 +109,19 @@ def difference(
         names = [pair.a for pair in pairs]
     else:
         who = list(dict.fromkeys(name for pair in pairs for name in (pair.a, pair.b)))
-        brief = dict(zip(who, shorten(who, 24), strict=True))
+        brief = dict(zip(who, chart.shorten(who, 24), strict=True))
         short = [f"{brief[pair.a]} - {brief[pair.b]}" for pair in pairs]
     shown = f"{made.n_pairs:,} pairs" if len(pairs) == made.n_pairs else f"{len(pairs):,} of {made.n_pairs:,} pairs"
     minus = "" if control is None else f" minus {control}"
-    return Chart(
+    return chart.Chart(
         "difference",
         f"{first.metric}: {first.a} minus {first.b}" if made.n_pairs == 1 else f"{first.metric}: {shown}{minus}",
         _facts(first, made.n_pairs),
         "Others minus the selected configuration",
         f"{first.metric} of each configuration{minus}, with the interval of each pair. Filled: a difference was found.",
-        Axis(_sides(first, made.n_pairs == 1, control), hold=(0.0,), grid=True, margin=0.06),
-        Axis(names=tuple(names), short=tuple(short)),
-        tuple(marks),
+        chart.Axis(_sides(first, made.n_pairs == 1, control), hold=(0.0,), grid=True, margin=0.06),
+        chart.Axis(names=tuple(names), short=tuple(short)),
+        marks,
         {"pairs": [{"a": p.a, "b": p.b, "difference": p.difference, "interval": p.interval} for p in pairs]},
         size=(6.8, height),
     )
@@ -170,13 +135,11 @@ def _verdict(pair: Comparison) -> str:
 
 
 def _facts(pair: Comparison, n_pairs: int) -> str:
-    parts = [] if pair.n_samples is None else [formatting.count(pair.n_samples, "sample")]
-    parts += [] if pair.plan is None else [pair.plan]
     bar = f"Bar: {100 * pair.confidence_level:g}% interval" if pair.interval is not None else "No interval"
     adjusted = ", p adjusted for the number of pairs" if n_pairs > 1 and pair.adjusted is not None else ""
     filled = "; filled: a difference found" if pair.probabilities is None else ""
     rope = "" if pair.rope is None else f"; grey: no more than {pair.rope:g} either way"
-    return f"{', '.join(parts)}. {bar} by {pair.method}{adjusted}{filled}{rope}".lstrip(". ")
+    return f"{chart.about_data(pair.n_samples, pair.plan)}. {bar} by {pair.method}{adjusted}{filled}{rope}".lstrip(". ")
 
 
 def _sides(pair: Comparison, alone: bool, control: str | None) -> str:
@@ -194,16 +157,9 @@ def _sides(pair: Comparison, alone: bool, control: str | None) -> str:
 
 
 class Matrix(NamedTuple):
-    """Everyone against everyone, best score first: row against column; NaN for pairs that were not compared.
+    """Row against column, best score first; NaN for pairs that were not compared.
 
-    Attributes
-    ----------
-    better
-        P(the row is better) where the test gives probabilities, else None.
-    pvalue
-        Adjusted p values where there are some, else None.
-    difference
-        Score of the row minus score of the column, as the pair has it.
+    `better` is P(the row is better) where the test gives probabilities, else `pvalue` has the adjusted p values.
     """
 
     configs: tuple[str, ...]
@@ -215,7 +171,7 @@ class Matrix(NamedTuple):
 
 def matrix(found: Any, top: int) -> Matrix:
     """The pairs of the best configurations."""
-    check_result(found, Comparisons, "pairwise", "compare.pairs")
+    chart.check_result(found, Comparisons, "pairwise", "compare.pairs")
     sign = 1.0 if found.terms.greater_is_better else -1.0
     order = np.argsort(-sign * found.scores, kind="stable")[: check_count(top, "top", 2)]
     arrays = found.arrays
@@ -226,11 +182,8 @@ def matrix(found: Any, top: int) -> Matrix:
     elif found.adjusted is not None:
         pvalue = _square(found, found.adjusted, found.adjusted)[part]
     else:
-        raise InputError(
-            argument="plot.pairwise",
-            needed="needs probabilities or p values of the pairs",
-            given=f"{found.terms.method} gives neither",
-        )
+        given = f"{found.terms.method} gives neither"
+        raise chart.refused("pairwise", "needs probabilities or p values of the pairs", given)
     difference = _square(found, arrays.difference, -arrays.difference)[part]
     return Matrix(tuple(found.configs[i] for i in order), found.scores[order], better, pvalue, difference)
 
@@ -242,38 +195,36 @@ def _square(found: Comparisons, forward: Floats, back: Floats) -> Floats:
     return out
 
 
-def pairwise(found: Any, top: int = 15) -> Chart:
+def pairwise(found: Any, top: int = 15) -> chart.Chart:
     """Everyone against everyone: probabilities that the row is better, or p values."""
     made = matrix(found, top)
     k, n, terms = len(made.configs), len(found.configs), found.terms
     heat, facts = _probabilities(made) if made.better is not None else _pvalues(made, found)
-    data = ", ".join(
-        p for p in ("" if terms.n_samples is None else formatting.count(terms.n_samples, "sample"), terms.plan) if p
-    )
-    numbered = [f"{name}  {i + 1}" for i, name in enumerate(shorten(made.configs))]
-    return Chart(
+    data = chart.about_data(terms.n_samples, terms.plan)
+    numbered = [f"{name}  {i + 1}" for i, name in enumerate(chart.shorten(made.configs))]
+    return chart.Chart(
         "pairwise",
         f"{terms.metric}: row against column, {k:,} of {n:,}" if k < n else f"{terms.metric}: row against column",
         f"{data}{'. ' if data else ''}{facts}; by {terms.method}, best score first",
         "Which one is better than which?",
         f"{facts}; by {terms.method}.",
-        Axis(ticks=tuple((float(i), str(i + 1)) for i in range(k))),
-        Axis(names=made.configs, short=tuple(numbered)),
+        chart.Axis(ticks=tuple((float(i), str(i + 1)) for i in range(k))),
+        chart.Axis(names=made.configs, short=tuple(numbered)),
         (heat,),
         {"configs": made.configs, "better": made.better, "pvalue": made.pvalue, "difference": made.difference},
         size=(min(1.4 + 0.46 * k, 9.0) + 3.2, min(1.4 + 0.46 * k, 9.0) + 0.5),
     )
 
 
-def _probabilities(made: Matrix) -> tuple[HeatMap, str]:
+def _probabilities(made: Matrix) -> tuple[chart.HeatMap, str]:
     assert made.better is not None
     texts = np.vectorize(lambda p: f"{p:.2f}" if np.isfinite(p) else "", otypes=[object])(made.better)
     written = texts if len(made.configs) <= _WRITTEN else None
-    heat = HeatMap(made.better, made.configs, made.configs, words=texts, texts=written, bar="P(row is better)")
+    heat = chart.HeatMap(made.better, made.configs, made.configs, words=texts, texts=written, bar="P(row is better)")
     return heat, "Probability that the row is better"
 
 
-def _pvalues(made: Matrix, found: Comparisons) -> tuple[HeatMap, str]:
+def _pvalues(made: Matrix, found: Comparisons) -> tuple[chart.HeatMap, str]:
     assert made.pvalue is not None
     alpha = found.terms.alpha
     sign = 1 if found.terms.greater_is_better else -1
@@ -286,7 +237,7 @@ def _pvalues(made: Matrix, found: Comparisons) -> tuple[HeatMap, str]:
         mark = {1: "▲\n", 0: "", -1: "▼\n"}[int(told[i, j])]
         texts[i, j] = f"{mark}{'<0.001' if p < 0.001 else f'{p:.3f}'}"
     written = texts if len(made.configs) <= _WRITTEN else None
-    heat = HeatMap(told, made.configs, made.configs, VERDICTS, texts=written, text_size=7.5)
+    heat = chart.HeatMap(told, made.configs, made.configs, VERDICTS, texts=written, text_size=7.5)
     by = "not adjusted" if found.adjust == "none" else f"adjusted by {found.adjust}"
     return heat, f"p values, {by}; ▲ the row is better, ▼ worse, at alpha {alpha:g}"
 
@@ -297,58 +248,50 @@ def _pvalues(made: Matrix, found: Comparisons) -> tuple[HeatMap, str]:
 def named_powers(given: Any) -> dict[str, Power]:
     """Powers for differences of one metric, a list by test, and by the number of samples where that differs."""
     several = isinstance(given, Sequence) and len({getattr(one, "n", None) for one in given}) > 1
-    return by_name(
-        given,
-        Power,
-        lambda found: f"{found.test}, n = {found.n:,}" if several else found.test,
-        "power",
-        "compare.power",
-    )
+
+    def name(found: Power) -> str:
+        return f"{found.test}, n = {found.n:,}" if several else found.test
+
+    return chart.by_name(given, Power, name, "power", "compare.power")
 
 
 def power_points(found: Power) -> tuple[Floats, Floats, Floats]:
     """Differences in rising order, power, and its standard error."""
-    columns = [
-        np.atleast_1d(np.asarray(v, dtype=np.float64)) for v in (found.difference, found.power, found.standard_error)
-    ]
-    order = np.argsort(columns[0], kind="stable")
-    d, share, error = (column[order] for column in columns)
-    return d, share, error
+    values = (found.difference, found.power, found.standard_error)
+    d, share, error = (np.atleast_1d(np.asarray(v, dtype=np.float64)) for v in values)
+    order = np.argsort(d, kind="stable")
+    return d[order], share[order], error[order]
 
 
-def power(given: Any) -> Chart:
+def power(given: Any) -> chart.Chart:
     """How often a test finds a true difference, over the size of the difference."""
     named = named_powers(given)
     first = next(iter(named.values()))
-    marks: list[Mark] = [
-        Rule("y", level, dashes=DOTTED, width=0.8, text=text)
-        for level, text in [
-            (0.8, "0.8"),
-            *((alpha, f"alpha {alpha:g}") for alpha in sorted({p.alpha for p in named.values()})),
-        ]
-    ]
+    levels = [(alpha, f"alpha {alpha:g}") for alpha in sorted({p.alpha for p in named.values()})]
+    marks: list[chart.Mark] = []
+    for at, text in [(0.8, "0.8"), *levels]:
+        marks.append(chart.Rule("y", at, dashes=chart.DOTTED, width=0.8, text=text))
     keys = []
-    for short, (name, style) in zip(shorten(list(named), 30), styles(list(named)), strict=True):
+    for short, (name, style) in zip(chart.shorten(list(named), 30), chart.styles(list(named)), strict=True):
         d, share, error = power_points(named[name])
-        marks.append(Band(d, share - error, share + error, style.tone))
-        line = Line(d, share, *style[:2], marker=style.marker)
-        marks.append(line)
-        keys.append(Key(short, line, name))
+        line = chart.Line(d, share, *style[:2], marker=style.marker)
+        marks += [chart.Band(d, share - error, share + error, style.tone), line]
+        keys.append(chart.Key(short, line, name))
     sizes = sorted({found.n for found in named.values()})
     n = f"{formatting.count(sizes[0], 'sample')}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,} samples"
     one = f" of {first.test}" if len({found.test for found in named.values()}) == 1 else ""
     facts = f"{n}, {first.n_simulations:,} simulations a point. Bands: one standard error of the simulation"
-    return Chart(
+    return chart.Chart(
         "power",
         f"power{one}: {formatting.shorten(first.a, 28)} against {formatting.shorten(first.b, 28)}",
         facts,
         "Could the test have found it?",
         f"{facts}.",
-        Axis(f"true difference of {first.metric}"),
-        Axis("share of simulations that find it", -0.02, 1.02, grid=True),
-        tuple(marks),
+        chart.Axis(f"true difference of {first.metric}"),
+        chart.Axis("share of simulations that find it", -0.02, 1.02, grid=True),
+        marks,
         {name: found.to_dict() for name, found in named.items()},
-        tuple(keys) if len(named) > 1 else (),
+        keys if len(named) > 1 else (),
         (6.8, 3.8),
     )
 
@@ -356,31 +299,31 @@ def power(given: Any) -> Chart:
 # -- mean ranks ---------------------------------------------------------------------------------------------
 
 
-def critical_difference(ranking: Any) -> Chart:
+def critical_difference(ranking: Any) -> chart.Chart:
     """The critical difference diagram, as ``Ranking.layout`` places it: lengths are in lines of text, y goes down."""
-    made = check_result(ranking, Ranking, "critical_difference", "rank.nemenyi").layout()
+    made = chart.check_result(ranking, Ranking, "critical_difference", "rank.nemenyi").layout()
     axis, size = made.axis, 10.0
-    marks: list[Mark] = [Line([bar.left, bar.right], [bar.y] * 2, "blue", width=3) for bar in made.bars]
+    marks: list[chart.Mark] = [chart.Line([bar.left, bar.right], [bar.y] * 2, "blue", width=3) for bar in made.bars]
     straight = [(axis.left, axis.y, axis.right, axis.y), *((t.x, axis.y - 0.35, t.x, axis.y) for t in made.ticks)]
-    marks += [Text(t.x, axis.y - 0.6, str(t.rank), "ink", "center", True, size) for t in made.ticks]
+    marks += [chart.Text(t.x, axis.y - 0.6, str(t.rank), "ink", "center", True, size) for t in made.ticks]
     for label in made.labels:
-        marks.append(Line([label.x, label.x, label.text_x], [axis.y, label.y, label.y], "ink", width=0.8))
+        marks.append(chart.Line([label.x, label.x, label.text_x], [axis.y, label.y, label.y], "ink", width=0.8))
         shift, align = (-0.3, "right") if label.side == "left" else (0.3, "left")
-        marks.append(Text(label.text_x + shift, label.y, label.name, "ink", align, size=size, bold=label.control))  # type: ignore[arg-type]
+        marks.append(chart.Text(label.text_x + shift, label.y, label.name, "ink", align, size=size, bold=label.control))  # type: ignore[arg-type]
     if made.cd is not None:
         straight += cd_lines(made.cd)
         middle = (made.cd.left + made.cd.right) / 2
-        marks.append(Text(middle, made.cd.y - 0.4, made.cd.text, "ink", "center", True, size))
-    marks += [Line([x1, x2], [y1, y2], "ink", width=0.8) for x1, y1, x2, y2 in straight]
-    return Chart(
+        marks.append(chart.Text(middle, made.cd.y - 0.4, made.cd.text, "ink", "center", True, size))
+    marks += [chart.Line([x1, x2], [y1, y2], "ink", width=0.8) for x1, y1, x2, y2 in straight]
+    return chart.Chart(
         "critical_difference",
         "",
         "",
         "Which algorithms differ over many data sets?",
         "A bar joins algorithms that are not told apart.",
-        Axis(low=0.0, high=made.width),
-        Axis(low=made.height, high=0.0),
-        tuple(marks),
+        chart.Axis(low=0.0, high=made.width),
+        chart.Axis(low=made.height, high=0.0),
+        marks,
         ranking.to_dict(),
         size=(made.width * size / 72, made.height * size / 72),
         shape="bare",

@@ -215,39 +215,19 @@ Mark = Points | Line | Band | Box | Rule | Span | Strip | Text | Note | HeatMap
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of numbers, or of names.
-
-    Attributes
-    ----------
-    label
-        What it shows.
-    low, high
-        Its ends; where the marks end, if None.
-    hold
-        Values that are always in view.
-    names, short, bold
-        Names of rows or columns, how they are written where that is shorter, and which are bold.
-    ticks
-        Values and their words; round values if None.
-    scale
-        ``"whole"`` has ticks at whole numbers only, ``"percent"`` shows shares as percentages.
-    grid
-        Whether faint lines help to read it.
-    margin
-        Room beyond the marks, as a share of their range.
-    """
+    """An axis of numbers, or of names: what it shows, its ends (where the marks end, if None), and how it is written."""
 
     label: str = ""
     low: float | None = None
     high: float | None = None
-    hold: tuple[float, ...] = ()
-    names: tuple[str, ...] = ()
-    short: tuple[str, ...] = ()
+    hold: tuple[float, ...] = ()  # values that are always in view
+    names: tuple[str, ...] = ()  # of rows or columns
+    short: tuple[str, ...] = ()  # how names are written where that is shorter
     bold: tuple[int, ...] = ()
-    ticks: tuple[tuple[float, str], ...] | None = None
+    ticks: tuple[tuple[float, str], ...] | None = None  # values and their words; round values if None
     scale: Literal["linear", "log", "whole", "percent"] = "linear"
-    grid: bool = False
-    margin: float = 0.05
+    grid: bool = False  # whether faint lines help to read it
+    margin: float = 0.05  # room beyond the marks, as a share of their range
 
     @property
     def shown(self) -> list[str]:
@@ -266,45 +246,21 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """A chart.
+    """A chart. The title and the facts stand above the picture; the question and the caption are those of the report."""
 
-    Attributes
-    ----------
-    name
-        As in `outfold.plot`.
-    title, facts
-        What is shown and of which data, above the picture.
-    question, caption
-        Its heading in the report, and how to read it.
-    x, y
-        The axes.
-    marks
-        What is drawn, in order.
-    numbers
-        The numbers that are drawn, ready for json.
-    keys
-        The legend.
-    size
-        Width and height in inches.
-    shape
-        ``"square"`` has axes of one length and unit; ``"bare"`` has no axes at all.
-    beside
-        Whether the legend is at the right, not below.
-    """
-
-    name: str
+    name: str  # as in `outfold.plot`
     title: str
     facts: str
     question: str
     caption: str
     x: Axis
     y: Axis
-    marks: tuple[Mark, ...]
-    numbers: Mapping[str, Any] = field(default_factory=dict)
-    keys: tuple[Key, ...] = ()
-    size: tuple[float, float] = (6.8, 4.0)
-    shape: Literal["wide", "square", "bare"] = "wide"
-    beside: bool = False
+    marks: Sequence[Mark]  # in the order of drawing
+    numbers: Mapping[str, Any] = field(default_factory=dict)  # what is drawn, ready for json
+    keys: Sequence[Key] = ()  # the legend
+    size: tuple[float, float] = (6.8, 4.0)  # in inches
+    shape: Literal["wide", "square", "bare"] = "wide"  # axes of one length and unit; no axes at all
+    beside: bool = False  # whether the legend is at the right, not below
 
 
 # -- names ------------------------------------------------------------------------------------------------
@@ -336,12 +292,11 @@ def _without_common(names: Sequence[str], width: int) -> list[str]:
 def styles(names: Sequence[str]) -> list[tuple[str, Style]]:
     """A style for each line; more lines than there are styles cannot be told apart."""
     if len(names) > len(STYLES):
-        raise InputError(
-            argument="configs",
-            needed=f"must name {len(STYLES)} lines at most, which can be told apart",
-            given=f"these are {len(names):,}",
-            remedy="Name fewer: `configs=[...]`.",
+        needed, remedy = (
+            f"must name {len(STYLES)} lines at most, which can be told apart",
+            "Name fewer: `configs=[...]`.",
         )
+        raise InputError(argument="configs", needed=needed, given=f"these are {len(names):,}", remedy=remedy)
     return list(zip(names, STYLES, strict=False))
 
 
@@ -353,6 +308,17 @@ def direction(metric: str, greater_is_better: bool) -> str:
 def with_interval(value: float, interval: tuple[float, float] | None, level: float) -> str:
     """A number and its interval."""
     return formatting.number(value) + ("" if interval is None else f", {formatting.interval(*interval, level)}")
+
+
+def about_data(n_samples: int | None, plan: object, groups: str = "") -> str:
+    """How many samples, and how they were held out, as far as known."""
+    samples = "" if n_samples is None else f"{formatting.count(n_samples, 'sample')}{groups}"
+    return ", ".join(part for part in (samples, "" if plan is None else str(plan)) if part)
+
+
+def refused(picture: str, needed: str, given: str = "", remedy: str = "") -> InputError:
+    """The error for what a picture cannot show."""
+    return InputError(argument=f"plot.{picture}", needed=needed, given=given, remedy=remedy)
 
 
 def some_of(shown: int, n: int) -> str:
@@ -370,13 +336,9 @@ def positions(known: Sequence[str], wanted: Any, where: str) -> list[int]:
         elif config in known:
             out.append(known.index(str(config)))
         else:
-            shown = ", ".join(known[:5]) + (", …" if len(known) > 5 else "")
-            raise InputError(
-                argument="configs",
-                needed=f"must name configurations of this {where}",
-                given=f"there is no configuration {config!r}",
-                remedy=f"There are {shown}.",
-            )
+            needed, given = f"must name configurations of this {where}", f"there is no configuration {config!r}"
+            remedy = f"There are {', '.join(known[:5])}{', …' if len(known) > 5 else ''}."
+            raise InputError(argument="configs", needed=needed, given=given, remedy=remedy)
     if not out:
         raise InputError(argument="configs", needed="must name one configuration at least", given="got none")
     return out
@@ -385,13 +347,13 @@ def positions(known: Sequence[str], wanted: Any, where: str) -> list[int]:
 def check_result(given: Any, kind: type[T], picture: str, maker: str) -> T:
     """Refuse what is no result of the class that a chart shows."""
     if not isinstance(given, kind):
-        a = "an" if kind.__name__[0] in "AEIOU" else "" if kind.__name__.endswith("s") else "a"
-        raise InputError(
-            argument=f"plot.{picture}",
-            needed=f"needs {a} {kind.__name__}, as `{maker}` gives".replace("  ", " "),
-            given=f"got {type(given).__name__}",
-        )
+        name = kind.__name__ if kind.__name__.endswith("s") else _one(kind)
+        raise refused(picture, f"needs {name}, as `{maker}` gives", f"got {type(given).__name__}")
     return given
+
+
+def _one(kind: type) -> str:
+    return f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}"
 
 
 def by_name(given: Any, kind: type[T], name: Callable[[T], str], picture: str, maker: str) -> dict[str, T]:
@@ -404,19 +366,13 @@ def by_name(given: Any, kind: type[T], name: Callable[[T], str], picture: str, m
         names = _numbered([name(one) if isinstance(one, kind) else "" for one in found])
     wrong = [type(one).__name__ for one in found if not isinstance(one, kind)]
     if wrong or not found:
-        raise InputError(
-            argument=f"plot.{picture}",
-            needed=f"needs {'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__} or several, as `{maker}` gives",
-            given=f"got {wrong[0] if wrong else 'none'}",
+        raise refused(
+            picture, f"needs {_one(kind)} or several, as `{maker}` gives", f"got {wrong[0] if wrong else 'none'}"
         )
     metrics = sorted({one.metric for one in found})
     if len(metrics) > 1:
-        raise InputError(
-            argument=f"plot.{picture}",
-            needed="needs results of one metric",
-            given=f"these are of {', '.join(metrics)}",
-            remedy="Draw one picture for each.",
-        )
+        many = f"these are of {', '.join(metrics)}"
+        raise refused(picture, "needs results of one metric", many, "Draw one picture for each.")
     return dict(zip(names, found, strict=True))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import estimate as estimates
 from .. import formatting
-from ..arguments import check_confidence_level, check_count
+from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.predictions import Predictions
 from ..exceptions import InputError
 from ..metrics import MetricLike
@@ -19,27 +19,12 @@ from ..metrics._scoring import Scoring, sample_bootstrap
 from ..requirements import check_predictions
 from ..results import Estimate, Interval
 from ..stats.intervals import percentile
-from .description import (
-    DASHED,
-    DOTTED,
-    Axis,
-    Box,
-    Chart,
-    Key,
-    Line,
-    Mark,
-    Note,
-    Points,
-    Text,
-    by_name,
-    check_result,
-    direction,
-    with_interval,
-)
+from . import description as chart
 
+Floats = NDArray[np.float64]
 _NEW = "winner on new samples"
-_DIAMOND = Points([0], [0], "blue", "diamond", 7)
-_DOT = Points([0], [0], "orange", "circle", 6)
+_DIAMOND = chart.Points([0], [0], "blue", "diamond", 7)
+_DOT = chart.Points([0], [0], "orange", "circle", 6)
 
 # Codes of notes that call the number itself too optimistic, and why it is.
 _OPTIMISTIC = {
@@ -64,7 +49,7 @@ def meaning(estimate: Estimate) -> str:
 
 
 def _expected(estimate: Estimate) -> str:
-    return f"{meaning(estimate)}: {with_interval(estimate.value, estimate.interval, estimate.confidence_level)}"
+    return f"{meaning(estimate)}: {chart.with_interval(estimate.value, estimate.interval, estimate.confidence_level)}"
 
 
 def _own(estimate: Estimate) -> str:
@@ -73,15 +58,15 @@ def _own(estimate: Estimate) -> str:
 
 def _data(found: Estimate) -> str:
     groups = "" if found.n_groups is None else f" in {formatting.count(found.n_groups, 'group')}"
-    return f"{formatting.count(found.n_samples, 'sample')}{groups}, {found.plan}"
+    return chart.about_data(found.n_samples, found.plan, groups)
 
 
-def _estimate_marks(found: Estimate, row: int) -> Iterator[Mark]:
+def _estimate_marks(found: Estimate, row: int) -> Iterator[chart.Mark]:
     """The estimate and its interval in a row."""
     tip = f"{found.metric} {_expected(found)}"
     if found.interval is not None:
-        yield Line(found.interval, [row, row], "blue", width=3, tip=tip)
-    yield Points([found.value], [row], "blue", "diamond", 7, tips=[tip])
+        yield chart.Line(found.interval, [row, row], "blue", width=3, tip=tip)
+    yield chart.Points([found.value], [row], "blue", "diamond", 7, tips=[tip])
 
 
 # -- the best configurations --------------------------------------------------------------------------------
@@ -104,17 +89,23 @@ class BestConfigurations(NamedTuple):
 
 
 def best_configurations(
-    oof: Predictions, metric: MetricLike, top: int, estimate: Estimate | None, level: float, n_resamples: int, rng: int
+    oof: Predictions,
+    metric: MetricLike,
+    top: int,
+    estimate: Estimate | None,
+    level: float,
+    n_resamples: int,
+    rng: RngLike,
 ) -> BestConfigurations:
     """Scores and intervals as of ``estimate.cv(oof, metric, config, "pooled")``; the estimate is that of `estimate.bbc`."""
     check_predictions(oof, "plot.configurations")
-    top, level = check_count(top, "top"), check_confidence_level(level)
-    found = estimates.bbc(oof, metric, None, n_resamples, level, rng=rng) if estimate is None else estimate
+    top, level, seed = check_count(top, "top"), check_confidence_level(level), as_seed(rng)
+    found = estimates.bbc(oof, metric, None, n_resamples, level, rng=seed) if estimate is None else estimate
     scoring = Scoring(oof, metric)
     check_belongs(found, oof, scoring)
     scores = scoring.scores()[0]
-    order = [int(j) for j in np.argsort(-scoring.metric.sign * scores, kind="stable")[:top]]
-    draws = _draws_of(scoring, metric, order, check_count(n_resamples, "n_resamples", 2), rng)
+    order = np.argsort(-scoring.metric.sign * scores, kind="stable")[:top].tolist()
+    draws = _draws_of(scoring, metric, order, check_count(n_resamples, "n_resamples", 2), seed)
     rows = [
         ConfigurationScore(scoring.names[j], float(scores[j]), _interval(draws[:, i], level))
         for i, j in enumerate(order)
@@ -123,11 +114,9 @@ def best_configurations(
     return BestConfigurations(tuple(rows), found, oof.n_configs - len(scoring.candidates))
 
 
-def _draws_of(
-    scoring: Scoring, metric: MetricLike, order: list[int], n_resamples: int, rng: int
-) -> NDArray[np.float64]:
+def _draws_of(scoring: Scoring, metric: MetricLike, order: list[int], n_resamples: int, seed: int) -> Floats:
     """(B, C) scores of some candidates under the draws of all."""
-    blocks = sample_bootstrap(scoring, False, rng).blocks(n_resamples)
+    blocks = sample_bootstrap(scoring, False, seed).blocks(n_resamples)
     if len(scoring.cells) < len(scoring.oof.splits.cells):  # a few candidates alone might have more cells that count
         return np.concatenate([scoring.scores(weights)[:, order] for weights in blocks])
     few = Scoring(scoring.oof.sel(config=[scoring.names[j] for j in order]), metric)
@@ -137,50 +126,51 @@ def _draws_of(
 def check_belongs(found: Any, oof: Predictions, scoring: Scoring) -> None:
     """Refuse an estimate of other predictions or by another metric."""
     if not isinstance(found, Estimate):
-        raise InputError(
-            argument="estimate",
-            needed="must be an Estimate, as `estimate.bbc` gives",
-            given=f"got {type(found).__name__}",
-        )
+        needed, given = "must be an Estimate, as `estimate.bbc` gives", f"got {type(found).__name__}"
+        raise InputError(argument="estimate", needed=needed, given=given)
     if (found.fingerprint, found.metric) != (oof.fingerprint, scoring.metric.name):
-        raise InputError(
-            argument="estimate",
-            needed=f"must be of these predictions, {oof.fingerprint}, by {scoring.metric.name}",
-            given=f"it is of {found.fingerprint} by {found.metric}",
-            remedy="Give the estimate of the same predictions and metric, or none.",
-        )
+        needed = f"must be of these predictions, {oof.fingerprint}, by {scoring.metric.name}"
+        given = f"it is of {found.fingerprint} by {found.metric}"
+        remedy = "Give the estimate of the same predictions and metric, or none."
+        raise InputError(argument="estimate", needed=needed, given=given, remedy=remedy)
 
 
-def _interval(draws: NDArray[np.float64], level: float) -> Interval | None:
+def _interval(draws: Floats, level: float) -> Interval | None:
     draws = draws[np.isfinite(draws)]
     return Interval(*percentile(draws, level)) if len(draws) >= 2 else None
 
 
 def configurations(
-    oof: Predictions, metric: MetricLike, top: int, estimate: Estimate | None, level: float, n_resamples: int, rng: int
-) -> Chart:
+    oof: Predictions,
+    metric: MetricLike,
+    top: int,
+    estimate: Estimate | None,
+    level: float,
+    n_resamples: int,
+    rng: RngLike,
+) -> chart.Chart:
     """The best configurations with intervals, and what to expect of the selected configuration."""
     made = best_configurations(oof, metric, top, estimate, level, n_resamples, rng)
     rows, found = made.rows, made.estimate
     last = len(rows)
-    marks: list[Mark] = []
+    marks: list[chart.Mark] = []
     for i, row in enumerate(rows):
-        tip = f"{row.name}\ncross-validation score: {with_interval(row.score, row.interval, level)}"
+        tip = f"{row.name}\ncross-validation score: {chart.with_interval(row.score, row.interval, level)}"
         if row.interval is not None:
-            marks.append(Line(row.interval, [i, i], "pale", width=3, tip=tip))
+            marks.append(chart.Line(row.interval, [i, i], "pale", width=3, tip=tip))
         tone = "orange" if row.name == found.selected else "grey"
-        marks.append(Points([row.score], [i], tone, size=5.5, tips=[tip]))
+        marks.append(chart.Points([row.score], [i], tone, size=5.5, tips=[tip]))
     own = next((i for i, row in enumerate(rows) if row.name == found.selected), None)
     if own is not None and has_own(found):
         at = rows[own].score
-        marks.insert(0, Line([at, at, found.value], [own, last, last], "orange", DOTTED, 1))
+        marks.insert(0, chart.Line([at, at, found.value], [own, last, last], "orange", chart.DOTTED, 1))
     marks += _estimate_marks(found, last)
     bold = (last,) if own is None else (own, last)
     left_out = f"; {made.n_left_out:,} dropped or failed" if made.n_left_out else ""
     n = found.n_configs + made.n_left_out
     shown = f"the {last:,} best of {n:,}" if last < n else f"all {n:,}" if n > 1 else "the one"
     candidates = oof.n_configs - made.n_left_out
-    return Chart(
+    return chart.Chart(
         "configurations",
         f"{found.metric} of {shown} {'configurations' if n > 1 else 'configuration'}",
         f"{_data(found)}{left_out}. Dots: cross-validation scores, {100 * level:g}% intervals over samples. "
@@ -188,12 +178,9 @@ def configurations(
         f"The {last} best of {candidates:,}" if last < candidates else "All configurations",
         f"Each dot is the configuration's cross-validation score with its {100 * level:g}% interval over samples. The orange "
         f"one was selected. Diamond: {meaning(found)}.",
-        Axis(direction(found.metric, found.greater_is_better), grid=True),
-        Axis(
-            names=(*(row.name for row in rows), _NEW if has_own(found) else meaning(found)),
-            bold=bold,
-        ),
-        tuple(marks),
+        chart.Axis(chart.direction(found.metric, found.greater_is_better), grid=True),
+        chart.Axis(names=(*(row.name for row in rows), _NEW if has_own(found) else meaning(found)), bold=bold),
+        marks,
         {"rows": [row._asdict() for row in rows], "n_left_out": made.n_left_out},
         size=(6.8, 1.35 + 0.27 * (last + 1)),
     )
@@ -204,44 +191,43 @@ def configurations(
 
 def named_estimates(given: Any) -> dict[str, Estimate]:
     """Estimates of one metric, a list by method."""
-    return by_name(given, Estimate, lambda found: found.method, "optimism", "estimate.bbc")
+    return chart.by_name(given, Estimate, lambda found: found.method, "optimism", "estimate.bbc")
 
 
-def optimism(given: Any) -> Chart:
+def optimism(given: Any) -> chart.Chart:
     """The winner's score beside the corrected estimate: the distance is luck."""
     named = named_estimates(given)
     first = next(iter(named.values()))
-    marks: list[Mark] = []
+    marks: list[chart.Mark] = []
     for i, found in enumerate(named.values()):
         if has_own(found):
-            marks.append(
-                Line([found.value, found.value, found.naive, found.naive], [i, i - 0.3, i - 0.3, i], "orange", DOTTED)
-            )
+            ends = [found.value, found.value, found.naive, found.naive]
+            marks.append(chart.Line(ends, [i, i - 0.3, i - 0.3, i], "orange", chart.DOTTED))
         marks += _estimate_marks(found, i)
         if has_own(found):
             gain = f"optimism {formatting.number(found.optimism, sign=True)}"
-            marks.append(Points([found.naive], [i], "orange", size=7, tips=[f"{_own(found)}\n{gain}"]))
-            marks.append(Note(i, gain))
+            marks.append(chart.Points([found.naive], [i], "orange", size=7, tips=[f"{_own(found)}\n{gain}"]))
+            marks.append(chart.Note(i, gain))
     same = len({(found.selected, found.n_configs) for found in named.values()}) == 1
     chosen = "" if first.method == "cv" else f", selected of {first.n_configs:,}"
     subject = f"{formatting.shorten(first.selected, 44)}{chosen}" if same else "the selected configurations"
     caption = f"Diamond and bar: {meaning(first)}, with its interval."
-    keys = [Key(meaning(first), _DIAMOND)]
+    keys = [chart.Key(meaning(first), _DIAMOND)]
     if has_own(first):
         luck = " The dotted bracket between them is luck." if first.optimism > 0 else ""
         caption += f" Dot: the winner's cross-validation score.{luck}"
-        keys.append(Key("winner's cross-validation score", _DOT))
-    return Chart(
+        keys.append(chart.Key("winner's cross-validation score", _DOT))
+    return chart.Chart(
         "optimism",
         f"{first.metric} of {subject}",
         f"{_data(first)}. Bar: {100 * first.confidence_level:g}% interval",
         "How much of the winner's score is luck",
         caption,
-        Axis(direction(first.metric, first.greater_is_better), grid=True, margin=0.12),
-        Axis(names=tuple(named)),
-        tuple(marks),
+        chart.Axis(chart.direction(first.metric, first.greater_is_better), grid=True, margin=0.12),
+        chart.Axis(names=tuple(named)),
+        marks,
         {"value": first.value, "interval": first.interval, "naive": first.naive, "optimism": first.optimism},
-        tuple(keys),
+        keys,
         (6.8, 1.6 + 0.42 * len(named)),
     )
 
@@ -253,65 +239,57 @@ class Histogram(NamedTuple):
     """Counts of draws between edges."""
 
     counts: NDArray[np.intp]
-    edges: NDArray[np.float64]
+    edges: Floats
 
 
 def histogram(estimate: Any, bins: int | None) -> Histogram:
     """Bins by Freedman and Diaconis, between 10 and 60, or as many as asked for."""
-    values = check_result(estimate, Estimate, "draws", "estimate.bbc").draws
+    values = chart.check_result(estimate, Estimate, "draws", "estimate.bbc").draws
     if values is None:
-        raise InputError(
-            argument="plot.draws",
-            needed="needs an estimate with draws",
-            given=f"{estimate.method} has no draws",
-            remedy="Use `estimate.bbc`.",
+        raise chart.refused(
+            "draws", "needs an estimate with draws", f"{estimate.method} has no draws", "Use `estimate.bbc`."
         )
     if bins is None:
         bins = int(np.clip(len(np.histogram_bin_edges(values, "fd")) - 1, 10, 60)) if np.ptp(values) > 0 else 10
     return Histogram(*np.histogram(values, check_count(bins, "bins")))
 
 
-def draws(estimate: Estimate, bins: int | None = None) -> Chart:
+def draws(estimate: Estimate, bins: int | None = None) -> chart.Chart:
     """Where the interval comes from."""
     made = histogram(estimate, bins)
     top = float(made.counts.max()) * 1.06
-    marks: list[Mark] = [
-        Box(
-            float(low),
-            float(high),
-            0.0,
-            float(n),
-            "soft",
-            tip=f"{formatting.number(low)} to {formatting.number(high)}: {formatting.count(int(n), 'draw')}",
-        )
-        for n, low, high in zip(made.counts, made.edges[:-1], made.edges[1:], strict=True)
-    ]
+    marks: list[chart.Mark] = []
+    for n, low, high in zip(
+        made.counts.tolist(), *(edges.tolist() for edges in (made.edges[:-1], made.edges[1:])), strict=True
+    ):
+        tip = f"{formatting.number(low)} to {formatting.number(high)}: {formatting.count(n, 'draw')}"
+        marks.append(chart.Box(low, high, 0.0, float(n), "soft", tip=tip))
     keys = []
     if estimate.interval is not None:
-        marks += [Line([end, end], [0, top], "blue", DASHED, 1.2) for end in estimate.interval]
-        words = formatting.interval(*estimate.interval, estimate.confidence_level)
-        keys = [Key(words, Line([], [], "blue", DASHED, 1.2))]
-    value = Line([estimate.value] * 2, [0, top], "blue", width=2.2, tip=_expected(estimate))
+        ends = [chart.Line([end, end], [0, top], "blue", chart.DASHED, 1.2) for end in estimate.interval]
+        marks += ends
+        keys = [chart.Key(formatting.interval(*estimate.interval, estimate.confidence_level), ends[0])]
+    value = chart.Line([estimate.value] * 2, [0, top], "blue", width=2.2, tip=_expected(estimate))
     marks.append(value)
-    keys.insert(0, Key(f"estimate {formatting.number(estimate.value)}", value))
+    keys.insert(0, chart.Key(f"estimate {formatting.number(estimate.value)}", value))
     caption = "Each draw selects on the samples it drew and scores on the others. Blue: their mean, which is the estimate, and "
     caption += "the ends of its interval (dashed)."
     if estimate.method not in ("cv", "cvt"):
-        own = Line([estimate.naive] * 2, [0, top], "orange", (8, 2), 2.2, tip=_own(estimate))
+        own = chart.Line([estimate.naive] * 2, [0, top], "orange", (8, 2), 2.2, tip=_own(estimate))
         marks.append(own)
-        keys.append(Key(f"winner's score {formatting.number(estimate.naive)}", own))
+        keys.append(chart.Key(f"winner's score {formatting.number(estimate.naive)}", own))
         caption += " Orange: the winner's score."
-    return Chart(
+    return chart.Chart(
         "draws",
         estimate.title,
         f"{_data(estimate)}, {int(made.counts.sum()):,} bootstrap draws",
         "Where the interval comes from",
         caption,
-        Axis(direction(estimate.metric, estimate.greater_is_better), margin=0.03),
-        Axis("draws", 0.0, top * 1.03, scale="whole"),
-        tuple(marks),
+        chart.Axis(chart.direction(estimate.metric, estimate.greater_is_better), margin=0.03),
+        chart.Axis("draws", 0.0, top * 1.03, scale="whole"),
+        marks,
         {"counts": made.counts.tolist(), "edges": made.edges.tolist()},
-        tuple(keys),
+        keys,
         (6.8, 3.6),
     )
 
@@ -338,14 +316,10 @@ class SelectionShares(NamedTuple):
 
 def selection_shares(estimate: Any, top: int) -> SelectionShares:
     """Counts of ``estimate.chosen``, most often first, ties by name."""
-    chosen = check_result(estimate, Estimate, "selection", "estimate.bbc").chosen
+    chosen = chart.check_result(estimate, Estimate, "selection", "estimate.bbc").chosen
     if chosen is None:
-        raise InputError(
-            argument="plot.selection",
-            needed="needs an estimate that selects in every draw",
-            given=f"{estimate.method} selects once only",
-            remedy="Use `estimate.bbc`.",
-        )
+        needed, given = "needs an estimate that selects in every draw", f"{estimate.method} selects once only"
+        raise chart.refused("selection", needed, given, "Use `estimate.bbc`.")
     counted = sorted(Counter(map(str, chosen)).items(), key=lambda item: (-item[1], item[0]))
     n, top = len(chosen), check_count(top, "top")
     rows = tuple(SelectionShare(name, count, count / n) for name, count in counted[:top])
@@ -354,31 +328,29 @@ def selection_shares(estimate: Any, top: int) -> SelectionShares:
     return SelectionShares(rows, rest, n, len(counted))
 
 
-def selection(estimate: Estimate, top: int = 10) -> Chart:
+def selection(estimate: Estimate, top: int = 10) -> chart.Chart:
     """How often each configuration is selected."""
     made = selection_shares(estimate, top)
     rows = [*made.rows, *([made.rest] if made.rest else [])]
-    marks: list[Mark] = []
+    marks: list[chart.Mark] = []
     for i, row in enumerate(rows):
         tone = "pale" if row is made.rest else "orange" if row.name == estimate.selected else "soft"
         tip = f"{row.name}\nselected in {row.times:,} of {formatting.count(made.n_draws, 'draw')} ({row.share:.1%})"
-        marks.append(Box(0.0, row.share, i + 0.36, i - 0.36, tone, tip=tip))
-        marks.append(Text(row.share, i, f" {row.share:.1%}"))
+        marks.append(chart.Box(0.0, row.share, i + 0.36, i - 0.36, tone, tip=tip))
+        marks.append(chart.Text(row.share, i, f" {row.share:.1%}"))
     unit = "outer folds" if estimate.method == "nested" else "bootstrap draws"
     of_all = formatting.count(estimate.n_configs, "configuration")
-    return Chart(
+    bold = tuple(i for i, row in enumerate(made.rows) if row.name == estimate.selected)
+    return chart.Chart(
         "selection",
         f"selected by {estimate.metric} in {made.n_draws:,} {unit}",
         f"{_data(estimate)}. {made.n_chosen:,} of {of_all} selected at least once. Bold: selected on all samples",
         "Would other samples have selected another?",
         f"In {made.n_draws:,} {unit}, {formatting.count(made.n_chosen, 'configuration')} "
         f"{'was' if made.n_chosen == 1 else 'were'} selected at least once. Bold: the one selected on all samples.",
-        Axis(f"share of {unit}", 0.0, max(row.share for row in rows) * 1.15, scale="percent", grid=True),
-        Axis(
-            names=tuple(row.name for row in rows),
-            bold=tuple(i for i, row in enumerate(made.rows) if row.name == estimate.selected),
-        ),
-        tuple(marks),
+        chart.Axis(f"share of {unit}", 0.0, max(row.share for row in rows) * 1.15, scale="percent", grid=True),
+        chart.Axis(names=tuple(row.name for row in rows), bold=bold),
+        marks,
         {"rows": [row._asdict() for row in rows], "n_draws": made.n_draws, "n_chosen": made.n_chosen},
         size=(6.8, 1.35 + 0.27 * len(rows)),
     )

@@ -48,44 +48,35 @@ def check_matplotlib(ax: Any = None, remedy: str = "") -> None:
         how = f"Install it: `pip install 'outfold[plot]'`.{remedy}"
         raise InputError(argument="outfold.plot", needed="needs matplotlib", remedy=how) from None
     if ax is not None and not isinstance(ax, Axes):
-        raise InputError(
-            argument="ax", needed="must be matplotlib Axes, as `plt.subplots` gives", given=f"got {type(ax).__name__}"
-        )
+        needed = "must be matplotlib Axes, as `plt.subplots` gives"
+        raise InputError(argument="ax", needed=needed, given=f"got {type(ax).__name__}")
 
 
 def draw(chart: Chart, ax: Axes | None = None) -> Axes:
-    """Draw a chart into the axes given, or into a new figure of its size.
-
-    Parameters
-    ----------
-    chart : Chart
-        What to draw.
-    ax : matplotlib.axes.Axes or None
-        Where to draw it.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes that were drawn into.
-    """
+    """Draw a chart into the axes given, or into a new figure of its size."""
     check_matplotlib(ax)
     import matplotlib.pyplot as plt
 
-    if chart.shape == "bare":
-        return _bare(chart, plt.figure(figsize=chart.size).add_axes((0, 0, 1, 1)) if ax is None else ax)
-    alone = ax is None
-    if ax is None:
+    alone, bare = ax is None, chart.shape == "bare"
+    if ax is None and bare:
+        ax = plt.figure(figsize=chart.size).add_axes((0, 0, 1, 1))
+    elif ax is None:
         ax = plt.subplots(figsize=chart.size, layout="constrained")[1]
     assert ax is not None
-    heat = next((mark for mark in chart.marks if isinstance(mark, HeatMap)), None)
     if chart.x.scale == "log":
         ax.set_xscale("log")
     for mark in chart.marks:
         _mark(ax, mark)
+    if bare:
+        ax.set_xlim(chart.x.low, chart.x.high)
+        ax.set_ylim(chart.y.low, chart.y.high)
+        ax.axis("off")
+        return ax
     _axis(ax, "x", chart.x)
     _axis(ax, "y", chart.y)
     if chart.shape == "square":
         ax.set_aspect("equal")
+    heat = next((mark for mark in chart.marks if isinstance(mark, HeatMap)), None)
     if heat is not None:
         ax.spines[:].set_visible(False)
         ax.tick_params(length=0)
@@ -95,15 +86,6 @@ def draw(chart: Chart, ax: Axes | None = None) -> Axes:
         made.outline.set_visible(False)
     if chart.keys:
         _legend(ax, chart.keys, chart.beside, 8 if chart.shape == "square" else 9)
-    return ax
-
-
-def _bare(chart: Chart, ax: Axes) -> Axes:
-    for mark in chart.marks:
-        _mark(ax, mark)
-    ax.set_xlim(chart.x.low, chart.x.high)
-    ax.set_ylim(chart.y.low, chart.y.high)
-    ax.axis("off")
     return ax
 
 
@@ -126,8 +108,8 @@ def _mark(ax: Axes, mark: Mark) -> None:
 
             low, high = sorted((mark.bottom, mark.top))
             colours: Any = {"facecolor": "none" if mark.outline else TONES[mark.tone], "edgecolor": TONES["grey"]}
-            size = mark.right - mark.left, high - low
-            ax.add_patch(Rectangle((mark.left, low), *size, linewidth=0.9 if mark.outline else 0.3, **colours))
+            colours["linewidth"] = 0.9 if mark.outline else 0.3
+            ax.add_patch(Rectangle((mark.left, low), mark.right - mark.left, high - low, **colours))
         case Rule():
             across = ax.axvline if mark.axis == "x" else ax.axhline
             across(mark.at, color=TONES[mark.tone], linewidth=mark.width, linestyle=_dashes(mark.dashes), zorder=1)
@@ -138,10 +120,8 @@ def _mark(ax: Axes, mark: Mark) -> None:
         case Strip():
             _strip(ax, mark)
         case Text():
-            weight = "bold" if mark.bold else "normal"
-            height = "bottom" if mark.above else "center"
-            how = {"color": TONES[mark.tone], "ha": mark.align, "va": height, "fontweight": weight}
-            _write(ax, mark.x, mark.y, mark.text, mark.size, **how)
+            how = {"color": TONES[mark.tone], "ha": mark.align, "va": "bottom" if mark.above else "center"}
+            _write(ax, mark.x, mark.y, mark.text, mark.size, fontweight="bold" if mark.bold else "normal", **how)
         case Note():
             _write(ax, 1.01, mark.row, mark.text, 8.5, transform=ax.get_yaxis_transform(), va="center")
         case HeatMap():
@@ -173,10 +153,9 @@ def _dashes(dashes: tuple[float, ...]) -> Any:
 
 def _strip(ax: Axes, mark: Strip) -> None:
     across = ax.get_xaxis_transform()
+    how: dict[str, Any] = {"transform": across, "linewidth": 6, "solid_capstyle": "butt", "zorder": 1}
     for begin, end, tone in mark.parts:
-        ax.plot(
-            [begin, end], [0.015] * 2, transform=across, color=TONES[tone], linewidth=6, solid_capstyle="butt", zorder=1
-        )
+        ax.plot([begin, end], [0.015] * 2, color=TONES[tone], **how)
     for begin, _, _ in mark.parts[1:]:
         ax.plot([begin] * 2, [0, 0.05], transform=across, color="white", linewidth=1.5)
 
@@ -189,11 +168,10 @@ def _heat_map(ax: Axes, mark: HeatMap) -> None:
     if mark.categories:
         first, last = mark.categories[0].value, mark.categories[-1].value
         colours: Any = ListedColormap([TONES[category.tone] for category in mark.categories])
-        how |= {"cmap": colours, "vmin": first - 0.5, "vmax": last + 0.5}
+        span = first - 0.5, last + 0.5
     else:
-        colours = plt.get_cmap(SCALE + ("_r" if mark.reverse else ""))
-        how |= {"cmap": colours, "vmin": mark.low, "vmax": mark.high}
-    image = ax.imshow(np.ma.masked_invalid(mark.values), **how)
+        colours, span = plt.get_cmap(SCALE + ("_r" if mark.reverse else "")), (mark.low, mark.high)
+    image = ax.imshow(np.ma.masked_invalid(mark.values), cmap=colours, vmin=span[0], vmax=span[1], **how)
     if mark.crossed:
         for r, k in np.argwhere(np.isnan(mark.values)):
             for ends in ([r - 0.5, r + 0.5], [r + 0.5, r - 0.5]):
@@ -250,11 +228,9 @@ def _names(ax: Axes, which: str, axis: Axis) -> None:
     shown = [drawable(name) for name in axis.shown]
     size = 9 if len(shown) <= 20 else 7
     turned = which == "x" and max(map(len, shown)) >= 60 // len(shown)
-    (ax.set_yticks if which == "y" else ax.set_xticks)(
-        range(len(shown)), shown, fontsize=size, rotation=90 if turned else 0
-    )
-    labels = ax.get_yticklabels() if which == "y" else ax.get_xticklabels()
-    for i, (label, name) in enumerate(zip(labels, axis.names, strict=True)):
+    ours = ax.xaxis if which == "x" else ax.yaxis
+    ours.set_ticks(range(len(shown)), shown, fontsize=size, rotation=90 if turned else 0)
+    for i, (label, name) in enumerate(zip(ours.get_ticklabels(), axis.names, strict=True)):
         _as_name(label, name)
         if i in axis.bold:
             label.set_fontweight("bold")

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import estimate as estimates
 from .. import formatting
-from ..arguments import check_confidence_level, check_count
+from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.predictions import Predictions
 from ..data.target import Target
 from ..exceptions import InputError, NeedError
@@ -24,21 +24,7 @@ from ..requirements import check_predictions
 from ..results import Estimate
 from ..stats import roc_curves
 from ..stats.roc_curves import Ranked
-from .description import (
-    Axis,
-    Band,
-    Chart,
-    HeatMap,
-    Key,
-    Line,
-    Mark,
-    Points,
-    Rule,
-    Text,
-    shorten,
-    styles,
-    with_interval,
-)
+from . import description as chart
 
 Floats = NDArray[np.float64]
 CurveKind = Literal["roc", "precision_recall"]
@@ -46,25 +32,13 @@ CurveKind = Literal["roc", "precision_recall"]
 _GRID = np.linspace(0, 1, 101)
 _TIPS = 21  # points of a curve that have a tip
 _WRITTEN_CLASSES = 12
-_DIAGONAL = Line([0, 1], [0, 1], "pale", width=1, behind=True)
+_DIAGONAL = chart.Line([0, 1], [0, 1], "pale", width=1, behind=True)
 
 
 class Curve(NamedTuple):
-    """A curve, its band on a grid, and the metric that is the area below it, with interval.
+    """A curve, its band on a grid, and the metric that is the area below it, as ``estimate.cv(..., "pooled")`` gives."""
 
-    Attributes
-    ----------
-    name
-        The configuration, or the class where several classes of one configuration are shown.
-    x, y
-        The points.
-    grid, low, high
-        The band.
-    estimate
-        As `estimate.cv` with ``aggregate="pooled"`` gives.
-    """
-
-    name: str
+    name: str  # the configuration, or the class where several classes of one configuration are shown
     x: Floats
     y: Floats
     grid: Floats
@@ -73,13 +47,27 @@ class Curve(NamedTuple):
     estimate: Estimate
 
 
-class Curves(NamedTuple):
-    """Curves of one chart; `positive` is the class they are about, `share` how frequent it is."""
+class Bins(NamedTuple):
+    """Predicted probabilities in bins of about equally many: their mean, the share of positives, its interval."""
 
-    lines: tuple[Curve, ...]
+    name: str
+    predicted: Floats
+    observed: Floats
+    low: Floats
+    high: Floats
+    n: NDArray[np.intp]
+    estimate: Estimate
+
+
+L = TypeVar("L", Curve, Bins)
+
+
+class Lines(NamedTuple, Generic[L]):
+    """The lines of one chart, the class they are about and how frequent it is, or the one configuration they are of."""
+
+    lines: tuple[L, ...]
     positive: str | None
     share: float | None
-    n_samples: int
     config: str | None
 
 
@@ -100,25 +88,24 @@ class Held(NamedTuple):
 
 
 def threshold_curves(
-    kind: CurveKind, oof: Predictions, configs: Any, positive: Any, level: float, n_resamples: int, rng: int
-) -> Curves:
+    kind: CurveKind, oof: Predictions, configs: Any, positive: Any, level: float, n_resamples: int, rng: RngLike
+) -> Lines[Curve]:
     """ROC or precision-recall curves of some configurations, or of all classes of one."""
     check_predictions(oof, f"plot.{kind}")
-    level, n = check_confidence_level(level), check_count(n_resamples, "n_resamples", 2)
+    how = check_confidence_level(level), check_count(n_resamples, "n_resamples", 2), as_seed(rng)
     parts, about, config = _binary_parts(oof, configs, positive, kind, KINDS[kind].metric)
-    lines = tuple(_line(KINDS[kind], name, part, level, n, rng) for name, part in parts)
+    lines = tuple(_line(KINDS[kind], name, part, *how) for name, part in parts)
     share = float(np.mean(parts[0][1].target.y)) if about is not None else None
-    return Curves(lines, about, share, oof.n_samples, config)
+    return Lines(lines, about, share, config)
 
 
-def _line(kind: _Kind, name: str, part: Predictions, level: float, n_resamples: int, rng: int) -> Curve:
-    found = estimates.cv(part, kind.metric, None, "pooled", n_resamples, level, rng)
+def _line(kind: _Kind, name: str, part: Predictions, level: float, n_resamples: int, seed: int) -> Curve:
+    found = estimates.cv(part, kind.metric, None, "pooled", n_resamples, level, seed)
     scoring = Scoring(part, kind.metric)
     held = held_out(scoring)
     x, y = kind.points([kind.path(*counts) for counts in _counts(held)])
-    draws = [_drawn(kind, held, block) for block in sample_bootstrap(scoring, False, rng).blocks(n_resamples)]
-    low, high = _band(np.concatenate(draws), level)
-    return Curve(name, x, y, _GRID, low, high, found)
+    draws = [_drawn(kind, held, block) for block in sample_bootstrap(scoring, False, seed).blocks(n_resamples)]
+    return Curve(name, x, y, _GRID, *_band(np.concatenate(draws), level), found)
 
 
 def _drawn(kind: _Kind, held: Held, weights: NDArray[Any]) -> Floats:
@@ -230,42 +217,33 @@ def _binary_parts(
     classes = oof.target.classes
     if classes is None:
         raise _no_classes(oof, picture)
-    names = _names(oof, configs, picture, metric, positive)
+    names = _names(oof, configs, metric, positive)
     if len(classes) == 2:
         if positive is not None and str(positive) != str(classes[1]):
-            raise InputError(
-                argument="positive",
-                needed="must be the positive class of the predictions or be left out",
-                given=f"the positive class of these predictions is {classes[1]!s}, and `positive` is {positive!r}",
-            )
+            needed = "must be the positive class of the predictions or be left out"
+            given = f"the positive class of these predictions is {classes[1]!s}, and `positive` is {positive!r}"
+            raise InputError(argument="positive", needed=needed, given=given)
         return [(name, alone(oof, name)) for name in names], str(classes[1]), None
     if positive is not None:
         code = _code(classes, positive)
         return [(name, against_rest(alone(oof, name), code)) for name in names], str(classes[code]), None
     if len(names) > 1:
-        raise InputError(
-            argument=f"plot.{picture}",
-            needed="shows all classes of one configuration, or one class of several",
-            given=f"{len(classes)} classes and {len(names)} configurations are too much for one picture",
-            remedy="Name one configuration, or a class: `positive=...`.",
-        )
+        needed = "shows all classes of one configuration, or one class of several"
+        given = f"{len(classes)} classes and {len(names)} configurations are too much for one picture"
+        raise chart.refused(picture, needed, given, "Name one configuration, or a class: `positive=...`.")
     one = alone(oof, names[0])
     return [(str(label), against_rest(one, code)) for code, label in enumerate(classes)], None, names[0]
 
 
 def _no_classes(oof: Predictions, picture: str) -> NeedError:
-    return NeedError(
-        argument=f"plot.{picture}", needed="needs classes", given=f"these predictions are for {oof.target.task}"
-    )
+    given = f"these predictions are for {oof.target.task}"
+    return NeedError(argument=f"plot.{picture}", needed="needs classes", given=given)
 
 
-def _names(oof: Predictions, configs: Any, picture: str, metric: str, positive: Any) -> list[str]:
+def _names(oof: Predictions, configs: Any, metric: str, positive: Any) -> list[str]:
     if configs is None:
-        assert oof.target.classes is not None
-        many = len(oof.target.classes) > 2
-        by = (
-            {"roc_auc": "roc_auc_ovr", "average_precision": "roc_auc_ovr", "brier": "brier"}[metric] if many else metric
-        )
+        many = oof.target.classes is not None and len(oof.target.classes) > 2
+        by = "roc_auc_ovr" if many and metric != "brier" else metric
         return list(oof.leaderboard(by).configs[: 1 if many and positive is None else 3])
     wanted: Sequence[Any] = [configs] if isinstance(configs, (str, int, np.integer)) else list(configs)
     if not wanted:
@@ -276,23 +254,17 @@ def _names(oof: Predictions, configs: Any, picture: str, metric: str, positive: 
 def _code(classes: NDArray[Any], positive: Any) -> int:
     found = [i for i, label in enumerate(classes) if label == positive or str(label) == str(positive)]
     if not found:
-        raise InputError(
-            argument="positive",
-            needed="must be a class of the predictions",
-            given=f"there is no class {positive!r}",
-            remedy=f"The classes are {', '.join(map(str, classes[:10]))}.",
-        )
+        needed, given = "must be a class of the predictions", f"there is no class {positive!r}"
+        remedy = f"The classes are {', '.join(map(str, classes[:10]))}."
+        raise InputError(argument="positive", needed=needed, given=given, remedy=remedy)
     return found[0]
 
 
 def against_rest(oof: Predictions, code: int) -> Predictions:
     """Predictions of one class against all others."""
     if oof.data.ndim != 4:
-        raise NeedError(
-            argument="positive",
-            needed="needs scores or probabilities of each class, to hold one against the rest",
-            given="these predictions are labels",
-        )
+        needed = "needs scores or probabilities of each class, to hold one against the rest"
+        raise NeedError(argument="positive", needed=needed, given="these predictions are labels")
     assert oof.target.classes is not None
     label = str(oof.target.classes[code])
     target = Target("binary", (oof.target.y == code).astype(np.intp), np.array([f"not {label}", label], dtype=object))
@@ -302,51 +274,23 @@ def against_rest(oof: Predictions, code: int) -> Predictions:
 # -- calibration --------------------------------------------------------------------------------------------
 
 
-class Bins(NamedTuple):
-    """Predicted probabilities in bins of about equally many: their mean, the share of positives, its interval."""
-
-    name: str
-    predicted: Floats
-    observed: Floats
-    low: Floats
-    high: Floats
-    n: NDArray[np.intp]
-    estimate: Estimate
-
-
-class Calibration(NamedTuple):
-    """Lines of bins of one chart; see `Curves`."""
-
-    lines: tuple[Bins, ...]
-    positive: str | None
-    n_samples: int
-    config: str | None
-
-
 def calibration_bins(
-    oof: Predictions, configs: Any, positive: Any, bins: int, level: float, n_resamples: int, rng: int
-) -> Calibration:
+    oof: Predictions, configs: Any, positive: Any, bins: int, level: float, n_resamples: int, rng: RngLike
+) -> Lines[Bins]:
     """Bins of about equally many predictions, all repeats together."""
     check_predictions(oof, "plot.calibration")
     if oof.response != "proba":
-        raise NeedError(
-            argument="plot.calibration",
-            needed="needs class probabilities",
-            given="these predictions have none",
-            remedy="Collect with `response='proba'`.",
-        )
-    level, n, bins = (
-        check_confidence_level(level),
-        check_count(n_resamples, "n_resamples", 2),
-        check_count(bins, "bins", 2),
-    )
+        remedy = "Collect with `collect(response='proba')`."
+        given = "these predictions have none"
+        raise NeedError(argument="plot.calibration", needed="needs class probabilities", given=given, remedy=remedy)
+    how = check_confidence_level(level), check_count(n_resamples, "n_resamples", 2), as_seed(rng)
+    bins = check_count(bins, "bins", 2)
     parts, about, config = _binary_parts(oof, configs, positive, "calibration", "brier")
-    lines = tuple(_bins(name, part, bins, level, n, rng) for name, part in parts)
-    return Calibration(lines, about, oof.n_samples, config)
+    return Lines(tuple(_bins(name, part, bins, *how) for name, part in parts), about, None, config)
 
 
-def _bins(name: str, part: Predictions, bins: int, level: float, n_resamples: int, rng: int) -> Bins:
-    found = estimates.cv(part, "brier", None, "pooled", n_resamples, level, rng)
+def _bins(name: str, part: Predictions, bins: int, level: float, n_resamples: int, seed: int) -> Bins:
+    found = estimates.cv(part, "brier", None, "pooled", n_resamples, level, seed)
     scoring = Scoring(part, "brier")
     held = held_out(scoring)
     rows, positive, p = np.concatenate(held.rows), np.concatenate(held.positive), np.concatenate(held.scores)
@@ -358,7 +302,7 @@ def _bins(name: str, part: Predictions, bins: int, level: float, n_resamples: in
     cells = rows * k + code
     all_, hits = (np.bincount(cells, w, len(scoring.rows) * k).reshape(-1, k) for w in (None, positive))
     draws = []
-    for block in sample_bootstrap(scoring, False, rng).blocks(n_resamples):
+    for block in sample_bootstrap(scoring, False, seed).blocks(n_resamples):
         weights = block.astype(np.float64)
         with np.errstate(invalid="ignore"):
             draws.append((weights @ hits) / (weights @ all_))
@@ -401,101 +345,58 @@ def confusion_counts(oof: Predictions, config: str | int | None) -> Confusion:
         held = np.isin(oof.folds[:, r], [fold for repeat, fold in scoring.cells if repeat == r])
         pairs = oof.target.y[held] * k + labels[r, held].astype(np.intp)
         tables.append(np.bincount(pairs, minlength=k * k).reshape(k, k))
-    return Confusion(
-        name, tuple(map(str, classes)), np.mean(tables, axis=0), float(scoring.scores()[0, 0]), len(tables)
-    )
+    accuracy = float(scoring.scores()[0, 0])
+    return Confusion(name, tuple(map(str, classes)), np.mean(tables, axis=0), accuracy, len(tables))
 
 
 # -- charts -------------------------------------------------------------------------------------------------
 
 
 def threshold_chart(
-    kind: CurveKind, oof: Predictions, configs: Any, positive: Any, level: float, n_resamples: int, rng: int
-) -> Chart:
+    kind: CurveKind, oof: Predictions, configs: Any, positive: Any, level: float, n_resamples: int, rng: RngLike
+) -> chart.Chart:
     """What another threshold would give: ROC or precision-recall curves."""
     made = threshold_curves(kind, oof, configs, positive, level, n_resamples, rng)
     x_name, y_name = ("false positive rate", "true positive rate") if kind == "roc" else ("recall", "precision")
-    marks: list[Mark] = []
+    marks: list[chart.Mark] = []
     if kind == "roc":
         marks.append(_DIAGONAL)
     elif made.share is not None:
         words = f"share of {made.positive}: {made.share:.2f}"
-        marks += [Rule("y", made.share, "pale", tip=words), Text(0.01, made.share, words, above=True, size=8)]
-    bands: list[Mark] = []
-    lines: list[Mark] = []
+        marks += [
+            chart.Rule("y", made.share, "pale", tip=words),
+            chart.Text(0.01, made.share, words, above=True, size=8),
+        ]
+    bands: list[chart.Mark] = []
+    lines: list[chart.Mark] = []
     keys = []
-    for curve, (_, style) in zip(made.lines, styles([line.name for line in made.lines]), strict=True):
+    for curve, (_, style) in zip(made.lines, chart.styles([line.name for line in made.lines]), strict=True):
         defined = np.isfinite(curve.low) & np.isfinite(curve.high)
-        bands.append(Band(curve.grid[defined], curve.low[defined], curve.high[defined], style.tone))
-        line = Line(curve.x, curve.y, *style[:2], 1.8, steps=kind == "precision_recall")
+        bands.append(chart.Band(curve.grid[defined], curve.low[defined], curve.high[defined], style.tone))
+        line = chart.Line(curve.x, curve.y, *style[:2], 1.8, steps=kind == "precision_recall")
         at = np.unique(np.linspace(0, len(curve.x) - 1, _TIPS).astype(int))
         tips = [
             f"{_whose(curve.name, made.config)}\n{x_name} {formatting.number(float(a))}\n{y_name} {formatting.number(float(b))}"
             for a, b in zip(curve.x[at], curve.y[at], strict=True)
         ]
-        lines += [line, Points(curve.x[at], curve.y[at], style.tone, "hidden", 8, tips=tips)]
+        lines += [line, chart.Points(curve.x[at], curve.y[at], style.tone, "hidden", 8, tips=tips)]
         keys.append(line)
-    several = "" if made.positive is not None else " Each line is a class."
+    about = " Each line is a class." if made.positive is None else f" Positive class: {made.positive}."
+    numbers = [
+        {"name": line.name} | {what: getattr(line.estimate, what) for what in ("metric", "value", "interval")}
+        for line in made.lines
+    ]
     area = "The area below the curve" if kind == "roc" else "The average precision"
-    return Chart(
+    return chart.Chart(
         kind,
         f"{'ROC curves' if kind == 'roc' else 'precision and recall'}, {_subject(made)}",
-        f"{_facts(oof)}. Bands: {100 * level:g}% over samples",
+        f"{chart.about_data(oof.n_samples, oof.plan)}. Bands: {100 * level:g}% over samples",
         "ROC curve" if kind == "roc" else "Precision and recall",
         f"The selected configuration{', mean over repeats' if oof.n_repeats > 1 else ''}. {area} is not corrected for having "
-        f"been selected.{_about(made)}{several} Band: {100 * level:g}% over samples.",
-        Axis(x_name, -0.01, 1.01, grid=True),
-        Axis(y_name, -0.01, 1.01, grid=True),
+        f"been selected.{about} Band: {100 * level:g}% over samples.",
+        chart.Axis(x_name, -0.01, 1.01, grid=True),
+        chart.Axis(y_name, -0.01, 1.01, grid=True),
         (*marks, *bands, *lines),
-        {
-            "config": made.config or made.lines[0].name,
-            "positive": made.positive,
-            "lines": [
-                {"name": line.name, "metric": line.estimate.metric}
-                | {"value": line.estimate.value, "interval": line.estimate.interval}
-                for line in made.lines
-            ],
-        },
-        _keys(made, keys),
-        (5.0, 5.5 + 0.19 * len(keys)),
-        "square",
-    )
-
-
-def calibration(
-    oof: Predictions, configs: Any, positive: Any, bins: int, level: float, n_resamples: int, rng: int
-) -> Chart:
-    """Whether probabilities mean what they say."""
-    made = calibration_bins(oof, configs, positive, bins, level, n_resamples, rng)
-    marks: list[Mark] = [_DIAGONAL]
-    keys, numbers = [], []
-    for bin_, (_, style) in zip(made.lines, styles([line.name for line in made.lines]), strict=True):
-        line = Line(bin_.predicted, bin_.observed, *style[:2], 1.2, style.marker)
-        marks += [
-            Line([p, p], [low, high], style.tone, width=1)
-            for p, low, high in zip(bin_.predicted, bin_.low, bin_.high, strict=True)
-            if np.isfinite(low)
-        ]
-        tips = [
-            f"{_whose(bin_.name, made.config)}\npredicted {formatting.number(float(p))}\nobserved "
-            f"{with_interval(float(o), (float(low), float(high)), level)}\n{formatting.count(int(n), 'prediction')}"
-            for p, o, low, high, n in zip(*bin_[1:6], strict=True)
-        ]
-        marks += [line, Points(bin_.predicted, bin_.observed, style.tone, "hidden", 8, tips=tips)]
-        keys.append(line)
-        columns = {k: np.asarray(getattr(bin_, k)).tolist() for k in ("predicted", "observed", "low", "high", "n")}
-        numbers.append({"name": bin_.name, "brier": bin_.estimate.value} | columns)
-    each = int(np.median(np.concatenate([line.n for line in made.lines])))
-    return Chart(
-        "calibration",
-        f"calibration, {_subject(made)}",
-        f"{_facts(oof)}, about {each:,} predictions a point. Bars: {100 * level:g}% over samples",
-        "Do probabilities mean what they say?",
-        f"The selected configuration: the share{'' if made.positive is None else f' of {made.positive}'} among samples of about "
-        "equal predicted probability. On the diagonal, probabilities mean what they say.",
-        Axis("predicted probability", -0.01, 1.01, grid=True),
-        Axis("observed share", -0.01, 1.01, grid=True),
-        tuple(marks),
         {"config": made.config or made.lines[0].name, "positive": made.positive, "lines": numbers},
         _keys(made, keys),
         (5.0, 5.5 + 0.19 * len(keys)),
@@ -503,7 +404,48 @@ def calibration(
     )
 
 
-def confusion(oof: Predictions, config: str | int | None = None) -> Chart:
+def calibration(
+    oof: Predictions, configs: Any, positive: Any, bins: int, level: float, n_resamples: int, rng: RngLike
+) -> chart.Chart:
+    """Whether probabilities mean what they say."""
+    made = calibration_bins(oof, configs, positive, bins, level, n_resamples, rng)
+    marks: list[chart.Mark] = [_DIAGONAL]
+    keys, numbers = [], []
+    for bin_, (_, style) in zip(made.lines, chart.styles([line.name for line in made.lines]), strict=True):
+        line = chart.Line(bin_.predicted, bin_.observed, *style[:2], 1.2, style.marker)
+        marks += [
+            chart.Line([p, p], [low, high], style.tone, width=1)
+            for p, low, high in zip(bin_.predicted, bin_.low, bin_.high, strict=True)
+            if np.isfinite(low)
+        ]
+        tips = [
+            f"{_whose(bin_.name, made.config)}\npredicted {formatting.number(float(p))}\nobserved "
+            f"{chart.with_interval(float(o), (float(low), float(high)), level)}\n{formatting.count(int(n), 'prediction')}"
+            for p, o, low, high, n in zip(*bin_[1:6], strict=True)
+        ]
+        marks += [line, chart.Points(bin_.predicted, bin_.observed, style.tone, "hidden", 8, tips=tips)]
+        keys.append(line)
+        columns = {k: np.asarray(getattr(bin_, k)).tolist() for k in ("predicted", "observed", "low", "high", "n")}
+        numbers.append({"name": bin_.name, "brier": bin_.estimate.value} | columns)
+    each = int(np.median(np.concatenate([line.n for line in made.lines])))
+    return chart.Chart(
+        "calibration",
+        f"calibration, {_subject(made)}",
+        f"{chart.about_data(oof.n_samples, oof.plan)}, about {each:,} predictions a point. Bars: {100 * level:g}% over samples",
+        "Do probabilities mean what they say?",
+        f"The selected configuration: the share{'' if made.positive is None else f' of {made.positive}'} among samples of about "
+        "equal predicted probability. On the diagonal, probabilities mean what they say.",
+        chart.Axis("predicted probability", -0.01, 1.01, grid=True),
+        chart.Axis("observed share", -0.01, 1.01, grid=True),
+        marks,
+        {"config": made.config or made.lines[0].name, "positive": made.positive, "lines": numbers},
+        _keys(made, keys),
+        (5.0, 5.5 + 0.19 * len(keys)),
+        "square",
+    )
+
+
+def confusion(oof: Predictions, config: str | int | None = None) -> chart.Chart:
     """Which class is taken for which."""
     made = confusion_counts(oof, config)
     k, classes = len(made.classes), made.classes
@@ -513,7 +455,7 @@ def confusion(oof: Predictions, config: str | int | None = None) -> Chart:
         words[i, j] = f"{count:g} samples, {made.shares[i, j]:.1%} of the class"
         texts[i, j] = f"{shown}\n{made.shares[i, j]:.0%}" if count else ""
     written = k <= _WRITTEN_CLASSES
-    heat = HeatMap(
+    heat = chart.HeatMap(
         made.shares,
         [f"true {name}" for name in classes],
         [f"predicted {name}" for name in classes],
@@ -526,42 +468,34 @@ def confusion(oof: Predictions, config: str | int | None = None) -> Chart:
     side = min(2.6 + 0.46 * k, 8.0)
     some = None if written else tuple((float(i), classes[i]) for i in range(0, k, -(-k // 20)))
     mean = f" Counts are means over {made.n_repeats} repeats." if made.n_repeats > 1 else ""
-    return Chart(
+    return chart.Chart(
         "confusion",
         f"true and predicted classes, {formatting.shorten(made.config, 40)}",
-        f"accuracy {formatting.number(made.accuracy)}, {_facts(oof)}.{mean}".rstrip("."),
+        f"accuracy {formatting.number(made.accuracy)}, {chart.about_data(oof.n_samples, oof.plan)}.{mean}".rstrip("."),
         "Which class is taken for which?",
         f"The selected configuration, out of fold: counts of samples. The stronger the colour, the larger their share of the "
         f"true class. Accuracy: {formatting.number(made.accuracy)}.{mean}",
-        Axis("predicted", names=classes if written else (), ticks=some),
-        Axis("true", names=classes if written else (), ticks=some),
+        chart.Axis("predicted", names=classes if written else (), ticks=some),
+        chart.Axis("true", names=classes if written else (), ticks=some),
         (heat,),
         {"config": made.config, "classes": classes, "counts": made.counts.tolist(), "accuracy": made.accuracy},
         size=(max(side + 0.6 + longest, 4.8), side + (longest if max(map(len, classes)) >= 60 // k else 0.1)),
     )
 
 
-def _keys(made: Curves | Calibration, lines: Sequence[Line]) -> tuple[Key, ...]:
+def _keys(made: Lines[Any], lines: Sequence[chart.Line]) -> tuple[chart.Key, ...]:
     names = [line.name for line in made.lines]
     texts, brief = [], []
-    for short, found in zip(shorten(names, 26), [line.estimate for line in made.lines], strict=True):
+    for short, found in zip(chart.shorten(names, 26), [line.estimate for line in made.lines], strict=True):
         ends = "" if found.interval is None else f" [{', '.join(formatting.number(end) for end in found.interval)}]"
         value = f"{found.metric} {formatting.number(found.value)}"
         texts.append(f"{short}: {value}{ends}")
         brief.append(f"{value}{ends}" if len(names) == 1 else f"{formatting.shorten(short, 20)}: {value}")
-    return tuple(map(Key, texts, lines, names, brief))
+    return tuple(map(chart.Key, texts, lines, names, brief))
 
 
-def _subject(made: Curves | Calibration) -> str:
+def _subject(made: Lines[Any]) -> str:
     return f"all classes, {made.config}" if made.positive is None else f"positive class {made.positive}"
-
-
-def _about(made: Curves) -> str:
-    return "" if made.positive is None else f" Positive class: {made.positive}."
-
-
-def _facts(oof: Predictions) -> str:
-    return f"{formatting.count(oof.n_samples, 'sample')}, {oof.plan}"
 
 
 def _whose(name: str, config: str | None) -> str:

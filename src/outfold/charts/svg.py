@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,19 +37,9 @@ Place = Callable[[float], float]
 
 
 def render(chart: Chart, *, wide: bool = False) -> str:
-    """The svg element of a chart; its shapes have tips, which a script of the page shows.
+    """The svg element of a chart; a script of the page shows the tips of its shapes.
 
-    Parameters
-    ----------
-    chart : Chart
-        What to draw.
-    wide : bool
-        Whether it has the whole width of the page: one row, without its name and without a legend.
-
-    Returns
-    -------
-    str
-        The element.
+    A `wide` one has the whole width of the page: one row, without its name and without a legend.
     """
     heat = next((mark for mark in chart.marks if isinstance(mark, HeatMap)), None)
     if heat is not None:
@@ -89,9 +79,8 @@ def _plane(chart: Chart) -> str:
     left, right, bottom = (60.0, 420.0, 344.0) if square else (54.0, _RIGHT, 200.0)
     draw = Drawing(bottom + 44 + _height(chart.keys, left), _label(chart))
     x, y = _scale(chart.x, chart.marks, left, right), _scale(chart.y, chart.marks, bottom, 24, "y")
-    draw.x_axis(
-        x, bottom, 24 if chart.x.grid else bottom, chart.x.label, 10 if chart.x.scale == "whole" else 5, chart.x
-    )
+    most = 10 if chart.x.scale == "whole" else 5
+    draw.x_axis(x, bottom, 24 if chart.x.grid else bottom, chart.x.label, most, chart.x)
     draw.y_axis(y, left, right, chart.y.label)
     for mark in chart.marks:
         _draw(draw, mark, x, y, (24, bottom), (left, right))
@@ -113,10 +102,9 @@ def _heat_map(chart: Chart, heat: HeatMap) -> str:
     draw.text(left, 14, chart.x.label, "axis")
     if chart.y.label and rows:
         draw.text(left - 7, top - 8, chart.y.label, "axis", "end", 12)
+    most = max(int(wide / 9), 2) if chart.x.names else None
     for j, name in columns:
-        draw.text(
-            left + wide * (j + 0.5), top - 8, name, "tick", "middle", max(int(wide / 9), 2) if chart.x.names else None
-        )
+        draw.text(left + wide * (j + 0.5), top - 8, name, "tick", "middle", most)
     for i, name in rows if high >= 11 else []:
         draw.text(left - 7, top + high * (i + 0.5) + 4, name, "tick", "end", int(left / 7.5))
     cells = _categories(heat) if heat.categories else _shades(heat)
@@ -177,7 +165,7 @@ def _scale(axis: Axis, marks: Iterable[Mark], start: float, stop: float, which: 
             case Box():
                 values += [mark.left, mark.right] if which == "x" else [mark.bottom, mark.top]
     scale = Scale.around(values, start, stop, axis.margin)
-    low, high = (end if end is not None else found for end, found in ((axis.low, scale.low), (axis.high, scale.high)))
+    low, high = scale.low if axis.low is None else axis.low, scale.high if axis.high is None else axis.high
     return Scale(low, high, start, stop)
 
 
@@ -214,13 +202,8 @@ def _draw(draw: Drawing, mark: Mark, x: Place, y: Place, ends: tuple[float, floa
                 draw.rect(x(begin), ends[1] - 5, x(end) - x(begin) - 1, 5, f"f-{tone}")
         case Text():
             anchor = {"left": "start", "center": "middle", "right": "end"}[mark.align]
-            draw.text(
-                x(mark.x) + (4 if mark.align == "left" else 0),
-                y(mark.y) + (-4 if mark.above else 4),
-                mark.text,
-                "tick",
-                anchor,
-            )
+            at_x, at_y = x(mark.x) + (4 if mark.align == "left" else 0), y(mark.y) + (-4 if mark.above else 4)
+            draw.text(at_x, at_y, mark.text, "tick", anchor)
 
 
 def _flow(keys: Sequence[Key], left: float) -> Iterator[tuple[float, int, Key]]:
@@ -269,15 +252,7 @@ def _n(value: float) -> str:
 
 
 class Scale:
-    """Values to pixels, from a low to a high end.
-
-    Parameters
-    ----------
-    low, high
-        The values at the ends.
-    start, stop
-        Their pixels.
-    """
+    """Values to pixels: those from `low` to `high` lie between `start` and `stop`."""
 
     def __init__(self, low: float, high: float, start: float, stop: float) -> None:
         if not high > low:
@@ -330,23 +305,13 @@ _POLYGONS: dict[str, list[tuple[float, float]]] = {
 
 
 class Drawing:
-    """Shapes in the order of drawing.
-
-    Parameters
-    ----------
-    height
-        Of the picture; all are equally wide.
-    label
-        What it shows, for those who cannot see it.
-    """
+    """Shapes in the order of drawing; the label is for those who cannot see the picture."""
 
     def __init__(self, height: float, label: str, width: float = WIDTH) -> None:
         self.width, self.height, self.label = width, height, label
         self._parts: list[str] = []
 
-    def _add(
-        self, tag: str, style: str, tip: str | None, places: Mapping[str, object], inner: str | None = None
-    ) -> None:
+    def _add(self, tag: str, style: str, tip: str | None, inner: str | None = None, /, **places: object) -> None:
         # A shape with a tip is reached by the pointer and, within a focused picture, by the arrow keys.
         hint = "" if tip is None else f' data-tip="{escape(tip)}"'
         at = "".join(f' {k.replace("_", "-")}="{_n(v) if isinstance(v, float) else v}"' for k, v in places.items())
@@ -354,43 +319,32 @@ class Drawing:
         self._parts.append(f'<{tag} class="{style}"{at}{hint}{end}')
 
     def text(
-        self,
-        x: float,
-        y: float,
-        text: object,
-        style: str = "t",
-        anchor: str = "start",
-        most: int | None = None,
+        self, x: float, y: float, text: object, style: str = "t", anchor: str = "start", most: int | None = None
     ) -> None:
         """Words on one line, cut in the middle where they are longer than `most`; the tip has all of them."""
         whole = line_of(text)
         if not whole:
             return
         shown = whole if most is None else formatting.shorten(whole, most)
-        places: dict[str, object] = {"x": float(x), "y": float(y)}
-        if anchor != "start":
-            places["text_anchor"] = anchor
-        self._add("text", style, whole if shown != whole else None, places, escape(shown))
+        where = {} if anchor == "start" else {"text_anchor": anchor}
+        tip = whole if shown != whole else None
+        self._add("text", style, tip, escape(shown), x=float(x), y=float(y), **where)
 
     def rect(
         self, x: float, y: float, width: float, height: float, style: str, tip: str | None = None, **more: object
     ) -> None:
         """A rectangle; nothing where it has no area."""
         if width > 0 and height > 0:
-            self._add(
-                "rect",
-                style,
-                tip,
-                {"x": float(x), "y": float(y), "width": float(width), "height": float(height)} | more,
-            )
+            places = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
+            self._add("rect", style, tip, **places, **more)
 
     def marker(self, x: float, y: float, r: float, shape: str, style: str, tip: str | None = None) -> None:
         """A circle, or the polygon of another marker."""
         if shape in ("circle", "hidden"):
-            self._add("circle", style, tip, {"cx": float(x), "cy": float(y), "r": float(r)})
+            self._add("circle", style, tip, cx=float(x), cy=float(y), r=float(r))
         else:
             corners = "L".join(f"{_n(x + r * a)} {_n(y + r * b)}" for a, b in _POLYGONS[shape])
-            self._add("path", style, tip, {"d": f"M{corners}Z"})
+            self._add("path", style, tip, d=f"M{corners}Z")
 
     def path(
         self,
@@ -407,36 +361,30 @@ class Drawing:
             if not kept or abs(point[0] - kept[-1][0]) >= 0.5 or abs(point[1] - kept[-1][1]) >= 0.5:
                 kept.append(point)
         if len(kept) > 1:
-            places: dict[str, object] = {
-                "d": "M" + "L".join(f"{_n(x)} {_n(y)}" for x, y in kept) + ("Z" if close else "")
-            }
-            if width is not None:
-                places["stroke_width"] = float(width)
+            line: dict[str, object] = {} if width is None else {"stroke_width": float(width)}
             if dashes:
-                places["stroke_dasharray"] = " ".join(_n(1.4 * dash) for dash in dashes)
-            self._add("path", style, tip, places)
+                line["stroke_dasharray"] = " ".join(_n(1.4 * dash) for dash in dashes)
+            corners = "L".join(f"{_n(x)} {_n(y)}" for x, y in kept)
+            self._add("path", style, tip, d=f"M{corners}{'Z' if close else ''}", **line)
 
-    def x_axis(
-        self, scale: Scale, y: float, top: float, name: str = "", most: int = 5, axis: Axis | None = None
-    ) -> None:
+    def x_axis(self, scale: Scale, y: float, top: float, name: str, most: int, axis: Axis) -> None:
         """Ticks below, faint lines above them, and the name at the right end."""
-        axis = axis or Axis()
         ticks = [t for t in scale.ticks(most) if axis.scale != "whole" or t == round(t)]
         texts = [f"{t:.0%}" for t in ticks] if axis.scale == "percent" else tick_texts(ticks)
         for value, text in zip(ticks, texts, strict=True):
             x = scale(value)
             if axis.grid:
-                self._add("line", "grid", None, {"x1": x, "y1": float(top), "x2": x, "y2": float(y)})
+                self._add("line", "grid", None, x1=x, y1=float(top), x2=x, y2=float(y))
             self.text(x, y + 15, text, "tick", "middle")
         if name:
             self.text(scale.stop, y + 33, name.partition("\n")[0], "axis", "end", 60)
 
-    def y_axis(self, scale: Scale, left: float, right: float, name: str = "", most: int = 5) -> None:
+    def y_axis(self, scale: Scale, left: float, right: float, name: str) -> None:
         """Ticks at the left, faint lines to the right, and the name above."""
-        ticks = scale.ticks(most)
+        ticks = scale.ticks()
         for value, text in zip(ticks, tick_texts(ticks), strict=True):
             y = scale(value)
-            self._add("line", "grid", None, {"x1": float(left), "y1": y, "x2": float(right), "y2": y})
+            self._add("line", "grid", None, x1=float(left), y1=y, x2=float(right), y2=y)
             self.text(left - 6, y + 4, text, "tick", "end")
         if name:
             self.text(left, min(scale.start, scale.stop) - 9, name, "axis", "start", 50)

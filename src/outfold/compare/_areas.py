@@ -18,10 +18,9 @@ from ._pair_test import (
     AlternativeLike,
     Findings,
     Hypothesis,
-    PairTest,
     compare_pair,
     notes_without_variance,
-    public,
+    pair_test,
     pvalues,
     standardised,
 )
@@ -56,7 +55,9 @@ def _delong(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypo
         unit="sample",
         notes=notes_without_variance(difference, error),
     )
-    return Findings(arrays, areas, compared.notes_on_pooling(ranked=True), description=_description(oof))
+    detail = f", placements averaged over {oof.n_repeats} repeats" if oof.n_repeats > 1 else ""
+    detail += "" if oof.groups is None else ", samples clustered in groups [Obuchowski 1997]"
+    return Findings(arrays, areas, compared.notes_on_pooling(ranked=True), detail)
 
 
 def _tails(z: NDArray[np.float64], error: NDArray[np.float64]) -> Tails:
@@ -64,13 +65,6 @@ def _tails(z: NDArray[np.float64], error: NDArray[np.float64]) -> Tails:
     greater, less = normal_tails(z)
     same = (error == 0) & (z == 0)
     return Tails(np.where(same, 1.0, greater), np.where(same, 1.0, less))
-
-
-def _description(oof: Predictions) -> str:
-    words = "DeLong's test of two areas under the ROC curve"
-    if oof.n_repeats > 1:
-        words += f", placements averaged over {oof.n_repeats} repeats"
-    return words if oof.groups is None else f"{words}, samples clustered in groups [Obuchowski 1997]"
 
 
 def _same_rows(compared: ComparedConfigs) -> NDArray[np.intp] | None:
@@ -163,18 +157,14 @@ def _of_pairs(
     return variances, wins
 
 
-DELONG = PairTest(
-    name="delong",
-    description="DeLong's test of two areas under the ROC curve",
-    reference="DeLong et al. 1988; Sun and Xu 2014",
-    statistic_name="z",
-    requirements=_NEEDS,
-    compute=_delong,
+@pair_test(
+    "DeLong's test of two areas under the ROC curve",
+    "DeLong et al. 1988; Sun and Xu 2014",
+    "z",
+    _NEEDS,
+    _delong,
     metric="roc_auc",
 )
-
-
-@public(DELONG)
 def delong(
     source: Source,
     metric: MetricLike | None,
@@ -193,24 +183,12 @@ def delong(
 
     {needs}
 
-    Parameters
-    ----------
-    {predictions}
+    Parameters: {predictions}
     metric : {"roc_auc"} or None
         The area under the ROC curve; use `bootstrap` for other areas.
-    {pair, alternative, confidence_level, rope}
-
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under two or more correlated
-       receiver operating characteristic curves: a nonparametric approach. Biometrics 44, 837-845.
-    .. [2] Sun, X. and Xu, W. (2014). Fast implementation of DeLong's algorithm for comparing the areas under correlated
-       receiver operating characteristic curves. IEEE Signal Processing Letters 21, 1389-1393.
-    .. [3] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data. Biometrics 53, 567-578.
+    {pair, alternative, test_level, rope}
+    Returns: {comparison}
+    References: {delong1988, sun2014, obuchowski1997}
 
     Examples
     --------
@@ -223,4 +201,4 @@ def delong(
     """
     if metric is None and isinstance(source, Predictions):
         metric = "roc_auc"
-    return compare_pair(DELONG, source, metric, a, b, Hypothesis(alternative, confidence_level, rope))
+    return compare_pair(delong, source, metric, a, b, alternative, confidence_level, rope)

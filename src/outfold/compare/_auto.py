@@ -19,7 +19,7 @@ from ..metrics import MetricLike
 from ..requirements import Requirement, in_words, met
 from ..results import Comparison, Comparisons, Omnibus
 from ..stats import pvalues as adjustments
-from ._areas import DELONG
+from ._areas import delong
 from ._compared import ComparedConfigs, Source
 from ._pair_test import (
     AlternativeLike,
@@ -33,9 +33,9 @@ from ._pair_test import (
     pairs_against,
     public,
 )
-from ._proportions import MCNEMAR, cochran_q
-from ._resampled_sets import PERMUTATION
-from ._resampling import F_5X2CV, T_BLOCKED_3X2, T_BLOCKED_MX2, T_CORRECTED
+from ._proportions import cochran_q, mcnemar
+from ._resampled_sets import permutation
+from ._resampling import f_5x2cv, t_blocked_3x2, t_blocked_mx2, t_corrected
 
 ComparedRequirement: TypeAlias = Requirement[ComparedConfigs]
 
@@ -118,31 +118,31 @@ DECISIONS: tuple[Decision, ...] = (
     Decision(
         (_ONE_SET, _GROUPS),
         (),
-        PERMUTATION,
+        find_test(permutation),
         "samples of a group are not independent, so that whole groups are swapped; McNemar's test would count every sample "
         "as independent",
     ),
     Decision(
         (_ONE_SET,),
         (_ZERO_ONE,),
-        MCNEMAR,
+        find_test(mcnemar),
         "on one test set only the samples that one has right and the other wrong tell the two apart",
     ),
     Decision(
         (_ONE_SET,),
         (_AREA,),
-        DELONG,
+        find_test(delong),
         "the two areas rest on the same samples, and DeLong's covariance accounts for that",
     ),
     Decision(
         (_ONE_SET,),
         (),
-        PERMUTATION,
+        find_test(permutation),
         "if the two were alike, swapping their predictions of a sample would change nothing; that needs no assumption on "
         "how the differences are distributed",
     ),
-    Decision((_LOO, _NO_GROUPS), (_ZERO_ONE,), MCNEMAR, _POOLED),
-    Decision((_LOO,), (_MEAN,), PERMUTATION, _POOLED),
+    Decision((_LOO, _NO_GROUPS), (_ZERO_ONE,), find_test(mcnemar), _POOLED),
+    Decision((_LOO,), (_MEAN,), find_test(permutation), _POOLED),
     Decision(
         (_SINGLE,),
         (),
@@ -153,16 +153,16 @@ DECISIONS: tuple[Decision, ...] = (
     Decision(
         (),
         (),
-        F_5X2CV,
+        find_test(f_5x2cv),
         "five repeats of two folds are the design of the combined 5x2cv F test, whose error rate is kept where the t tests "
         "on the same scores are liberal or depend on one of the ten differences",
     ),
-    Decision((), (), T_BLOCKED_3X2, _BALANCED.format("blocked 3x2")),
-    Decision((_FOUR_REPEATS,), (), T_BLOCKED_MX2, _BALANCED.format("balanced m x 2")),
+    Decision((), (), find_test(t_blocked_3x2), _BALANCED.format("blocked 3x2")),
+    Decision((_FOUR_REPEATS,), (), find_test(t_blocked_mx2), _BALANCED.format("balanced m x 2")),
     Decision(
         (),
         (),
-        T_CORRECTED,
+        find_test(t_corrected),
         "the splits share training samples, so that plain t tests find differences too often; the corrected one widens the "
         "variance by n_test/n_train",
     ),
@@ -190,7 +190,7 @@ def choose(compared: ComparedConfigs, hypothesis: Hypothesis) -> tuple[PairTest,
     return row.test, f"{row.test.name} was chosen for {words} by {compared.metric_name}: {row.why}."
 
 
-@public()
+@public
 def auto(
     source: Source,
     metric: MetricLike | None = None,
@@ -210,12 +210,10 @@ def auto(
     The splits and the kind of metric choose the test (the page on comparing has the table), never a pre-test on the data;
     ``.reason`` says which test and why. Where no test is valid, an error says what to do.
 
-    Parameters
-    ----------
-    {source, metric}
+    Parameters: {source, metric}
     a, b : str or int, or None
         The two configurations, by name or position. Without them all of `configs` are compared, as by `pairs`.
-    {configs, control, adjust, alternative, confidence_level, rope}
+    {configs, control, adjust, alternative, test_level, rope}
     **options
         Options of the test that is chosen.
 
@@ -224,10 +222,7 @@ def auto(
     Comparison or Comparisons
         A Comparison of two configurations, Comparisons of more.
 
-    Examples
-    --------
-    >>> import outfold as of
-    >>> scores = of.from_scores({"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81]}, n_train=60, n_test=30)
+    Examples: {folds}
     >>> found = of.compare.auto(scores, None, "a", "b")
     >>> found.method
     't_corrected'
@@ -272,7 +267,7 @@ ADJUSTMENTS = tuple(_ADJUST)
 _MANY = 3
 
 
-@public()
+@public
 def pairs(
     source: Source,
     metric: MetricLike | None = None,
@@ -292,24 +287,16 @@ def pairs(
     Where a test of all at once is valid (Cochran's Q, for right-or-wrong on one test set) it comes first. P values are
     adjusted for the number of pairs; intervals are those of single pairs.
 
-    Parameters
-    ----------
-    {source, metric, test, configs, control, adjust}
+    Parameters: {source, metric, test, configs, control, adjust}
     omnibus : bool
         Whether to test all at once first, where that is possible.
-    {alternative, confidence_level, rope, options}
+    {alternative, test_level, rope, options}
 
     Returns
     -------
     Comparisons
         A sequence of `Comparison`, one for each pair.
-
-    References
-    ----------
-    .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6,
-       65-70.
-    .. [2] Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate: a practical and powerful approach to
-       multiple testing. Journal of the Royal Statistical Society B 57, 289-300.
+    References: {holm1979, benjamini1995}
 
     Examples
     --------
@@ -372,7 +359,7 @@ def _adjusted(found: Comparisons, adjust: str) -> NDArray[np.float64] | None:
 
 def _first(compared: ComparedConfigs, hypothesis: Hypothesis, test: PairTest) -> tuple[Omnibus | None, str]:
     """The test of all at once, where one is valid for the design; else a sentence that says so."""
-    if compared.zero_one and test is MCNEMAR and compared.oof is not None:
+    if compared.zero_one and test.name == "mcnemar" and compared.oof is not None:
         return cochran_q(compared.oof, compared.metric, confidence_level=hypothesis.confidence_level), ""
     if not _one_test_set(compared) and compared.folds.layout != "loo":
         return None, "We skip an overall test: none is valid for the folds of one data set."

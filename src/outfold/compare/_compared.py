@@ -17,7 +17,7 @@ from ..data.notes import Note
 from ..data.plan import Plan
 from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores
-from ..exceptions import InputError, NeedError
+from ..exceptions import InputError, NeedError, invalid
 from ..metrics import Metric, MetricLike
 from ..metrics._scoring import Scoring, bind, fold_scores
 
@@ -42,10 +42,10 @@ class ComparedConfigs:
 
     def __init__(self, source: Source, metric: MetricLike | None, configs: Sequence[str | int] | None = None) -> None:
         if not isinstance(source, (Predictions, FoldScores)):
-            raise InputError(
-                argument="source",
-                needed="must be Predictions, as `collect` or `load` give, or the fold scores of `from_scores`",
-                given=f"got {type(source).__name__}",
+            raise invalid(
+                "source",
+                "must be Predictions, as `collect` or `load` give, or the fold scores of `from_scores`",
+                f"got {type(source).__name__}",
             )
         wanted = list(source.configs if configs is None else configs)
         index = [source.config_index(name) for name in wanted]
@@ -59,10 +59,8 @@ class ComparedConfigs:
         self.configs = tuple(source.configs[i] for i in index)
         if isinstance(source, FoldScores):
             if metric is not None and metric != source.metric:
-                raise InputError(
-                    argument="metric",
-                    needed=f"must be None or {source.metric!r}, by which these folds were scored",
-                    given=f"got {metric!r}",
+                raise invalid(
+                    "metric", f"must be None or {source.metric!r}, by which these folds were scored", f"got {metric!r}"
                 )
             self.oof: Predictions | None = None
             self.metric: Metric | None = None
@@ -123,7 +121,7 @@ class ComparedConfigs:
             return self
         repeat = check_count(repeat, "repeat", 0)
         if repeat >= self.oof.n_repeats:
-            raise InputError(argument="repeat", needed=f"must be in 0..{self.oof.n_repeats - 1}", given=f"got {repeat}")
+            raise invalid("repeat", f"must be in 0..{self.oof.n_repeats - 1}", f"got {repeat}")
         return self if self.oof.n_repeats == 1 else ComparedConfigs(self.oof.sel(repeat=repeat), self.metric)
 
     @cached_property

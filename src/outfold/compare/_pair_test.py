@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, get_args
 
@@ -17,7 +17,7 @@ from ..arguments import check_choice, check_confidence_level
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..docstrings import fill_docstring
-from ..exceptions import InputError, got
+from ..exceptions import InputError, got, invalid
 from ..metrics import MetricLike
 from ..requirements import Requirements, check_requirements, in_words
 from ..results import Alternative, Comparison, Comparisons, ComparisonTerms, PairArrays
@@ -35,17 +35,7 @@ ALTERNATIVES: tuple[str, ...] = (*get_args(Alternative), "greater", "less")
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What is asked of a test, whatever the test.
-
-    Attributes
-    ----------
-    alternative
-        Whether `a` differs from `b`, is ``better`` or ``worse``, or has a ``greater`` or a ``less`` metric.
-    confidence_level
-        Level of the interval; the test decides at one minus it.
-    rope
-        Half the width of the region of practical equivalence, in units of the metric, or None.
-    """
+    """What is asked of a test, whatever the test: the arguments of the public functions."""
 
     alternative: str = "two-sided"
     confidence_level: float = 0.95
@@ -56,8 +46,7 @@ class Hypothesis:
         check_choice(self.alternative, ALTERNATIVES, "alternative")
         rope = self.rope
         if rope is not None and not (isinstance(rope, (int, float, np.number)) and np.isfinite(rope) and rope >= 0):
-            needed = "must be a number from 0 on, in units of the metric"
-            raise InputError(argument="rope", needed=needed, given=got(rope))
+            raise invalid("rope", "must be a number from 0 on, in units of the metric", got(rope))
         object.__setattr__(self, "rope", None if rope is None else float(rope))
 
     def directed(self, greater_is_better: bool) -> Hypothesis:
@@ -76,22 +65,12 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a test finds for many pairs, and its caveats for all of them.
-
-    Attributes
-    ----------
-    arrays
-        The numbers, one entry for each pair.
-    scores
-        (C,) the metric of every configuration.
-    description
-        Replaces that of the test where there is more to say.
-    """
+    """What a test finds for many pairs, (C,) scores, caveats for all pairs, and what to add to its description."""
 
     arrays: PairArrays
     scores: NDArray[np.float64]
     notes: tuple[Note, ...] = ()
-    description: str | None = None
+    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,12 +89,12 @@ class PairTest:
         What it needs: the errors, the docs and the choice of `auto` come from here.
     compute
         ``compute(compared, pairs, hypothesis, **options)`` with pairs (P, 2) of positions.
+    options
+        Its options and their defaults, those of its function. With ``repeat`` it reads the predictions of one repeat.
     metric
         The metric where none is asked for and it fits the task; the default of the task otherwise.
     by_folds
         Whether it reads the scores of folds only; else it reads predictions.
-    by_repeat
-        Whether it has the option ``repeat``, since it reads the predictions of one repeat.
     directed
         Whether it can ask for better or worse.
     """
@@ -126,9 +105,9 @@ class PairTest:
     statistic_name: str
     requirements: Requirements[ComparedConfigs]
     compute: Callable[..., Findings]
+    options: Mapping[str, Any]
     metric: str | None = None
     by_folds: bool = False
-    by_repeat: bool = False
     directed: bool = True
 
     def compared(
@@ -141,15 +120,13 @@ class PairTest:
         self, compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, **options: Any
     ) -> Findings:
         """Check what it needs, then compute."""
-        if self.by_repeat:
-            compared = compared.of_repeat(options.pop("repeat", None))
+        options = {**self.options, **options}
+        compared = compared.of_repeat(options.pop("repeat", None))
         check_requirements(self.name, self.requirements, compared)
         if not self.directed and hypothesis.alternative != "two-sided":
-            raise InputError(
-                needed=f"{self.name} has no direction",
-                given=f"got `alternative={hypothesis.alternative!r}`",
-                remedy="Use `alternative='two-sided'`, or `t_corrected` for a one-sided test.",
-            )
+            given = f"got `alternative={hypothesis.alternative!r}`"
+            remedy = "Use `alternative='two-sided'`, or `t_corrected` for a one-sided test."
+            raise invalid(self.name, "has no direction", given, remedy)
         return self.compute(compared, pairs, hypothesis, **options)
 
 
@@ -172,15 +149,15 @@ def find_test(test: TestLike) -> PairTest:
         return TESTS[name]
     near = difflib.get_close_matches(name, TESTS, n=1)
     remedy = f"Did you mean {near[0]!r}?" if near else f"The tests of a pair are {', '.join(sorted(TESTS))}."
-    raise InputError(argument="test", needed="must be 'auto' or a test of a pair", given=got(name), remedy=remedy)
+    raise invalid("test", "must be 'auto' or a test of a pair", got(name), remedy)
 
 
 def check_options(test: PairTest, options: Mapping[str, Any]) -> None:
     """Refuse options that the test does not have."""
-    known = [*list(inspect.signature(test.compute).parameters)[3:], *(["repeat"] if test.by_repeat else [])]
     for option in options:
-        if option not in known:
-            has = f"it has {', '.join(f'`{name}`' for name in known)}" if known else "it has none"
+        if option not in test.options:
+            known = ", ".join(f"`{name}`" for name in test.options)
+            has = f"it has {known}" if known else "it has none"
             raise InputError(needed=f"`{option}` is no option of {test.name}", given=has)
 
 
@@ -188,17 +165,21 @@ def check_options(test: PairTest, options: Mapping[str, Any]) -> None:
 
 
 def compare_pair(
-    test: PairTest,
+    test: TestLike,
     source: Source,
     metric: MetricLike | None,
     a: str | int,
     b: str | int,
-    hypothesis: Hypothesis,
+    alternative: str,
+    confidence_level: float,
+    rope: float | None,
     **options: Any,
 ) -> Comparison:
     """The test of one pair."""
-    compared = test.compared(source, metric, (a, b))
-    return compare_pairs(test, compared, np.array([[0, 1]]), hypothesis, **options)[0]
+    hypothesis = Hypothesis(alternative, confidence_level, rope)
+    named = find_test(test)
+    compared = named.compared(source, metric, (a, b))
+    return compare_pairs(named, compared, np.array([[0, 1]]), hypothesis, **options)[0]
 
 
 def compare_pairs(
@@ -215,7 +196,7 @@ def compare_pairs(
         metric=compared.metric_name,
         greater_is_better=compared.greater_is_better,
         method=test.name,
-        description=found.description or test.description,
+        description=test.description + found.detail,
         reference=test.reference,
         statistic_name=test.statistic_name,
         plan=str(compared.plan),
@@ -302,10 +283,6 @@ _TEXTS = {
         "    metric: a smaller loss is better. ``greater`` and ``less`` ask whether the difference of the metric is above or\n"
         "    below 0, whatever its direction. The interval is always two-sided."
     ),
-    "confidence_level": (
-        "confidence_level : float\n"
-        "    Level of the confidence interval. The test decides at alpha = 1 - confidence_level."
-    ),
     "rope": (
         "rope : float or None\n"
         "    Half the width of the region of practical equivalence, in units of the metric. The result then says whether the\n"
@@ -331,24 +308,75 @@ _TEXTS = {
         "rng : int, Generator, SeedSequence or None\n"
         "    Seed of the simulations. The same int gives the same result; None draws a new seed."
     ),
+    "omnibus_level": "confidence_level : float\n    The test decides at alpha = 1 - confidence_level.",
+    "omnibus": "Omnibus\n    Statistic, degrees of freedom and p value of the test of all configurations at once.",
     "comparison": "Comparison\n    Difference, interval, p value, effect sizes and caveats.",
+    "folds": (
+        ">>> import outfold as of\n"
+        '>>> scores = of.from_scores({"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81]}, n_train=60, n_test=30)'
+    ),
+    "five_by_two": (
+        ">>> import outfold as of\n"
+        ">>> a = [0.82, 0.79, 0.85, 0.81, 0.84, 0.80, 0.83, 0.82, 0.81, 0.85]\n"
+        ">>> b = [0.80, 0.80, 0.81, 0.80, 0.82, 0.79, 0.80, 0.81, 0.80, 0.81]\n"
+        '>>> scores = of.from_scores({"a": a, "b": b}, n_train=50, n_test=50, design="5x2cv")'
+    ),
+    "blocked": (
+        ">>> import outfold as of\n"
+        ">>> a, b = [0.82, 0.79, 0.85, 0.81, 0.84, 0.80], [0.80, 0.80, 0.81, 0.80, 0.82, 0.79]\n"
+        '>>> scores = of.from_scores({"a": a, "b": b}, n_train=50, n_test=50, design="blocked")'
+    ),
+    "errors": (
+        ">>> import outfold as of\n"
+        ">>> errors = [[0.1, 0.3], [0.2, 0.2], [0.4, 0.5], [0.0, 0.3], [0.1, 0.2], [0.3, 0.2], [0.2, 0.6], [0.1, 0.1]]\n"
+        '>>> oof = of.from_arrays(None, errors, configs=["a", "b"], response="pointwise")'
+    ),
+    "prompts": (
+        ">>> import outfold as of\n"
+        ">>> right = [[1, 0]] * 11 + [[0, 1]] + [[1, 1]] * 40\n"
+        '>>> oof = of.from_arrays(None, right, configs=["new prompt", "old prompt"], response="pointwise")'
+    ),
+    "three_models": (
+        ">>> import outfold as of\n"
+        ">>> right = [[1, 1, 0]] * 9 + [[0, 1, 1]] * 4 + [[1, 0, 0]] * 2 + [[1, 1, 1]] * 30\n"
+        '>>> oof = of.from_arrays(None, right, response="pointwise")'
+    ),
+    "disagreeing": (
+        ">>> import outfold as of\n"
+        ">>> right = [[1, 0]] * 15 + [[0, 1]] * 5 + [[1, 1]] * 60\n"
+        '>>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")'
+    ),
 }
 
 
-def public(test: PairTest | None = None) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Publish a function: fill its docstring, say where the metric belongs, and list the `test` that it applies."""
+def public(function: Callable[P, T], needs: str = "") -> Callable[P, T]:
+    """Publish a function: fill its docstring, and say where the metric belongs."""
 
-    def decorate(function: Callable[P, T]) -> Callable[P, T]:
-        @wraps(function)
-        def checked(*args: P.args, **kwargs: P.kwargs) -> T:
-            _refuse_misplaced(function.__name__, args, kwargs)
-            return function(*args, **kwargs)
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        _refuse_misplaced(function.__name__, args, kwargs)
+        return function(*args, **kwargs)
 
-        texts = _TEXTS
-        if test is not None:
-            TESTS[test.name] = test
-            texts = {**_TEXTS, "needs": f"This test needs {in_words(test.requirements)}."}
-        return fill_docstring(checked, texts)
+    return fill_docstring(checked, {**_TEXTS, "needs": needs})
+
+
+def pair_test(
+    description: str,
+    reference: str,
+    statistic_name: str,
+    requirements: Requirements[ComparedConfigs],
+    compute: Callable[..., Findings],
+    **more: Any,
+) -> Callable[[Callable[P, Comparison]], Callable[P, Comparison]]:
+    """Declare a public function to be a test of a pair, which `compute` does; its name and options are the function's."""
+
+    def decorate(function: Callable[P, Comparison]) -> Callable[P, Comparison]:
+        every = inspect.signature(function).parameters.values()
+        asked = {field.name for field in fields(Hypothesis)}
+        options = {p.name: p.default for p in every if p.kind is p.KEYWORD_ONLY and p.name not in asked}
+        name = function.__name__
+        TESTS[name] = PairTest(name, description, reference, statistic_name, requirements, compute, options, **more)
+        return public(function, f"This test needs {in_words(requirements)}.")
 
     return decorate
 
@@ -362,21 +390,13 @@ def _refuse_misplaced(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     several = isinstance(metric, (list, tuple))
     if several or isinstance(metric, (int, np.integer)) or (metric in configs and metric not in known):
         what = "a list" if several else f"the configuration {metric!r}"
-        raise InputError(
-            argument="metric",
-            needed="is the second argument",
-            given=f"got {what} there",
-            remedy=f"Call `{name}({_right_order(source, given)})`.",
-        )
+        remedy = f"Call `{name}({_right_order(source, given)})`."
+        raise invalid("metric", "is the second argument", f"got {what} there", remedy)
     for option in ("a", "b"):
         value = given.get(option)
         if isinstance(value, str) and value in known and value not in configs:
-            raise InputError(
-                argument=option,
-                needed="must be a configuration",
-                given=f"got the metric {value!r}",
-                remedy=f"The metric is the second argument: `{name}({_right_order(source, given)})`.",
-            )
+            remedy = f"The metric is the second argument: `{name}({_right_order(source, given)})`."
+            raise invalid(option, "must be a configuration", f"got the metric {value!r}", remedy)
 
 
 def _right_order(source: Any, given: Mapping[str, Any]) -> str:

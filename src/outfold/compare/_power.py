@@ -18,7 +18,7 @@ from ..arguments import RngLike, as_seed, check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores
-from ..exceptions import InputError, NeedError, got
+from ..exceptions import InputError, NeedError, got, invalid
 from ..io.convert import from_arrays
 from ..metrics import MetricLike
 from ..metrics._scoring import bind
@@ -343,7 +343,7 @@ class _Size:
         return cls(None if n is None else check_count(n, "n", 2), n_simulations, as_seed(rng))
 
 
-@public()
+@public
 def power(
     source: Source,
     metric: MetricLike | None,
@@ -366,23 +366,17 @@ def power(
     expected difference the one asked for. It fits no model, so that chance in the training sets counts only as far as the
     predictions show it.
 
-    Parameters
-    ----------
-    {simulated, metric, pair}
+    Parameters: {simulated, metric, pair}
     difference : float or array-like of float
         The true difference, metric of `a` minus metric of `b`; several for a curve. At 0 the power is the type I error.
-    {test, n, alternative, confidence_level, n_simulations, simulation_rng, options}
+    {test, n, alternative, test_level, n_simulations, simulation_rng, options}
 
     Returns
     -------
     Power
         The power at each difference, with its standard error.
 
-    Examples
-    --------
-    >>> import outfold as of
-    >>> right = [[1, 0]] * 15 + [[0, 1]] * 5 + [[1, 1]] * 60
-    >>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")
+    Examples: {disagreeing}
     >>> of.compare.power(oof, "mean", "new", "old", 0.2, test="mcnemar", n_simulations=200)
     <Power of mcnemar at +0.2000 mean, n = 80: 0.980>
     """
@@ -400,12 +394,12 @@ def power(
     except (TypeError, ValueError):
         asked = np.empty(0)
     if asked.ndim > 1 or not asked.size or not np.isfinite(asked).all():
-        raise InputError(argument="difference", needed="must be a number, or several in a row", given=got(difference))
+        raise invalid("difference", "must be a number, or several in a row", got(difference))
     found = np.array([simulator.power(float(d)) for d in np.atleast_1d(asked)])
     return _result(simulator, asked, found.reshape(asked.shape))
 
 
-@public()
+@public
 def detectable(
     source: Source,
     metric: MetricLike | None,
@@ -425,28 +419,22 @@ def detectable(
 
     It simulates as `power` does, and finds the difference by bisection.
 
-    Parameters
-    ----------
-    {simulated, metric, pair, test}
+    Parameters: {simulated, metric, pair, test}
     power : float
         The power wanted.
-    {n, alternative, confidence_level, n_simulations, simulation_rng, options}
+    {n, alternative, test_level, n_simulations, simulation_rng, options}
 
     Returns
     -------
     Power
         The difference, and the power that the test has there.
 
-    Examples
-    --------
-    >>> import outfold as of
-    >>> right = [[1, 0]] * 15 + [[0, 1]] * 5 + [[1, 1]] * 60
-    >>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")
+    Examples: {disagreeing}
     >>> of.compare.detectable(oof, "mean", "new", "old", test="mcnemar", n_simulations=200)
     <Power of mcnemar at +0.1593 mean, n = 80: 0.800>
     """
     if not (isinstance(power, (int, float, np.number)) and 1 - confidence_level < power < 1):
-        raise InputError(argument="power", needed="must lie between alpha and 1, such as 0.8", given=got(power))
+        raise invalid("power", "must lie between alpha and 1, such as 0.8", got(power))
     simulator = _simulator(
         source,
         metric,

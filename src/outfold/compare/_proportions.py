@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -12,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..arguments import check_choice, check_confidence_level
 from ..data.notes import Note
-from ..exceptions import InputError
+from ..exceptions import InputError, invalid
 from ..metrics import MetricLike
 from ..requirements import INDEPENDENT_SAMPLES, PREDICTIONS, Requirement, Requirements, check_requirements
 from ..results import Comparison, Omnibus, PairArrays
@@ -23,9 +21,9 @@ from ._pair_test import (
     AlternativeLike,
     Findings,
     Hypothesis,
-    PairTest,
     compare_pair,
     default_metric,
+    pair_test,
     public,
     pvalues,
     standardised,
@@ -39,17 +37,16 @@ _FEW = 10
 _METRIC = "accuracy"
 
 _WORDS: dict[paired.McNemar, str] = {
-    "plain": "McNemar's test, chi2 without correction",
-    "edwards": "McNemar's test, chi2 with Edwards' correction",
-    "exact": "McNemar's test, exact binomial",
-    "midp": "McNemar's test, mid-p binomial",
+    "plain": "chi2 without correction",
+    "edwards": "chi2 with Edwards' correction",
+    "exact": "exact binomial",
+    "midp": "mid-p binomial",
 }
 
 
 # -- right and wrong -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
 class Correctness:
     """Which samples every configuration predicts correctly.
 
@@ -59,35 +56,19 @@ class Correctness:
         (C, N) 1 where the prediction is correct, else 0, whatever the direction of the metric.
     sign
         1 where the metric is the share of correct predictions, -1 where it is that of wrong ones.
+    n, right, scores
+        Number of samples, (C,) number of correct predictions, (C,) the metric.
     """
 
-    hits: NDArray[np.integer]
-    sign: int
-
-    @property
-    def n(self) -> int:
-        """Number of samples."""
-        return int(self.hits.shape[1])
-
-    @cached_property
-    def right(self) -> NDArray[np.int64]:
-        """(C,) number of correct predictions."""
-        right: NDArray[np.int64] = self.hits.sum(axis=1, dtype=np.int64)
-        return right
-
-    @cached_property
-    def scores(self) -> NDArray[np.float64]:
-        """(C,) the metric."""
-        return (self.right if self.sign > 0 else self.n - self.right) / self.n
+    def __init__(self, compared: ComparedConfigs) -> None:
+        assert compared.hits is not None  # the tests require it
+        self.hits, self.sign, self.n = compared.hits, compared.sign, int(compared.hits.shape[1])
+        self.right: NDArray[np.int64] = self.hits.sum(axis=1, dtype=np.int64)
+        self.scores = (self.right if self.sign > 0 else self.n - self.right) / self.n
 
     def in_units(self, interval: NDArray[np.float64]) -> NDArray[np.float64]:
         """(P, 2) an interval of differences of shares of correct predictions, in the direction of the metric."""
         return interval if self.sign > 0 else -interval[:, ::-1] + 0.0
-
-
-def _correctness(compared: ComparedConfigs) -> Correctness:
-    assert compared.hits is not None  # the tests require it
-    return Correctness(compared.hits, compared.sign)
 
 
 _ONE_PREDICTION: Requirement[ComparedConfigs] = Requirement(
@@ -113,13 +94,12 @@ def _mcnemar(
     pairs: NDArray[np.intp],
     hypothesis: Hypothesis,
     *,
-    method: str = "auto",
-    repeat: int | None = None,
+    method: str,
 ) -> Findings:
     check_choice(method, get_args(McNemarMethod), "method")
-    found = _correctness(compared)
+    found = Correctness(compared)
     b, c = paired.only_one_right(found.hits, pairs)
-    used = _methods(method, b + c)
+    used = np.where(b + c < EXACT_BELOW, "exact", "plain") if method == "auto" else np.full(len(b), method)
     tails, statistic = _by_method(used, b, c)
     interval = paired.mcnemar_interval(b, c, found.n, tails, hypothesis.confidence_level)
     chosen = set(used.tolist())
@@ -132,21 +112,9 @@ def _mcnemar(
         notes=_notes_on_few(b + c, hypothesis),
         details={"only_a": b, "only_b": c, "by": used},
     )
-    described = (
-        _WORDS[chosen.pop()] if len(chosen) == 1 else f"McNemar's test, exact below {EXACT_BELOW} discordant, else chi2"
-    )
-    return Findings(
-        arrays,
-        found.scores,
-        compared.notes_on_pooling(),
-        description=f"{described}; Tango's score interval, corrected alike",
-    )
-
-
-def _methods(method: str, discordant: NDArray[np.int64]) -> NDArray[np.str_]:
-    if method == "auto":
-        return np.where(discordant < EXACT_BELOW, "exact", "plain")
-    return np.full(len(discordant), method)
+    how = _WORDS[chosen.pop()] if len(chosen) == 1 else f"exact below {EXACT_BELOW} discordant, else chi2"
+    detail = f", {how}; Tango's score interval, corrected alike"
+    return Findings(arrays, found.scores, compared.notes_on_pooling(), detail)
 
 
 def _by_method(used: NDArray[np.str_], b: NDArray[np.int64], c: NDArray[np.int64]) -> tuple[Tails, NDArray[np.float64]]:
@@ -184,19 +152,7 @@ def _notes_on_few(discordant: NDArray[np.int64], hypothesis: Hypothesis) -> dict
     return out
 
 
-MCNEMAR = PairTest(
-    name="mcnemar",
-    description="McNemar's test",
-    reference="McNemar 1947; Tango 1998",
-    statistic_name="chi2",
-    requirements=_NEEDS,
-    by_repeat=True,
-    compute=_mcnemar,
-    metric=_METRIC,
-)
-
-
-@public(MCNEMAR)
+@pair_test("McNemar's test", "McNemar 1947; Tango 1998", "chi2", _NEEDS, _mcnemar, metric=_METRIC)
 def mcnemar(
     source: Source,
     metric: MetricLike | None,
@@ -217,40 +173,25 @@ def mcnemar(
 
     {needs}
 
-    Parameters
-    ----------
-    {predictions, right_or_wrong, pair}
+    Parameters: {predictions, right_or_wrong, pair}
     method : {"auto", "plain", "edwards", "exact", "midp"}
         ``plain`` is (b-c)^2 / (b+c) against chi2 with 1 degree of freedom, ``edwards`` the same with max(|b-c|-1, 0),
         ``exact`` the binomial test of b among b+c, ``midp`` that test with half the probability of b. ``auto`` is exact
         below 50 discordant samples and plain from there on.
-    {repeat, alternative, confidence_level, rope}
+    {repeat, alternative, test_level, rope}
+    Returns: {comparison}
+    References: {mcnemar1947, tango1998}
 
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    .. [1] McNemar, Q. (1947). Note on the sampling error of the difference between correlated proportions or percentages.
-       Psychometrika 12, 153-157.
-    .. [2] Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the paired-sample
-       design. Statistics in Medicine 17, 891-908.
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> right = [[1, 0]] * 11 + [[0, 1]] + [[1, 1]] * 40
-    >>> oof = of.from_arrays(None, right, configs=["new prompt", "old prompt"], response="pointwise")
+    Examples: {prompts}
     >>> of.compare.mcnemar(oof, "mean", "new prompt", "old prompt")
     <Comparison mcnemar new prompt - old prompt: mean +0.1923, p = 0.0063>
     """
-    hypothesis = Hypothesis(alternative, confidence_level, rope)
-    return compare_pair(MCNEMAR, source, metric, a, b, hypothesis, method=method, repeat=repeat)
+    options = {"method": method, "repeat": repeat}
+    return compare_pair(mcnemar, source, metric, a, b, alternative, confidence_level, rope, **options)
 
 
 def _z_proportions(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> Findings:
-    found = _correctness(compared)
+    found = Correctness(compared)
     b, c = paired.only_one_right(found.hits, pairs)
     x1, x2 = found.right[pairs].T
     z = paired.proportions_statistic(x1, x2, found.n, found.n)
@@ -264,19 +205,14 @@ def _z_proportions(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesi
     return Findings(arrays, found.scores, (shared, *compared.notes_on_pooling()))
 
 
-Z_PROPORTIONS = PairTest(
-    name="z_proportions",
-    description="z test of two proportions, pooled variance; Mee's score interval",
-    reference="Raschka 2018, sect. 4.2; Mee 1984",
-    statistic_name="z",
-    requirements=_NEEDS,
-    by_repeat=True,
-    compute=_z_proportions,
+@pair_test(
+    "z test of two proportions, pooled variance; Mee's score interval",
+    "Raschka 2018, sect. 4.2; Mee 1984",
+    "z",
+    _NEEDS,
+    _z_proportions,
     metric=_METRIC,
 )
-
-
-@public(Z_PROPORTIONS)
 def z_proportions(
     source: Source,
     metric: MetricLike | None,
@@ -290,39 +226,24 @@ def z_proportions(
 ) -> Comparison:
     """Difference of two shares of right answers, as if the two models had been tested on different samples.
 
-    z = (p1 - p2) / sqrt(2 p (1-p) / n) with p the mean of the two [1]_. The test needs independent test sets, and a shared
-    test set is not (OF309). Where the models agree it wastes most of what the samples say: use `mcnemar` instead. The
-    interval is Mee's score interval [2]_, the dual of this z.
+    z = (p1 - p2) / sqrt(2 p (1-p) / n) with p the mean of the two (section 4.2 of [1]_). The test needs independent
+    test sets, and a shared test set is not (OF309). Where the models agree it wastes most of what the samples say: use
+    `mcnemar` instead. The interval is Mee's score interval [2]_, the dual of this z.
 
     {needs}
 
-    Parameters
-    ----------
-    {predictions, right_or_wrong, pair, repeat, alternative, confidence_level, rope}
+    Parameters: {predictions, right_or_wrong, pair, repeat, alternative, test_level, rope}
+    Returns: {comparison}
+    References: {raschka2018, mee1984}
 
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    .. [1] Raschka, S. (2018). Model evaluation, model selection, and algorithm selection in machine learning.
-       arXiv:1811.12808, section 4.2.
-    .. [2] Mee, R. W. (1984). Confidence bounds for the difference between two probabilities. Biometrics 40, 1175-1176.
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> right = [[1, 0]] * 11 + [[0, 1]] + [[1, 1]] * 40
-    >>> oof = of.from_arrays(None, right, configs=["new prompt", "old prompt"], response="pointwise")
+    Examples: {prompts}
     >>> of.compare.z_proportions(oof, "mean", "new prompt", "old prompt")
     <Comparison z_proportions new prompt - old prompt: mean +0.1923, p = 0.0021>
     """
-    hypothesis = Hypothesis(alternative, confidence_level, rope)
-    return compare_pair(Z_PROPORTIONS, source, metric, a, b, hypothesis, repeat=repeat)
+    return compare_pair(z_proportions, source, metric, a, b, alternative, confidence_level, rope, repeat=repeat)
 
 
-@public()
+@public
 def cochran_q(
     source: Source,
     metric: MetricLike | None = None,
@@ -336,33 +257,18 @@ def cochran_q(
     Q has a chi2 distribution with M-1 degrees of freedom [1]_; for two models it is McNemar's plain test. After a rejection
     compare the pairs with `pairs`, which adjusts their p values.
 
-    Parameters
-    ----------
-    {predictions, right_or_wrong, configs}
-    confidence_level : float
-        The test decides at alpha = 1 - confidence_level.
-    {repeat}
+    Parameters: {predictions, right_or_wrong, configs, omnibus_level, repeat}
+    Returns: {omnibus}
+    References: {cochran1950}
 
-    Returns
-    -------
-    Omnibus
-        Statistic, degrees of freedom and p value of the test of all configurations at once.
-
-    References
-    ----------
-    .. [1] Cochran, W. G. (1950). The comparison of percentages in matched samples. Biometrika 37, 256-266.
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> right = [[1, 1, 0]] * 9 + [[0, 1, 1]] * 4 + [[1, 0, 0]] * 2 + [[1, 1, 1]] * 30
-    >>> of.compare.cochran_q(of.from_arrays(None, right, response="pointwise"), "mean")
+    Examples: {three_models}
+    >>> of.compare.cochran_q(oof, "mean")
     <Omnibus cochran_q of 3 configurations: p = 0.0115>
     """
     return _omnibus("cochran_q", source, metric, configs, confidence_level, repeat)
 
 
-@public()
+@public
 def f_looney(
     source: Source,
     metric: MetricLike | None = None,
@@ -376,28 +282,12 @@ def f_looney(
     A two-way analysis of variance, samples by models: the mean square of the models over that of what remains, with M-1 and
     (M-1)(n-1) degrees of freedom [1]_.
 
-    Parameters
-    ----------
-    {predictions, right_or_wrong, configs}
-    confidence_level : float
-        The test decides at alpha = 1 - confidence_level.
-    {repeat}
+    Parameters: {predictions, right_or_wrong, configs, omnibus_level, repeat}
+    Returns: {omnibus}
+    References: {looney1988}
 
-    Returns
-    -------
-    Omnibus
-        Statistic, degrees of freedom and p value of the test of all configurations at once.
-
-    References
-    ----------
-    .. [1] Looney, S. W. (1988). A statistical technique for comparing the accuracies of several classifiers. Pattern
-       Recognition Letters 8, 5-9.
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> right = [[1, 1, 0]] * 9 + [[0, 1, 1]] * 4 + [[1, 0, 0]] * 2 + [[1, 1, 1]] * 30
-    >>> of.compare.f_looney(of.from_arrays(None, right, response="pointwise"), "mean")
+    Examples: {three_models}
+    >>> of.compare.f_looney(oof, "mean")
     <Omnibus f_looney of 3 configurations: p = 0.0101>
     """
     return _omnibus("f_looney", source, metric, configs, confidence_level, repeat)
@@ -419,17 +309,13 @@ def _omnibus(
 ) -> Omnibus:
     level = check_confidence_level(confidence_level)
     compute, statistic_name, description, reference = _OMNIBUS[name]
-    compared = ComparedConfigs(source, default_metric(source, metric, _METRIC), configs)
-    compared = compared.of_repeat(repeat)
+    compared = ComparedConfigs(source, default_metric(source, metric, _METRIC), configs).of_repeat(repeat)
     check_requirements(name, _NEEDS, compared)
-    found = _correctness(compared)
+    found = Correctness(compared)
     test = compute(found.hits)
     if np.isnan(test.pvalue):
-        raise InputError(
-            argument=name,
-            needed="is undefined here: on every sample the same models are right",
-            remedy="Use cochran_q.",
-        )
+        needed = "is undefined here: on every sample the same models are right"
+        raise invalid(name, needed, remedy="Use cochran_q.")
     return Omnibus(
         metric=compared.metric_name,
         greater_is_better=compared.greater_is_better,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..arguments import RngLike, as_seed, check_choice, check_count
 from ..data.notes import Note
-from ..exceptions import InputError
+from ..exceptions import InputError, invalid
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, bind, group_notes, jackknife_scores, sample_bootstrap
 from ..requirements import PREDICTIONS
@@ -24,10 +24,9 @@ from ._pair_test import (
     AlternativeLike,
     Findings,
     Hypothesis,
-    PairTest,
     compare_pair,
     notes_without_variance,
-    public,
+    pair_test,
     pvalues,
     standardised,
 )
@@ -48,20 +47,20 @@ def _bootstrap(
     pairs: NDArray[np.intp],
     hypothesis: Hypothesis,
     *,
-    n_resamples: int = 10_000,
-    method: str = "bca",
-    stratify: bool = False,
-    rng: RngLike = 0,
+    n_resamples: int,
+    method: str,
+    stratify: bool,
+    rng: RngLike,
 ) -> Findings:
     check_choice(method, get_args(BootstrapMethod), "method")
-    n_resamples, seed = check_count(n_resamples, "n_resamples", _LEAST), as_seed(rng)
-    if (n_resamples + 1) * (1 - hypothesis.confidence_level) / 2 < 1:
-        raise InputError(
-            argument="n_resamples",
-            needed=f"must be at least {int(2 / (1 - hypothesis.confidence_level)) + 1:,} for an interval at "
-            f"{hypothesis.confidence_level:g}",
-            given=f"got {n_resamples}",
-        )
+    n_resamples, seed, level = (
+        check_count(n_resamples, "n_resamples", _LEAST),
+        as_seed(rng),
+        hypothesis.confidence_level,
+    )
+    if (n_resamples + 1) * (1 - level) / 2 < 1:
+        least = int(2 / (1 - level)) + 1
+        raise invalid("n_resamples", f"must be at least {least:,} for an interval at {level:g}", f"got {n_resamples}")
     scoring = compared.scoring
     observed = defined_scores(scoring)
     draws = np.concatenate([scoring.scores(w) for w in sample_bootstrap(scoring, stratify, seed).blocks(n_resamples)])
@@ -73,7 +72,7 @@ def _bootstrap(
         )
     jackknife = jackknife_scores(scoring) if method == "bca" else None
     difference = _observed(observed, pairs)
-    tails, interval, spread = _inverted(compared.sign, kept, jackknife, difference, pairs, hypothesis.confidence_level)
+    tails, interval, spread = _inverted(compared.sign, kept, jackknife, difference, pairs, level)
     undefined = (spread == 0) & (difference != 0)
     p = np.where(undefined, np.nan, pvalues(hypothesis, tails))
     interval[undefined] = np.nan
@@ -86,12 +85,9 @@ def _bootstrap(
         **sample_wins(compared, pairs),
     )
     words = "BCa" if method == "bca" else "percentile"
-    return Findings(
-        arrays,
-        observed,
-        (*_notes_on_draws(len(draws) - len(kept), len(draws)), *group_notes(scoring), *_pooled(compared)),
-        description=f"paired bootstrap, {words} interval and its dual p, {n_resamples:,} draws of {_unit_words(scoring)}",
-    )
+    detail = f", {words} interval and its dual p, {n_resamples:,} draws of {_unit_words(scoring)}"
+    notes = (*_notes_on_draws(len(draws) - len(kept), len(draws)), *group_notes(scoring), *_pooled(compared))
+    return Findings(arrays, observed, notes, detail)
 
 
 def _inverted(
@@ -135,23 +131,11 @@ def _observed(scores: NDArray[np.float64], pairs: NDArray[np.intp]) -> NDArray[n
 
 def _notes_on_draws(n_undefined: int, n: int) -> Iterable[Note]:
     if n_undefined:
-        yield Note(
-            "OF201",
-            f"{n_undefined:,} draws ({n_undefined / n:.1%}) could not be scored and were left out: a class was missing.",
-        )
+        which = f"{n_undefined:,} draws ({n_undefined / n:.1%})"
+        yield Note("OF201", f"{which} could not be scored and were left out: a class was missing.")
 
 
-BOOTSTRAP = PairTest(
-    name="bootstrap",
-    description="paired bootstrap",
-    reference="Efron 1987",
-    statistic_name="",
-    requirements=(PREDICTIONS,),
-    compute=_bootstrap,
-)
-
-
-@public(BOOTSTRAP)
+@pair_test("paired bootstrap", "Efron 1987", "", (PREDICTIONS,), _bootstrap)
 def bootstrap(
     source: Source,
     metric: MetricLike | None,
@@ -174,47 +158,28 @@ def bootstrap(
 
     {needs}
 
-    Parameters
-    ----------
-    {predictions, metric, pair, n_resamples}
+    Parameters: {predictions, metric, pair, n_resamples}
     method : {"bca", "percentile"}
         ``bca`` corrects the interval for bias and acceleration [1]_.
     stratify : bool
         Whether to draw within classes, so that every draw has all of them.
-    {rng, alternative, confidence_level, rope}
+    {rng, alternative, test_level, rope}
+    Returns: {comparison}
+    References: {efron1987}
 
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    .. [1] Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association 82,
-       171-185.
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> errors = [[0.1, 0.3], [0.2, 0.2], [0.4, 0.5], [0.0, 0.3], [0.1, 0.2], [0.3, 0.2], [0.2, 0.6], [0.1, 0.1]]
-    >>> oof = of.from_arrays(None, errors, configs=["a", "b"], response="pointwise")
+    Examples: {errors}
     >>> of.compare.bootstrap(oof, "mean", "a", "b", n_resamples=1000)
     <Comparison bootstrap a - b: mean -0.1250, p = 0.0181>
     """
-    hypothesis = Hypothesis(alternative, confidence_level, rope)
     options = {"n_resamples": n_resamples, "method": method, "stratify": stratify, "rng": rng}
-    return compare_pair(BOOTSTRAP, source, metric, a, b, hypothesis, **options)
+    return compare_pair(bootstrap, source, metric, a, b, alternative, confidence_level, rope, **options)
 
 
 # ---------------------------------------------------------------------------------- permutation
 
 
 def _permutation(
-    compared: ComparedConfigs,
-    pairs: NDArray[np.intp],
-    hypothesis: Hypothesis,
-    *,
-    n_resamples: int = 10_000,
-    rng: RngLike = 0,
+    compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, *, n_resamples: int, rng: RngLike
 ) -> Findings:
     n_resamples, seed = check_count(n_resamples, "n_resamples", _LEAST), as_seed(rng)
     scoring = compared.scoring
@@ -235,12 +200,8 @@ def _permutation(
         **sample_effects(compared, pairs),
     )
     drawn = "all swaps" if exact.all() else f"{n_resamples:,} random swaps, all of them where there are fewer"
-    return Findings(
-        arrays,
-        observed,
-        (*group_notes(scoring), *_pooled(compared)),
-        description=f"permutation of the two models by {_unit_words(scoring, 1)}, {drawn}; {how}",
-    )
+    detail = f" by {_unit_words(scoring, 1)}, {drawn}; {how}"
+    return Findings(arrays, observed, (*group_notes(scoring), *_pooled(compared)), detail)
 
 
 def _percentile_interval(
@@ -359,17 +320,7 @@ def _score_of(kernels: list[tuple[Kernel, NDArray[np.intp]]], masks: NDArray[np.
     return total / len(kernels)
 
 
-PERMUTATION = PairTest(
-    name="permutation",
-    description="permutation test",
-    reference="Fisher 1935; Hartigan 1969",
-    statistic_name="",
-    requirements=(PREDICTIONS,),
-    compute=_permutation,
-)
-
-
-@public(PERMUTATION)
+@pair_test("permutation of the two models", "Fisher 1935; Hartigan 1969", "", (PREDICTIONS,), _permutation)
 def permutation(
     source: Source,
     metric: MetricLike | None,
@@ -393,33 +344,19 @@ def permutation(
 
     {needs}
 
-    Parameters
-    ----------
-    {predictions, metric, pair}
+    Parameters: {predictions, metric, pair}
     n_resamples : int
         Number of random swaps.
-    {rng, alternative, confidence_level, rope}
+    {rng, alternative, test_level, rope}
+    Returns: {comparison}
+    References: {fisher1935, hartigan1969}
 
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    .. [1] Fisher, R. A. (1935). The design of experiments. Oliver and Boyd.
-    .. [2] Hartigan, J. A. (1969). Using subsample values as typical values. Journal of the American Statistical Association
-       64, 1303-1317.
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> errors = [[0.1, 0.3], [0.2, 0.2], [0.4, 0.5], [0.0, 0.3], [0.1, 0.2], [0.3, 0.2], [0.2, 0.6], [0.1, 0.1]]
-    >>> oof = of.from_arrays(None, errors, configs=["a", "b"], response="pointwise")
+    Examples: {errors}
     >>> of.compare.permutation(oof, "mean", "a", "b")
     <Comparison permutation a - b: mean -0.1250, p = 0.1250>
     """
-    hypothesis = Hypothesis(alternative, confidence_level, rope)
-    return compare_pair(PERMUTATION, source, metric, a, b, hypothesis, n_resamples=n_resamples, rng=rng)
+    options = {"n_resamples": n_resamples, "rng": rng}
+    return compare_pair(permutation, source, metric, a, b, alternative, confidence_level, rope, **options)
 
 
 # ---------------------------------------------------------------------------------- shared

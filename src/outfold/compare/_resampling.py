@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.notes import Note
-from ..exceptions import InputError, got
+from ..data.scores import Layout
+from ..exceptions import got, invalid
 from ..metrics import MetricLike
-from ..requirements import Compared, Requirement, splits
+from ..metrics._scoring import SMALL_FOLD
+from ..requirements import Compared, Requirement, check_requirements, splits
 from ..results import Comparison, PairArrays
-from ..stats.paired import balanced_variance, combined_f, mean_variance, posterior, student, within_halves
+from ..stats.paired import (
+    Tested,
+    balanced_variance,
+    combined_f,
+    mean_variance,
+    posterior,
+    rounding,
+    student,
+    within_halves,
+)
 from ._compared import ComparedConfigs, Source
-from ._pair_test import AlternativeLike, Findings, Hypothesis, PairTest, compare_pair, public
-from ._splits import ALL_DEFINED, PARTITIONS, RANDOM, SplitDifferences
+from ._pair_test import AlternativeLike, Findings, Hypothesis, compare_pair, pair_test
+
+P = ParamSpec("P")
 
 _LIBERAL = Note("OF302", "this test treats the splits as independent and finds differences too often; use t_corrected.")
 _OVERLAP = Note("OF305", "test sets of different splits share samples, which this test does not account for.")
+
+# -- what they need -----------------------------------------------------------------------------------------
+
+_PARTITIONS: tuple[Layout, ...] = ("kfold", "balanced")
 
 _HOLDOUT = splits(
     "two or more random splits (repeated hold-out)",
@@ -27,17 +44,17 @@ _HOLDOUT = splits(
     ("holdout",),
 )
 _KFOLD = splits(
-    "one K-fold cross-validation", "Collect with `Plan(folds=10)`, or use `t_corrected`.", PARTITIONS, n_repeats=1
+    "one K-fold cross-validation", "Collect with `Plan(folds=10)`, or use `t_corrected`.", _PARTITIONS, n_repeats=1
 )
 _ANY_SPLITS = splits(
     "K-fold cross-validation, repeated or not, or repeated hold-out",
     "Collect with `Plan(folds=10, repeats=3)` or `Plan.repeated_holdout()`.",
-    RANDOM,
+    (*_PARTITIONS, "holdout"),
 )
 _FIVE_BY_TWO = splits(
     "5 repeats of 2 folds",
     "Collect with `Plan.five_by_two()`, or use `t_corrected`.",
-    PARTITIONS,
+    _PARTITIONS,
     n_repeats=5,
     n_folds=2,
 )
@@ -56,184 +73,165 @@ _BLOCKED = splits(
 )
 
 
-# -- one mean of correlated differences --------------------------------------------------------------------
+def _n_undefined(compared: Compared) -> int:
+    """Splits in which the metric of one of the configurations is undefined."""
+    folds = compared.folds
+    return int(np.sum((folds.n_test > 0) & np.isnan(folds.values).any(axis=0)))
 
 
-def _t_of_mean(
-    differences: SplitDifferences,
-    hypothesis: Hypothesis,
-    rho: float,
-    notes: tuple[Note, ...] = (),
-    description: str = "",
-) -> Findings:
-    d = differences
-    df = d.n_splits - 1
-    tested = student(d.mean, mean_variance(d.d, rho), df, hypothesis.confidence_level, d.floor)
-    return Findings(d.arrays(hypothesis, tested, (df,)), d.scores, (*notes, *d.notes()), description or None)
+def _undefined_in_words(compared: Compared) -> str:
+    folds = compared.folds
+    return f"{folds.metric} is undefined in {_n_undefined(compared)} of {int(np.sum(folds.n_test > 0))}"
 
 
-def _t_resampled(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> Findings:
-    return _t_of_mean(SplitDifferences("t_resampled", compared, pairs), hypothesis, 0.0, (_LIBERAL, _OVERLAP))
+_ALL_DEFINED: Requirement[Compared] = Requirement(
+    "the scores of all splits",
+    lambda compared: _n_undefined(compared) == 0,
+    "Use fewer folds or a metric such as accuracy, or `t_corrected`.",
+    _undefined_in_words,
+)
+# Most tests leave undefined scores out, so that this is not part of their design.
+_TWO_DEFINED: Requirement[Compared] = Requirement(
+    "the scores of two or more splits",
+    lambda compared: int(np.sum(compared.folds.n_test > 0)) - _n_undefined(compared) >= 2,
+    "Use fewer folds or a metric such as accuracy.",
+    _undefined_in_words,
+)
 
 
-def _t_kfold(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> Findings:
-    return _t_of_mean(SplitDifferences("t_kfold", compared, pairs), hypothesis, 0.0, (_LIBERAL,))
+# -- the differences of pairs ---------------------------------------------------------------------------------
 
 
-def _t_corrected(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> Findings:
-    d = SplitDifferences("t_corrected", compared, pairs)
-    ratio = float(d.ratios.mean())
-    which = "" if np.ptp(d.ratios) < 1e-9 else ", the mean of unequal splits"
-    return _t_of_mean(
-        d, hypothesis, ratio / (1 + ratio), (), f"{T_CORRECTED.description}, n_test/n_train {ratio:.4g}{which}"
-    )
+class SplitDifferences:
+    """The fold scores of some pairs, and their differences.
+
+    A split in which the score of one configuration is undefined is left out for all, so that all are judged on the same splits.
+
+    Attributes
+    ----------
+    first, second
+        (P, J) scores of the two of every pair in the splits that count, repeat by repeat.
+    d, mean
+        (P, J) differences, first minus second, and (P,) their means.
+    floor
+        (P,) what is smaller is rounding.
+    ratios
+        (J,) n_test / n_train of every split that counts.
+    """
+
+    def __init__(self, compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> None:
+        folds = compared.folds
+        planned = folds.n_test > 0
+        defined = planned & ~np.isnan(folds.values).any(axis=0)
+        self.compared, self.hypothesis, self.level = compared, hypothesis, hypothesis.confidence_level
+        self._n_planned, self._smallest = int(planned.sum()), int(folds.n_test[defined].min())
+        self.ratios = folds.n_test[defined] / folds.n_train[defined]
+        values = folds.values[:, defined]
+        self.scores: NDArray[np.float64] = values.mean(axis=1)
+        self.first, self.second = values[pairs[:, 0]], values[pairs[:, 1]]
+        self.d = self.first - self.second
+        self.mean: NDArray[np.float64] = self.d.mean(axis=1)
+        self.floor = rounding(self.first, self.second)
+
+    @property
+    def halves(self) -> NDArray[np.float64]:
+        """(P, m, 2) differences of two-fold plans."""
+        return self.d.reshape(len(self.d), -1, 2)
+
+    @property
+    def n_splits(self) -> int:
+        """Splits that count, J."""
+        return int(self.d.shape[1])
+
+    def notes(self) -> tuple[Note, ...]:
+        """Caveats for all pairs: scores that are undefined, or taken on too few samples."""
+        notes, name, metric = [], self.compared.metric_name, self.compared.metric
+        missing = self._n_planned - self.n_splits
+        if missing:
+            text = f"{name} is undefined in {missing} of {self._n_planned} folds, left out for both."
+            notes.append(Note("OF310", text))
+        if metric is not None and not metric.pointwise and self._smallest < SMALL_FOLD:
+            notes.append(Note("OF204", f"{name} on folds of {self._smallest} samples is unreliable."))
+        return tuple(notes)
+
+    def findings(self, tested: Tested, *df: float, detail: str = "", notes: tuple[Note, ...] = ()) -> Findings:
+        """What a test found, with the effects; a statistic without a sign has no direction."""
+        pvalue, alternative = tested.pvalue, self.hypothesis.alternative
+        if alternative != "two-sided":
+            sign = self.compared.sign * (1 if alternative == "better" else -1)
+            one_sided = np.where(sign * tested.statistic > 0, pvalue / 2, 1 - pvalue / 2)
+            pvalue = np.where(np.isnan(tested.statistic), pvalue, one_sided)
+        arrays = PairArrays(
+            statistic=tested.statistic,
+            pvalue=pvalue,
+            df=df,
+            interval=tested.interval,
+            notes=self.flat_notes(np.isnan(tested.statistic)),
+            **self.effects(),
+        )
+        return Findings(arrays, self.scores, (*notes, *self.notes()), detail)
+
+    def t_of_mean(self, rho: float, detail: str = "", notes: tuple[Note, ...] = ()) -> Findings:
+        """The t test of the mean difference, where the differences of two splits have the correlation rho."""
+        df = self.n_splits - 1
+        tested = student(self.mean, mean_variance(self.d, rho), df, self.level, self.floor)
+        return self.findings(tested, df, detail=detail, notes=notes)
+
+    def effects(self) -> dict[str, Any]:
+        """Differences, plain and standardised (NaN without variance), and splits in which the first is better, equal, worse."""
+        sd, d = self.d.std(axis=1, ddof=1), self.compared.sign * self.d
+        better, worse = d > self.floor[:, None], d < -self.floor[:, None]
+        return {
+            "difference": self.mean,
+            "standardised": np.where(sd > self.floor, self.mean / np.where(sd > self.floor, sd, 1.0), np.nan),
+            "wins": np.stack([better.sum(axis=1), (~better & ~worse).sum(axis=1), worse.sum(axis=1)], axis=1),
+            "unit": "fold" if self.compared.folds.layout in _PARTITIONS else "split",
+        }
+
+    def flat_notes(self, flat: NDArray[np.bool_]) -> dict[int, tuple[Note, ...]]:
+        """A note for every pair without variance."""
+        out: dict[int, tuple[Note, ...]] = {}
+        for i in np.flatnonzero(flat):
+            if np.ptp(self.d[i]) <= self.floor[i]:
+                text = f"all splits differ by exactly {0.0 if abs(self.mean[i]) <= self.floor[i] else self.mean[i]:.6g}"
+            else:
+                text = "the two halves of every repeat differ alike"
+            out[int(i)] = (Note("OF304", f"{text}: there is no variance to test by."),)
+        return out
 
 
-def _t_corrected_kfold(
-    compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, rho: float = 0.5
-) -> Findings:
-    d = SplitDifferences("t_corrected_kfold", compared, pairs)
-    rho = _check_correlation(rho)
-    return _t_of_mean(d, hypothesis, rho, (), f"{T_CORRECTED_KFOLD.description}, correlation {rho:g}")
-
-
-def _check_correlation(rho: Any) -> float:
-    """A correlation from 0 to below 1."""
-    if not isinstance(rho, (int, float, np.number)) or not 0 <= rho < 1:
-        needed = "must be a correlation of the splits, from 0 to below 1"
-        raise InputError(argument="rho", needed=needed, given=got(rho))
-    return float(rho)
-
-
-# -- repeats of two halves -----------------------------------------------------------------------------------
-
-
-def _t_5x2cv(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> Findings:
-    d = SplitDifferences("t_5x2cv", compared, pairs)
-    first, repeats = d.d[:, 0], d.halves.shape[1]
-    variance = within_halves(d.halves) / repeats
-    tested = student(first, variance, repeats, hypothesis.confidence_level, d.floor)
-    against = np.flatnonzero((first * d.mean < 0) & (np.minimum(abs(first), abs(d.mean)) > d.floor))
-    note = Note("OF311", "the first difference, which is tested, and the mean of all point in opposite directions.")
-    arrays = d.arrays(
-        hypothesis,
-        tested,
-        (repeats,),
-        notes={int(i): (*d.flat_notes(np.isnan(tested.statistic)).get(int(i), ()), note) for i in against},
-    )
-    # What is smaller than rounding points nowhere.
-    pointing = np.where(np.abs(first) > d.floor, first, 0.0)
-    return Findings(replace(arrays, tested=pointing), d.scores, d.notes())
-
-
-def _f_5x2cv(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> Findings:
-    d = SplitDifferences("f_5x2cv", compared, pairs)
-    tested = combined_f(d.halves, hypothesis.confidence_level, d.floor)
-    return Findings(d.arrays(hypothesis, tested, (10, 5), directed=False), d.scores, d.notes())
-
-
-def _t_blocked(
-    differences: SplitDifferences, hypothesis: Hypothesis, variance_weight: float | None, description: str
-) -> Findings:
-    d = differences
-    m = d.halves.shape[1]
-    weight = (m - 1) / m if variance_weight is None else variance_weight
-    if not isinstance(weight, (int, float, np.number)) or not 0 <= weight < np.inf:
-        raise InputError(argument="variance_weight", needed="must be a number from 0 on", given=got(variance_weight))
-    # Without the part between repeats only the m differences of halves are left to know a variance by.
-    df = 2 * m - 1 if weight > 0 else m
-    variance = balanced_variance(d.halves, float(weight))
-    tested = student(d.mean, variance, df, hypothesis.confidence_level, d.floor)
-    return Findings(d.arrays(hypothesis, tested, (df,)), d.scores, d.notes(), f"{description}, weight {weight:.3g}")
-
-
-def _t_blocked_3x2(
-    compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, variance_weight: float = 2 / 3
-) -> Findings:
-    d = SplitDifferences("t_blocked_3x2", compared, pairs)
-    return _t_blocked(d, hypothesis, variance_weight, T_BLOCKED_3X2.description)
-
-
-def _t_blocked_mx2(
-    compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, variance_weight: float | None = None
-) -> Findings:
-    d = SplitDifferences("t_blocked_mx2", compared, pairs)
-    return _t_blocked(d, hypothesis, variance_weight, T_BLOCKED_MX2.description)
-
-
-# -- posterior probabilities ---------------------------------------------------------------------------------
-
-
-def _t_bayes(
-    compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, rho: float | None = None
-) -> Findings:
-    d = SplitDifferences("t_bayes", compared, pairs)
-    ratio = float(d.ratios.mean())
-    rho = ratio / (1 + ratio) if rho is None else _check_correlation(rho)
-    variance, df, rope = mean_variance(d.d, rho), d.n_splits - 1, hypothesis.rope or 0.0
-    credible = student(d.mean, variance, df, hypothesis.confidence_level, d.floor).interval
-    # The kernel knows greater and smaller; which of them is better depends on the metric.
-    mass = posterior(compared.sign * d.mean, variance, df, rope, d.floor)
-    arrays = PairArrays(
-        difference=d.mean,
-        df=(df,),
-        interval=credible,
-        standardised=d.standardised,
-        wins=d.wins,
-        unit=d.unit,
-        probabilities=mass,
-        notes=d.flat_notes(np.isnan(credible[:, 0])),
-    )
-    text = f"{T_BAYES.description}, correlation {rho:.4g}, rope {rope:g}; the interval is a credible one"
-    return Findings(arrays, d.scores, d.notes(), text)
-
-
-# -- the tests, declared -------------------------------------------------------------------------------------
-
-
-def _declared(
-    name: str,
+def _fold_test(
     description: str,
     reference: str,
     statistic: str,
     design: Requirement[Compared],
-    compute: Any,
+    compute: Callable[..., Findings],
     **more: Any,
-) -> PairTest:
-    """A test on the scores of folds; one that compares halves needs all of them."""
+) -> Callable[[Callable[P, Comparison]], Callable[P, Comparison]]:
+    """Declare a test of the differences by split; one that compares halves needs the scores of all splits."""
     whole = design in (_FIVE_BY_TWO, _BLOCKED, _BALANCED)
-    requirements = (design, ALL_DEFINED) if whole else (design,)
-    return PairTest(name, description, reference, statistic, requirements, compute, by_folds=True, **more)
+
+    def decorate(function: Callable[P, Comparison]) -> Callable[P, Comparison]:
+        def run(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, **options: Any) -> Findings:
+            check_requirements(function.__name__, (_TWO_DEFINED,), compared)
+            return compute(SplitDifferences(compared, pairs, hypothesis), **options)
+
+        requirements = (design, _ALL_DEFINED) if whole else (design,)
+        return pair_test(description, reference, statistic, requirements, run, by_folds=True, **more)(function)
+
+    return decorate
 
 
-T_RESAMPLED = _declared("t_resampled", "resampled paired t test", "Dietterich 1998", "t", _HOLDOUT, _t_resampled)
-T_KFOLD = _declared("t_kfold", "K-fold paired t test", "Dietterich 1998", "t", _KFOLD, _t_kfold)
-T_CORRECTED = _declared(
-    "t_corrected", "corrected resampled t test", "Nadeau & Bengio 2003", "t", _ANY_SPLITS, _t_corrected
-)
-T_CORRECTED_KFOLD = _declared(
-    "t_corrected_kfold", "corrected K-fold t test", "Grandvalet & Bengio 2006", "t", _KFOLD, _t_corrected_kfold
-)
-T_5X2CV = _declared(
-    "t_5x2cv",
-    "5x2cv paired t test; statistic and interval belong to the first of the ten differences, f_5x2cv uses all",
+# -- one mean of correlated differences --------------------------------------------------------------------
+
+
+@_fold_test(
+    "resampled paired t test",
     "Dietterich 1998",
     "t",
-    _FIVE_BY_TWO,
-    _t_5x2cv,
+    _HOLDOUT,
+    lambda d: d.t_of_mean(0.0, notes=(_LIBERAL, _OVERLAP)),
 )
-F_5X2CV = _declared("f_5x2cv", "combined 5x2cv F test", "Alpaydin 1999", "F", _FIVE_BY_TWO, _f_5x2cv, directed=False)
-T_BLOCKED_3X2 = _declared("t_blocked_3x2", "blocked 3x2 t test", "Wang et al. 2014", "t", _BLOCKED, _t_blocked_3x2)
-T_BLOCKED_MX2 = _declared(
-    "t_blocked_mx2", "balanced m x 2 t test", "after Wang et al. 2014", "t", _BALANCED, _t_blocked_mx2
-)
-T_BAYES = _declared("t_bayes", "Bayesian correlated t test", "Benavoli et al. 2017", "t", _ANY_SPLITS, _t_bayes)
-
-
-# -- the functions -------------------------------------------------------------------------------------------
-
-
-@public(T_RESAMPLED)
 def t_resampled(
     source: Source,
     metric: MetricLike | None,
@@ -251,18 +249,9 @@ def t_resampled(
 
     {needs}
 
-    Parameters
-    ----------
-    {source, metric, pair, alternative, confidence_level, rope}
-
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    .. [1] Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised classification learning
-       algorithms. Neural Computation 10, 1895-1923.
+    Parameters: {source, metric, pair, alternative, test_level, rope}
+    Returns: {comparison}
+    References: {dietterich1998}
 
     Examples
     --------
@@ -271,10 +260,10 @@ def t_resampled(
     >>> of.compare.t_resampled(scores, None, "a", "b")
     <Comparison t_resampled a - b: score +0.0167, p = 0.3701>
     """
-    return compare_pair(T_RESAMPLED, source, metric, a, b, Hypothesis(alternative, confidence_level, rope))
+    return compare_pair(t_resampled, source, metric, a, b, alternative, confidence_level, rope)
 
 
-@public(T_KFOLD)
+@_fold_test("K-fold paired t test", "Dietterich 1998", "t", _KFOLD, lambda d: d.t_of_mean(0.0, notes=(_LIBERAL,)))
 def t_kfold(
     source: Source,
     metric: MetricLike | None,
@@ -292,30 +281,24 @@ def t_kfold(
 
     {needs}
 
-    Parameters
-    ----------
-    {source, metric, pair, alternative, confidence_level, rope}
+    Parameters: {source, metric, pair, alternative, test_level, rope}
+    Returns: {comparison}
+    References: {dietterich1998}
 
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    .. [1] Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised classification learning
-       algorithms. Neural Computation 10, 1895-1923.
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> scores = of.from_scores({"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81]}, n_train=60, n_test=30)
+    Examples: {folds}
     >>> of.compare.t_kfold(scores, None, "a", "b")
     <Comparison t_kfold a - b: score +0.0167, p = 0.3701>
     """
-    return compare_pair(T_KFOLD, source, metric, a, b, Hypothesis(alternative, confidence_level, rope))
+    return compare_pair(t_kfold, source, metric, a, b, alternative, confidence_level, rope)
 
 
-@public(T_CORRECTED)
+def _t_corrected(d: SplitDifferences) -> Findings:
+    ratio = float(d.ratios.mean())
+    which = "" if np.ptp(d.ratios) < 1e-9 else ", the mean of unequal splits"
+    return d.t_of_mean(ratio / (1 + ratio), f", n_test/n_train {ratio:.4g}{which}")
+
+
+@_fold_test("corrected resampled t test", "Nadeau & Bengio 2003", "t", _ANY_SPLITS, _t_corrected)
 def t_corrected(
     source: Source,
     metric: MetricLike | None,
@@ -333,31 +316,28 @@ def t_corrected(
 
     {needs}
 
-    Parameters
-    ----------
-    {source, metric, pair, alternative, confidence_level, rope}
+    Parameters: {source, metric, pair, alternative, test_level, rope}
+    Returns: {comparison}
+    References: {nadeau2003, bouckaert2004}
 
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    .. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52, 239-281.
-    .. [2] Bouckaert, R. R. and Frank, E. (2004). Evaluating the replicability of significance tests for comparing learning
-       algorithms. PAKDD, 3-12.
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> scores = of.from_scores({"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81]}, n_train=60, n_test=30)
+    Examples: {folds}
     >>> of.compare.t_corrected(scores, None, "a", "b")
     <Comparison t_corrected a - b: score +0.0167, p = 0.5436>
     """
-    return compare_pair(T_CORRECTED, source, metric, a, b, Hypothesis(alternative, confidence_level, rope))
+    return compare_pair(t_corrected, source, metric, a, b, alternative, confidence_level, rope)
 
 
-@public(T_CORRECTED_KFOLD)
+def _t_corrected_kfold(d: SplitDifferences, rho: float) -> Findings:
+    return d.t_of_mean(_check_correlation(rho), f", correlation {rho:g}")
+
+
+def _check_correlation(rho: Any) -> float:
+    if not isinstance(rho, (int, float, np.number)) or not 0 <= rho < 1:
+        raise invalid("rho", "must be a correlation of the splits, from 0 to below 1", got(rho))
+    return float(rho)
+
+
+@_fold_test("corrected K-fold t test", "Grandvalet & Bengio 2006", "t", _KFOLD, _t_corrected_kfold)
 def t_corrected_kfold(
     source: Source,
     metric: MetricLike | None,
@@ -375,35 +355,43 @@ def t_corrected_kfold(
 
     {needs}
 
-    Parameters
-    ----------
-    {source, metric, pair}
+    Parameters: {source, metric, pair}
     rho : float
         Correlation of the differences of two folds. It cannot be estimated; [1]_ suggest 1/2.
-    {alternative, confidence_level, rope}
+    {alternative, test_level, rope}
+    Returns: {comparison}
+    References: {grandvalet2006}
 
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    .. [1] Grandvalet, Y. and Bengio, Y. (2006). Hypothesis testing for cross-validation. Technical report 1285, Universite de
-       Montreal.
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> scores = of.from_scores({"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81]}, n_train=60, n_test=30)
+    Examples: {folds}
     >>> of.compare.t_corrected_kfold(scores, None, "a", "b")
     <Comparison t_corrected_kfold a - b: score +0.0167, p = 0.6242>
     """
-    return compare_pair(
-        T_CORRECTED_KFOLD, source, metric, a, b, Hypothesis(alternative, confidence_level, rope), rho=rho
-    )
+    return compare_pair(t_corrected_kfold, source, metric, a, b, alternative, confidence_level, rope, rho=rho)
 
 
-@public(T_5X2CV)
+# -- repeats of two halves -----------------------------------------------------------------------------------
+
+
+def _t_5x2cv(d: SplitDifferences) -> Findings:
+    first, repeats = d.d[:, 0], d.halves.shape[1]
+    tested = student(first, within_halves(d.halves) / repeats, repeats, d.level, d.floor)
+    against = np.flatnonzero((first * d.mean < 0) & (np.minimum(abs(first), abs(d.mean)) > d.floor))
+    note = Note("OF311", "the first difference, which is tested, and the mean of all point in opposite directions.")
+    notes = d.flat_notes(np.isnan(tested.statistic))
+    notes |= {int(i): (*notes.get(int(i), ()), note) for i in against}
+    # What is smaller than rounding points nowhere.
+    pointing = np.where(np.abs(first) > d.floor, first, 0.0)
+    found = d.findings(tested, repeats)
+    return replace(found, arrays=replace(found.arrays, notes=notes, tested=pointing))
+
+
+@_fold_test(
+    "5x2cv paired t test; statistic and interval belong to the first of the ten differences, f_5x2cv uses all",
+    "Dietterich 1998",
+    "t",
+    _FIVE_BY_TWO,
+    _t_5x2cv,
+)
 def t_5x2cv(
     source: Source,
     metric: MetricLike | None,
@@ -422,32 +410,25 @@ def t_5x2cv(
 
     {needs}
 
-    Parameters
-    ----------
-    {source, metric, pair, alternative, confidence_level, rope}
+    Parameters: {source, metric, pair, alternative, test_level, rope}
+    Returns: {comparison}
+    References: {dietterich1998}
 
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    .. [1] Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised classification learning
-       algorithms. Neural Computation 10, 1895-1923.
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> a = [0.82, 0.79, 0.85, 0.81, 0.84, 0.80, 0.83, 0.82, 0.81, 0.85]
-    >>> b = [0.80, 0.80, 0.81, 0.80, 0.82, 0.79, 0.80, 0.81, 0.80, 0.81]
-    >>> scores = of.from_scores({"a": a, "b": b}, n_train=50, n_test=50, design="5x2cv")
+    Examples: {five_by_two}
     >>> of.compare.t_5x2cv(scores, None, "a", "b")
     <Comparison t_5x2cv a - b: score +0.0180, p = 0.3144>
     """
-    return compare_pair(T_5X2CV, source, metric, a, b, Hypothesis(alternative, confidence_level, rope))
+    return compare_pair(t_5x2cv, source, metric, a, b, alternative, confidence_level, rope)
 
 
-@public(F_5X2CV)
+@_fold_test(
+    "combined 5x2cv F test",
+    "Alpaydin 1999",
+    "F",
+    _FIVE_BY_TWO,
+    lambda d: d.findings(combined_f(d.halves, d.level, d.floor), 10, 5),
+    directed=False,
+)
 def f_5x2cv(
     source: Source,
     metric: MetricLike | None,
@@ -464,32 +445,29 @@ def f_5x2cv(
 
     {needs}
 
-    Parameters
-    ----------
-    {source, metric, pair, confidence_level, rope}
+    Parameters: {source, metric, pair, test_level, rope}
+    Returns: {comparison}
+    References: {alpaydin1999}
 
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    .. [1] Alpaydin, E. (1999). Combined 5 x 2 cv F test for comparing supervised classification learning algorithms. Neural
-       Computation 11, 1885-1892.
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> a = [0.82, 0.79, 0.85, 0.81, 0.84, 0.80, 0.83, 0.82, 0.81, 0.85]
-    >>> b = [0.80, 0.80, 0.81, 0.80, 0.82, 0.79, 0.80, 0.81, 0.80, 0.81]
-    >>> scores = of.from_scores({"a": a, "b": b}, n_train=50, n_test=50, design="5x2cv")
+    Examples: {five_by_two}
     >>> of.compare.f_5x2cv(scores, None, "a", "b")
     <Comparison f_5x2cv a - b: score +0.0180, p = 0.2933>
     """
-    return compare_pair(F_5X2CV, source, metric, a, b, Hypothesis(confidence_level=confidence_level, rope=rope))
+    return compare_pair(f_5x2cv, source, metric, a, b, "two-sided", confidence_level, rope)
 
 
-@public(T_BLOCKED_3X2)
+def _t_blocked(d: SplitDifferences, variance_weight: float | None) -> Findings:
+    m = d.halves.shape[1]
+    weight = (m - 1) / m if variance_weight is None else variance_weight
+    if not isinstance(weight, (int, float, np.number)) or not 0 <= weight < np.inf:
+        raise invalid("variance_weight", "must be a number from 0 on", got(variance_weight))
+    # Without the part between repeats only the m differences of halves are left to know a variance by.
+    df = 2 * m - 1 if weight > 0 else m
+    tested = student(d.mean, balanced_variance(d.halves, float(weight)), df, d.level, d.floor)
+    return d.findings(tested, df, detail=f", weight {weight:.3g}")
+
+
+@_fold_test("blocked 3x2 t test", "Wang et al. 2014", "t", _BLOCKED, _t_blocked)
 def t_blocked_3x2(
     source: Source,
     metric: MetricLike | None,
@@ -507,43 +485,24 @@ def t_blocked_3x2(
 
     {needs}
 
-    Parameters
-    ----------
-    {source, metric, pair}
+    Parameters: {source, metric, pair}
     variance_weight : float
         Weight of the variance between repeats: 2/3 is the paper's choice, 4/3 is never liberal in expectation, 0 leaves the
         spread within repeats alone (3 degrees of freedom).
-    {alternative, confidence_level, rope}
+    {alternative, test_level, rope}
+    Returns: {comparison}
+    References: {wang2014}
 
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    .. [1] Wang, Y., Wang, R., Jia, H. and Li, J. (2014). Blocked 3 x 2 cross-validated t-test for comparing supervised
-       classification learning algorithms. Neural Computation 26, 208-235.
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> a, b = [0.82, 0.79, 0.85, 0.81, 0.84, 0.80], [0.80, 0.80, 0.81, 0.80, 0.82, 0.79]
-    >>> scores = of.from_scores({"a": a, "b": b}, n_train=50, n_test=50, design="blocked")
+    Examples: {blocked}
     >>> of.compare.t_blocked_3x2(scores, None, "a", "b")
     <Comparison t_blocked_3x2 a - b: score +0.0150, p = 0.3632>
     """
     return compare_pair(
-        T_BLOCKED_3X2,
-        source,
-        metric,
-        a,
-        b,
-        Hypothesis(alternative, confidence_level, rope),
-        variance_weight=variance_weight,
+        t_blocked_3x2, source, metric, a, b, alternative, confidence_level, rope, variance_weight=variance_weight
     )
 
 
-@public(T_BLOCKED_MX2)
+@_fold_test("balanced m x 2 t test", "after Wang et al. 2014", "t", _BALANCED, _t_blocked)
 def t_blocked_mx2(
     source: Source,
     metric: MetricLike | None,
@@ -562,43 +521,40 @@ def t_blocked_mx2(
 
     {needs}
 
-    Parameters
-    ----------
-    {source, metric, pair}
+    Parameters: {source, metric, pair}
     variance_weight : float or None
         Weight of the variance between repeats: (m-1)/m where None, (m+1)/m is never liberal in expectation, 0 leaves the spread
         within repeats alone (m degrees of freedom).
-    {alternative, confidence_level, rope}
+    {alternative, test_level, rope}
+    Returns: {comparison}
+    References: {wang2014}
 
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    .. [1] Wang, Y., Wang, R., Jia, H. and Li, J. (2014). Blocked 3 x 2 cross-validated t-test for comparing supervised
-       classification learning algorithms. Neural Computation 26, 208-235.
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> a, b = [0.82, 0.79, 0.85, 0.81, 0.84, 0.80], [0.80, 0.80, 0.81, 0.80, 0.82, 0.79]
-    >>> scores = of.from_scores({"a": a, "b": b}, n_train=50, n_test=50, design="blocked")
+    Examples: {blocked}
     >>> of.compare.t_blocked_mx2(scores, None, "a", "b", variance_weight=4 / 3)
     <Comparison t_blocked_mx2 a - b: score +0.0150, p = 0.4200>
     """
     return compare_pair(
-        T_BLOCKED_MX2,
-        source,
-        metric,
-        a,
-        b,
-        Hypothesis(alternative, confidence_level, rope),
-        variance_weight=variance_weight,
+        t_blocked_mx2, source, metric, a, b, alternative, confidence_level, rope, variance_weight=variance_weight
     )
 
 
-@public(T_BAYES)
+# -- posterior probabilities ---------------------------------------------------------------------------------
+
+
+def _t_bayes(d: SplitDifferences, rho: float | None) -> Findings:
+    ratio = float(d.ratios.mean())
+    rho = ratio / (1 + ratio) if rho is None else _check_correlation(rho)
+    variance, df, rope = mean_variance(d.d, rho), d.n_splits - 1, d.hypothesis.rope or 0.0
+    credible = student(d.mean, variance, df, d.level, d.floor).interval
+    # The kernel knows greater and smaller; which of them is better depends on the metric.
+    mass = posterior(d.compared.sign * d.mean, variance, df, rope, d.floor)
+    notes = d.flat_notes(np.isnan(credible[:, 0]))
+    arrays = PairArrays(df=(df,), interval=credible, probabilities=mass, notes=notes, **d.effects())
+    text = f", correlation {rho:.4g}, rope {rope:g}; the interval is a credible one"
+    return Findings(arrays, d.scores, d.notes(), text)
+
+
+@_fold_test("Bayesian correlated t test", "Benavoli et al. 2017", "t", _ANY_SPLITS, _t_bayes)
 def t_bayes(
     source: Source,
     metric: MetricLike | None,
@@ -616,35 +572,19 @@ def t_bayes(
 
     {needs}
 
-    Parameters
-    ----------
-    {source, metric, pair}
+    Parameters: {source, metric, pair}
     rope : float
-        SplitDifferences up to this size, in units of the metric, count as equivalent.
+        Differences up to this size, in units of the metric, count as equivalent.
     rho : float or None
         Correlation of the differences of two splits. None takes the share of the samples held out, n_test / n.
     confidence_level : float
         Level of the credible interval.
+    Returns: {comparison}
+    References: {corani2015, benavoli2017}
 
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    .. [1] Corani, G. and Benavoli, A. (2015). A Bayesian approach for comparing cross-validated algorithms on multiple data
-       sets. Machine Learning 100, 285-304.
-    .. [2] Benavoli, A., Corani, G., Demsar, J. and Zaffalon, M. (2017). Time for a change: a tutorial for comparing multiple
-       classifiers through Bayesian analysis. Journal of Machine Learning Research 18, 1-36.
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> scores = of.from_scores({"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81]}, n_train=60, n_test=30)
+    Examples: {folds}
     >>> found = of.compare.t_bayes(scores, None, "a", "b", rope=0.01)
     >>> print(found.probabilities)
     P(better) 0.6005, equivalent 0.2167, P(worse) 0.1828
     """
-    return compare_pair(
-        T_BAYES, source, metric, a, b, Hypothesis(confidence_level=confidence_level, rope=rope), rho=rho
-    )
+    return compare_pair(t_bayes, source, metric, a, b, "two-sided", confidence_level, rope, rho=rho)

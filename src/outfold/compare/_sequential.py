@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from .. import formatting
 from ..arguments import check_choice, check_confidence_level
 from ..data.notes import Note
-from ..exceptions import InputError, NeedError, got
+from ..docstrings import fill_common
+from ..exceptions import NeedError, got, invalid
 from ..metrics import MetricLike
 from ..requirements import MEAN_OVER_SAMPLES, PREDICTIONS, check_requirements
 from ..results import Interval, SequentialComparison
@@ -24,6 +25,7 @@ Bounds = tuple[float, float]
 _LARGEST = 708.0
 
 
+@fill_common
 class EProcess:
     """Evidence that a mean difference is not zero, which you may look at after every unit.
 
@@ -37,11 +39,7 @@ class EProcess:
         Lowest and highest possible difference; ``(-1, 1)`` for the difference of two answers that are right or wrong.
     confidence_level : float
         Level of the interval; bets are sized to decide at 1 - confidence_level. The p value is valid at any other level too.
-
-    References
-    ----------
-    .. [1] Waudby-Smith, I. and Ramdas, A. (2024). Estimating means of bounded random variables by sequential. Journal of the
-       Royal Statistical Society B 86, 1-27.
+    References: {waudbysmith2024}
 
     Examples
     --------
@@ -82,11 +80,11 @@ class EProcess:
         values = np.atleast_1d(np.asarray(differences, dtype=np.float64))
         low, high = self.bounds
         if values.ndim != 1 or not np.all((values >= low) & (values <= high)):
-            raise InputError(
-                argument="differences",
-                needed=f"must be numbers within the bounds [{low:g}, {high:g}]",
-                given=f"got {_first_outside(values, low, high)}",
-                remedy="Give `bounds=(lowest, highest)` that no difference can leave.",
+            raise invalid(
+                "differences",
+                f"must be numbers within the bounds [{low:g}, {high:g}]",
+                f"got {_first_outside(values, low, high)}",
+                "Give `bounds=(lowest, highest)` that no difference can leave.",
             )
         if not len(values):
             return self
@@ -162,7 +160,7 @@ def _exp(logs: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(np.exp(np.minimum(logs, _LARGEST)))
 
 
-@public()
+@public
 def e_process(
     source: Source,
     metric: MetricLike | None,
@@ -179,9 +177,7 @@ def e_process(
     The differences are taken in one after the other, as by `EProcess` [1]_. The error rate holds even if you stop at the first
     look that pleases you; the price is a wider interval than that of a test with a fixed number of samples.
 
-    Parameters
-    ----------
-    {source, metric, pair}
+    Parameters: {source, metric, pair}
     over : {"samples", "repeats"}
         ``"samples"``: one difference for each sample (for each group, where there are groups), mean over repeats; the metric
         must be a mean over samples. ``"repeats"``: one difference for each repeat, any metric; it says something about this
@@ -191,17 +187,13 @@ def e_process(
         differences.
     bounds : tuple of float or None
         Lowest and highest possible difference; None takes the range of the metric.
-    {confidence_level}
+    {test_level}
 
     Returns
     -------
     SequentialComparison
         Evidence, p value and interval after every unit.
-
-    References
-    ----------
-    .. [1] Waudby-Smith, I. and Ramdas, A. (2024). Estimating means of bounded random variables by sequential. Journal of the
-       Royal Statistical Society B 86, 1-27.
+    References: {waudbysmith2024}
 
     Examples
     --------
@@ -294,11 +286,11 @@ def _bounds(compared: ComparedConfigs, given: Bounds | None, over: str) -> Bound
     if not np.isfinite([low, high]).all() and over == "samples" and compared.zero_one:
         low, high = 0.0, 1.0
     if not np.isfinite([low, high]).all():
-        raise InputError(
-            argument="bounds",
-            needed="must be the lowest and the highest difference that is possible",
-            given=f"{compared.metric_name} has no range",
-            remedy="Give `bounds=(lowest, highest)`.",
+        raise invalid(
+            "bounds",
+            "must be the lowest and the highest difference that is possible",
+            f"{compared.metric_name} has no range",
+            "Give `bounds=(lowest, highest)`.",
         )
     return (low - high, high - low)
 
@@ -310,7 +302,7 @@ def _checked_bounds(bounds: Bounds) -> Bounds:
         low = high = np.nan
     if not (np.isfinite([low, high]).all() and low < 0 < high):
         needed = "must be two numbers on either side of 0, such as (-1, 1)"
-        raise InputError(argument="bounds", needed=needed, given=got(bounds))
+        raise invalid("bounds", needed, got(bounds))
     return low, high
 
 
@@ -318,7 +310,7 @@ def _checked_order(order: Sequence[int] | NDArray[np.intp], n: int, unit: str) -
     positions = np.asarray(order)
     if positions.dtype.kind not in "iu" or not np.array_equal(np.sort(positions), np.arange(n)):
         needed = f"must hold every position 0..{n - 1} of the {unit} once"
-        raise InputError(argument="order", needed=needed, given=f"got {len(positions)} entries")
+        raise invalid("order", needed, f"got {len(positions)} entries")
     return positions.astype(np.intp)
 
 

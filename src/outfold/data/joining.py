@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from .. import formatting
 from ..exceptions import InputError, NeedError, got, invalid
+from .cells import Response, State, cell_mask
 from .notes import Note
-from .predictions import Predictions, Response, State, cell_mask
+from .predictions import Predictions
 
 Suffixes = tuple[str, str]
 

@@ -1,25 +1,28 @@
-"""How samples are held out: plans, the splits they give, and the fingerprint that makes results comparable."""
+"""How samples are held out: the plan, as you ask for it."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..docstrings import fill_with
 from ..exceptions import InputError, got, invalid
-from .notes import Note
-from .splitting import NOT_HELD_OUT as NOT_HELD_OUT
-from .splitting import Splitter, Train
+from .splitting import Splits, Splitter, group_codes
 from .target import Target, encode
 
 Kind = Literal["kfold", "loo", "holdout", "three_way", "bootstrap", "blocked", "custom", "given"]
 
+_TEXTS = {
+    "returns": "Returns\n-------\nPlan\n    The plan.",
+    "stratify": 'stratify : bool or "auto", default "auto"\n    Keep the class proportions in all parts.',
+    "example": "Examples\n--------\n>>> import outfold as of",
+}
 
+
+@fill_with(_TEXTS)
 @dataclass(frozen=True)
 class Plan:
     """How samples are held out: K folds, any number of times.
@@ -86,14 +89,9 @@ class Plan:
     def leave_one_out(cls) -> Plan:
         """Hold out one sample at a time, or one group where groups are given.
 
-        Returns
-        -------
-        Plan
-            The plan.
+        {returns}
 
-        Examples
-        --------
-        >>> import outfold as of
+        {example}
         >>> of.Plan.leave_one_out()
         Plan(leave-one-out)
         """
@@ -107,17 +105,11 @@ class Plan:
         ----------
         test : float, default 1/3
             Share of the samples that is held out.
-        stratify : bool or "auto", default "auto"
-            Keep the class proportions in both parts.
+        {stratify}
 
-        Returns
-        -------
-        Plan
-            The plan.
+        {returns}
 
-        Examples
-        --------
-        >>> import outfold as of
+        {example}
         >>> of.Plan.holdout(test=0.25)
         Plan(hold-out of 0.25)
         """
@@ -135,17 +127,11 @@ class Plan:
             Number of splits.
         test : float, default 1/3
             Share of the samples that each split holds out.
-        stratify : bool or "auto", default "auto"
-            Keep the class proportions in both parts.
+        {stratify}
 
-        Returns
-        -------
-        Plan
-            The plan.
+        {returns}
 
-        Examples
-        --------
-        >>> import outfold as of
+        {example}
         >>> of.Plan.repeated_holdout(20, test=0.2)
         Plan(20 x hold-out of 0.2)
         """
@@ -166,21 +152,15 @@ class Plan:
             Share of the samples that the configuration is selected on.
         test : float, default 0.2
             Share of the samples that the selected configuration is judged on.
-        stratify : bool or "auto", default "auto"
-            Keep the class proportions in all parts.
+        {stratify}
 
-        Returns
-        -------
-        Plan
-            The plan.
+        {returns}
 
         References
         ----------
         Raschka, Model evaluation, model selection, and algorithm selection in machine learning (2018), sect. 3.3.
 
-        Examples
-        --------
-        >>> import outfold as of
+        {example}
         >>> of.Plan.three_way(validation=0.2, test=0.3)
         Plan(three-way hold-out of 0.2 and 0.3)
         """
@@ -202,14 +182,9 @@ class Plan:
         stratify : bool or "auto", default "auto"
             Draw within classes, so that each class keeps its size.
 
-        Returns
-        -------
-        Plan
-            The plan.
+        {returns}
 
-        Examples
-        --------
-        >>> import outfold as of
+        {example}
         >>> of.Plan.bootstrap(50)
         Plan(50 bootstrap rounds)
         """
@@ -221,18 +196,13 @@ class Plan:
     def five_by_two(cls) -> Plan:
         """Five repeats of two folds, the plan of the 5x2cv tests.
 
-        Returns
-        -------
-        Plan
-            The plan.
+        {returns}
 
         References
         ----------
         Dietterich, Approximate statistical tests for comparing supervised classification learning algorithms (1998).
 
-        Examples
-        --------
-        >>> import outfold as of
+        {example}
         >>> of.Plan.five_by_two()
         Plan(5 x 2-fold)
         """
@@ -250,18 +220,13 @@ class Plan:
         m : int, default 3
             Number of repeats: 3, 7, 15 or another 2^k - 1.
 
-        Returns
-        -------
-        Plan
-            The plan.
+        {returns}
 
         References
         ----------
         Wang et al., Blocked 3x2 cross-validated t-test for comparing supervised classification learning algorithms (2014).
 
-        Examples
-        --------
-        >>> import outfold as of
+        {example}
         >>> of.Plan.blocked(7)
         Plan(blocked 7 x 2-fold)
         """
@@ -281,14 +246,9 @@ class Plan:
         cv : splitter, int or iterable
             A splitter of scikit-learn, a number of folds, or pairs of (train, test) positions.
 
-        Returns
-        -------
-        Plan
-            The plan.
+        {returns}
 
-        Examples
-        --------
-        >>> import outfold as of
+        {example}
         >>> from sklearn.model_selection import KFold
         >>> of.Plan.from_cv(KFold(3))
         Plan(splits of KFold(n_splits=3, random_state=None, shuffle=False))
@@ -321,16 +281,14 @@ class Plan:
         Splits
             The fold of every sample in every repeat.
 
-        Examples
-        --------
-        >>> import outfold as of
+        {example}
         >>> splits = of.Plan(folds=2).split([0, 0, 0, 1, 1, 1], rng=0)
         >>> splits.folds.shape, splits.n_folds
         ((6, 1), 2)
         """
         target = y if isinstance(y, Target) else encode(y)
         codes = None if groups is None else group_codes(groups, len(target))
-        return Splits(*Splitter(self, target, codes, rng).draw())
+        return Splitter(self, target, codes, rng).draw()
 
     def __str__(self) -> str:
         words = {True: " stratified", False: "", "auto": ""}[self.stratify]
@@ -370,9 +328,7 @@ class Plan:
         dict
             What `Plan.from_dict` reads.
 
-        Examples
-        --------
-        >>> import outfold as of
+        {example}
         >>> of.Plan(folds=5).to_dict()["folds"]
         5
         """
@@ -395,134 +351,11 @@ class Plan:
         Plan
             An equal plan.
 
-        Examples
-        --------
-        >>> import outfold as of
+        {example}
         >>> of.Plan.from_dict(of.Plan(folds=5).to_dict())
         Plan(5-fold)
         """
         return cls(**fields)
-
-
-@dataclass(frozen=True, eq=False)
-class Splits:
-    """A plan drawn for given labels.
-
-    Attributes
-    ----------
-    plan : Plan
-        The plan with what was decided: the number of folds used, stratified or not, grouped or not.
-    folds : ndarray of int32, shape (N, R)
-        The fold that holds out sample i in repeat r; -1 where none does.
-    train : dict or None
-        Training positions by (repeat, fold), only where they are not simply all other samples. In a bootstrap round
-        a sample occurs as often as it was drawn.
-    notes : tuple of Note
-        What you should know, such as fewer folds than asked for.
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> splits = of.Plan(folds=3).split([0, 1] * 6, rng=0)
-    >>> splits.cells
-    [(0, 0), (0, 1), (0, 2)]
-    """
-
-    plan: Plan
-    folds: NDArray[np.int32]
-    train: Train | None = None
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def n_repeats(self) -> int:
-        """Number of repeats R."""
-        return int(self.folds.shape[1])
-
-    @cached_property
-    def n_folds(self) -> int:
-        """Largest number of folds in any repeat, K."""
-        return int(self.folds.max()) + 1
-
-    @cached_property
-    def cells(self) -> list[tuple[int, int]]:
-        """The (repeat, fold) pairs that hold out at least one sample, in order."""
-        return [(r, int(k)) for r in range(self.n_repeats) for k in np.unique(self.folds[:, r]) if k >= 0]
-
-    def test_rows(self, repeat: int, fold: int) -> NDArray[np.intp]:
-        """Positions of the samples that a cell holds out.
-
-        Parameters
-        ----------
-        repeat, fold : int
-            Which cell.
-
-        Returns
-        -------
-        ndarray of int
-            Positions in ascending order.
-
-        Examples
-        --------
-        >>> import outfold as of
-        >>> splits = of.Plan(folds=3).split([0, 1] * 6, rng=0)
-        >>> len(splits.test_rows(0, 1))
-        4
-        """
-        return np.flatnonzero(self.folds[:, repeat] == fold)
-
-    def train_rows(self, repeat: int, fold: int, also_without: int | None = None) -> NDArray[np.intp]:
-        """Positions of the samples that a cell trains on.
-
-        Parameters
-        ----------
-        repeat, fold : int
-            Which cell.
-        also_without : int or None
-            A second fold to leave out, for nested cross-validation.
-
-        Returns
-        -------
-        ndarray of int
-            Positions.
-
-        Examples
-        --------
-        >>> import outfold as of
-        >>> splits = of.Plan(folds=3).split([0, 1] * 6, rng=0)
-        >>> len(splits.train_rows(0, 1)), len(splits.train_rows(0, 1, also_without=2))
-        (8, 4)
-        """
-        if self.train is not None:
-            rows = self.train[repeat, fold]
-            return rows if also_without is None else rows[self.folds[rows, repeat] != also_without]
-        column = self.folds[:, repeat]
-        keep = column != fold
-        if also_without is not None:
-            keep &= column != also_without
-        return np.flatnonzero(keep)
-
-
-def fingerprint(target: Target, folds: NDArray[np.int32], train: dict[tuple[int, int], Any] | None = None) -> str:
-    """Hash of labels and splits; a paired comparison needs equal fingerprints."""
-    h = hashlib.blake2b(digest_size=8)
-    h.update(target.task.encode())
-    if target.classes is not None:
-        h.update("\x1f".join(map(str, target.classes)).encode())
-    h.update(np.ascontiguousarray(target.y, dtype="<f8").tobytes())
-    if target.event is not None:
-        h.update(np.packbits(target.event).tobytes())
-    h.update(np.ascontiguousarray(folds, dtype="<i4").tobytes())
-    for key in sorted(train or ()):
-        h.update(np.concatenate([key, train[key]]).astype("<i4").tobytes())  # type: ignore[index]
-    return h.hexdigest()
-
-
-def group_codes(groups: Any, n: int) -> NDArray[np.intp]:
-    """Group labels as codes 0..G-1."""
-    labels = np.asarray(groups)
-    if labels.shape != (n,):
-        raise invalid("groups", f"must name one group for each sample, shape ({n},)", f"got shape {labels.shape}")
-    return np.unique(labels.astype(str) if labels.dtype.kind == "O" else labels, return_inverse=True)[1].astype(np.intp)
 
 
 def _share(value: Any, name: str) -> float:

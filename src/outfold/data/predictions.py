@@ -5,52 +5,81 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting
+from ..arguments import nearest
+from ..docstrings import fill_with
 from ..exceptions import InputError, NeedError, got, invalid
 from . import provider
+from .cells import MEANING, check_all, cut_labels, own_labels
+from .cells import Response as Response
+from .cells import State as State
 from .notes import Note
-from .plan import NOT_HELD_OUT, Plan, Splits, fingerprint, group_codes
+from .plan import Plan
+from .splitting import Splits, fingerprint, group_codes
 from .target import Target
 
 if TYPE_CHECKING:
     from ..metrics import MetricLike
     from ..results import Leaderboard
 
-Response = Literal["label", "score", "proba", "value", "risk", "pointwise"]
-RESPONSES: tuple[str, ...] = get_args(Response)
-
-
 # In the provenance: repeats are added until it is enough.
 AUTO = "auto"
 
 
-class State(IntEnum):
-    """What is known of a cell (configuration, repeat, fold).
-
-    Examples
-    --------
-    >>> import outfold as of
-    >>> [state.name for state in of.State]
-    ['PENDING', 'DONE', 'DROPPED', 'FAILED']
-    """
-
-    PENDING = 0
-    DONE = 1
-    DROPPED = 2
-    FAILED = 3
+_TEXTS = {
+    "metric": "Parameters\n----------\nmetric : str, callable or Metric\n    How to score.",
+    "example": (
+        "Examples\n--------\n>>> import outfold as of\n"
+        ">>> predicted = [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]]\n"
+        '>>> oof = of.from_arrays([0, 1, 1, 0], predicted, configs=["a", "b"])'
+    ),
+}
 
 
+@fill_with(_TEXTS)
+class WithConfigs:
+    """What has named configurations."""
+
+    configs: tuple[str, ...]
+
+    def config_index(self, config: str | int) -> int:
+        """Position of a configuration given by name or by position.
+
+        Parameters
+        ----------
+        config : str or int
+            The configuration.
+
+        Returns
+        -------
+        int
+            Its position in `configs`.
+
+        {example}
+        >>> oof.config_index("b")
+        1
+        """
+        if isinstance(config, (int, np.integer)) and 0 <= config < len(self.configs):
+            return int(config)
+        try:
+            return self.configs.index(str(config))
+        except ValueError:
+            among = formatting.count(len(self.configs), "configuration")
+            near = nearest(str(config), self.configs)
+            raise InputError(f"no configuration {config!r} among {among}; the nearest name is {near!r}.") from None
+
+
+@fill_with(_TEXTS)
 @dataclass(frozen=True, eq=False, repr=False)
-class Predictions:
+class Predictions(WithConfigs):
     """Out-of-fold predictions of every configuration that was tried.
 
     Made by `collect`, `from_arrays`, `from_frame`, `read` or `load`; immutable. Everything this package says about a
@@ -133,30 +162,20 @@ class Predictions:
             object.__setattr__(self, "params", tuple({} for _ in self.configs))
         if self.samples is None:
             object.__setattr__(self, "samples", np.arange(len(self.target)))
-        _check(self)
+        check_all(self)
         if self.labels is not None:
-            object.__setattr__(self, "labels", _own_labels(self, self.labels))
-        arrays = (
-            self.data,
-            self.folds,
-            self.state,
-            self.target.y,
-            self.target.event,
-            self.groups,
-            self.samples,
-            self.seconds,
-            self.labels,
-        )
-        for array in arrays:
-            if array is not None:
-                array.setflags(write=False)
+            object.__setattr__(self, "labels", own_labels(self, self.labels))
+        for value in (self.target.y, self.target.event, *(getattr(self, f.name) for f in fields(self))):
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
         for name in ("blocks", "messages", "provenance"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The read-only mappings cannot be pickled; what is made again from plain ones is checked and read-only again.
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return _made_again, ({k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in values.items()},)
+        plain: dict[str, Any] = {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in values.items()}
+        return partial(Predictions, **plain), ()
 
     # -- sizes and parts --------------------------------------------------------------------------------
 
@@ -218,36 +237,6 @@ class Predictions:
         """Share of the planned cells that are done."""
         return float(np.mean(self.state[:, self.planned] == State.DONE))
 
-    def config_index(self, config: str | int) -> int:
-        """Position of a configuration given by name or by position.
-
-        Parameters
-        ----------
-        config : str or int
-            The configuration.
-
-        Returns
-        -------
-        int
-            Its position in `configs`.
-
-        Examples
-        --------
-        >>> import outfold as of
-        >>> oof = of.from_arrays([0, 1, 1, 0], [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]], configs=["a", "b"])
-        >>> oof.config_index("b")
-        1
-        """
-        if isinstance(config, (int, np.integer)) and 0 <= config < self.n_configs:
-            return int(config)
-        try:
-            return self.configs.index(str(config))
-        except ValueError:
-            raise InputError(
-                f"no configuration {config!r} among {formatting.count(self.n_configs, 'configuration')}; "
-                f"the nearest name is {_nearest(str(config), self.configs)!r}."
-            ) from None
-
     def sel(
         self,
         config: str | int | Sequence[str | int] | None = None,
@@ -267,10 +256,7 @@ class Predictions:
         Predictions
             The part.
 
-        Examples
-        --------
-        >>> import outfold as of
-        >>> oof = of.from_arrays([0, 1, 1, 0], [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]], configs=["a", "b"])
+        {example}
         >>> oof.sel("b").configs
         ('b',)
         """
@@ -314,13 +300,23 @@ class Predictions:
             state=np.ascontiguousarray(self.state[:, index]),
             seconds=None if self.seconds is None else np.ascontiguousarray(self.seconds[:, index]),
             labels=None if self.labels is None else self.labels[index],
-            plan=replace(self.plan, repeats=len(index))
-            if self.plan.kind != "blocked"
-            else replace(self.plan, kind="given", repeats=len(index)),
+            plan=replace(
+                self.plan, kind="given" if self.plan.kind == "blocked" else self.plan.kind, repeats=len(index)
+            ),
             train=train,
-            blocks={k: _block_repeats(k, index, b, self) for k, b in self.blocks.items() if k in _BY_REPEAT},
+            blocks=self._blocks_of_repeats(index),
             messages=messages,
         )
+
+    def _blocks_of_repeats(self, index: list[int]) -> dict[str, Predictions]:
+        """Blocks that belong to these repeats or to none; another one was made for a choice among all of them."""
+        blocks = {name: block for name, block in self.blocks.items() if name in ("inner", "inbag", "resub")}
+        if "inner" in blocks:  # one repeat for every outer fold
+            n = blocks["inner"].n_repeats // self.n_repeats
+            blocks["inner"] = blocks["inner"]._sel_repeats([r * n + k for r in index for k in range(n)])
+        if "inbag" in blocks:
+            blocks["inbag"] = blocks["inbag"]._sel_repeats(index)
+        return blocks
 
     def join(self, other: Predictions, *, suffixes: tuple[str, str] | None = None) -> Predictions:
         """The configurations of both in one artifact, so that those of one file can be compared with those of another.
@@ -340,10 +336,7 @@ class Predictions:
         Predictions
             The configurations of both.
 
-        Examples
-        --------
-        >>> import outfold as of
-        >>> oof = of.from_arrays([0, 1, 1, 0], [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]], configs=["a", "b"])
+        {example}
         >>> oof.join(oof, suffixes=(" old", " new")).configs
         ('a old', 'b old', 'a new', 'b new')
         """
@@ -369,26 +362,26 @@ class Predictions:
         ndarray
             (R, C, N) or (R, C, N, K) predictions.
 
-        Examples
-        --------
-        >>> import outfold as of
-        >>> oof = of.from_arrays([0, 1, 1, 0], [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]], configs=["a", "b"])
+        {example}
         >>> oof.respond("label")[0, 0]
         array([0, 1, 1, 0])
         """
-        if needs in (self.response, "any"):
+        if needs in (self.response, "any") or (needs, self.response) == ("score", "proba"):
             return self.data
         if needs == "model":
-            return _all_answers(self)
+            if self.target.classes is None:
+                return self.data
+            values = self.data if self.data.ndim == 4 else self.data[..., None]
+            return np.concatenate([values, self.respond("label")[..., None]], axis=-1, dtype=np.float64)
         if needs == "label" and self.labels is not None:
             return self.labels
-        convert = _CONVERT.get((self.response, needs))
-        if convert is None or (self.response == "score" and needs == "label" and self.threshold is None):
-            given = f"these predictions are {_MEANING[self.response]}"
-            raise NeedError(
-                argument="the metric", needed=f"needs {_MEANING[needs]}", given=given, remedy=_advice(needs)
-            )
-        return np.asarray(convert(self))
+        if needs == "label" and (self.response == "proba" or (self.response == "score" and self.threshold is not None)):
+            return np.asarray(self.cut())
+        given, remedy = (
+            f"these predictions are {MEANING[self.response]}",
+            _ADVICE.get(needs, _OTHER_ADVICE).format(needs),
+        )
+        raise NeedError(argument="the metric", needed=f"needs {MEANING[needs]}", given=given, remedy=remedy)
 
     def cut(self) -> NDArray[np.intp] | None:
         """Class codes by cutting scores or probabilities.
@@ -398,37 +391,28 @@ class Predictions:
         ndarray or None
             (R, C, N) class codes; None where no cut is known.
 
-        Examples
-        --------
-        >>> import outfold as of
-        >>> oof = of.from_arrays([0, 1, 1, 0], [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]], configs=["a", "b"])
+        {example}
         >>> oof.cut()[0, 1]
         array([0, 1, 0, 1])
         """
-        by_threshold = self.response == "score" and self.data.ndim == 3
-        if (self.response, "label") not in _CONVERT or (by_threshold and self.threshold is None):
-            return None
-        return _labels_of_scores(self)
+        several = self.data.ndim == 4
+        if self.response == "proba" or (self.response == "score" and (several or self.threshold is not None)):
+            return cut_labels(self.data, several, 0.5 if self.threshold is None else self.threshold)
+        return None
 
     # -- scores -----------------------------------------------------------------------------------------
 
     def scores(self, metric: MetricLike) -> NDArray[np.float64]:
         """The metric of every cell.
 
-        Parameters
-        ----------
-        metric : str, callable or Metric
-            How to score.
+        {metric}
 
         Returns
         -------
         ndarray
             (configurations, repeats, folds) scores; NaN where the cell is not done or the metric is undefined.
 
-        Examples
-        --------
-        >>> import outfold as of
-        >>> oof = of.from_arrays([0, 1, 1, 0], [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]], configs=["a", "b"])
+        {example}
         >>> oof.scores("accuracy")[:, 0, 0]
         array([1. , 0.5])
         """
@@ -440,10 +424,7 @@ class Predictions:
 
         The first score is optimistic, because it is the best of many; `outfold.estimate.bbc` says by how much.
 
-        Parameters
-        ----------
-        metric : str, callable or Metric
-            How to score.
+        {metric}
         aggregate : {"pooled", "fold"}, default "pooled"
             Score all samples of a repeat together, or take the mean over folds.
 
@@ -452,10 +433,7 @@ class Predictions:
         Leaderboard
             Names, scores and standard errors.
 
-        Examples
-        --------
-        >>> import outfold as of
-        >>> oof = of.from_arrays([0, 1, 1, 0], [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]], configs=["a", "b"])
+        {example}
         >>> oof.leaderboard("accuracy").configs
         ('a', 'b')
         """
@@ -534,20 +512,18 @@ class Predictions:
         return formatting.facts_html("Predictions", self._facts())
 
     def _facts(self) -> Iterable[tuple[str, str]]:
-        yield "samples", formatting.count(self.n_samples, "sample").split()[0] + _balance(self.target)
+        yield "samples", formatting.count(self.n_samples, "sample").split()[0] + self.target.balance()
         if self.groups is not None:
             yield "groups", f"{len(np.unique(group_codes(self.groups, self.n_samples))):,}"
         names = ", ".join(formatting.shorten(c, 30) for c in self.configs[:3])
         yield "configurations", f"{self.n_configs:,} ({names}{', …' if self.n_configs > 3 else ''})"
         yield "plan", str(self.plan)
-        yield "response", _MEANING[self.response]
+        yield "response", MEANING[self.response]
         yield "cells", _cells_text(self)
         if self.messages:
             message, n = Counter(self.messages.values()).most_common(1)[0]
-            yield (
-                "failed",
-                f"{formatting.shorten(message, 100)} ({n:,} of {formatting.count(len(self.messages), 'failed cell')})",
-            )
+            among = formatting.count(len(self.messages), "failed cell")
+            yield "failed", f"{formatting.shorten(message, 100)} ({n:,} of {among})"
         if self.blocks:
             yield "blocks", ", ".join(self.blocks)
         yield "fingerprint", self.fingerprint
@@ -555,91 +531,13 @@ class Predictions:
             yield note.code, note.text
 
 
-def _made_again(values: dict[str, Any]) -> Predictions:
-    return Predictions(**values)
-
-
 _DROP_COLUMNS = ("config", "repeat", "fold", "probability", "compared_with", "n_predictions")
 
-_MEANING = {
-    "label": "class labels",
-    "score": "scores",
-    "proba": "class probabilities",
-    "value": "predicted values",
-    "risk": "risk scores",
-    "pointwise": "per-sample scores",
-}
-
-
-def _advice(needs: str) -> str:
-    if needs in ("score", "proba"):
-        return f"Use `collect(response='{needs}')`, or a metric of labels such as accuracy."
-    if needs == "label":
-        return "Use `collect(response='label')` or `collect(response='proba')`, or the metric roc_auc."
-    if needs == "pointwise":
-        return "Use a metric of this response, such as accuracy or mse, or give `response='pointwise'`."
-    return f"Give predictions with `response='{needs}'`, or use another metric."
-
-
-def _labels_of_scores(oof: Predictions) -> NDArray[np.intp]:
-    return cut_labels(oof.data, oof.data.ndim == 4, 0.5 if oof.threshold is None else oof.threshold)
-
-
-def _all_answers(oof: Predictions) -> NDArray[Any]:
-    """(R, C, N, K + 1) the response and, for classes, the codes of the labels in a last column."""
-    if oof.target.classes is None:
-        return oof.data
-    values = oof.data if oof.data.ndim == 4 else oof.data[..., None]
-    return np.concatenate([values, oof.respond("label")[..., None]], axis=-1, dtype=np.float64)
-
-
-def cut_labels(values: NDArray[Any], several: bool, threshold: float | None) -> NDArray[np.intp]:
-    """Class codes by the cut: the largest of `several` columns, or what lies above the threshold."""
-    if several:
-        return np.asarray(np.argmax(np.nan_to_num(values, nan=-np.inf), axis=-1), dtype=np.intp)
-    # predict() of scikit-learn gives the first class on the boundary, hence the strict comparison.
-    return np.asarray(values > threshold).astype(np.intp)
-
-
-def _own_labels(oof: Predictions, labels: NDArray[Any]) -> NDArray[np.intp] | None:
-    """The models' own labels, completed by the cut where they are not known; None where they are the cut."""
-    if oof.response not in ("score", "proba") or labels.shape != oof.data.shape[:3]:
-        needed = f"must go with scores or probabilities and have shape {oof.data.shape[:3]}"
-        raise invalid("labels", needed, f"these have shape {labels.shape} and go with {_MEANING[oof.response]}")
-    done = cell_mask(oof.folds, oof.state == State.DONE)
-    unknown = done & (labels < 0)
-    cut = oof.cut()
-    if cut is None and unknown.any():
-        raise invalid("labels", "of scores without a threshold must be given for every cell that is done")
-    if cut is not None and not np.any(done & ~unknown & (labels != cut)):
-        return None
-    out = np.where(done, labels, -1).astype(np.intp)
-    if cut is not None:
-        out[unknown] = cut[unknown]
-    assert oof.target.classes is not None
-    if out.max(initial=-1) >= len(oof.target.classes):
-        raise invalid("labels", f"must be class codes below {len(oof.target.classes)}", f"the largest is {out.max()}")
-    return out
-
-
-# Probabilities serve as scores; labels come from either by the cut or the largest.
-_CONVERT = {
-    ("proba", "score"): lambda oof: oof.data,
-    ("proba", "label"): _labels_of_scores,
-    ("score", "label"): _labels_of_scores,
-}
-
-
-def _balance(target: Target) -> str:
-    if target.classes is not None:
-        counts = np.bincount(target.y, minlength=len(target.classes))
-        shown = ", ".join(f"{c!s}: {n:,}" for c, n in zip(target.classes[:5], counts, strict=False))
-        return f" ({len(counts)} classes, {shown}{', …' if len(counts) > 5 else ''})"
-    if target.event is not None:
-        return f" ({int(target.event.sum()):,} events, {int((~target.event).sum()):,} censored)"
-    if target.task == "regression":
-        return f" (values {formatting.number(target.y.min())} to {formatting.number(target.y.max())})"
-    return ""
+_ADVICE = {
+    "label": "Use `collect(response='label')` or `collect(response='proba')`, or the metric roc_auc.",
+    "pointwise": "Use a metric of this response, such as accuracy or mse, or give `response='pointwise'`.",
+} | dict.fromkeys(("score", "proba"), "Use `collect(response='{}')`, or a metric of labels such as accuracy.")
+_OTHER_ADVICE = "Give predictions with `response='{}'`, or use another metric."
 
 
 def _cells_text(oof: Predictions) -> str:
@@ -651,32 +549,6 @@ def _cells_text(oof: Predictions) -> str:
     return f"{', '.join(parts)} of {total:,}"
 
 
-# Blocks that belong to repeats or to none; another one was made for a choice among all of them.
-_BY_REPEAT = ("inner", "inbag", "resub")
-
-
-def _block_repeats(name: str, index: list[int], block: Predictions, oof: Predictions) -> Predictions:
-    """The part of a block that belongs to the given repeats."""
-    if name == "resub":
-        return block
-    return block._sel_repeats(_inner_repeats(index, block, oof) if name == "inner" else index)
-
-
-def _inner_repeats(index: list[int], block: Predictions, oof: Predictions) -> list[int]:
-    """Repeats of the block ``inner`` that belong to the given outer repeats: one for every outer fold."""
-    per_repeat = block.n_repeats // oof.n_repeats
-    return [r * per_repeat + k for r in index for k in range(per_repeat)]
-
-
-def inner_folds(folds: NDArray[np.int32], n_folds: int) -> NDArray[np.int32]:
-    """Folds of the block ``inner``: repeat r * K + k is the inner CV of outer fold k, whose samples are left out."""
-    columns = []
-    for r in range(folds.shape[1]):
-        for k in range(n_folds):
-            columns.append(np.where(folds[:, r] == k, NOT_HELD_OUT, folds[:, r]))
-    return np.stack(columns, axis=1).astype(np.int32)
-
-
 def begun(oof: Predictions) -> Predictions:
     """Where repeats are added until it is enough: without those that were planned up to the cap but not needed."""
     if oof.provenance.get("repeats") != AUTO:
@@ -686,86 +558,3 @@ def begun(oof: Predictions) -> Predictions:
         touched = np.flatnonzero(np.any((oof.state == State.DONE) | (oof.state == State.FAILED), axis=(0, 2)))
         n = int(touched[-1]) + 1 if len(touched) else 1
     return oof if n >= oof.n_repeats else oof.sel(repeat=range(n))
-
-
-# -- invariants -----------------------------------------------------------------------------------------
-
-
-def _check(oof: Predictions) -> None:
-    n, c, r = len(oof.target), len(oof.configs), oof.folds.shape[1]
-    if oof.data.shape[:3] != (r, c, n):
-        raise InputError(
-            f"{n} labels, {c} configurations and {r} repeats need predictions of shape ({n}, {c}, {r}); "
-            f"these have {tuple(np.swapaxes(oof.data, 0, 2).shape)}."
-        )
-    if oof.response not in RESPONSES:
-        raise invalid("response", f"must be one of {', '.join(RESPONSES)}", got(oof.response))
-    if c == 0:
-        raise InputError("there is no configuration; at least one is needed.")
-    duplicates = (
-        sorted({name for name in oof.configs if oof.configs.count(name) > 1}) if len(set(oof.configs)) < c else []
-    )
-    if duplicates:
-        raise InputError(
-            f"configuration names must differ; {duplicates[0]!r} occurs more than once", remedy="Rename one of them."
-        )
-    for name in ("groups", "samples"):
-        values = getattr(oof, name)
-        if values is not None and len(values) != n:
-            raise invalid(name, f"must have one entry for each of the {n} samples", f"it has {len(values)}")
-    if oof.samples is not None and len(set(oof.samples.tolist())) < n:
-        raise invalid("samples", "must all differ", "at least one name occurs twice")
-    _check_values(oof)
-
-
-def _check_values(oof: Predictions) -> None:
-    """Every done cell holds usable numbers; the other cells hold none."""
-    done = cell_mask(oof.folds, oof.state == State.DONE)
-    values = oof.data if oof.data.ndim == 3 else oof.data[..., 0]
-    ok = (values >= 0) if oof.response == "label" else np.isfinite(oof.data if oof.data.ndim == 3 else oof.data.sum(-1))
-    bad = done & ~ok
-    if bad.any():
-        repeat, config, sample = (int(i[0]) for i in np.nonzero(bad))
-        raise InputError(
-            f"{int(bad.sum())} predictions are NaN or infinite, the first for sample {oof.samples[sample]!s} by "  # type: ignore[index]
-            f"{oof.configs[config]!r} in repeat {repeat}",
-            remedy="Repair them, or mask whole cells (numpy.ma) to say they were not run.",
-        )
-    if oof.response == "proba":
-        check_probabilities(oof.data, done)
-    if oof.response in ("score", "proba", "label") and oof.target.classes is None:
-        argument = f"response={oof.response!r}"
-        raise invalid(argument, "needs class labels", f"y holds {oof.target.task} targets", "Use `response='value'`.")
-
-
-def check_probabilities(data: NDArray[Any], done: NDArray[np.bool_]) -> None:
-    """Refuse what cannot be probabilities."""
-    held = data[done]
-    if held.size and (held.min() < -1e-9 or held.max() > 1 + 1e-9):
-        problem = f"probabilities must lie in [0, 1]; these go from {held.min():.4g} to {held.max():.4g}"
-        raise InputError(problem, remedy="Use `response='score'` for decision values.")
-    if data.ndim == 4 and held.size and np.abs(held.sum(-1) - 1).max() > 1e-4:
-        problem = "the class probabilities of a sample must sum to 1; they do not"
-        raise InputError(problem, remedy="Use `response='score'` for other scores.")
-
-
-def cell_mask(folds: NDArray[np.int32], cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(R, C, N) True where the cell that holds out sample i in repeat r is marked in `cells` (C, R, F)."""
-    c, r, _ = cells.shape
-    out = np.zeros((r, c, folds.shape[0]), dtype=bool)
-    for repeat in range(r):
-        held = folds[:, repeat] >= 0
-        out[repeat][:, held] = cells[:, repeat, folds[held, repeat]]
-    return out
-
-
-def _nearest(wanted: str, names: Sequence[str]) -> str:
-    """The name most like the one wanted, where 1.0 and 1 are the same number."""
-    import re
-    from difflib import get_close_matches
-
-    def settled(name: str) -> str:
-        return re.sub(r"(?<![\w.])\d+(\.\d*)?(e[-+]?\d+)?(?![\w.])", lambda m: f"{float(m[0]):.15g}", name)
-
-    by_text = {settled(name): name for name in reversed(names)}
-    return by_text[get_close_matches(settled(wanted), list(by_text), n=1, cutoff=0)[0]]

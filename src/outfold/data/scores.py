@@ -11,15 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import check_count
 from ..exceptions import InputError, got, invalid
-from .plan import Plan, Splits
-from .predictions import Predictions
+from .plan import Plan
+from .predictions import Predictions, WithConfigs
+from .splitting import Splits
 
 Design = Literal["kfold", "holdout", "5x2cv", "blocked"]
 Layout = Literal["kfold", "balanced", "holdout", "loo", "one test set", "other"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FoldScores:
+class FoldScores(WithConfigs):
     """The score of every configuration in every fold of every repeat.
 
     Parameters
@@ -70,32 +71,6 @@ class FoldScores:
 
     def __repr__(self) -> str:
         return f"<FoldScores of {len(self.configs)} configurations by {self.metric}, {self.plan}>"
-
-    def config_index(self, config: str | int) -> int:
-        """Position of a configuration given by name or by position.
-
-        Parameters
-        ----------
-        config : str or int
-            The configuration.
-
-        Returns
-        -------
-        int
-            Its position in `configs`.
-
-        Examples
-        --------
-        >>> import outfold as of
-        >>> scores = of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
-        >>> scores.config_index("b")
-        1
-        """
-        if isinstance(config, (int, np.integer)) and 0 <= config < len(self.configs):
-            return int(config)
-        if config in self.configs:
-            return self.configs.index(str(config))
-        raise InputError(f"no configuration {config!r}; there are {', '.join(map(repr, self.configs))}.")
 
 
 def layout(oof: Predictions) -> Layout:

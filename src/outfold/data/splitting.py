@@ -1,15 +1,18 @@
-"""How the splits of a plan are drawn for given labels."""
+"""The splits that a plan gives for given labels, how they are drawn, and the fingerprint that makes results comparable."""
 
 from __future__ import annotations
 
 import copy
+import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..docstrings import fill_with
 from ..exceptions import InputError, invalid
 from ..stats.resampling import Bootstrap
 from .notes import Note
@@ -27,13 +30,97 @@ _SPLIT_STREAM = 0x0F01D
 _ATTEMPTS = 100
 
 
-class Drawn(NamedTuple):
-    """What `Splits` is made of."""
+_TEXTS = {
+    "cell": "Parameters\n----------\nrepeat, fold : int\n    Which cell.",
+    "example": ("Examples\n--------\n>>> import outfold as of\n>>> splits = of.Plan(folds=3).split([0, 1] * 6, rng=0)"),
+}
+
+
+@fill_with(_TEXTS)
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """A plan drawn for given labels.
+
+    Attributes
+    ----------
+    plan : Plan
+        The plan with what was decided: the number of folds used, stratified or not, grouped or not.
+    folds : ndarray of int32, shape (N, R)
+        The fold that holds out sample i in repeat r; -1 where none does.
+    train : dict or None
+        Training positions by (repeat, fold), only where they are not simply all other samples. In a bootstrap round
+        a sample occurs as often as it was drawn.
+    notes : tuple of Note
+        What you should know, such as fewer folds than asked for.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> splits = of.Plan(folds=3).split([0, 1] * 6, rng=0)
+    >>> splits.cells
+    [(0, 0), (0, 1), (0, 2)]
+    """
 
     plan: Plan
     folds: NDArray[np.int32]
-    train: Train | None
-    notes: tuple[Note, ...]
+    train: Train | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def n_repeats(self) -> int:
+        """Number of repeats R."""
+        return int(self.folds.shape[1])
+
+    @cached_property
+    def n_folds(self) -> int:
+        """Largest number of folds in any repeat, K."""
+        return int(self.folds.max()) + 1
+
+    @cached_property
+    def cells(self) -> list[tuple[int, int]]:
+        """The (repeat, fold) pairs that hold out at least one sample, in order."""
+        return [(r, int(k)) for r in range(self.n_repeats) for k in np.unique(self.folds[:, r]) if k >= 0]
+
+    def test_rows(self, repeat: int, fold: int) -> NDArray[np.intp]:
+        """Positions of the samples that a cell holds out.
+
+        {cell}
+
+        Returns
+        -------
+        ndarray of int
+            Positions in ascending order.
+
+        {example}
+        >>> len(splits.test_rows(0, 1))
+        4
+        """
+        return np.flatnonzero(self.folds[:, repeat] == fold)
+
+    def train_rows(self, repeat: int, fold: int, also_without: int | None = None) -> NDArray[np.intp]:
+        """Positions of the samples that a cell trains on.
+
+        {cell}
+        also_without : int or None
+            A second fold to leave out, for nested cross-validation.
+
+        Returns
+        -------
+        ndarray of int
+            Positions.
+
+        {example}
+        >>> len(splits.train_rows(0, 1)), len(splits.train_rows(0, 1, also_without=2))
+        (8, 4)
+        """
+        if self.train is not None:
+            rows = self.train[repeat, fold]
+            return rows if also_without is None else rows[self.folds[rows, repeat] != also_without]
+        column = self.folds[:, repeat]
+        keep = column != fold
+        if also_without is not None:
+            keep &= column != also_without
+        return np.flatnonzero(keep)
 
 
 class Splitter:
@@ -54,7 +141,7 @@ class Splitter:
         self.strata = self._strata(plan)
         self.plan = replace(plan, stratify=self.strata is not None, groups=self.groups is not None)
 
-    def draw(self) -> Drawn:
+    def draw(self) -> Splits:
         """The plan with what was decided, and its splits."""
         match self.plan.kind:
             case "custom":
@@ -74,8 +161,8 @@ class Splitter:
         self._adapt_folds()
         return self._done([self._partition(self.plan.folds, r) for r in range(self.plan.repeats)])
 
-    def _done(self, columns: Sequence[NDArray[Any]], train: Train | None = None) -> Drawn:
-        return Drawn(self.plan, np.stack(columns, axis=1).astype(np.int32), train, tuple(self.notes))
+    def _done(self, columns: Sequence[NDArray[Any]], train: Train | None = None) -> Splits:
+        return Splits(self.plan, np.stack(columns, axis=1).astype(np.int32), train, tuple(self.notes))
 
     def _generator(self, repeat: int) -> np.random.Generator:
         # A stream of its own for every repeat, so that more repeats leave the earlier ones as they were.
@@ -187,7 +274,7 @@ class Splitter:
         picks = np.floor((np.arange(n_test) + rng.random()) * n / n_test).astype(np.intp)
         return rows[order[picks]]
 
-    def _three_way(self) -> Drawn:
+    def _three_way(self) -> Splits:
         """Fold 0 is the validation part; the test part is neither trained on nor held out in this split."""
         assert self.plan.test is not None
         assert self.plan.validation is not None
@@ -198,7 +285,7 @@ class Splitter:
         column[self._take(rest, self.plan.validation * self.n, rng)] = 0
         return self._done([column], {(0, 0): rest[column[rest] != 0]})
 
-    def _bootstrap(self) -> Drawn:
+    def _bootstrap(self) -> Splits:
         draws = Bootstrap(self.n, self.rng, self.groups, self.strata)
         counts = [self._round(draws, r) for r in range(self.plan.repeats)]
         train = {(r, 0): np.repeat(np.arange(self.n), times) for r, times in enumerate(counts)}
@@ -224,7 +311,7 @@ class Splitter:
             remedy=f"Use more {what},{within} or `Plan(folds=...)`.",
         )
 
-    def _blocked(self) -> Drawn:
+    def _blocked(self) -> Splits:
         """Columns of a Sylvester-Hadamard matrix over 2^k blocks (Wang 2014, Table 1, for k = 2)."""
         if self.given_groups is not None and self.groups is not None:
             problem = "blocked plans do not keep groups together"
@@ -262,7 +349,7 @@ class Splitter:
             raise InputError(f"{self.cv_name} names sample {rows.max()}; there are {self.n} samples.")
         return np.asarray(rows % self.n)
 
-    def _custom(self) -> Drawn:
+    def _custom(self) -> Splits:
         from sklearn.model_selection import check_cv
 
         cv = copy.copy(self.plan.cv)
@@ -310,3 +397,26 @@ def _repeats_of(tests: list[NDArray[np.intp]], n: int) -> list[list[int]]:
         groups[-1].append(i)
     partitions = all(sum(len(tests[i]) for i in group) == n for group in groups)
     return groups if len(groups) == 1 or partitions else [[i] for i in range(len(tests))]
+
+
+def fingerprint(target: Target, folds: NDArray[np.int32], train: dict[tuple[int, int], Any] | None = None) -> str:
+    """Hash of labels and splits; a paired comparison needs equal fingerprints."""
+    h = hashlib.blake2b(digest_size=8)
+    h.update(target.task.encode())
+    if target.classes is not None:
+        h.update("\x1f".join(map(str, target.classes)).encode())
+    h.update(np.ascontiguousarray(target.y, dtype="<f8").tobytes())
+    if target.event is not None:
+        h.update(np.packbits(target.event).tobytes())
+    h.update(np.ascontiguousarray(folds, dtype="<i4").tobytes())
+    for key in sorted(train or ()):
+        h.update(np.concatenate([key, train[key]]).astype("<i4").tobytes())  # type: ignore[index]
+    return h.hexdigest()
+
+
+def group_codes(groups: Any, n: int) -> NDArray[np.intp]:
+    """Group labels as codes 0..G-1."""
+    labels = np.asarray(groups)
+    if labels.shape != (n,):
+        raise invalid("groups", f"must name one group for each sample, shape ({n},)", f"got shape {labels.shape}")
+    return np.unique(labels.astype(str) if labels.dtype.kind == "O" else labels, return_inverse=True)[1].astype(np.intp)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import formatting
 from ..exceptions import got, invalid
 
 Task = Literal["binary", "multiclass", "regression", "survival", "pointwise"]
@@ -53,6 +54,18 @@ class Target:
         """The target of a part of the samples (indices or a mask); the classes stay all known."""
         event = None if self.event is None else self.event[rows]
         return Target(self.task, self.y[rows], self.classes, event)
+
+    def balance(self) -> str:
+        """How many samples each class has, or what else there is to say: text in brackets, or none."""
+        if self.classes is not None:
+            counts = np.bincount(self.y, minlength=len(self.classes))
+            shown = ", ".join(f"{c!s}: {n:,}" for c, n in zip(self.classes[:5], counts, strict=False))
+            return f" ({len(counts)} classes, {shown}{', …' if len(counts) > 5 else ''})"
+        if self.event is not None:
+            return f" ({int(self.event.sum()):,} events, {int((~self.event).sum()):,} censored)"
+        if self.task == "regression":
+            return f" (values {formatting.number(self.y.min())} to {formatting.number(self.y.max())})"
+        return ""
 
 
 def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str = "y") -> Target:

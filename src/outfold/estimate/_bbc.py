@@ -11,7 +11,7 @@ from .. import formatting, select
 from ..arguments import RngLike, as_seed, check_choice, check_confidence_level, check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions
-from ..exceptions import InputError
+from ..exceptions import InputError, invalid
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, group_notes, sample_bootstrap
 from ..requirements import requires
@@ -61,15 +61,8 @@ def bbc(
         A draw holds 63 percent of the samples, so its winner is a little worse than the winner on all samples, and the estimate
         is a little too careful. ``balanced`` adds this loss back: the winner's lead over the winners of the draws, times the
         share of the differences between configurations that is not noise.
-
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    .. [1] Tsamardinos, I., Greasidou, E. and Borboudakis, G. (2018). Bootstrapping the out-of-sample predictions for
-       efficient and accurate cross-validation. Machine Learning 107, 1895-1922, Algorithm 5.
+    Returns: {estimate}
+    References: {tsamardinos2018}
 
     Examples
     --------
@@ -122,11 +115,11 @@ _OWN = {"bootstrap": "out-of-bag score", "holdout": "hold-out score", "three_way
 
 def _check_correction(correction: str, rule: Any) -> None:
     if check_choice(correction, ("none", "balanced"), "correction") == "balanced" and rule is not select.best:
-        raise InputError(
-            argument="correction='balanced'",
-            needed="is for the configuration with the best score",
-            given=f"the rule here is {rule.name}",
-            remedy="Leave `rule=` out, or use `correction='none'`.",
+        raise invalid(
+            "correction='balanced'",
+            "is for the configuration with the best score",
+            f"the rule here is {rule.name}",
+            "Leave `rule=` out, or use `correction='none'`.",
         )
 
 
@@ -142,10 +135,10 @@ def _balance(scoring: Scoring, result: Corrected, counts: NDArray[Any]) -> dict[
 def _given_counts(draws: ArrayLike, n: int, kind: str) -> NDArray[Any]:
     given = np.asarray(draws)
     if given.ndim != 2 or given.shape[1] != n or not len(given) or given.dtype.kind not in "iu" or given.min() < 0:
-        raise InputError(
-            argument="draws",
-            needed=f"must be whole numbers from 0 of shape (B, {n}), drawn indices or counts",
-            given=f"got {given.dtype} {given.shape}",
+        raise invalid(
+            "draws",
+            f"must be whole numbers from 0 of shape (B, {n}), drawn indices or counts",
+            f"got {given.dtype} {given.shape}",
         )
     if check_choice(kind, ("auto", "indices", "counts"), "draws_are") == "auto":
         kind = _kind_of_draws(given, n)

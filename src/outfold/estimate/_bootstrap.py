@@ -40,26 +40,16 @@ def oob(
 
     Each round trains on 63 percent of the samples, so the estimate is a little too low for a model trained on all of them.
 
-    Parameters
-    ----------
-    {oof, metric, config, rule}
+    Parameters: {oof, metric, config, rule}
     interval : {"t", "percentile"}
         The interval of a configuration named beforehand. ``t`` is the mean plus and minus t standard deviations over rounds
         (eq. 31), ``percentile`` the quantiles of the rounds. The selected configuration gets the quantiles of the draws, as
         in `bbc`.
     {n_resamples, confidence_level, rng}
+    Returns: {estimate}
+    References: {raschka2018}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {raschka2018}
-
-    Examples
-    --------
-    {rounds}
+    Examples: {rounds}
     >>> found = of.estimate.oob(oof, "accuracy")
     >>> found.selected, round(found.value, 2)
     ('bayes', 0.7)
@@ -102,23 +92,11 @@ def point632(
 
     It is optimistic for models that overfit, such as one nearest neighbour; `point632plus` is not.
 
-    Parameters
-    ----------
-    {oof, metric, config, rule, per_round, n_resamples, rng}
+    Parameters: {oof, metric, config, rule, per_round, n_resamples, rng}
+    Returns: {estimate}
+    References: {raschka2018, efron1983}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {raschka2018}
-    .. [2] Efron, B. (1983). Estimating the error rate of a prediction rule: improvement on cross-validation. Journal of the
-       American Statistical Association 78, 316-331.
-
-    Examples
-    --------
-    {rounds}
+    Examples: {rounds}
     >>> round(of.estimate.point632(oof, "accuracy", "neighbours").value, 2)
     0.68
     """
@@ -142,26 +120,14 @@ def point632plus(
     As published, the out-of-bag part of a pointwise metric is a mean over rounds for each sample, then a mean over samples.
     For a configuration named beforehand, ``details`` has the parts of the estimate.
 
-    Parameters
-    ----------
-    {oof}
+    Parameters: {oof}
     metric : str, callable or Metric
         A mean over samples, `roc_auc` or `concordance`: its value without information must be known.
     {config, rule, per_round, n_resamples, rng}
+    Returns: {estimate}
+    References: {raschka2018, efron1997}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {raschka2018}
-    .. [2] Efron, B. and Tibshirani, R. (1997). Improvements on cross-validation: the .632+ bootstrap method. Journal of the
-       American Statistical Association 92, 548-560.
-
-    Examples
-    --------
-    {rounds}
+    Examples: {rounds}
     >>> found = of.estimate.point632plus(oof, "accuracy", "neighbours")
     >>> round(found.value, 2), round(found.details["overfitting"], 2)
     (0.58, 0.87)
@@ -185,22 +151,11 @@ def optimism(
 
     The optimism of a round is the score of its model on the samples it drew minus its score on all samples. Any metric works.
 
-    Parameters
-    ----------
-    {oof, metric, config, rule, n_resamples, rng}
+    Parameters: {oof, metric, config, rule, n_resamples, rng}
+    Returns: {estimate}
+    References: {harrell1996}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    .. [1] Harrell, F. E., Lee, K. L. and Mark, D. B. (1996). Multivariable prognostic models: issues in developing models,
-       evaluating assumptions and adequacy, and measuring and reducing errors. Statistics in Medicine 15, 361-387.
-
-    Examples
-    --------
-    {rounds}
+    Examples: {rounds}
     >>> round(of.estimate.optimism(oof, "accuracy", "bayes").value, 2)
     0.67
     """

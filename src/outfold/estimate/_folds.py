@@ -8,7 +8,7 @@ from .. import formatting, select
 from ..arguments import RngLike, check_confidence_level, check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
-from ..exceptions import InputError, NeedError, got
+from ..exceptions import NeedError, got, invalid
 from ..metrics import MetricLike
 from ..metrics._scoring import Aggregate, Scoring
 from ..requirements import block, least_folds, requires
@@ -30,9 +30,7 @@ def cv(
 ) -> Estimate:
     """Estimate the performance of one configuration that you named before you saw any score.
 
-    Parameters
-    ----------
-    {oof, metric}
+    Parameters: {oof, metric}
     config : str, int or None
         The configuration, by name or position; None if there is only one.
     aggregate : {"fold", "pooled"}
@@ -44,14 +42,8 @@ def cv(
         rest. By folds it is the corrected t, or that of Bates et al. if the block ``inner`` was collected. With groups it is
         the cluster-robust one, or groups are drawn whole. A time series has none (OF218).
     {rng}
-
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {tsamardinos2015}
+    Returns: {estimate}
+    References: {tsamardinos2015}
 
     Examples
     --------
@@ -62,18 +54,18 @@ def cv(
     0.73, 95% CI 0.54 to 0.92
     """
     if config is None and oof.n_configs > 1:
-        raise InputError(
-            argument="cv",
-            needed="is the score of one configuration",
+        raise invalid(
+            "cv",
+            "is the score of one configuration",
             remedy=f"Name one of the {oof.n_configs}, or use `bbc` for the selected configuration.",
         )
     one = oof if config is None else oof.sel(config=config)
     if one.n_configs > 1:
-        raise InputError(
-            argument="cv",
-            needed="is the score of one configuration",
-            given=got(one.n_configs),
-            remedy="Name one, or use `bbc(oof.sel(config=...), ...)` for the selected configuration.",
+        raise invalid(
+            "cv",
+            "is the score of one configuration",
+            got(one.n_configs),
+            "Name one, or use `bbc(oof.sel(config=...), ...)` for the selected configuration.",
         )
     scoring = Scoring(one, metric, aggregate)
     folds = f"CV by {aggregate}", "Tsamardinos 2015, Alg. 1"
@@ -88,19 +80,11 @@ def cvt(oof: Predictions, metric: MetricLike, rule: RuleLike = None, aggregate: 
 
     Report it beside the corrected estimates, never as the answer. It is Algorithm 2 of [1]_, there called CVM.
 
-    Parameters
-    ----------
-    {oof, metric, rule}
+    Parameters: {oof, metric, rule}
     aggregate : {"fold", "pooled"}
         ``fold`` takes the mean over folds, ``pooled`` scores all samples of a repeat at once.
-
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {tsamardinos2015}
+    Returns: {estimate}
+    References: {tsamardinos2015}
 
     Examples
     --------
@@ -131,19 +115,9 @@ def tt(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
     The correction is the mean over folds of how much worse the winner is than the best configuration of that fold:
     (1/K) sum_k [l_k(j*) - min_j l_k(j)] for losses l.
 
-    Parameters
-    ----------
-    {oof, metric, rule}
-
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {tsamardinos2015}
-    .. [2] Tibshirani, R. J. and Tibshirani, R. (2009). A bias correction for the minimum error rate in cross-validation. The
-       Annals of Applied Statistics 3, 822-829.
+    Parameters: {oof, metric, rule}
+    Returns: {estimate}
+    References: {tsamardinos2015, tibshirani2009}
 
     Examples
     --------
@@ -198,21 +172,11 @@ def cvm_cv(
     This is less optimistic than the winner's cross-validation score, but still optimistic: the same samples selected it.
     It is Algorithm 3 of [1]_.
 
-    Parameters
-    ----------
-    {oof, metric, rule, n_resamples, confidence_level, rng}
+    Parameters: {oof, metric, rule, n_resamples, confidence_level, rng}
+    Returns: {estimate}
+    References: {tsamardinos2015}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {tsamardinos2015}
-
-    Examples
-    --------
-    {models}
+    Examples: {models}
     >>> oof = of.collect(models, X, y, plan=3, fresh="accuracy", progress=False)
     >>> found = of.estimate.cvm_cv(oof, "accuracy", n_resamples=200)
     >>> found.selected, round(found.naive, 2), round(found.value, 2)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .. import intervals
-from ..exceptions import InputError, NeedError, got
+from ..exceptions import InputError, NeedError, got, invalid
 from ..results import Interval
 from ..stats.intervals import around
 from ._evidence import Evidence, Rivals
@@ -224,9 +224,7 @@ class OneConfiguration:
                 raise NeedError(self.why_none())
             return first[1]
         if method not in METHODS:
-            raise InputError(
-                argument="method", needed=f"must be 'auto' or one of {', '.join(METHODS)}", given=got(method)
-            )
+            raise invalid("method", f"must be 'auto' or one of {', '.join(METHODS)}", got(method))
         found = METHODS[method]
         if not found.met(self.evidence):
             valid = ", ".join(m.name for m in METHODS.values() if m.met(self.evidence))
@@ -281,9 +279,7 @@ class SelectedConfiguration:
                 remedy=f"Valid here: {', '.join(SELECTED)}.",
             )
         if method not in SELECTED:
-            raise InputError(
-                argument="method", needed=f"must be 'auto' or one of {', '.join(SELECTED)}", given=got(method)
-            )
+            raise invalid("method", f"must be 'auto' or one of {', '.join(SELECTED)}", got(method))
         if not self.rivals.one_repeat or self.rivals.folds.scores.shape[1] < 2:
             raise NeedError(
                 argument=method,

@@ -34,24 +34,14 @@ def nested(
     Algorithm 5 of [1]_. A model trained without folds i and k serves both as outer i, inner k and as outer k, inner i. The
     outer fits are those of the ordinary cross-validation.
 
-    Parameters
-    ----------
-    {oof, metric, rule, n_resamples}
+    Parameters: {oof, metric, rule, n_resamples}
     confidence_level : float
         Level of the interval, which is the percentile bootstrap over samples of the outer predictions.
     {rng}
+    Returns: {estimate}
+    References: {tsamardinos2015}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {tsamardinos2015}
-
-    Examples
-    --------
-    {models}
+    Examples: {models}
     >>> oof = of.collect(models, X, y, plan=3, inner=True, progress=False)
     >>> found = of.estimate.nested(oof, "accuracy", n_resamples=200)
     >>> round(found.value, 2), found.details["fits"]

@@ -27,24 +27,14 @@ def resubstitution(
 ) -> Estimate:
     """Score a model on the very samples it was fitted on: optimistic, never the answer (section 1.3 of [1]_).
 
-    Parameters
-    ----------
-    {oof, metric}
+    Parameters: {oof, metric}
     config : str, int or None
         A configuration that you named beforehand. None selects one by its resubstitution score; nothing corrects for that.
     {rule}
+    Returns: {estimate}
+    References: {raschka2018}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {raschka2018}
-
-    Examples
-    --------
-    {models}
+    Examples: {models}
     >>> oof = of.collect(models, X, y, plan=3, resub=True, progress=False)
     >>> round(of.estimate.resubstitution(oof, "accuracy", "neighbours").value, 2)
     0.89
@@ -84,21 +74,11 @@ def holdout(
 ) -> Estimate:
     """Estimate the performance of a model trained on one part of the samples by its score on the other (section 1.5 of [1]_).
 
-    Parameters
-    ----------
-    {oof, metric, config, rule, n_resamples, held_out_level, rng}
+    Parameters: {oof, metric, config, rule, n_resamples, held_out_level, rng}
+    Returns: {estimate}
+    References: {raschka2018}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {raschka2018}
-
-    Examples
-    --------
-    {models}
+    Examples: {models}
     >>> oof = of.collect(models, X, y, plan=of.Plan.holdout(), progress=False)
     >>> round(of.estimate.holdout(oof, "accuracy", "bayes").value, 2)
     0.55
@@ -127,21 +107,11 @@ def repeated_holdout(
 ) -> Estimate:
     """Estimate the performance by Monte-Carlo cross-validation: the mean score of many random hold-outs (section 2.3 of [1]_).
 
-    Parameters
-    ----------
-    {oof, metric, config, rule, n_resamples, held_out_level, rng}
+    Parameters: {oof, metric, config, rule, n_resamples, held_out_level, rng}
+    Returns: {estimate}
+    References: {raschka2018}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {raschka2018}
-
-    Examples
-    --------
-    {models}
+    Examples: {models}
     >>> oof = of.collect(models, X, y, plan=of.Plan.repeated_holdout(10), progress=False)
     >>> round(of.estimate.repeated_holdout(oof, "accuracy", "bayes").value, 2)
     0.68
@@ -172,21 +142,11 @@ def loo(
 
     All samples are scored at once.
 
-    Parameters
-    ----------
-    {oof, metric, config, rule, n_resamples, held_out_level, rng}
+    Parameters: {oof, metric, config, rule, n_resamples, held_out_level, rng}
+    Returns: {estimate}
+    References: {raschka2018}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {raschka2018}
-
-    Examples
-    --------
-    {models}
+    Examples: {models}
     >>> oof = of.collect(models, X[::2], y[::2], plan=of.Plan.leave_one_out(), progress=False)
     >>> round(of.estimate.loo(oof, "accuracy", "bayes").value, 2)
     0.66
@@ -238,21 +198,11 @@ def three_way(
     `refit` for the model fitted on all samples. The test part did not select, so nothing has to be corrected, and the interval
     is that of one test set.
 
-    Parameters
-    ----------
-    {oof, metric, rule, n_resamples, confidence_level, rng}
+    Parameters: {oof, metric, rule, n_resamples, confidence_level, rng}
+    Returns: {estimate}
+    References: {raschka2018}
 
-    Returns
-    -------
-    {estimate}
-
-    References
-    ----------
-    {raschka2018}
-
-    Examples
-    --------
-    {models}
+    Examples: {models}
     >>> oof = of.collect(models, X, y, plan=of.Plan.three_way(), fresh="accuracy", progress=False)
     >>> found = of.estimate.three_way(oof, "accuracy")
     >>> found.selected, round(found.value, 2)

@@ -15,8 +15,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.plan import NOT_HELD_OUT, Plan, Splits
+from ..data.plan import Plan
 from ..data.predictions import Predictions, begun
+from ..data.splitting import NOT_HELD_OUT, Splits
 from ..drop import DropRuleLike
 from ..exceptions import InputError
 from ..io.store import Store

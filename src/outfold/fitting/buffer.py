@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.plan import Splits
 from ..data.predictions import Predictions, State
+from ..data.splitting import Splits
 from ..exceptions import StoreMismatchError
 from ..io.store import Cell
 from .worker import CellKey, FitOutcome

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import formatting
-from ..data.plan import Splits
 from ..data.predictions import State
+from ..data.splitting import Splits
 from ..exceptions import CollectError, FitFailedError
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from .. import formatting
+from ..data.cells import State, cell_mask
 from ..data.notes import Note
-from ..data.predictions import Predictions, State, cell_mask
+from ..data.predictions import Predictions
 from ..metrics._scoring import running
 from ..stats.compiling import limit_threads
 from .dispatcher import Dispatcher

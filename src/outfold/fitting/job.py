@@ -16,10 +16,12 @@ import numpy as np
 
 from .._version import __version__
 from ..arguments import check_count
+from ..data.cells import State, inner_folds
 from ..data.duplicates import held_out_with_twin, row_codes
 from ..data.notes import Note
-from ..data.plan import NOT_HELD_OUT, Plan, Splits, fingerprint
-from ..data.predictions import AUTO, Predictions, State, inner_folds
+from ..data.plan import Plan
+from ..data.predictions import AUTO, Predictions
+from ..data.splitting import NOT_HELD_OUT, Splits, fingerprint
 from ..data.target import Target, encode
 from ..drop import DropRule, Sequential, as_drop_rule
 from ..exceptions import InputError, NeedError, got, invalid

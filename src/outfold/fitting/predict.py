@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.predictions import Response, cut_labels
+from ..data.cells import Response, cut_labels
 from ..exceptions import InputError, got
 
 Kind = Literal["classification", "regression", "survival"]

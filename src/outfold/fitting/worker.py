@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.plan import Splits
+from ..data.splitting import Splits
 from ..exceptions import CollectError, InputError, got, invalid
 from ..stats.compiling import limit_threads
 from .data import Samples

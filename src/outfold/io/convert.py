@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..data.plan import NOT_HELD_OUT, Plan
-from ..data.predictions import RESPONSES, Predictions, Response, State, cell_mask
+from ..data.cells import RESPONSES, Response, State, cell_mask
+from ..data.plan import Plan
+from ..data.predictions import Predictions
+from ..data.splitting import NOT_HELD_OUT
 from ..data.target import Target, encode
 from ..exceptions import InputError, got, invalid
 from ..formatting import make_frame

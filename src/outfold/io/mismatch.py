@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from .. import formatting
-from ..data.plan import fingerprint
 from ..data.predictions import AUTO, Predictions
+from ..data.splitting import fingerprint
 from ..data.target import Target
 from ..exceptions import StoreMismatchError
 

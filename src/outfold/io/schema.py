@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.notes import Note
-from ..data.plan import Plan, Splits
+from ..data.plan import Plan
 from ..data.predictions import Predictions, State
+from ..data.splitting import Splits
 from ..data.target import Target
 from ..exceptions import InputError
 

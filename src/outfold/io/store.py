@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.cells import State, check_probabilities
 from ..data.notes import Note
-from ..data.plan import Splits, fingerprint
-from ..data.predictions import Predictions, State, begun, check_probabilities
+from ..data.predictions import Predictions, begun
+from ..data.splitting import Splits, fingerprint
 from ..exceptions import FileError, InputError, OutfoldError, invalid
 from .convert import from_frame
 from .mismatch import refuse_mismatch

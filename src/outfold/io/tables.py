@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.plan import NOT_HELD_OUT
+from ..data.splitting import NOT_HELD_OUT
 from ..exceptions import FileError, InputError, got, invalid
 
 if TYPE_CHECKING:

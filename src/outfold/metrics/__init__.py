@@ -5,10 +5,9 @@ A metric is a mean of per-sample values (*pointwise*) or defined on a set of sam
 a resample it may be undefined, and is then NaN; what depends on the predictions alone follows scikit-learn.
 """
 
-from ._builtin import default, names
-from ._definition import EVERY as EVERY
-from ._definition import Metric
-from ._definition import MetricLike as MetricLike
+from ._builtin import EVERY as EVERY
+from ._builtin import Metric, default, names
+from ._builtin import MetricLike as MetricLike
 from ._lookup import get, make
 
 __all__ = ["Metric", "default", "get", "make", "names"]

@@ -1,4 +1,4 @@
-"""The built-in metrics: each with a fast kernel and a plain path."""
+"""What a metric is, and the built-in metrics: each with a fast kernel and a plain path."""
 
 from __future__ import annotations
 
@@ -6,18 +6,92 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from ..data.target import Target, Task
 from ..exceptions import InputError, got
-from ..stats import confusion, losses, ranks
-from ..stats.kernels import Array, Floats, Kernel, MeanKernel, Negated, merged
-from ..stats.ranks import ConcordanceKernel
-from ._definition import BINARY, CLASSES, MULTICLASS, POINTWISE, REGRESSION, SURVIVAL, Metric
+from ..stats import metric_kernels as made
+from ..stats import rank_metrics as ranks
+from ..stats.kernels import Array, Floats, Kernel, Mapped, MeanKernel, merged, negated
 
-__all__ = ["BY_TASK", "MINUS", "REGISTRY", "SAME", "default", "f_metric", "minus", "named", "names", "of_class"]
+Response = Literal["label", "score", "proba", "value", "risk", "pointwise", "any", "model"]
+
+BINARY: frozenset[Task] = frozenset({"binary"})
+MULTICLASS: frozenset[Task] = frozenset({"multiclass"})
+CLASSES = BINARY | MULTICLASS
+REGRESSION: frozenset[Task] = frozenset({"regression"})
+SURVIVAL: frozenset[Task] = frozenset({"survival"})
+POINTWISE: frozenset[Task] = frozenset({"pointwise"})
+EVERY: frozenset[Task] = frozenset(get_args(Task))
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """How predictions are scored.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``roc_auc``.
+    greater_is_better : bool
+        The direction of the best value.
+    needs : str
+        The response of a configuration that is scored: class ``label`` codes, a ranking ``score``, class
+        probabilities (``proba``), a ``value``, a ``risk``, ``pointwise`` scores as given, ``any``, or all that a
+        ``model`` would answer: the response and the labels (see `Predictions.respond`).
+    tasks : frozenset of str
+        The tasks it is defined for.
+    kernel : callable
+        ``kernel(target, predictions)`` of C configurations, (C, N) or (C, N, K) in the needed response.
+    reference : callable
+        ``reference(target, prediction, weights=None)`` of one configuration, by the plain and slow path.
+    values : callable or None
+        ``values(target, predictions)``, the (C, N) values of which a pointwise metric is the mean (integers
+        where the loss is 0-1); None unless pointwise.
+    bounds : tuple of two float
+        Lowest and highest possible value.
+    description : str
+        What it is, in one line.
+    looped : bool
+        Whether it is a function called once per configuration and resample, and so slow.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> metric = of.metrics.get("brier")
+    >>> metric.needs, metric.greater_is_better, metric.bounds
+    ('proba', False, (0, 2))
+    """
+
+    name: str
+    greater_is_better: bool
+    needs: Response
+    tasks: frozenset[Task]
+    kernel: Callable[[Target, Array], Kernel] = field(repr=False)
+    reference: Callable[..., float] = field(repr=False)
+    values: Callable[[Target, Array], Array] | None = field(default=None, repr=False)
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    description: str = ""
+    looped: bool = False
+
+    @property
+    def pointwise(self) -> bool:
+        """Whether it is a mean of per-sample values."""
+        return self.values is not None
+
+    @property
+    def sign(self) -> int:
+        """1 where greater is better, else -1: ``sign * value`` is always to be maximised."""
+        return 1 if self.greater_is_better else -1
+
+
+MetricLike: TypeAlias = str | Callable[..., Any] | Metric
+Bounds = tuple[float, float]
+SHARE: Bounds = (0, 1)
+LOSS: Bounds = (0, np.inf)
+SKILL: Bounds = (-np.inf, 1)
 
 # -- the plain path ------------------------------------------------------------------------------------
 
@@ -26,21 +100,12 @@ Options = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Plain:
-    """A function of (target, prediction, positive weights) on the rows that have weight; NaN where none has.
-
-    Attributes
-    ----------
-    score
-        The function.
-    defined
-        Whether the labels define the metric; it is NaN elsewhere.
-    """
+    """A score of (target, prediction, weights) on the rows that have weight; NaN where none has, or it is not `defined`."""
 
     score: Callable[[Target, Array, Floats], float]
     defined: Callable[[Target], bool] | None = None
 
     def __call__(self, target: Target, prediction: Array, weights: Array | None = None) -> float:
-        """The metric of one configuration."""
         weights = np.ones(len(target)) if weights is None else np.asarray(weights, dtype=np.float64)
         rows = np.flatnonzero(weights)
         held = target.take(rows)
@@ -53,13 +118,7 @@ class Plain:
 
 @dataclass(frozen=True)
 class ScikitLearn(Plain):
-    """A function of ``sklearn.metrics``.
-
-    Attributes
-    ----------
-    function, options
-        Its name and options; a scorer of the same ones is this metric.
-    """
+    """A function of ``sklearn.metrics``: a scorer with its name and options is this metric."""
 
     function: str = ""
     options: Options = field(default_factory=dict)
@@ -73,18 +132,9 @@ def scikit_learn(
     takes_weights: bool = True,
     **options: Any,
 ) -> ScikitLearn:
-    """The path through a function of ``sklearn.metrics``.
+    """The path through a function of ``sklearn.metrics``; `labels` names the classes to it.
 
-    Parameters
-    ----------
-    function, options
-        Its name and options.
-    defined
-        Whether the labels define the metric.
-    labels
-        Options that say which classes there are.
-    takes_weights
-        Whether it takes weights; otherwise rows are repeated.
+    Rows are repeated where it takes no weights.
     """
 
     def score(target: Target, prediction: Array, weights: Floats) -> float:
@@ -104,41 +154,31 @@ def scikit_learn(
 
 
 def two_labels(target: Target) -> bool:
-    """Not all labels are equal."""
     return len(np.unique(target.y)) > 1
 
 
 def has_positive(target: Target) -> bool:
-    """Some sample is of the positive class."""
     return bool((target.y == 1).any())
 
 
 def has_negative(target: Target) -> bool:
-    """Some sample is of the negative class."""
     return bool((target.y == 0).any())
 
 
 def all_classes(target: Target) -> bool:
-    """Every class has a sample."""
     return len(np.unique(target.y)) == n_classes(target)
 
 
 def n_classes(target: Target) -> int:
-    """Number of classes, with or without samples."""
     assert target.classes is not None
     return len(target.classes)
 
 
-# -- options that name the classes ----------------------------------------------------------------------
-
-
 def every_class(target: Target, prediction: Array) -> Options:
-    """All classes, also those without samples."""
     return {"labels": np.arange(n_classes(target))}
 
 
 def positive_or_every_class(target: Target, prediction: Array) -> Options:
-    """The positive class for probabilities of that one alone."""
     return {"pos_label": 1} if prediction.ndim == 1 else every_class(target, prediction)
 
 
@@ -146,7 +186,6 @@ def positive_or_every_class(target: Target, prediction: Array) -> Options:
 
 
 def _plain_concordance(target: Target, prediction: Array, weights: Floats) -> float:
-    """Harrell's index over all pairs."""
     time, event = target.y, target.event
     assert event is not None
     later = (time[:, None] < time) | ((time[:, None] == time) & ~event)
@@ -158,7 +197,6 @@ def _plain_concordance(target: Target, prediction: Array, weights: Floats) -> fl
 
 
 def _plain_mean(target: Target, prediction: Array, weights: Floats) -> float:
-    """The mean of scores as given."""
     return float(np.average(prediction, weights=weights))
 
 
@@ -176,233 +214,212 @@ def brier_skill(target: Target, prediction: Array, weights: Floats) -> float:
 # -- fast kernels ----------------------------------------------------------------------------------------------
 
 Loss = Callable[[Array, Array], Array]
+Factory = Callable[[Target, Array], Kernel]
 
 
-def _mean_of(loss: Loss) -> dict[str, Any]:
-    """Values and kernel of the mean of a per-sample loss."""
-    return {
-        "values": lambda target, predictions: loss(target.y, predictions),
-        "kernel": lambda target, predictions: MeanKernel(loss(target.y, predictions)),
-    }
+def _pointwise(
+    name: str,
+    better: bool,
+    needs: Response,
+    tasks: frozenset[Task],
+    loss: Loss,
+    plain: Plain,
+    bounds: Bounds,
+    words: str,
+) -> Metric:
+    """The mean of a loss, or hit, of each sample."""
+    return Metric(
+        name, better, needs, tasks, bounds=bounds, description=words, reference=plain,
+        values=lambda target, predictions: loss(target.y, predictions),
+        kernel=lambda target, predictions: MeanKernel(loss(target.y, predictions)),
+    )  # fmt: skip
 
 
-def _merged(build: Callable[[Target, Array], Kernel]) -> Callable[[Target, Array], Kernel]:
-    """The kernel factory with equal columns evaluated once."""
+def _merged(build: Factory) -> Factory:
+    """The kernel factory with equal predictions evaluated once."""
     return lambda target, predictions: merged(predictions, lambda columns: build(target, columns))
+
+
+def _confusion(
+    name: str, tasks: frozenset[Task], metric: made.ClassMetric, plain: Plain, words: str, bounds: Bounds = SHARE
+) -> Metric:
+    """A metric of the confusion matrix."""
+
+    def build(target: Target, predictions: Array) -> Kernel:
+        return made.ConfusionKernel(predictions, target.y, n_classes(target), metric)
+
+    return Metric(name, True, "label", tasks, _merged(build), plain, None, bounds, words)
 
 
 def _within(loss: Loss, name: str, y_above: float, above: float, y_may_equal: bool = False) -> Loss:
     """The loss, refused for labels and predictions outside the range it is defined on."""
 
     def checked(y: Array, values: Floats) -> Array:
-        lowest = y.min(initial=np.inf)
-        if lowest < y_above or (lowest == y_above and not y_may_equal):
-            least = "of at least" if y_may_equal else "above"
+        lowest, smallest = y.min(initial=np.inf), values.min(initial=np.inf)
+        wrong_label = lowest < y_above or (lowest == y_above and not y_may_equal)
+        if wrong_label or smallest <= above:
+            least = f"labels {'of at least' if y_may_equal else 'above'} {y_above:g}"
+            more = "" if wrong_label else ", or leave out the configurations that predict such values"
             raise InputError(
                 argument=name,
-                needed=f"needs labels {least} {y_above:g}",
-                given=f"the smallest is {lowest:g}",
-                remedy="Use mse or mae.",
-            )
-        smallest = values.min(initial=np.inf)
-        if smallest <= above:
-            raise InputError(
-                argument=name,
-                needed=f"needs predictions above {above:g}",
-                given=f"the smallest is {smallest:g}",
-                remedy="Use mse or mae, or leave out the configurations that predict such values.",
+                needed=f"needs {least if wrong_label else f'predictions above {above:g}'}",
+                given=f"the smallest is {lowest if wrong_label else smallest:g}",
+                remedy=f"Use mse or mae{more}.",
             )
         return loss(y, values)
 
     return checked
 
 
-def _one_class(name: str, share: confusion.Share, reference: Plain, description: str, *, code: int = 1) -> Metric:
-    """A share of one of two classes."""
-    return Metric(
-        name, True, "label", BINARY,
-        kernel=_merged(lambda t, p: confusion.OneClassKernel(p, t.y, share, code)),
-        reference=reference, bounds=(0, 1), description=description,
-    )  # fmt: skip
+_squared_log = _within(made.squared_log, "the squared logarithmic error", -1, -1)
+_poisson = _within(made.poisson_deviance, "the Poisson deviance", 0, 0, y_may_equal=True)
+_gamma = _within(made.gamma_deviance, "the gamma deviance", 0, 0)
 
-
-_AVERAGES: dict[str, tuple[type[confusion.AveragedKernel], str]] = {
-    "macro": (confusion.MacroKernel, "mean {} of the classes present or predicted"),
-    "weighted": (confusion.WeightedKernel, "mean {} of the classes, weighted by their number of samples"),
-    "micro": (confusion.MicroKernel, "{} of all classes taken together"),
+_AVERAGES: dict[str, tuple[Callable[[made.Share], made.ClassMetric], str]] = {
+    "macro": (made.macro, "mean {} of the classes present or predicted"),
+    "weighted": (made.weighted, "mean {} of the classes, weighted by their number of samples"),
+    "micro": (made.micro, "{} of all classes taken together"),
 }
 
 
-def _averaged(name: str, share: confusion.Share, function: str, average: str, what: str, **options: Any) -> Metric:
+def _averaged(name: str, share: made.Share, function: str, average: str, what: str, **options: Any) -> Metric:
     """A share of every class, averaged as scikit-learn does."""
-    kernel, description = _AVERAGES[average]
-    return Metric(
-        f"{name}_{average}", True, "label", CLASSES,
-        kernel=_merged(lambda t, p: kernel(p, t.y, n_classes(t), share)),
-        reference=scikit_learn(function, average=average, **options), bounds=(0, 1),
-        description=description.format(what),
-    )  # fmt: skip
+    metric, words = _AVERAGES[average]
+    plain = scikit_learn(function, average=average, **options)
+    return _confusion(f"{name}_{average}", CLASSES, metric(share), plain, words.format(what))
+
+
+def _of_positive(name: str, function: str, share: made.Share, words: str, **options: Any) -> Metric:
+    """A share of the positive class."""
+    plain = scikit_learn(function, has_positive, **options)
+    return _confusion(name, BINARY, made.one_class(share, 1), plain, words)
 
 
 def f_metric(beta: float, average: str = "binary") -> Metric:
     """The F score that gives recall beta times the weight of precision."""
     name = f"f{np.format_float_positional(beta, trim='-')}"
-    share = confusion.fbeta(beta)
+    share = made.fbeta(beta)
     function = "f1_score" if beta == 1 else "fbeta_score"
     options: dict[str, Any] = {} if beta == 1 else {"beta": float(beta)}
     if average != "binary":
         return _averaged(name, share, function, average, name.upper(), **options)
     mean = "harmonic mean" if beta == 1 else "weighted harmonic mean"
     favour = "" if beta == 1 else f", recall counting {name[1:]} times as much"
-    description = f"{mean} of precision and recall of the positive class{favour}"
-    return _one_class(name, share, scikit_learn(function, has_positive, **options), description)
-
-
-def _share(metric: str, function: str, share: confusion.Share, description: str) -> Metric:
-    return _one_class(metric, share, scikit_learn(function, has_positive), description)
+    words = f"{mean} of precision and recall of the positive class{favour}"
+    return _of_positive(name, function, share, words, **options)
 
 
 def _concordance(target: Target, predictions: Array) -> Kernel:
     assert target.event is not None
-    return ConcordanceKernel(predictions, target.y, target.event)
+    return ranks.ConcordanceKernel(predictions, target.y, target.event)
 
 
-_squared_log = _within(losses.squared_log, "the squared logarithmic error", -1, -1)
-_poisson = _within(losses.poisson_deviance, "the Poisson deviance", 0, 0, y_may_equal=True)
-_gamma = _within(losses.gamma_deviance, "the gamma deviance", 0, 0)
+def _root(loss: Loss) -> Factory:
+    return lambda target, predictions: Mapped(MeanKernel(loss(target.y, predictions)), np.sqrt)
+
+
+def _skill(loss: Loss, baseline: Callable[[Target], made.Baseline]) -> Factory:
+    return lambda target, predictions: made.SkillKernel(loss(target.y, predictions), baseline(target))
+
+
+def _area(average: Callable[..., Kernel], weighted: bool = False) -> Factory:
+    return lambda target, predictions: average(predictions, target.y, weighted)
+
 
 # -- the metrics ----------------------------------------------------------------------------------------
 
 # fmt: off
 _BUILT_IN = (
-    Metric("accuracy", True, "label", CLASSES, **_mean_of(losses.correct),
-           reference=scikit_learn("accuracy_score"), bounds=(0, 1),
-           description="share of samples whose class is predicted"),
-    Metric("balanced_accuracy", True, "label", CLASSES,
-           kernel=_merged(lambda t, p: confusion.BalancedAccuracyKernel(p, t.y, n_classes(t))),
-           reference=scikit_learn("balanced_accuracy_score"), bounds=(0, 1),
-           description="mean recall of the classes present"),
-    Metric("error", False, "label", CLASSES, **_mean_of(losses.wrong),
-           reference=scikit_learn("zero_one_loss"), bounds=(0, 1),
-           description="share of samples whose class is not predicted (0-1 loss)"),
-    _share("precision", "precision_score", confusion.precision, "share of predicted positives that are positive"),
-    _share("recall", "recall_score", confusion.recall, "share of positives that are predicted (sensitivity)"),
-    _one_class("specificity", confusion.recall, scikit_learn("recall_score", has_negative, pos_label=0),
-               "share of negatives that are predicted", code=0),
-    f_metric(1),
-    f_metric(0.5),
-    f_metric(2),
-    _share("jaccard", "jaccard_score", confusion.jaccard,
-           "positives that are predicted, over all that are positive or predicted so"),
-    _averaged("precision", confusion.precision, "precision_score", "macro", "precision"),
-    _averaged("recall", confusion.recall, "recall_score", "macro", "recall"),
+    _pointwise("accuracy", True, "label", CLASSES, made.correct, scikit_learn("accuracy_score"), SHARE,
+               "share of samples whose class is predicted"),
+    _confusion("balanced_accuracy", CLASSES, made.balanced_accuracy, scikit_learn("balanced_accuracy_score"),
+               "mean recall of the classes present"),
+    _pointwise("error", False, "label", CLASSES, made.wrong, scikit_learn("zero_one_loss"), SHARE,
+               "share of samples whose class is not predicted (0-1 loss)"),
+    _of_positive("precision", "precision_score", made.precision, "share of predicted positives that are positive"),
+    _of_positive("recall", "recall_score", made.recall, "share of positives that are predicted (sensitivity)"),
+    _confusion("specificity", BINARY, made.one_class(made.recall, 0),
+               scikit_learn("recall_score", has_negative, pos_label=0), "share of negatives that are predicted"),
+    f_metric(1), f_metric(0.5), f_metric(2),
+    _of_positive("jaccard", "jaccard_score", made.jaccard,
+                 "positives that are predicted, over all that are positive or predicted so"),
+    _averaged("precision", made.precision, "precision_score", "macro", "precision"),
+    _averaged("recall", made.recall, "recall_score", "macro", "recall"),
     f_metric(1, "macro"),
-    _averaged("jaccard", confusion.jaccard, "jaccard_score", "macro", "Jaccard index"),
-    _averaged("precision", confusion.precision, "precision_score", "weighted", "precision"),
+    _averaged("jaccard", made.jaccard, "jaccard_score", "macro", "Jaccard index"),
+    _averaged("precision", made.precision, "precision_score", "weighted", "precision"),
     f_metric(1, "weighted"),
-    _averaged("jaccard", confusion.jaccard, "jaccard_score", "weighted", "Jaccard index"),
-    _averaged("jaccard", confusion.jaccard, "jaccard_score", "micro", "Jaccard index"),
-    Metric("mcc", True, "label", CLASSES,
-           kernel=_merged(lambda t, p: confusion.MccKernel(p, t.y, n_classes(t))),
-           reference=scikit_learn("matthews_corrcoef", two_labels), bounds=(-1, 1),
-           description="Matthews correlation of true and predicted classes"),
-    Metric("cohen_kappa", True, "label", CLASSES,
-           kernel=_merged(lambda t, p: confusion.KappaKernel(p, t.y, n_classes(t))),
-           reference=scikit_learn("cohen_kappa_score", two_labels), bounds=(-1, 1),
-           description="agreement of true and predicted classes beyond chance"),
-    Metric("roc_auc", True, "score", BINARY,
-           kernel=_merged(lambda t, p: ranks.AucKernel(p, t.y == 1)),
-           reference=scikit_learn("roc_auc_score", two_labels), bounds=(0, 1),
-           description="area under the ROC curve"),
-    Metric("roc_auc_ovr", True, "score", MULTICLASS,
-           kernel=_merged(lambda t, p: ranks.one_vs_rest(p, t.y)),
-           reference=scikit_learn("roc_auc_score", all_classes, multi_class="ovr"), bounds=(0, 1),
-           description="mean over classes of the area under the ROC curve against the rest"),
-    Metric("roc_auc_ovr_weighted", True, "score", MULTICLASS,
-           kernel=_merged(lambda t, p: ranks.one_vs_rest(p, t.y, weighted=True)),
-           reference=scikit_learn("roc_auc_score", all_classes, multi_class="ovr", average="weighted"),
-           bounds=(0, 1), description="mean over classes, weighted by size, of the area under the ROC curve against the rest"),
-    Metric("roc_auc_ovo", True, "score", MULTICLASS,
-           kernel=_merged(lambda t, p: ranks.one_vs_one(p, t.y)),
-           reference=scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo"),
-           bounds=(0, 1), description="mean over pairs of classes of the area under the ROC curve"),
-    Metric("roc_auc_ovo_weighted", True, "score", MULTICLASS,
-           kernel=_merged(lambda t, p: ranks.one_vs_one(p, t.y, weighted=True)),
-           reference=scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo",
-                                        average="weighted"),
-           bounds=(0, 1), description="mean over pairs of classes, weighted by size, of the area under the ROC curve"),
-    Metric("average_precision", True, "score", BINARY,
-           kernel=_merged(lambda t, p: ranks.AveragePrecisionKernel(p, t.y == 1)),
-           reference=scikit_learn("average_precision_score", has_positive), bounds=(0, 1),
-           description="precision averaged over the recall steps"),
-    Metric("top_k_accuracy", True, "score", MULTICLASS, **_mean_of(losses.in_top(2)),
-           reference=scikit_learn("top_k_accuracy_score", labels=every_class), bounds=(0, 1),
-           description="share of samples whose class is one of the two of the highest score"),
-    Metric("log_loss", False, "proba", CLASSES, **_mean_of(losses.log_loss),
-           reference=scikit_learn("log_loss", labels=every_class), bounds=(0, np.inf),
-           description="mean negative log probability of the true class"),
-    Metric("brier", False, "proba", CLASSES, **_mean_of(losses.brier),
-           reference=scikit_learn("brier_score_loss", labels=positive_or_every_class), bounds=(0, 2),
-           description="mean squared error of the class probabilities"),
+    _averaged("jaccard", made.jaccard, "jaccard_score", "weighted", "Jaccard index"),
+    _averaged("jaccard", made.jaccard, "jaccard_score", "micro", "Jaccard index"),
+    _confusion("mcc", CLASSES, made.mcc, scikit_learn("matthews_corrcoef", two_labels),
+               "Matthews correlation of true and predicted classes", (-1, 1)),
+    _confusion("cohen_kappa", CLASSES, made.cohen_kappa, scikit_learn("cohen_kappa_score", two_labels),
+               "agreement of true and predicted classes beyond chance", (-1, 1)),
+    Metric("roc_auc", True, "score", BINARY, _merged(lambda t, p: ranks.AucKernel(p, t.y == 1)),
+           scikit_learn("roc_auc_score", two_labels), None, SHARE, "area under the ROC curve"),
+    Metric("roc_auc_ovr", True, "score", MULTICLASS, _merged(_area(ranks.one_vs_rest)),
+           scikit_learn("roc_auc_score", all_classes, multi_class="ovr"), None, SHARE,
+           "mean over classes of the area under the ROC curve against the rest"),
+    Metric("roc_auc_ovr_weighted", True, "score", MULTICLASS, _merged(_area(ranks.one_vs_rest, weighted=True)),
+           scikit_learn("roc_auc_score", all_classes, multi_class="ovr", average="weighted"), None, SHARE,
+           "mean over classes, weighted by size, of the area under the ROC curve against the rest"),
+    Metric("roc_auc_ovo", True, "score", MULTICLASS, _merged(_area(ranks.one_vs_one)),
+           scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo"), None, SHARE,
+           "mean over pairs of classes of the area under the ROC curve"),
+    Metric("roc_auc_ovo_weighted", True, "score", MULTICLASS, _merged(_area(ranks.one_vs_one, weighted=True)),
+           scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo", average="weighted"),
+           None, SHARE, "mean over pairs of classes, weighted by size, of the area under the ROC curve"),
+    Metric("average_precision", True, "score", BINARY, _merged(lambda t, p: ranks.AveragePrecisionKernel(p, t.y == 1)),
+           scikit_learn("average_precision_score", has_positive), None, SHARE,
+           "precision averaged over the recall steps"),
+    _pointwise("top_k_accuracy", True, "score", MULTICLASS, made.in_top(2),
+               scikit_learn("top_k_accuracy_score", labels=every_class), SHARE,
+               "share of samples whose class is one of the two of the highest score"),
+    _pointwise("log_loss", False, "proba", CLASSES, made.log_loss, scikit_learn("log_loss", labels=every_class), LOSS,
+               "mean negative log probability of the true class"),
+    _pointwise("brier", False, "proba", CLASSES, made.brier,
+               scikit_learn("brier_score_loss", labels=positive_or_every_class), (0, 2),
+               "mean squared error of the class probabilities"),
     Metric("d2_log_loss_score", True, "proba", CLASSES,
-           kernel=lambda t, p: losses.SkillKernel(losses.log_loss(t.y, p), losses.entropy(t.y, n_classes(t))),
-           reference=scikit_learn("d2_log_loss_score", two_labels, labels=every_class),
-           bounds=(-np.inf, 1), description="share of the log loss of constant class shares that is saved"),
-    Metric("d2_brier_score", True, "proba", CLASSES,
-           kernel=lambda t, p: losses.SkillKernel(losses.brier(t.y, p), losses.impurity(t.y, n_classes(t))),
-           reference=ScikitLearn(brier_skill, two_labels, "d2_brier_score"),
-           bounds=(-np.inf, 1), description="share of the Brier score of constant class shares that is saved"),
-    Metric("mse", False, "value", REGRESSION, **_mean_of(losses.squared),
-           reference=scikit_learn("mean_squared_error"), bounds=(0, np.inf),
-           description="mean squared error"),
-    Metric("rmse", False, "value", REGRESSION,
-           kernel=lambda t, p: losses.RootMeanKernel(losses.squared(t.y, p)),
-           reference=scikit_learn("root_mean_squared_error"), bounds=(0, np.inf),
-           description="root of the mean squared error"),
-    Metric("mae", False, "value", REGRESSION, **_mean_of(losses.absolute),
-           reference=scikit_learn("mean_absolute_error"), bounds=(0, np.inf),
-           description="mean absolute error"),
-    Metric("mape", False, "value", REGRESSION, **_mean_of(losses.relative),
-           reference=scikit_learn("mean_absolute_percentage_error"), bounds=(0, np.inf),
-           description="mean absolute error as a share of the true value"),
+           _skill(made.log_loss, lambda t: made.entropy(t.y, n_classes(t))),
+           scikit_learn("d2_log_loss_score", two_labels, labels=every_class), None, SKILL,
+           "share of the log loss of constant class shares that is saved"),
+    Metric("d2_brier_score", True, "proba", CLASSES, _skill(made.brier, lambda t: made.impurity(t.y, n_classes(t))),
+           ScikitLearn(brier_skill, two_labels, "d2_brier_score"), None, SKILL,
+           "share of the Brier score of constant class shares that is saved"),
+    _pointwise("mse", False, "value", REGRESSION, made.squared, scikit_learn("mean_squared_error"), LOSS,
+               "mean squared error"),
+    Metric("rmse", False, "value", REGRESSION, _root(made.squared), scikit_learn("root_mean_squared_error"), None, LOSS,
+           "root of the mean squared error"),
+    _pointwise("mae", False, "value", REGRESSION, made.absolute, scikit_learn("mean_absolute_error"), LOSS,
+               "mean absolute error"),
+    _pointwise("mape", False, "value", REGRESSION, made.relative, scikit_learn("mean_absolute_percentage_error"), LOSS,
+               "mean absolute error as a share of the true value"),
     Metric("median_absolute_error", False, "value", REGRESSION,
-           kernel=_merged(lambda t, p: losses.MedianKernel(losses.absolute(t.y, p))),
-           reference=scikit_learn("median_absolute_error", takes_weights=False), bounds=(0, np.inf),
-           description="median of the absolute errors"),
-    Metric("max_error", False, "value", REGRESSION,
-           kernel=_merged(lambda t, p: losses.LargestKernel(losses.absolute(t.y, p))),
-           reference=scikit_learn("max_error", takes_weights=False), bounds=(0, np.inf),
-           description="largest absolute error"),
-    Metric("msle", False, "value", REGRESSION, **_mean_of(_squared_log),
-           reference=scikit_learn("mean_squared_log_error"), bounds=(0, np.inf),
-           description="mean squared error of the logarithms of 1 + value"),
-    Metric("rmsle", False, "value", REGRESSION,
-           kernel=lambda t, p: losses.RootMeanKernel(_squared_log(t.y, p)),
-           reference=scikit_learn("root_mean_squared_log_error"), bounds=(0, np.inf),
-           description="root of the mean squared error of the logarithms of 1 + value"),
-    Metric("poisson_deviance", False, "value", REGRESSION, **_mean_of(_poisson),
-           reference=scikit_learn("mean_poisson_deviance"), bounds=(0, np.inf),
-           description="mean Poisson deviance, for counts"),
-    Metric("gamma_deviance", False, "value", REGRESSION, **_mean_of(_gamma),
-           reference=scikit_learn("mean_gamma_deviance"), bounds=(0, np.inf),
-           description="mean gamma deviance, for positive values"),
-    Metric("r2", True, "value", REGRESSION,
-           kernel=lambda t, p: losses.SkillKernel(losses.squared(t.y, p), losses.variance(t.y)),
-           reference=scikit_learn("r2_score", two_labels), bounds=(-np.inf, 1),
-           description="share of the variance explained"),
-    Metric("explained_variance", True, "value", REGRESSION,
-           kernel=_merged(lambda t, p: losses.ExplainedVarianceKernel(p, t.y)),
-           reference=scikit_learn("explained_variance_score", two_labels), bounds=(-np.inf, 1),
-           description="share of the variance explained, a constant error not counted"),
-    Metric("d2_absolute_error_score", True, "value", REGRESSION,
-           kernel=lambda t, p: losses.SkillKernel(losses.absolute(t.y, p), losses.deviation(t.y)),
-           reference=scikit_learn("d2_absolute_error_score", two_labels), bounds=(-np.inf, 1),
-           description="share of the absolute error of the median that is saved"),
-    Metric("concordance", True, "risk", SURVIVAL,
-           kernel=_merged(_concordance), reference=Plain(_plain_concordance), bounds=(0, 1),
-           description="share of comparable pairs whose earlier event has the higher risk (Harrell)"),
-    Metric("mean", True, "pointwise", POINTWISE, **_mean_of(losses.given), reference=Plain(_plain_mean),
-           description="mean of per-sample scores made elsewhere"),
+           _merged(lambda t, p: made.MedianKernel(made.absolute(t.y, p))),
+           scikit_learn("median_absolute_error", takes_weights=False), None, LOSS, "median of the absolute errors"),
+    Metric("max_error", False, "value", REGRESSION, _merged(lambda t, p: made.LargestKernel(made.absolute(t.y, p))),
+           scikit_learn("max_error", takes_weights=False), None, LOSS, "largest absolute error"),
+    _pointwise("msle", False, "value", REGRESSION, _squared_log, scikit_learn("mean_squared_log_error"), LOSS,
+               "mean squared error of the logarithms of 1 + value"),
+    Metric("rmsle", False, "value", REGRESSION, _root(_squared_log), scikit_learn("root_mean_squared_log_error"), None,
+           LOSS, "root of the mean squared error of the logarithms of 1 + value"),
+    _pointwise("poisson_deviance", False, "value", REGRESSION, _poisson, scikit_learn("mean_poisson_deviance"), LOSS,
+               "mean Poisson deviance, for counts"),
+    _pointwise("gamma_deviance", False, "value", REGRESSION, _gamma, scikit_learn("mean_gamma_deviance"), LOSS,
+               "mean gamma deviance, for positive values"),
+    Metric("r2", True, "value", REGRESSION, _skill(made.squared, lambda t: made.variance(t.y)),
+           scikit_learn("r2_score", two_labels), None, SKILL, "share of the variance explained"),
+    Metric("explained_variance", True, "value", REGRESSION, _merged(lambda t, p: made.ExplainedVarianceKernel(p, t.y)),
+           scikit_learn("explained_variance_score", two_labels), None, SKILL,
+           "share of the variance explained, a constant error not counted"),
+    Metric("d2_absolute_error_score", True, "value", REGRESSION, _skill(made.absolute, lambda t: made.deviation(t.y)),
+           scikit_learn("d2_absolute_error_score", two_labels), None, SKILL,
+           "share of the absolute error of the median that is saved"),
+    Metric("concordance", True, "risk", SURVIVAL, _merged(_concordance), Plain(_plain_concordance), None, SHARE,
+           "share of comparable pairs whose earlier event has the higher risk (Harrell)"),
+    _pointwise("mean", True, "pointwise", POINTWISE, lambda _, p: p, Plain(_plain_mean), (-np.inf, np.inf),
+               "mean of per-sample scores made elsewhere"),
 )
 # fmt: on
 REGISTRY = {metric.name: metric for metric in _BUILT_IN}
@@ -523,7 +540,7 @@ def minus(metric: Metric, name: str) -> Metric:
         metric,
         name=name,
         greater_is_better=not metric.greater_is_better,
-        kernel=lambda target, predictions: Negated(metric.kernel(target, predictions)),
+        kernel=lambda target, predictions: negated(metric.kernel(target, predictions)),
         reference=reference,
         values=None if values is None else lambda target, predictions: 0 - values(target, predictions),
         bounds=(-high, -low),

@@ -17,8 +17,7 @@ from ..data.target import Target, Task
 from ..exceptions import InputError, got
 from ..stats.kernels import Array, Kernel, LoopKernel, merged
 from . import _builtin as builtin
-from ._builtin import ScikitLearn
-from ._definition import CLASSES, EVERY, REGRESSION, Metric, MetricLike, Response
+from ._builtin import CLASSES, EVERY, REGRESSION, Metric, MetricLike, Response, ScikitLearn
 
 
 def get(metric: MetricLike, task: Task | None = None) -> Metric:
@@ -86,41 +85,25 @@ def _by_name(name: str, task: Task | None) -> Metric:
     begin = [other for other in known if len(name) > 2 and other.startswith(name.lower())]
     close = begin or difflib.get_close_matches(name.lower(), known, n=1)
     if close:
-        raise InputError(
-            f"unknown metric {name!r}; did you mean {close[0]!r}?",
-            remedy="`metrics.names()` lists all, and scikit-learn's scorer names work too.",
-        )
-    raise InputError(
-        f"unknown metric {name!r}",
-        remedy=f"Use one of {', '.join(builtin.REGISTRY)}, or a name of scikit-learn's scorers.",
-    )
+        remedy = "`metrics.names()` lists all, and scikit-learn's scorer names work too."
+        raise InputError(f"unknown metric {name!r}; did you mean {close[0]!r}?", remedy=remedy)
+    remedy = f"Use one of {', '.join(builtin.REGISTRY)}, or a name of scikit-learn's scorers."
+    raise InputError(f"unknown metric {name!r}", remedy=remedy)
 
 
 def _wrong_task(metric: Metric, task: Task) -> InputError:
-    macro = f"{metric.name}_macro"
-    if task == "multiclass" and builtin.named(macro) is not None:
-        return InputError(
-            argument=metric.name,
-            needed="is of one positive class",
-            given="this task is multiclass",
-            remedy=f"Use {macro}, the mean over the classes.",
-        )
-    tasks = " or ".join(sorted(metric.tasks))
-    fitting = ", ".join(m.name for m in builtin.REGISTRY.values() if task in m.tasks)
-    given = (
-        "there are no labels (`label`), so these are per-sample scores"
-        if task == "pointwise"
-        else f"this task is {task}"
-    )
-    return InputError(argument=metric.name, needed=f"is for {tasks}", given=given, remedy=f"Use one of {fitting}.")
+    needed, given = f"is for {' or '.join(sorted(metric.tasks))}", f"this task is {task}"
+    remedy = f"Use one of {', '.join(m.name for m in builtin.REGISTRY.values() if task in m.tasks)}."
+    if task == "multiclass" and builtin.named(f"{metric.name}_macro") is not None:
+        needed, remedy = "is of one positive class", f"Use {metric.name}_macro, the mean over the classes."
+    if task == "pointwise":
+        given = "there are no labels (`label`), so these are per-sample scores"
+    return InputError(argument=metric.name, needed=needed, given=given, remedy=remedy)
 
 
 # -- scikit-learn's scorers and functions that are built-in metrics -------------------------------------
 
 _Key = tuple[str, frozenset[tuple[str, Any]]]
-
-# Functions with the option pos_label whose kernels work for either of two classes.
-_OF_ONE_CLASS = frozenset({"f1_score", "fbeta_score", "jaccard_score", "precision_score", "recall_score"})
 
 
 def _same_scorer(scorer: Any, task: Task | None) -> Metric | None:
@@ -206,11 +189,7 @@ def _f_score(key: _Key) -> Metric | None:
 
 
 def make(
-    function: Callable[..., float],
-    *,
-    name: str | None = None,
-    greater_is_better: bool = True,
-    needs: Response = "any",
+    function: Callable[..., float], *, name: str | None = None, greater_is_better: bool = True, needs: Response = "any"
 ) -> Metric:
     """The metric computed by a function ``f(y, prediction)``, called once per configuration and resample.
 
@@ -262,26 +241,19 @@ _UNDEFINED = (
 )
 
 
+def _functions(defined: Callable[[Target], bool]) -> set[str]:
+    """The functions of scikit-learn behind the built-in metrics that are defined for such labels only."""
+    plain = [m.reference for m in builtin.REGISTRY.values() if isinstance(m.reference, ScikitLearn)]
+    return {path.function for path in plain if path.defined is defined}
+
+
 # scikit-learn's functions that give 0, 1 or a huge number where the labels of a resample leave them undefined.
-_NEED_A_POSITIVE = frozenset(
-    {"average_precision_score", "f1_score", "fbeta_score", "jaccard_score", "precision_score", "recall_score"}
-)
-_NEED_TWO_LABELS = frozenset(
-    {
-        "cohen_kappa_score",
-        "d2_absolute_error_score",
-        "d2_brier_score",
-        "d2_log_loss_score",
-        "d2_pinball_score",
-        "d2_tweedie_score",
-        "explained_variance_score",
-        "matthews_corrcoef",
-        "negative_likelihood_ratio",
-        "positive_likelihood_ratio",
-        "r2_score",
-        "roc_auc_score",
-    }
-)
+_NEED_A_POSITIVE = _functions(builtin.has_positive)
+_NEED_TWO_LABELS = _functions(builtin.two_labels) | {
+    *("d2_pinball_score", "d2_tweedie_score", "negative_likelihood_ratio", "positive_likelihood_ratio")
+}
+# Those with the option pos_label whose kernels work for either of two classes.
+_OF_ONE_CLASS = _NEED_A_POSITIVE - {"average_precision_score"}
 
 
 @dataclass(frozen=True)
@@ -336,37 +308,29 @@ class _Call:
 
 def _for_target(call: _Call, target: Target, needs: Response) -> _Call:
     """The call with the class labels it asks for: the positive class is always the second one."""
-    options = dict(call.options)
-    parameters = call.parameters
     if target.classes is None:
         return call
-    if target.task == "binary" and "pos_label" in parameters:
+    options = dict(call.options)
+    if target.task == "binary" and "pos_label" in call.parameters:
         options.setdefault("pos_label", target.classes[1])
-    if needs in ("score", "proba") and "labels" in parameters:
+    if needs in ("score", "proba") and "labels" in call.parameters:
         options.setdefault("labels", target.classes)
     return replace(call, options=options)
 
 
-def _wants_first_class(call: _Call, target: Target) -> bool:
-    """Whether a scorer names the first of two classes as the positive one; scores and probabilities are of the second."""
-    if target.task != "binary" or target.classes is None or "pos_label" not in call.options:
-        return False
-    return bool(call.options["pos_label"] == target.classes[0])
-
-
-def _decoded(target: Target, predictions: Array) -> Array:
-    """Predictions as the user knows them: class codes become class labels."""
-    if target.classes is not None and predictions.dtype.kind in "ui":
-        return np.asarray(target.classes[predictions])
-    return predictions
-
-
 def _looped(call: _Call, greater_is_better: bool, needs: Response, tasks: frozenset[Task]) -> Metric:
+    def decoded(target: Target, predictions: Array) -> Array:
+        """Predictions as the user knows them: class codes become class labels."""
+        coded = target.classes is not None and predictions.dtype.kind in "ui"
+        return np.asarray(target.classes[predictions]) if coded else predictions  # type: ignore[index]
+
     def kernel(target: Target, predictions: Array) -> Kernel:
         bound = _for_target(call, target, needs)
-        if needs in ("score", "proba") and _wants_first_class(bound, target):
+        named = target.task == "binary" and needs in ("score", "proba") and "pos_label" in bound.options
+        if named and bound.options["pos_label"] == target.classes[0]:  # type: ignore[index]
+            # Scores and probabilities are of the second class, and the scorer names the first.
             predictions = 1.0 - predictions if needs == "proba" else -predictions
-        return merged(predictions, lambda p: LoopKernel(bound, target.labels, _decoded(target, p)))
+        return merged(predictions, lambda p: LoopKernel(bound, target.labels, decoded(target, p)))
 
     def reference(target: Target, prediction: Array, weights: Array | None = None) -> float:
         counts = np.ones(len(target), dtype=np.intp) if weights is None else np.asarray(weights)

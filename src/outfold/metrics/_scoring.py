@@ -20,7 +20,7 @@ from ..data.scores import FoldScores, layout, split_sizes
 from ..data.target import Target
 from ..exceptions import InputError, NeedError, got
 from ..results import Leaderboard
-from ..stats.kernels import EXACT32, EXACT64, Kernel, MeanKernel, OneForMany, OneOfMany
+from ..stats.kernels import EXACT32, EXACT64, Floats, Kernel, MeanKernel, OneForMany, OneOfMany
 from ..stats.resampling import Bootstrap, block_size, blocks
 from . import Metric, MetricLike
 
@@ -36,6 +36,7 @@ Aggregate = Literal["pooled", "fold"]
 _KEPT: ContextVar[dict[Any, Any] | None] = ContextVar("kept", default=None)
 
 T = TypeVar("T")
+Sums = tuple[Floats, NDArray[np.intp]]
 
 
 @contextmanager
@@ -46,6 +47,11 @@ def kernels_kept() -> Iterator[None]:
         yield
     finally:
         _KEPT.reset(token)
+
+
+def _kept_property(make: Callable[[Any], T]) -> cached_property[T]:
+    """A property that is made once for all who score the same candidates by the same metric, while `kernels_kept`."""
+    return cached_property(lambda self: self._shared(make.__name__, lambda: make(self)))
 
 
 def kept(oof: Predictions, key: Any, make: Callable[[], T]) -> T:
@@ -76,22 +82,16 @@ class Part(NamedTuple):
         return weights if self.columns is None else weights[:, self.columns]
 
 
+def _scores_of(parts: list[Part], weights: NDArray[Any]) -> list[Floats]:
+    return [part.kernel.scores(part.of(weights)) for part in parts]
+
+
 class Scoring:
     """Scores of the candidate configurations of some predictions.
 
-    Candidates are the configurations no cell of which was dropped or failed. The cells that count are those which all
-    candidates have done, so that every candidate is judged on the same samples (incomplete CV, hold-out).
-
-    Attributes
-    ----------
-    candidates
-        Positions of the candidates among all configurations.
-    rows
-        Samples with at least one prediction that counts; the columns of every weight matrix.
-    cells
-        The (repeat, fold) pairs that count.
-    notes
-        What was left out, and why.
+    Candidates are the configurations without a dropped or failed cell, by their positions. The (repeat, fold) cells that count
+    are those that all candidates have done, so that all are judged on the same samples (incomplete CV, hold-out). Rows are the
+    samples with a prediction that counts, the columns of every weight matrix. Notes say what was left out, and why.
     """
 
     def __init__(self, oof: Predictions, metric: MetricLike, aggregate: Aggregate = "pooled") -> None:
@@ -124,50 +124,44 @@ class Scoring:
         """One weighting, every sample once."""
         return np.ones((1, len(self.rows)), dtype=np.uint8)
 
-    def scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
+    def scores(self, weights: NDArray[Any] | None = None) -> Floats:
         """(b, C) the metric of every candidate under every weighting."""
-        scores = self._own_parts if weights is None else self._scores_of_parts(weights)
+        scores = self._own_parts if weights is None else _scores_of(self._parts, weights)
         out = self._mean(scores)
         if len(scores) > 1 and any(np.isnan(s).any() for s in scores):
             # Undefined for all: the part says nothing. Undefined for some only: these cannot be compared with the rest.
             out[np.any([np.isnan(s) & ~np.all(np.isnan(s), axis=1, keepdims=True) for s in scores], axis=0)] = np.nan
         return out if weights is not None else out.copy()
 
-    def _scores_of_parts(self, weights: NDArray[Any]) -> list[NDArray[np.float64]]:
-        return [part.kernel.scores(part.of(weights)) for part in self._parts]
-
     @cached_property
-    def _own_parts(self) -> list[NDArray[np.float64]]:
+    def _own_parts(self) -> list[Floats]:
         """The scores of the parts on all samples, which everything asks for."""
         if self.aggregate == "fold" and self.metric.values is not None:
             return list(np.moveaxis(self.fold_scores(), -1, 0))
-        return self._shared(f"own {self.aggregate}", lambda: self._scores_of_parts(self.equal_weights()))
+        return self._shared(f"own {self.aggregate}", lambda: _scores_of(self._parts, self.equal_weights()))
 
-    def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> NDArray[np.float64]:
+    def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> Floats:
         """(b,) the metric of candidate chosen[i] under weights[i]."""
         return self._mean([part.kernel.paired(part.of(weights), chosen) for part in self._parts])
 
-    def fold_scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
+    def fold_scores(self, weights: NDArray[Any] | None = None) -> Floats:
         """(b, C, cells) the metric of every candidate in every cell that counts."""
         if weights is None and self.metric.values is not None:
             sums, sizes = self._cell_sums
             return (sums / sizes)[None]
         if weights is None:
-            return np.stack(self._shared("own fold", lambda: self._by_cells(self.equal_weights())), axis=-1)
-        return np.stack(self._by_cells(weights), axis=-1)
-
-    def _by_cells(self, weights: NDArray[Any]) -> list[NDArray[np.float64]]:
-        return [part.kernel.scores(part.of(weights)) for part in self._by_cell]
+            return np.stack(self._shared("own fold", lambda: _scores_of(self._by_cell, self.equal_weights())), axis=-1)
+        return np.stack(_scores_of(self._by_cell, weights), axis=-1)
 
     def undefined(self) -> tuple[int, int]:
         """How many of how many parts of the mean over repeats, or folds, are undefined for every candidate."""
         return sum(bool(np.isnan(scores).all()) for scores in self._own_parts), len(self._own_parts)
 
-    def standard_errors(self, fold_scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def standard_errors(self, fold_scores: Floats) -> Floats:
         """(b, C) sd over the folds of a repeat / sqrt(K), averaged over repeats; NaN for fewer than two folds."""
         return standard_errors(fold_scores, np.array([r for r, _ in self.cells]))
 
-    def repeat_scores(self) -> NDArray[np.float64]:
+    def repeat_scores(self) -> Floats:
         """(R, C) the metric of every candidate on all that counts of every repeat; repeats without any are left out."""
         if self.metric.values is None and self.aggregate == "pooled":
             return np.concatenate(self._own_parts)
@@ -179,12 +173,9 @@ class Scoring:
         sums, n = self._cell_sums
         return np.stack([sums[:, of == r].sum(axis=1) / n[of == r].sum() for r in self._repeats])
 
-    @cached_property
-    def _cell_sums(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """(C, cells) what every cell adds to a mean, and (cells,) its samples: kernels, made for many weightings, cost more."""
-        return self._shared("sums", self._make_cell_sums)
-
-    def _make_cell_sums(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    @_kept_property
+    def _cell_sums(self) -> Sums:
+        """(C, cells) what each cell adds to a mean, and (cells,) its samples: kernels, made for many weightings, cost more."""
         assert self.metric.values is not None
         return self._joined([self._sums_of(r, self._values(self.metric.values, r)) for r in self._repeats])
 
@@ -193,13 +184,11 @@ class Scoring:
         rows = np.flatnonzero(self._used[:, repeat])
         return values(self.oof.target.take(rows), self._slice(repeat, rows))
 
-    def _sums_of(self, repeat: int, values: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    def _sums_of(self, repeat: int, values: NDArray[Any]) -> Sums:
         return fold_sums(values, self.oof.folds[self._used[:, repeat], repeat])
 
     @staticmethod
-    def _joined(
-        parts: list[tuple[NDArray[np.float64], NDArray[np.intp]]],
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    def _joined(parts: list[Sums]) -> Sums:
         sums, sizes = zip(*parts, strict=True)
         return np.concatenate(sums, axis=1), np.concatenate(sizes)
 
@@ -219,7 +208,7 @@ class Scoring:
     def _parts(self) -> list[Part]:
         return self._pooled if self.aggregate == "pooled" else self._by_cell
 
-    def _mean(self, scores: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def _mean(self, scores: list[Floats]) -> Floats:
         """Mean over repeats (folds), where a repeat that has only begun counts for the share of it that is done."""
         if self.aggregate == "fold" or len(scores) == 1:
             return _mean_defined(scores)
@@ -235,12 +224,9 @@ class Scoring:
         """What is made of these candidates by this metric, once while `kernels_kept`."""
         return kept(self.oof, (self.metric, self.candidates.tobytes(), what), make)
 
-    @cached_property
+    @_kept_property
     def _pooled(self) -> list[Part]:
-        return self._shared("pooled", self._make_pooled)
-
-    def _make_pooled(self) -> list[Part]:
-        """One kernel a repeat; one for all repeats where the metric is a mean over the same samples."""
+        """One kernel for each repeat; one for all repeats where the metric is a mean over the same samples."""
         held = self._repeats
         columns = {r: np.flatnonzero(self._used[self.rows, r]) for r in held}
         complete = all(len(columns[r]) == len(self.rows) for r in held)
@@ -265,18 +251,15 @@ class Scoring:
         sums = []
         for r in repeats:
             own = self._values(values, r)
-            total = total + _wide(own)
+            total = total + (own.astype(np.int64) if own.dtype.kind in "biu" else own)
             if _KEPT.get() is not None:  # the values are at hand, and folds will be asked for
                 sums.append(self._sums_of(r, own))
         if sums:
-            self._shared("sums", lambda: self._joined(sums))
+            self._shared("_cell_sums", lambda: self._joined(sums))
         return MeanKernel(np.asarray(total), divisor=float(len(repeats)))
 
-    @cached_property
+    @_kept_property
     def _by_cell(self) -> list[Part]:
-        return self._shared("by cell", self._make_by_cell)
-
-    def _make_by_cell(self) -> list[Part]:
         position = np.full(self.oof.n_samples, -1)
         position[self.rows] = np.arange(len(self.rows))
         parts = []
@@ -300,7 +283,7 @@ def _columns(data: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[Any]:
     return np.ascontiguousarray(data if len(rows) == data.shape[1] else data[:, rows])
 
 
-def fold_sums(values: NDArray[Any], folds: NDArray[np.integer]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def fold_sums(values: NDArray[Any], folds: NDArray[np.integer]) -> Sums:
     """(C, K) sums of the (C, N) values over the samples of each fold there is, and (K,) their numbers of samples.
 
     Whole numbers are summed exactly, and equal rows have equal sums.
@@ -319,7 +302,7 @@ def fold_sums(values: NDArray[Any], folds: NDArray[np.integer]) -> tuple[NDArray
     return np.stack(sums, axis=1).astype(np.float64), ends - starts
 
 
-def standard_errors(fold_scores: NDArray[np.float64], repeats: NDArray[np.intp]) -> NDArray[np.float64]:
+def standard_errors(fold_scores: Floats, repeats: NDArray[np.intp]) -> Floats:
     """(...) sd over the folds of a repeat / sqrt(K), averaged over repeats; `repeats` says which repeat a cell is of."""
     out = []
     for r in np.unique(repeats):
@@ -344,28 +327,22 @@ def group_notes(scoring: Scoring) -> list[Note]:
 def sample_bootstrap(scoring: Scoring, stratify: bool, rng: RngLike) -> Bootstrap:
     """Draws of the samples that count, of whole groups where there are groups, within classes if `stratify`."""
     target, codes = scoring.oof.target.take(scoring.rows), scoring.group_codes()
-    strata = None
-    if stratify:
-        strata = target.y if target.classes is not None else target.event
-        if strata is None:
-            raise InputError(
-                argument="stratify=True",
-                needed="needs class labels",
-                given=f"these predictions are for {target.task}",
-            )
-    if codes is not None and strata is not None and not _one_stratum_a_group(codes, strata):
-        raise InputError(
-            argument="stratify=True",
-            needed="with groups needs groups of one class each",
-            remedy="Draw with `stratify=False`.",
-        )
+    strata = None if not stratify else target.y if target.classes is not None else target.event
+    if stratify and strata is None:
+        given = f"these predictions are for {target.task}"
+        raise InputError(argument="stratify=True", needed="needs class labels", given=given)
+    if codes is not None and strata is not None:
+        mixed = len(set(zip(codes.tolist(), strata.tolist(), strict=True))) > int(codes.max()) + 1
+        if mixed:
+            needed, remedy = "with groups needs groups of one class each", "Draw with `stratify=False`."
+            raise InputError(argument="stratify=True", needed=needed, remedy=remedy)
     made = _KEPT.get()
     draws = None if made is None else made.setdefault("draws", {})
     within = None if strata is None else strata.astype(np.intp)
     return Bootstrap(len(target), as_seed(rng), codes, within, draws)
 
 
-def jackknife_scores(scoring: Scoring) -> NDArray[np.float64]:
+def jackknife_scores(scoring: Scoring) -> Floats:
     """(units, C) scores without each unit, or without each of 2,000 parts of the units."""
     units = scoring.units()
     n_units = int(units.max()) + 1
@@ -378,10 +355,6 @@ def jackknife_scores(scoring: Scoring) -> NDArray[np.float64]:
     return np.concatenate(scores)
 
 
-def _one_stratum_a_group(codes: NDArray[Any], strata: NDArray[Any]) -> bool:
-    return len(set(zip(codes.tolist(), strata.tolist(), strict=True))) == int(codes.max()) + 1
-
-
 def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
     """The metric for this task, and the predictions in the response it needs."""
     found = metrics.get(metric, oof.target.task)
@@ -391,7 +364,7 @@ def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
         raise NeedError(argument=found.name, needed=error.needed, given=error.given, remedy=error.remedy) from None
 
 
-def cell_scores(oof: Predictions, metric: MetricLike) -> NDArray[np.float64]:
+def cell_scores(oof: Predictions, metric: MetricLike) -> Floats:
     """(C, R, F) the metric of every cell; NaN where the cell is not done or the metric undefined."""
     found, data = bind(oof, metric)
     out = np.full(oof.state.shape, np.nan)
@@ -407,32 +380,23 @@ def cell_scores(oof: Predictions, metric: MetricLike) -> NDArray[np.float64]:
             done = np.flatnonzero(oof.state[:, r, k] == State.DONE)
             if len(done):
                 rows = oof.splits.test_rows(r, k)
-                out[done, r, k] = _score_cell(
-                    found, oof.target.take(rows), np.ascontiguousarray(data[r][done][:, rows])
-                )
+                own = np.ascontiguousarray(data[r][done][:, rows])
+                out[done, r, k] = _score_cell(found, oof.target.take(rows), own)
     return out
 
 
 def fold_scores(oof: Predictions, metric: MetricLike) -> FoldScores:
     """The metric of every cell that is done."""
     found = metrics.get(metric, oof.target.task)
-    n_train, n_test = split_sizes(oof)
     values = np.where(oof.state == State.DONE, cell_scores(oof, found), np.nan)
+    n_train, n_test = split_sizes(oof)
+    direction, mark = found.greater_is_better, oof.fingerprint
     return FoldScores(
-        oof.configs,
-        values,
-        n_train,
-        n_test,
-        oof.plan,
-        layout(oof),
-        found.name,
-        found.greater_is_better,
-        oof.fingerprint,
-        oof.n_samples,
+        oof.configs, values, n_train, n_test, oof.plan, layout(oof), found.name, direction, mark, oof.n_samples
     )
 
 
-def _score_cell(metric: Metric, target: Target, predictions: NDArray[Any]) -> NDArray[np.float64]:
+def _score_cell(metric: Metric, target: Target, predictions: NDArray[Any]) -> Floats:
     """(C,) the metric of one cell, to the last bit as where all cells of a repeat are scored together."""
     if metric.values is None:
         scores = metric.kernel(target, predictions).scores(np.ones((1, len(target)), dtype=np.uint8))
@@ -460,11 +424,13 @@ def _what_counts(
     """The candidates, the cells that count, (N, R) whose predictions these are, and what was left out."""
     candidates = running(oof)
     if not len(candidates):
-        raise NeedError(
-            "no configuration has predictions without failed or dropped cells",
-            remedy="Collect some that can be fitted.",
-        )
-    cells = _common_cells(oof, candidates)
+        text = "no configuration has predictions without failed or dropped cells"
+        raise NeedError(text, remedy="Collect some that can be fitted.")
+    done = np.all(oof.state[candidates] == State.DONE, axis=0)
+    cells = [(r, k) for r, k in oof.splits.cells if done[r, k]]
+    if not cells:
+        remedy = "Collect the missing cells, or take the complete configurations with `sel`."
+        raise NeedError("no fold has predictions of all configurations", remedy=remedy)
     counts = np.zeros((oof.n_repeats, oof.state.shape[2] + 1), dtype=bool)  # the last for samples not held out
     counts[tuple(np.transpose(cells))] = True
     used = counts[np.arange(oof.n_repeats), oof.folds]
@@ -478,37 +444,18 @@ def running(oof: Predictions) -> NDArray[np.intp]:
     return np.flatnonzero(~out.any(axis=1) & (states == State.DONE).any(axis=1))
 
 
-def _common_cells(oof: Predictions, candidates: NDArray[np.intp]) -> list[tuple[int, int]]:
-    done = np.all(oof.state[candidates] == State.DONE, axis=0)
-    cells = [(r, k) for r, k in oof.splits.cells if done[r, k]]
-    if not cells:
-        raise NeedError(
-            "no fold has predictions of all configurations",
-            remedy="Collect the missing cells, or take the complete configurations with `sel`.",
-        )
-    return cells
-
-
 def _notes_on_missing(oof: Predictions, candidates: NDArray[np.intp], cells: list[tuple[int, int]]) -> tuple[Note, ...]:
     notes = []
     others = np.setdiff1d(np.arange(oof.n_configs), candidates)
-    for code, state, words in (
-        ("OF205", State.FAILED, "failed"),
-        ("OF207", State.DROPPED, "were dropped"),
-    ):
+    for code, state, words in (("OF205", State.FAILED, "failed"), ("OF207", State.DROPPED, "were dropped")):
         n = int(np.sum([np.any(oof.state[i][oof.planned] == state) for i in others]))
         if n:
             notes.append(Note(code, f"{n} of {oof.n_configs} configurations {words} and cannot be selected."))
-    early = [drop for drop in oof.provenance.get("drops", ()) if drop["n_predictions"] < _EARLY_DROP]
-    early = [drop for drop in early if drop["config"] in oof.configs]
+    drops = [drop["n_predictions"] for drop in oof.provenance.get("drops", ()) if drop["config"] in oof.configs]
+    early = [n for n in drops if n < _EARLY_DROP]
     if early:
-        fewest = min(drop["n_predictions"] for drop in early)
-        notes.append(
-            Note(
-                "OF210",
-                f"{len(early)} configurations were dropped on fewer than {_EARLY_DROP} samples (from {fewest}).",
-            )
-        )
+        fewer = f"{_EARLY_DROP} samples (from {min(early)})"
+        notes.append(Note("OF210", f"{len(early)} configurations were dropped on fewer than {fewer}."))
     if len(cells) < len(oof.splits.cells):
         notes.append(Note("OF206", f"{len(cells)} of {len(oof.splits.cells)} folds are done; the others do not count."))
     return tuple(notes)
@@ -520,11 +467,7 @@ def why_not(oof: Predictions, config: int) -> str:
     return next((s.name.lower() for s in (State.FAILED, State.DROPPED) if np.any(states == s)), "pending")
 
 
-def _wide(values: NDArray[Any]) -> NDArray[Any]:
-    return values.astype(np.int64) if values.dtype.kind in "biu" else values
-
-
-def _mean_defined(arrays: list[NDArray[np.float64]], weights: list[float] | None = None) -> NDArray[np.float64]:
+def _mean_defined(arrays: list[Floats], weights: list[float] | None = None) -> Floats:
     """Mean over the arrays of what is defined, weighted where weights are given; NaN where nothing is defined."""
     if len(arrays) == 1:
         return arrays[0]

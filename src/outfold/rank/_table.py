@@ -16,7 +16,7 @@ from .. import formatting, metrics
 from ..arguments import check_choice
 from ..data.notes import Note
 from ..data.predictions import Predictions
-from ..exceptions import InputError, NeedError, got
+from ..exceptions import InputError, NeedError, got, invalid
 from ..io.tables import read_table
 from ..metrics import Metric, MetricLike
 from ..metrics._scoring import Scoring
@@ -100,7 +100,7 @@ def _direction(given: Any) -> bool | None:
         return None
     if isinstance(given, (bool, np.bool_, int, np.integer)) and given in (0, 1):
         return bool(given)
-    raise InputError(argument="greater_is_better", needed="must be True, or False for losses", given=got(given))
+    raise invalid("greater_is_better", "must be True, or False for losses", got(given))
 
 
 def _from_any(
@@ -129,11 +129,11 @@ def _from_any(
     if metric is None:
         return replace(table, greater_is_better=greater_is_better is not False)
     if metric in table.algorithms and metric not in metrics.names():
-        raise InputError(
-            argument="metric",
-            needed="is the second argument",
-            given=f"got the algorithm {metric!r} there",
-            remedy=f"Call `{method}(scores, None, {metric!r}, ...)`.",
+        raise invalid(
+            "metric",
+            "is the second argument",
+            f"got the algorithm {metric!r} there",
+            f"Call `{method}(scores, None, {metric!r}, ...)`.",
         )
     found = metrics.get(metric)
     _refuse_contradiction(greater_is_better, found)
@@ -142,11 +142,11 @@ def _from_any(
 
 def _refuse_contradiction(greater_is_better: bool | None, metric: Metric) -> None:
     if greater_is_better not in (None, metric.greater_is_better):
-        raise InputError(
-            argument="greater_is_better",
-            needed=f"must not contradict the metric {metric.name}",
-            given=got(greater_is_better),
-            remedy="Leave it out.",
+        raise invalid(
+            "greater_is_better",
+            f"must not contradict the metric {metric.name}",
+            got(greater_is_better),
+            "Leave it out.",
         )
 
 
@@ -159,9 +159,7 @@ def _artifacts(scores: ScoresLike, datasets: Sequence[str] | str | None) -> dict
     if not isinstance(values, (list, tuple)) or not any(isinstance(v, Predictions) for v in values):
         return None
     if not all(isinstance(v, Predictions) for v in values):
-        raise InputError(
-            argument="scores", needed="must all be Predictions, one for each data set, or none", given="these are mixed"
-        )
+        raise invalid("scores", "must all be Predictions, one for each data set, or none", "these are mixed")
     names = list(scores) if isinstance(scores, Mapping) and datasets is None else datasets
     found = _names(names, len(values), "data set")
     _refuse_twin_datasets(found)
@@ -176,10 +174,8 @@ def _from_artifacts(
     greater_is_better: bool | None,
 ) -> ScoreTable:
     if metric is None:
-        raise InputError(
-            argument=method,
-            needed="needs a metric to score Predictions",
-            remedy=f"Call `{method}(scores, 'accuracy', ...)`.",
+        raise invalid(
+            method, "needs a metric to score Predictions", remedy=f"Call `{method}(scores, 'accuracy', ...)`."
         )
     first, *others = artifacts
     for name in others:
@@ -224,7 +220,7 @@ def _from_columns(
         columns, index = _frame_columns(scores)
     if not columns:
         needed = "must have a column for every algorithm, with a row for each data set"
-        raise InputError(argument="scores", needed=needed, given="there are no columns")
+        raise invalid("scores", needed, "there are no columns")
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
         raise InputError(
@@ -253,7 +249,7 @@ def _from_columns(
 
 def _no_column(argument: str, name: str, columns: Iterable[str]) -> InputError:
     given = f"there is no {name!r} among {', '.join(columns)}"
-    return InputError(argument=argument, needed="must name columns of the table", given=given)
+    return invalid(argument, "must name columns of the table", given)
 
 
 def _cells(name: Any, column: Any) -> list[Any]:
@@ -265,7 +261,7 @@ def _cells(name: Any, column: Any) -> list[Any]:
 
 def _unknown_form(scores: Any) -> InputError:
     needed = "must be a data frame, a dict of columns, a matrix or Predictions"
-    return InputError(argument="scores", needed=needed, given=f"got {type(scores).__name__}")
+    return invalid("scores", needed, f"got {type(scores).__name__}")
 
 
 def _frame_columns(frame: Any) -> tuple[dict[str, list[Any]], list[Any] | None]:
@@ -277,11 +273,11 @@ def _frame_columns(frame: Any) -> tuple[dict[str, list[Any]], list[Any] | None]:
     except (TypeError, ValueError):
         raise _unknown_form(frame) from None
     except nw.exceptions.DuplicateError:
-        raise InputError(
-            argument="scores",
-            needed="must have a different name for every column",
-            given="two are the same",
-            remedy="Rename or leave out one of them.",
+        raise invalid(
+            "scores",
+            "must have a different name for every column",
+            "two are the same",
+            "Rename or leave out one of them.",
         ) from None
     # Single floats as they are: it decides how close two of them must be to be tied.
     columns = {
@@ -343,7 +339,7 @@ def _from_matrix(
         # A masked score is missing; rows may be masked one by one.
         held = scores if isinstance(scores, np.ndarray) else _stacked(scores)
         if np.iscomplexobj(held):
-            raise InputError(argument="scores", needed="must be real numbers", given="these are complex")
+            raise invalid("scores", "must be real numbers", "these are complex")
         matrix = np.asarray(np.ma.filled(np.ma.asarray(held, dtype=np.float64), np.nan))
     except InputError:
         raise
@@ -351,10 +347,10 @@ def _from_matrix(
         raise _unknown_form(scores) from None
     if matrix.ndim != 2:
         needed = "must have shape (data sets, algorithms)"
-        raise InputError(argument="scores", needed=needed, given=got(matrix.shape))
+        raise invalid("scores", needed, got(matrix.shape))
     if isinstance(datasets, str):
         needed = "must be a list of names for a matrix"
-        raise InputError(argument="datasets", needed=needed, given=got(datasets))
+        raise invalid("datasets", needed, got(datasets))
     n, k = matrix.shape
     return ScoreTable(matrix, _names(algorithms, k, "algorithm"), _names(datasets, n, "data set"), slack=_slack(held))
 
@@ -396,7 +392,7 @@ def _without_missing(table: ScoreTable, missing: Missing) -> ScoreTable:
     if np.isinf(table.scores).any():
         i, j = (int(v[0]) for v in np.nonzero(np.isinf(table.scores)))
         given = f"that of {table.algorithms[j]!r} on {table.datasets[i]!r} is infinite"
-        raise InputError(argument="scores", needed="must be finite", given=given)
+        raise invalid("scores", "must be finite", given)
     holes = np.isnan(table.scores)
     if not holes.any():
         return table

@@ -15,13 +15,13 @@ from .. import formatting
 from ..arguments import RngLike, as_seed, check_alpha, check_choice, check_confidence_level, check_count
 from ..data.notes import Note
 from ..docstrings import fill_docstring
-from ..exceptions import InputError, got
+from ..exceptions import InputError, got, invalid
 from ..metrics import MetricLike
 from ..results import Comparison, Interval, OmnibusTest, Probabilities, Ranking, RankPair, Wins
 from ..stats import pvalues
-from ..stats import ranking as kernel
+from ..stats import rank_tests as kernel
 from ..stats.kernels import Floats
-from ..stats.ranking import ZeroMethod
+from ..stats.rank_tests import ZeroMethod
 from ..stats.sequential import Ranks
 from ._table import Missing, ScoresLike, ScoreTable, read_scores
 
@@ -110,11 +110,11 @@ def _public(function: Callable[P, T]) -> Callable[P, T]:
             inspect.signature(function).bind(*args, **kwargs)
         except TypeError:
             if len(args) == 3:
-                raise InputError(
-                    argument="metric",
-                    needed="is the second argument",
-                    given=got(args[1]) + " there",
-                    remedy=f"Call `{function.__name__}(scores, None, {args[1]!r}, {args[2]!r})`.",
+                raise invalid(
+                    "metric",
+                    "is the second argument",
+                    got(args[1]) + " there",
+                    f"Call `{function.__name__}(scores, None, {args[1]!r}, {args[2]!r})`.",
                 ) from None
             raise
         return function(*args, **kwargs)
@@ -142,28 +142,14 @@ def friedman(
 
     Friedman's chi2 [2]_, or the F that Iman and Davenport [3]_ made of it, because chi2 is conservative; see [1]_.
 
-    Parameters
-    ----------
-    {scores, metric, omnibus}
+    Parameters: {scores, metric, omnibus}
     alpha : float
         Error rate of the decision.
     {table}
+    Returns: {ranking}
+    References: {demsar2006, friedman1937, iman1980}
 
-    Returns
-    -------
-    {ranking}
-
-    References
-    ----------
-    {demsar}
-    .. [2] Friedman, M. (1937). The use of ranks to avoid the assumption of normality implicit in the analysis of variance.
-       Journal of the American Statistical Association 32, 675-701.
-    .. [3] Iman, R. L. and Davenport, J. M. (1980). Approximations of the critical region of the Friedman statistic.
-       Communications in Statistics A 9, 571-595.
-
-    Examples
-    --------
-    {example}
+    Examples: {example}
     >>> of.rank.friedman(scores, "accuracy").order
     ('forest', 'tree', 'bayes')
     """
@@ -202,22 +188,11 @@ def nemenyi(
     CD = q_alpha sqrt(k (k + 1) / (6 N)), q_alpha the studentized range over sqrt(2) [2]_ (sect. 3.2.2 of [1]_). P values are
     adjusted for all pairs by the same distribution.
 
-    Parameters
-    ----------
-    {scores, metric, alpha, omnibus, table}
+    Parameters: {scores, metric, alpha, omnibus, table}
+    Returns: {ranking}
+    References: {demsar2006, nemenyi1963}
 
-    Returns
-    -------
-    {ranking}
-
-    References
-    ----------
-    {demsar}
-    .. [2] Nemenyi, P. (1963). Distribution-free multiple comparisons. PhD thesis, Princeton University.
-
-    Examples
-    --------
-    {example}
+    Examples: {example}
     >>> round(of.rank.nemenyi(scores, "accuracy").cd, 3)
     1.353
     """
@@ -254,25 +229,14 @@ def bonferroni_dunn(
     CD = z sqrt(k (k + 1) / (6 N)), z the normal quantile at alpha / (2 (k - 1)) [2]_. P values are multiplied by k - 1. `holm`
     with the same control finds at least as much [1]_.
 
-    Parameters
-    ----------
-    {scores, metric}
+    Parameters: {scores, metric}
     control : str or int
         The algorithm that all others are compared with, by name or position.
     {alpha, omnibus, table}
+    Returns: {ranking}
+    References: {demsar2006, dunn1961}
 
-    Returns
-    -------
-    {ranking}
-
-    References
-    ----------
-    {demsar}
-    .. [2] Dunn, O. J. (1961). Multiple comparisons among means. Journal of the American Statistical Association 56, 52-64.
-
-    Examples
-    --------
-    {example}
+    Examples: {example}
     >>> round(of.rank.bonferroni_dunn(scores, "accuracy", control="tree").cd, 3)
     1.294
     """
@@ -311,28 +275,16 @@ def holm(
     z = (R_a - R_b) / sqrt(k (k + 1) / (6 N)), p from the normal distribution, adjusted by Holm's method [2]_ (sect. 3.2.2 of
     [1]_).
 
-    Parameters
-    ----------
-    {scores, metric}
+    Parameters: {scores, metric}
     control : str, int or None
         The algorithm that all others are compared with; None compares all pairs.
     adjust : {"holm", "hochberg", "bh"}
         ``hochberg`` has a little more power; ``bh`` bounds the share of false discoveries, not their chance.
     {alpha, omnibus, table}
+    Returns: {ranking}
+    References: {demsar2006, holm1979}
 
-    Returns
-    -------
-    {ranking}
-
-    References
-    ----------
-    {demsar}
-    .. [2] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6,
-       65-70.
-
-    Examples
-    --------
-    {example}
+    Examples: {example}
     >>> [pair.better for pair in of.rank.holm(scores, "accuracy", control="bayes").pairs]
     [None, 'forest']
     """
@@ -385,7 +337,7 @@ def _post_hoc(
     first, second = np.array(pairs).T
     difference = mean[first] - mean[second]
     z = difference / error
-    raw = kernel.normal_pvalues(z)
+    raw = pvalues.normal_tails(z).two_sided
     corrected = adjust(z, raw)
     different = corrected <= alpha
     rows = zip(pairs, difference, z, raw, corrected, different, strict=True)
@@ -509,9 +461,7 @@ def wilcoxon(
     values that the test for differences without ties would not reject [2]_. Both leave out data sets without a difference
     where the test does (``wilcox``), and count them else. Differences that are equal but for rounding are tied.
 
-    Parameters
-    ----------
-    {scores, metric, pair}
+    Parameters: {scores, metric, pair}
     zero_method : {"wilcox", "pratt", "zsplit"}
         Data sets without a difference are left out (``wilcox``), ranked and then left out (``pratt``), or ranked and shared
         by both sides (``zsplit``).
@@ -522,19 +472,10 @@ def wilcoxon(
     correction : bool
         Whether to use the continuity correction of the normal approximation.
     {confidence_level, table}
+    Returns: {comparison}
+    References: {demsar2006, wilcoxon1945}
 
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    {demsar}
-    .. [2] Wilcoxon, F. (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1, 80-83.
-
-    Examples
-    --------
-    {example}
+    Examples: {example}
     >>> of.rank.wilcoxon(scores, "accuracy", "forest", "tree")
     <Comparison wilcoxon forest - tree: accuracy +0.0400, p = 0.0312>
     """
@@ -578,25 +519,15 @@ def sign(
     It asks nothing of the sizes of the differences, and so finds less than `wilcoxon`. The median and its interval are those of
     the differences that the test counts.
 
-    Parameters
-    ----------
-    {scores, metric, pair}
+    Parameters: {scores, metric, pair}
     ties : {"split", "drop"}
         Data sets without a difference are ``split`` between the two, one of an odd number left out (sect. 3.1.4 of [1]_), or
         all left out (``drop``, the textbook test).
     {confidence_level, table}
+    Returns: {comparison}
+    References: {demsar2006}
 
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    {demsar}
-
-    Examples
-    --------
-    {example}
+    Examples: {example}
     >>> of.rank.sign(scores, "accuracy", "forest", "tree")
     <Comparison sign forest - tree: accuracy +0.0400, p = 0.0312>
     """
@@ -642,9 +573,7 @@ def signed_rank_bayes(
     of two differences lies most often above the region of practical equivalence, within it, or below it. The probabilities are
     the shares of draws; ``details["expected"]`` holds the mean share of pairs instead.
 
-    Parameters
-    ----------
-    {scores, metric, pair}
+    Parameters: {scores, metric, pair}
     rope : float
         Differences up to this size do not matter, in units of the scores; 0.01 is one percent of accuracy.
     prior : float
@@ -654,25 +583,16 @@ def signed_rank_bayes(
     rng : int, Generator, SeedSequence or None
         Seed of the draws. The same int gives the same result; None draws a new seed.
     {table}
+    Returns: {comparison}
+    References: {benavoli2017}
 
-    Returns
-    -------
-    {comparison}
-
-    References
-    ----------
-    .. [1] Benavoli, A., Corani, G., Demsar, J. and Zaffalon, M. (2017). Time for a change: a tutorial for comparing multiple
-       classifiers through Bayesian analysis. Journal of Machine Learning Research 18, 1-36.
-
-    Examples
-    --------
-    {example}
+    Examples: {example}
     >>> print(of.rank.signed_rank_bayes(scores, "accuracy", "forest", "tree", n_resamples=1000).probabilities)
     P(better) 0.9900, equivalent 0.0100, P(worse) 0.0000
     """
     for name, value in (("rope", rope), ("prior", prior)):
         if not isinstance(value, (int, float, np.number)) or not 0 <= value < np.inf:
-            raise InputError(argument=name, needed="must be a number of at least 0", given=got(value))
+            raise invalid(name, "must be a number of at least 0", got(value))
     draws = check_count(n_resamples, "n_resamples", 100)
     table = read_scores(scores, metric, "signed_rank_bayes", algorithms, datasets, greater_is_better, missing)
     pair = _AlgorithmPair(table, a, b, 0.95)

@@ -1,19 +1,17 @@
 """Results: small, immutable, printed without computing."""
 
 from ..data.notes import Note
-from ._advice import Advice, Optimism, Simulation
-from ._checks import SEVERITIES, Checks, Finding, Severity
-from ._comparison import Alternative, Comparison, Probabilities, Wins
+from ._advice import SEVERITIES, Advice, Checks, Finding, Optimism, Severity, Simulation
+from ._base import Interval
+from ._comparison import Alternative, Comparison, Power, Probabilities, SequentialComparison, Wins
 from ._comparison import ComparisonTerms as ComparisonTerms
 from ._comparisons import Comparisons, Omnibus
 from ._comparisons import PairArrays as PairArrays
 from ._curves import CurveLine, LearningCurve, ValidationCurve
-from ._estimates import Estimate, Interval
+from ._estimates import Estimate
 from ._estimates import Intervals as Intervals
-from ._power import Power
 from ._ranking import OmnibusTest, Ranking, RankPair
 from ._selection import Leaderboard, PlanComparison, Selection, Stability, TiedSet
-from ._sequential import SequentialComparison
 
 __all__ = [
     "SEVERITIES",

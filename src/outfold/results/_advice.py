@@ -1,10 +1,10 @@
-"""What can be said before any data are seen: advice, how optimistic a winner's score would be, simulated predictions."""
+"""What to do before data are seen (advice, expected optimism, simulations), and what a check finds afterwards."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,19 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..data.plan import Plan
 from ..data.predictions import Predictions
+from ._base import Facts, FrameResult, Result
 
 if TYPE_CHECKING:
     from ..drop import DropRule
 
 Goal = Literal["estimate", "select", "compare"]
 Task = Literal["binary", "multiclass", "regression", "survival"]
+Severity = Literal["error", "caution", "tip"]
+SEVERITIES: tuple[str, ...] = get_args(Severity)
+
+
+def _setting(n_configs: int, n_samples: int, joint: str = ", ") -> str:
+    return formatting.count(n_configs, "configuration") + joint + formatting.count(n_samples, "sample")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,12 +43,12 @@ class Simulation:
     truth: NDArray[np.float64]
 
     def __repr__(self) -> str:
-        shape = f"{formatting.count(self.oof.n_configs, 'configuration')} on {formatting.count(self.oof.n_samples, 'sample')}"
+        shape = _setting(self.oof.n_configs, self.oof.n_samples, " on ")
         return f"<Simulation of {shape}, true accuracies {self.truth.min():.3g} to {self.truth.max():.3g}>"
 
 
 @dataclass(frozen=True)
-class Optimism:
+class Optimism(Result):
     """By how much the winner's accuracy is expected to be too high.
 
     Attributes
@@ -54,10 +61,8 @@ class Optimism:
         The winner's cross-validation accuracy, on average.
     truth : float
         Its true accuracy, on average.
-    n_samples : int
-        Number of samples.
-    n_configs : int
-        Number of configurations.
+    n_samples, n_configs : int
+        Number of samples, and of configurations.
     method : {"exact", "simulation"}
         How `value` was found.
     """
@@ -70,26 +75,23 @@ class Optimism:
     n_configs: int
     method: Literal["exact", "simulation"]
 
+    in_dict = "value se own truth n_samples n_configs method"
+
     def __float__(self) -> float:
         return self.value
 
-    def __str__(self) -> str:
+    def _title(self) -> str:
         spread = f" ± {self.se:.2g}" if self.method == "simulation" else ""
-        return (
-            f"expected optimism of the winner   {formatting.number(self.value, sign=True)}{spread}\n"
-            f"  measured accuracy   {formatting.number(self.own)}\n"
-            f"  true accuracy       {formatting.number(self.truth)}\n"
-            f"  setting             {formatting.count(self.n_configs, 'configuration')}, "
-            f"{formatting.count(self.n_samples, 'sample')}, {self.method}"
-        )
+        return f"expected optimism of the winner   {formatting.number(self.value, sign=True)}{spread}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Json-ready form."""
-        return {k: getattr(self, k) for k in ("value", "se", "own", "truth", "n_samples", "n_configs", "method")}
+    def _facts(self) -> Facts:
+        yield "measured accuracy", formatting.number(self.own)
+        yield "true accuracy", formatting.number(self.truth)
+        yield "setting", f"{_setting(self.n_configs, self.n_samples)}, {self.method}"
 
 
 @dataclass(frozen=True)
-class Advice:
+class Advice(Result):
     """What to do, and why.
 
     Attributes
@@ -98,10 +100,8 @@ class Advice:
         What was asked for.
     task : {"binary", "multiclass", "regression", "survival"}
         What is predicted.
-    n_samples : int
-        How many samples there are.
-    n_configs : int
-        How many configurations there are.
+    n_samples, n_configs : int
+        How many samples and configurations there are.
     plan : Plan
         How to hold samples out: ``collect(configs, X, y, advice.plan, drop=advice.drop)``.
     drop : DropRule or None
@@ -134,18 +134,20 @@ class Advice:
     expected_optimism: Optimism | None = None
     expected_seconds: float | None = None
 
-    def __str__(self) -> str:
+    in_dict = "goal task n_samples n_configs method test fits expected_seconds plan drop expected_optimism reasons"
+
+    def _title(self) -> str:
         setting = f"{formatting.count(self.n_samples, 'sample')}, {formatting.count(self.n_configs, 'configuration')}"
-        title = f"To {self.goal} with {setting} ({self.task})"
-        return "\n".join(
-            [formatting.facts(title, self._facts()), "because", *(f"  - {reason}" for reason in self.reasons)]
-        )
+        return f"To {self.goal} with {setting} ({self.task})"
+
+    def __str__(self) -> str:
+        return "\n".join([super().__str__(), "because", *(f"  - {reason}" for reason in self.reasons)])
 
     def _repr_html_(self) -> str:
-        rows = [*self._facts(), *(("because", reason) for reason in self.reasons)]
-        return formatting.facts_html(f"To {self.goal}", rows)
+        reasons = (("because", reason) for reason in self.reasons)
+        return formatting.facts_html(self._title(), [*self._facts(), *reasons])
 
-    def _facts(self) -> Iterable[tuple[str, str]]:
+    def _facts(self) -> Facts:
         yield "plan", str(self.plan)
         if self.drop is not None:
             yield "drop", repr(self.drop)
@@ -161,11 +163,107 @@ class Advice:
             yield "optimism", f"{value} in the winner's accuracy, if configurations were independent"
 
     def to_dict(self) -> dict[str, Any]:
-        """Json-ready form."""
-        names = ("goal", "task", "n_samples", "n_configs", "method", "test", "fits", "expected_seconds")
-        return {k: getattr(self, k) for k in names} | {
-            "plan": self.plan.to_dict(),
-            "drop": None if self.drop is None else repr(self.drop),
-            "expected_optimism": None if self.expected_optimism is None else self.expected_optimism.to_dict(),
-            "reasons": list(self.reasons),
-        }
+        """Json-ready form; what is undefined is None."""
+        return super().to_dict() | {"drop": None if self.drop is None else repr(self.drop)}
+
+
+# -- checks ---------------------------------------------------------------------------------------------
+
+
+class Finding(NamedTuple):
+    """One caveat that applies.
+
+    Attributes
+    ----------
+    code : str
+        Code of the check, such as ``OF501``.
+    severity : {"error", "caution", "tip"}
+        ``error``: do not report the number as it is. ``caution``: read it with care. ``tip``: good to know.
+    text : str
+        One sentence with the numbers at hand.
+    advice : str
+        What to do.
+    source : str
+        Where the caveat comes from.
+    page : str
+        Its page, relative to the documentation.
+    """
+
+    code: str
+    severity: Severity
+    text: str
+    advice: str
+    source: str
+    page: str
+
+
+@dataclass(frozen=True, repr=False)
+class Checks(FrameResult, Sequence[Finding]):
+    """The caveats that apply to some predictions: a sequence of `Finding`, errors first.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        The findings.
+    metric : str
+        The metric that was checked.
+    about : str
+        The predictions, in words.
+    ignored : tuple of str
+        Codes that were left out on request.
+    """
+
+    findings: tuple[Finding, ...]
+    metric: str
+    about: str
+    ignored: tuple[str, ...] = ()
+
+    in_dict = "ok metric about ignored findings"
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error."""
+        return not any(finding.severity == "error" for finding in self.findings)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of the findings."""
+        return tuple(finding.code for finding in self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    @overload
+    def __getitem__(self, index: int) -> Finding: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Finding, ...]: ...
+    def __getitem__(self, index: int | slice) -> Finding | tuple[Finding, ...]:
+        return self.findings[index]
+
+    def __repr__(self) -> str:
+        return f"<Checks: {self._counts()} by {self.metric}>"
+
+    def __str__(self) -> str:
+        lines = [self._title()]
+        for finding in self.findings:
+            lines += [f"  {finding.severity:<8} {finding.code}  {finding.text}", f"{'':18}-> {finding.advice}"]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [[f.severity, f.code, f.text, f.advice, f.source] for f in self.findings]
+        table = formatting.table_html(["severity", "code", "what", "what to do", "source"], rows)
+        return super()._repr_html_() + (table if rows else "")
+
+    def _columns(self) -> dict[str, Any]:
+        return {name: [getattr(f, name) for f in self.findings] for name in Finding._fields}
+
+    def _title(self) -> str:
+        return f"{self._counts()}: {self.metric} of {self.about}"
+
+    def _counts(self) -> str:
+        counts = {s: sum(f.severity == s for f in self.findings) for s in SEVERITIES}
+        words = [formatting.count(n, s) for s, n in counts.items() if n]
+        return ", ".join(words) or "nothing found"

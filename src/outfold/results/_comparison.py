@@ -1,9 +1,9 @@
-"""Whether two configurations differ."""
+"""Whether two configurations differ: by one test, asked while units come in, and how often a test would find it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..data.notes import Note
 from ..docstrings import document_result
-from ..formatting import make_frame
-from ._estimates import Interval
+from ._base import Facts, FrameResult, Interval, Table, TableResult, fact_lines, method_facts
 
 Alternative = Literal["two-sided", "better", "worse"]
 
@@ -60,9 +59,20 @@ class Probabilities(NamedTuple):
         return f"P(better) {formatting.number(self.better)}{middle}, P(worse) {formatting.number(self.worse)}"
 
 
+class Leveled:
+    """What decides at a confidence level."""
+
+    confidence_level: float
+
+    @property
+    def alpha(self) -> float:
+        """Error rate of the decision: one minus the confidence level."""
+        return round(1 - self.confidence_level, 12)
+
+
 @document_result
 @dataclass(frozen=True, kw_only=True)
-class ComparisonTerms:
+class ComparisonTerms(Leveled):
     """What all pairs of one test have in common.
 
     Attributes
@@ -83,15 +93,10 @@ class ComparisonTerms:
     confidence_level: float = 0.95
     rope: float | None = None
 
-    @property
-    def alpha(self) -> float:
-        """Error rate of the decision: one minus the confidence level."""
-        return round(1 - self.confidence_level, 12)
-
 
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Comparison(ComparisonTerms):
+class Comparison(ComparisonTerms, FrameResult):
     """Whether configuration `a` differs from configuration `b`: the difference first, then the test.
 
     Attributes
@@ -175,23 +180,20 @@ class Comparison(ComparisonTerms):
         return f"<Comparison {self.method} {self.a} - {self.b}: {self.metric} {self._difference()}{p}>"
 
     def __str__(self) -> str:
-        lines = [f"{self.a} - {self.b}   {self.metric} {self._difference()}{self._interval()}"]
         test = self._test()
-        lines += [f"  {test}"] if test else []
-        return "\n".join(lines + [f"  {key:<10} {text}" for key, text in self._facts()])
+        return "\n".join([self._title(), *([f"  {test}"] if test else []), *fact_lines(self._facts())])
 
     def _repr_html_(self) -> str:
-        rows = [("test", self._test()), *self._facts()]
-        title = f"{self.a} - {self.b}: {self.metric} {self._difference()}{self._interval()}"
-        return formatting.facts_html(title, [row for row in rows if row[1]])
+        test = self._test()
+        return formatting.facts_html(self._title(), [*([("test", test)] if test else []), *self._facts()])
+
+    def _title(self) -> str:
+        level, sign = self.confidence_level, True
+        ends = "" if self.interval is None else "   " + formatting.interval(*self.interval, level, sign)
+        return f"{self.a} - {self.b}   {self.metric} {self._difference()}{ends}"
 
     def _difference(self) -> str:
         return formatting.number(self.difference, sign=True)
-
-    def _interval(self) -> str:
-        if self.interval is None:
-            return ""
-        return "   " + formatting.interval(*self.interval, self.confidence_level, sign=True)
 
     def _test(self) -> str:
         parts = []
@@ -200,25 +202,18 @@ class Comparison(ComparisonTerms):
         if self.df:
             parts.append("df = " + " and ".join(f"{d:g}" for d in self.df))
         if self.pvalue is not None:
-            parts.append(f"p = {formatting.pvalue(self.pvalue)} ({self._side()})")
+            side = "two-sided" if self.alternative == "two-sided" else f"is {self.a} {self.alternative}?"
+            parts.append(f"p = {formatting.pvalue(self.pvalue)} ({side})")
         if self.adjusted is not None:
             parts.append(f"adjusted p = {formatting.pvalue(self.adjusted)}")
         if self.probabilities is not None:
             parts.append(str(self.probabilities))
         return ", ".join(parts)
 
-    def _side(self) -> str:
-        return "two-sided" if self.alternative == "two-sided" else f"is {self.a} {self.alternative}?"
-
-    def _facts(self) -> Iterable[tuple[str, str]]:
+    def _facts(self) -> Facts:
         yield "decision", self._decision()
         yield from (("effect", text) for text in self._effects())
-        plan = "" if self.plan is None else f", {self.plan}"
-        yield "method", f"{self.description} [{self.reference}]{plan}"
-        if self.reason:
-            yield "why", self.reason
-        for note in self.notes:
-            yield note.code, note.text
+        yield from method_facts(self.description, self.reference, self.plan, self.notes, self.reason)
 
     def _decision(self) -> str:
         relevance = "" if self.relevance is None else f"; beside a rope of {self.rope:g}: {self.relevance}"
@@ -239,57 +234,39 @@ class Comparison(ComparisonTerms):
         parts = [f"{a} against {b}"]
         if self.standardised is not None and np.isfinite(self.standardised):
             parts.append(f"standardised {formatting.number(self.standardised, sign=True)}")
-        if self.odds_ratio is not None:
-            parts.append(f"odds ratio {formatting.number(self.odds_ratio)}" if np.isfinite(self.odds_ratio) else "")
-        yield ", ".join(part for part in parts if part)
+        if self.odds_ratio is not None and np.isfinite(self.odds_ratio):
+            parts.append(f"odds ratio {formatting.number(self.odds_ratio)}")
+        yield ", ".join(parts)
         if self.wins is not None:
             yield str(self.wins)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Json-ready form; what is undefined is None."""
-        out = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _STRUCTURED}
-        return plain(out) | {
-            "alpha": self.alpha,
-            "significant": self.significant,
-            "better": self.better,
-            "relevance": self.relevance,
-            "interval": None if self.interval is None else [finite(end) for end in self.interval],
-            "scores": [finite(s) for s in self.scores],
-            "df": [finite(d) for d in self.df],
-            "wins": None if self.wins is None else self.wins._asdict(),
-            "probabilities": None if self.probabilities is None else self.probabilities._asdict(),
-            "notes": [{"code": n.code, "text": n.text} for n in self.notes],
-            "details": plain(dict(self.details)),
-        }
+    in_dict = (
+        "metric greater_is_better method description reference statistic_name plan fingerprint n_samples alternative "
+        "confidence_level rope a b difference tested statistic pvalue adjusted standardised odds_ratio reason alpha "
+        "significant better relevance interval scores df wins probabilities notes details"
+    )
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """One row with the numbers of the comparison."""
-        return make_frame({k: [v] for k, v in comparison_row(self).items()}, backend)
+    def _columns(self) -> dict[str, Any]:
+        return {name: [value] for name, value in comparison_row(self).items()}
 
     def to_latex(self) -> str:
         """A table for a paper, with booktabs rules."""
         return formatting.table_latex(*comparison_table([self]))
 
 
-_STRUCTURED = ("interval", "scores", "df", "wins", "probabilities", "notes", "details")
-
-
 def comparison_row(result: Comparison) -> dict[str, Any]:
     """The numbers of a comparison as a flat row."""
     low, high = result.interval or (np.nan, np.nan)
-    wins = result.wins or Wins(0, 0, 0)
+    wins = (result.wins or Wins(0, 0, 0))._asdict()
     row = {"a": result.a, "b": result.b, "metric": result.metric, "difference": result.difference}
     row |= {"low": low, "high": high, "score_a": result.scores[0], "score_b": result.scores[1]}
     numbers = ("statistic", "pvalue", "adjusted", "standardised", "odds_ratio")
     row |= {k: np.nan if getattr(result, k) is None else getattr(result, k) for k in numbers}
     if result.probabilities is not None:
         row |= {f"p_{k}": v for k, v in result.probabilities._asdict().items()}
-    row |= {"better": wins.better, "equal": wins.equal, "worse": wins.worse}
-    return row | {
-        "winner": result.better or "",
-        "method": result.method,
-        "notes": " ".join(n.code for n in result.notes),
-    }
+    row |= {k: wins[k] for k in ("better", "equal", "worse")}
+    notes = " ".join(n.code for n in result.notes)
+    return row | {"winner": result.better or "", "method": result.method, "notes": notes}
 
 
 def comparison_table(results: Sequence[Comparison]) -> tuple[list[str], list[list[str]]]:
@@ -313,22 +290,168 @@ def _cells(result: Comparison, bayes: bool, adjusted: bool) -> list[str]:
     return cells + ["-" if p is None else formatting.pvalue(p) for p in values]
 
 
-def wins_of(counts: NDArray[np.int64], unit: str) -> Wins:
-    """Better, equal and worse out of an array."""
-    better, equal, worse = counts.tolist()
-    return Wins(better, equal, worse, unit)
+@document_result
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SequentialComparison(Leveled, FrameResult):
+    """A comparison that is valid at whatever unit you stop: evidence, p value and interval after each unit.
+
+    Attributes
+    ----------
+    {pair, metric}
+    difference : float
+        Metric of `a` minus metric of `b`, over the units seen.
+    interval : Interval
+        Interval of the true difference. It is valid at all units at once with the confidence level.
+    evalue : float
+        Evidence against "no difference" after the last unit.
+    pvalue : float
+        The anytime p value: 1 over the largest e-value so far.
+    evalues, pvalues : ndarray of shape (n,)
+        The same after each unit.
+    stop : int or None
+        Number of units after which the p value was first at most alpha; None if it never was.
+    over : str
+        What the units are: samples, groups or repeats.
+    bounds : tuple of float
+        The range that the differences are known to lie in.
+    {described, level, plan, notes}
+    """
+
+    a: str
+    b: str
+    metric: str
+    greater_is_better: bool
+    difference: float
+    interval: Interval
+    evalue: float
+    pvalue: float
+    evalues: NDArray[np.float64]
+    pvalues: NDArray[np.float64]
+    stop: int | None
+    over: str
+    bounds: tuple[float, float]
+    description: str
+    reference: str
+    confidence_level: float = 0.95
+    plan: str | None = None
+    fingerprint: str | None = None
+    notes: tuple[Note, ...] = ()
+
+    in_dict = (
+        "a b metric greater_is_better difference evalue pvalue n stop over significant better confidence_level alpha "
+        "description reference plan fingerprint interval bounds notes"
+    )
+
+    @property
+    def n(self) -> int:
+        """Units seen."""
+        return len(self.evalues)
+
+    @property
+    def significant(self) -> bool:
+        """Whether the anytime p value is at most alpha."""
+        return self.pvalue <= self.alpha
+
+    @property
+    def better(self) -> str | None:
+        """The better one, where a difference is found; else None."""
+        if not self.significant:
+            return None
+        return self.a if (self.interval.low > 0) == self.greater_is_better else self.b
+
+    def __repr__(self) -> str:
+        return f"<SequentialComparison {self.a} - {self.b}: e-value {self.evalue:.4g} after {self.n:,} {self.over}>"
+
+    def _title(self) -> str:
+        ends = formatting.interval(*self.interval, self.confidence_level, sign=True)
+        difference = formatting.number(self.difference, sign=True)
+        return f"{self.a} - {self.b}   {self.metric} {difference}   {ends} at all times"
+
+    def _facts(self) -> Facts:
+        p = formatting.pvalue(self.pvalue)
+        yield "test", f"e-value = {self.evalue:.4g}, anytime p = {p} after {self.n:,} {self.over}"
+        if self.better is None:
+            yield "decision", f"no difference found at alpha {self.alpha:g}; more {self.over} may be added"
+        else:
+            yield "decision", f"{self.better} is better at alpha {self.alpha:g}, known after {self.stop:,} {self.over}"
+        yield from method_facts(self.description, self.reference, self.plan, self.notes)
+
+    def _columns(self) -> dict[str, Any]:
+        return {"n": np.arange(1, self.n + 1), "evalue": self.evalues, "pvalue": self.pvalues}
 
 
-def entry(array: NDArray[np.float64] | None, i: int) -> float | None:
-    """An entry of an array, None where there is none or it is undefined."""
-    return None if array is None or np.isnan(array[i]) else float(array[i])
+@document_result
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Power(Leveled, TableResult, FrameResult):
+    """How often a test finds a difference, by simulation on the user's own predictions.
 
+    Attributes
+    ----------
+    test : str
+        Name of the test.
+    metric : str
+        Name of the metric.
+    {pair}
+    difference : float or ndarray
+        The true difference, metric of `a` minus metric of `b`; an array if several were asked for.
+    power : float or ndarray
+        Share of simulations in which the test finds a difference, of the same shape.
+    standard_error : float or ndarray
+        Standard error of the power, from the number of simulations.
+    n : int
+        Number of samples in each simulation.
+    n_simulations : int
+        Number of simulations.
+    reach : float
+        The largest difference that the predictions can be made to show.
+    {alternative, level}
+    plan : str or None
+        How samples were held out.
+    {notes}
+    """
 
-def finite(value: float | None) -> float | None:
-    """A number that json knows, else None."""
-    return None if value is None or not np.isfinite(value) else float(value)
+    test: str
+    metric: str
+    a: str
+    b: str
+    difference: float | NDArray[np.float64]
+    power: float | NDArray[np.float64]
+    standard_error: float | NDArray[np.float64]
+    n: int
+    n_simulations: int
+    reach: float
+    alternative: str = "two-sided"
+    confidence_level: float = 0.95
+    plan: str | None = None
+    notes: tuple[Note, ...] = ()
 
+    in_dict = (
+        "test metric a b n n_simulations reach alternative confidence_level alpha plan difference power standard_error "
+        "notes"
+    )
 
-def plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with what is undefined as None."""
-    return {k: finite(v) if isinstance(v, float) else v for k, v in values.items()}
+    def _rows(self) -> list[tuple[float, float, float]]:
+        columns = (np.atleast_1d(c).tolist() for c in (self.difference, self.power, self.standard_error))
+        return list(zip(*columns, strict=True))
+
+    def __repr__(self) -> str:
+        rows = self._rows()
+        if len(rows) > 1:
+            return f"<Power of {self.test} at {len(rows)} differences of {self.metric}, n = {self.n:,}>"
+        d, power, _ = rows[0]
+        return f"<Power of {self.test} at {formatting.number(d, sign=True)} {self.metric}, n = {self.n:,}: {power:.3f}>"
+
+    def _title(self) -> str:
+        samples = formatting.count(self.n, "sample")
+        return f"power of {self.test} at alpha {self.alpha:g}, {samples}: {self.a} against {self.b}"
+
+    def _table(self, shown: int | None = None) -> Table:
+        rows = [[formatting.number(d, sign=True), f"{p:.3f}", f"{se:.3f}"] for d, p, se in self._rows()]
+        return [f"{self.metric} a - b", "power", "standard error"], rows
+
+    def _lines(self) -> Iterable[str]:
+        yield f"  {self.n_simulations:,} simulations each; these predictions reach {formatting.number(self.reach)} at most"
+        yield from (f"  {note}" for note in self.notes)
+
+    def _columns(self) -> dict[str, Any]:
+        return dict(zip(("difference", "power", "standard_error"), zip(*self._rows(), strict=True), strict=True))

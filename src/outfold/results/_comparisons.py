@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, overload
@@ -13,24 +13,14 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..data.notes import Note
 from ..docstrings import document_result
-from ..formatting import make_frame
-from ._comparison import (
-    Comparison,
-    ComparisonTerms,
-    Probabilities,
-    comparison_row,
-    comparison_table,
-    entry,
-    finite,
-    plain,
-    wins_of,
-)
-from ._estimates import Interval
+from ..formatting import json_ready
+from ._base import Facts, FrameResult, Interval, Table, TableResult, method_facts
+from ._comparison import Comparison, ComparisonTerms, Leveled, Probabilities, Wins, comparison_row, comparison_table
 
 
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Omnibus:
+class Omnibus(Leveled, FrameResult):
     """Whether any of several configurations differs from the others.
 
     Attributes
@@ -70,10 +60,10 @@ class Omnibus:
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def alpha(self) -> float:
-        """Error rate of the decision: one minus the confidence level."""
-        return round(1 - self.confidence_level, 12)
+    in_dict = (
+        "metric method description reference statistic_name statistic pvalue confidence_level alpha significant plan "
+        "n_samples df notes details"
+    )
 
     @property
     def significant(self) -> bool:
@@ -81,32 +71,20 @@ class Omnibus:
         return self.pvalue <= self.alpha
 
     def __repr__(self) -> str:
-        return (
-            f"<Omnibus {self.method} of {formatting.count(len(self.configs), 'configuration')}: "
-            f"p = {formatting.pvalue(self.pvalue)}>"
-        )
-
-    def __str__(self) -> str:
-        return formatting.facts(self._title(), self._facts())
-
-    def _repr_html_(self) -> str:
-        return formatting.facts_html(self._title(), self._facts())
+        n = formatting.count(len(self.configs), "configuration")
+        return f"<Omnibus {self.method} of {n}: p = {formatting.pvalue(self.pvalue)}>"
 
     def _title(self) -> str:
         found = "some differ" if self.significant else "no difference found"
-        return (
-            f"{formatting.count(len(self.configs), 'configuration')} by {self.metric}: {found} at alpha {self.alpha:g}"
-        )
+        n = formatting.count(len(self.configs), "configuration")
+        return f"{n} by {self.metric}: {found} at alpha {self.alpha:g}"
 
-    def _facts(self) -> Iterable[tuple[str, str]]:
+    def _facts(self) -> Facts:
         yield "test", self.summary()
         best = np.argsort(-self.scores if self.greater_is_better else self.scores, kind="stable")[:5]
         shown = ", ".join(f"{self.configs[i]} {formatting.number(float(self.scores[i]))}" for i in best)
         yield "scores", shown + (" …" if len(self.configs) > len(best) else "")
-        plan = "" if self.plan is None else f", {self.plan}"
-        yield "method", f"{self.description} [{self.reference}]{plan}"
-        for note in self.notes:
-            yield note.code, note.text
+        yield from method_facts(self.description, self.reference, self.plan, self.notes)
 
     def summary(self) -> str:
         """Statistic, degrees of freedom and p value in one line."""
@@ -114,22 +92,11 @@ class Omnibus:
         return f"{self.statistic_name} = {self.statistic:.4g}, df = {df}, p = {formatting.pvalue(self.pvalue)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Json-ready form."""
-        names = ("metric", "method", "description", "reference", "statistic_name", "statistic", "pvalue")
-        out = {k: getattr(self, k) for k in (*names, "confidence_level", "alpha", "significant", "plan", "n_samples")}
-        scores = {name: finite(float(s)) for name, s in zip(self.configs, self.scores, strict=True)}
-        notes = [{"code": n.code, "text": n.text} for n in self.notes]
-        return plain(out) | {
-            "df": list(self.df),
-            "scores": scores,
-            "notes": notes,
-            "details": plain(dict(self.details)),
-        }
+        """Json-ready form; what is undefined is None."""
+        return super().to_dict() | {"scores": json_ready(dict(zip(self.configs, self.scores, strict=True)))}
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """One row with the numbers of the test."""
-        row = {k: getattr(self, k) for k in ("metric", "method", "statistic", "pvalue", "significant")}
-        return make_frame({k: [v] for k, v in row.items()}, backend)
+    def _columns(self) -> dict[str, Any]:
+        return {name: [getattr(self, name)] for name in ("metric", "method", "statistic", "pvalue", "significant")}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -168,29 +135,25 @@ class PairArrays:
 
     def row(self, i: int) -> dict[str, Any]:
         """The fields of a Comparison for pair i."""
-        return {
+        numbers = ("tested", "statistic", "pvalue", "standardised", "odds_ratio")
+        ends = None if self.interval is None or np.isnan(self.interval[i]).any() else self.interval[i].tolist()
+        return {name: _entry(getattr(self, name), i) for name in numbers} | {
             "difference": float(self.difference[i]),
-            "tested": entry(self.tested, i),
-            "statistic": entry(self.statistic, i),
-            "pvalue": entry(self.pvalue, i),
             "df": self.df,
-            "interval": self._interval(i),
-            "standardised": entry(self.standardised, i),
-            "odds_ratio": entry(self.odds_ratio, i),
-            "wins": None if self.wins is None else wins_of(self.wins[i], self.unit),
-            "probabilities": None if self.probabilities is None else Probabilities(*map(float, self.probabilities[i])),
+            "interval": None if ends is None else Interval(*ends),
+            "wins": None if self.wins is None else Wins._make([*self.wins[i].tolist(), self.unit]),
+            "probabilities": None if self.probabilities is None else Probabilities(*self.probabilities[i].tolist()),
             "details": {k: v[i].item() for k, v in self.details.items()},
         }
 
-    def _interval(self, i: int) -> Interval | None:
-        if self.interval is None or np.isnan(self.interval[i]).any():
-            return None
-        return Interval(*map(float, self.interval[i]))
+
+def _entry(array: NDArray[np.float64] | None, i: int) -> float | None:
+    return None if array is None or np.isnan(array[i]) else float(array[i])
 
 
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Comparisons(Sequence[Comparison]):
+class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
     """Many pairs of configurations, compared by one test.
 
     A sequence of `Comparison`, in the order of the pairs; ``pairs[0]`` is the first.
@@ -245,7 +208,7 @@ class Comparisons(Sequence[Comparison]):
             a=self.configs[first],
             b=self.configs[second],
             scores=(float(self.scores[first]), float(self.scores[second])),
-            adjusted=entry(self.adjusted, i),
+            adjusted=_entry(self.adjusted, i),
             notes=(*self.notes, *self.arrays.notes.get(i, ())),
         )
 
@@ -262,17 +225,14 @@ class Comparisons(Sequence[Comparison]):
         keys = -np.abs(self.arrays.difference) if p is None else np.where(np.isnan(p), 2.0, p)
         return np.argsort(keys, kind="stable")
 
-    def __str__(self) -> str:
-        shown = 20
-        rows = [self[i] for i in self._order[:shown]]
-        more = [f"… and {len(self) - shown:,} more pairs"] if len(self) > shown else []
-        header, cells = comparison_table(rows)
-        facts = [f"  {key:<10} {text}" for key, text in self._facts()]
-        return "\n".join([self._title(), formatting.table(header, cells, left=(0, 1)), *more, *facts])
+    left = (0, 1)
+    more = "more pairs"
 
-    def _repr_html_(self) -> str:
-        table = formatting.table_html(*comparison_table([self[i] for i in self._order]))
-        return formatting.facts_html(self._title(), self._facts()) + table
+    def _n_rows(self) -> int:
+        return len(self)
+
+    def _table(self, shown: int | None = None) -> Table:
+        return comparison_table([self[i] for i in self._order[:shown]])
 
     def _title(self) -> str:
         pairs = f"{formatting.count(len(self), 'pair')} of {formatting.count(len(self.configs), 'configuration')}"
@@ -282,34 +242,26 @@ class Comparisons(Sequence[Comparison]):
             found = f": {np.sum(self.adjusted <= self.terms.alpha):,} differ at alpha {self.terms.alpha:g}"
         return f"{pairs}{against} by {self.terms.metric}{found}"
 
-    def _facts(self) -> Iterable[tuple[str, str]]:
+    def _facts(self) -> Facts:
         if self.omnibus is not None:
             yield "omnibus", f"{self.omnibus.summary()}: {self.omnibus.description} [{self.omnibus.reference}]"
-        plan = "" if self.terms.plan is None else f", {self.terms.plan}"
-        yield "method", f"{self.terms.description} [{self.terms.reference}]{plan}"
+        terms = self.terms
+        method, *others = method_facts(terms.description, terms.reference, terms.plan, self.notes, self.reason)
+        yield method
         if self.adjusted is not None:
             by = "not at all" if self.adjust == "none" else f"by {_ADJUSTED_BY[self.adjust]}"
             yield "adjusted", f"{by}; intervals are of single pairs"
-        if self.reason:
-            yield "why", self.reason
-        for note in self.notes:
-            yield note.code, note.text
+        yield from others
+
+    in_dict = "omnibus control adjust reason notes"
 
     def to_dict(self) -> dict[str, Any]:
-        """Json-ready form."""
-        return {
-            "omnibus": None if self.omnibus is None else self.omnibus.to_dict(),
-            "control": self.control,
-            "adjust": self.adjust,
-            "reason": self.reason,
-            "pairs": [pair.to_dict() for pair in self],
-            "notes": [{"code": n.code, "text": n.text} for n in self.notes],
-        }
+        """Json-ready form; what is undefined is None."""
+        return super().to_dict() | {"pairs": [pair.to_dict() for pair in self]}
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Table with a row for every pair."""
+    def _columns(self) -> dict[str, Any]:
         rows = [comparison_row(pair) for pair in self]
-        return make_frame({k: [row[k] for row in rows] for k in rows[0]} if rows else {}, backend)
+        return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
     def to_latex(self) -> str:
         """A table for a paper, with booktabs rules."""

@@ -13,7 +13,8 @@ from .. import formatting
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..docstrings import document_result
-from ..formatting import make_frame
+from ..formatting import json_ready
+from ._base import FrameResult, Table, TableResult, dash
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +35,54 @@ class CurveLine:
     high: NDArray[np.float64]
 
 
+class _Curve(TableResult, FrameResult):
+    """What both curves share: the gap between their lines, cells of the table, and the lines below it."""
+
+    metric: str
+    greater_is_better: bool
+    train: CurveLine
+    test: CurveLine
+    failures: Mapping[str, int]
+    notes: tuple[Note, ...]
+    plan: Any
+    band: ClassVar[str]
+
+    @property
+    def gap(self) -> NDArray[np.float64]:
+        """(...) how much better the models are on what they were trained on; positive means overfitting."""
+        return (1.0 if self.greater_is_better else -1.0) * (self.train.mean - self.test.mean)
+
+    def _cells(self, at: Any) -> list[str]:
+        """Training, held out, gap."""
+        return [_with_band(self.train, at), _with_band(self.test, at), dash(float(self.gap[at]), sign=True)]
+
+    def _point(self, at: Any) -> dict[str, float | None]:
+        ends = {"": "mean", "_low": "low", "_high": "high"}
+        lines = {"train": self.train, "test": self.test}
+        return {
+            name + suffix: json_ready(float(getattr(line, end)[at]))
+            for name, line in lines.items()
+            for suffix, end in ends.items()
+        }
+
+    def _lines(self) -> Iterable[str]:
+        yield f"± {self.band}; {self.plan}"
+        if self.failures:
+            message, _ = max(self.failures.items(), key=lambda item: item[1])
+            failed = formatting.count(sum(self.failures.values()), "fit")
+            yield f"failed: {failed}, most often: {formatting.shorten(message, 100)}"
+        yield from map(str, self.notes)
+
+
+def _with_band(line: CurveLine, at: Any) -> str:
+    mean, half = float(line.mean[at]), float(line.high[at] - line.mean[at])
+    # Signed numbers keep four digits after the point, however small they are.
+    return dash(mean) + (f" ± {formatting.number(half, sign=True).lstrip('+')}" if np.isfinite(half) else "")
+
+
 @document_result
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningCurve:
+class LearningCurve(_Curve):
     """Scores of configurations as the training part grows.
 
     Attributes
@@ -70,63 +116,47 @@ class LearningCurve:
         """(S,) mean number of samples trained on."""
         return np.asarray(self.n_train.mean(axis=1))
 
-    @property
-    def gap(self) -> NDArray[np.float64]:
-        """(C, S) how much better the models are on what they were trained on; positive means overfitting."""
-        return _gap(self)
-
     def __repr__(self) -> str:
-        return (
-            f"<LearningCurve of {formatting.count(len(self.configs), 'configuration')} by {self.metric} at "
-            f"{formatting.count(len(self.n_train), 'size')}>"
+        configs, sizes = (
+            formatting.count(len(self.configs), "configuration"),
+            formatting.count(len(self.n_train), "size"),
         )
+        return f"<LearningCurve of {configs} by {self.metric} at {sizes}>"
 
-    def __str__(self) -> str:
-        title = f"{self.metric} by the number of samples trained on"
-        return "\n".join([title, formatting.table(self._header(), self._rows()), *_footer(self)])
+    def _title(self) -> str:
+        return f"{self.metric} by the number of samples trained on"
 
-    def _repr_html_(self) -> str:
-        return formatting.table_html(self._header(), self._rows())
+    def _places(self) -> list[tuple[str, float, tuple[int, int]]]:
+        """Every configuration with every size, and where they are in the lines."""
+        sizes = list(enumerate(self.sizes.tolist()))
+        return [(name, size, (j, s)) for j, name in enumerate(self.configs) for s, size in sizes]
 
-    def _header(self) -> list[str]:
-        return ["configuration", "samples", "training", "held out", "gap"]
+    def _table(self, shown: int | None = None) -> Table:
+        rows = [[name, f"{size:,.0f}", *self._cells(at)] for name, size, at in self._places()]
+        return ["configuration", "samples", "training", "held out", "gap"], rows
 
-    def _rows(self) -> list[list[str]]:
-        return [
-            [name, f"{size:,.0f}", *_pair(self, (j, s)), _score(self.gap[j, s], sign=True)]
-            for j, name in enumerate(self.configs)
-            for s, size in enumerate(self.sizes)
-        ]
+    in_dict = "metric greater_is_better plan fingerprint n_samples band failures notes"
 
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form: the lines and their bands."""
-        shared = {k: getattr(self, k) for k in ("metric", "greater_is_better", "plan", "fingerprint", "n_samples")}
-        points = [
-            {"config": name, "size": float(size), **_point(self, (j, s))}
-            for j, name in enumerate(self.configs)
-            for s, size in enumerate(self.sizes)
-        ]
-        return shared | {"band": self.band, "points": points, **_caveats(self)}
+        points = [{"config": name, "size": size, **self._point(at)} for name, size, at in self._places()]
+        return super().to_dict() | {"points": points}
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Long table with a row for every configuration, size and cell."""
+    def _columns(self) -> dict[str, Any]:
         n_configs, n_sizes, n_cells = self.test.values.shape
-        return make_frame(
-            {
-                "config": np.repeat(self.configs, n_sizes * n_cells).tolist(),
-                "size": np.tile(np.repeat(self.sizes, n_cells), n_configs).tolist(),
-                "n_train": np.tile(self.n_train.ravel(), n_configs).tolist(),
-                "cell": np.tile(np.arange(n_cells), n_configs * n_sizes).tolist(),
-                "train": self.train.values.ravel().tolist(),
-                "test": self.test.values.ravel().tolist(),
-            },
-            backend,
-        )
+        return {
+            "config": np.repeat(self.configs, n_sizes * n_cells).tolist(),
+            "size": np.tile(np.repeat(self.sizes, n_cells), n_configs).tolist(),
+            "n_train": np.tile(self.n_train.ravel(), n_configs).tolist(),
+            "cell": np.tile(np.arange(n_cells), n_configs * n_sizes).tolist(),
+            "train": self.train.values.ravel().tolist(),
+            "test": self.test.values.ravel().tolist(),
+        }
 
 
 @document_result
 @dataclass(frozen=True, eq=False, repr=False)
-class ValidationCurve:
+class ValidationCurve(_Curve):
     """Scores of one estimator over the values of one parameter.
 
     Attributes
@@ -180,106 +210,44 @@ class ValidationCurve:
         """The simplest value within one standard error of the best; None where that is not known."""
         return None if self.one_standard_error is None else self.values[self.one_standard_error]
 
-    @property
-    def gap(self) -> NDArray[np.float64]:
-        """(V,) how much better the models are on what they were trained on; positive means overfitting."""
-        return _gap(self)
-
     def __repr__(self) -> str:
         return f"<ValidationCurve of {self.param} by {self.metric}, {formatting.count(len(self.values), 'value')}>"
 
-    def __str__(self) -> str:
-        title = f"{self.metric} by {self.param}"
-        lines = [title, formatting.table(self._header(), self._rows(), left=(0, 4)), *_footer(self)]
-        return "\n".join([*lines, "the best value's score is optimistic: estimate.bbc(curve.oof, metric) corrects it"])
+    left = (0, 4)
 
-    def _repr_html_(self) -> str:
-        return formatting.table_html(self._header(), self._rows())
+    def _title(self) -> str:
+        return f"{self.metric} by {self.param}"
 
-    def _header(self) -> list[str]:
-        return [self.param, "training", "held out", "gap", ""]
-
-    def _rows(self) -> list[list[str]]:
-        return [
-            [_value_text(value), *_pair(self, v), _score(self.gap[v], sign=True), self._mark(v)]
-            for v, value in enumerate(self.values)
-        ]
+    def _table(self, shown: int | None = None) -> Table:
+        rows = [[_value_text(value), *self._cells(v), self._mark(v)] for v, value in enumerate(self.values)]
+        return [self.param, "training", "held out", "gap", ""], rows
 
     def _mark(self, v: int) -> str:
         marks = {"best": self.best, "one standard error": self.one_standard_error}
         return ", ".join(name for name, at in marks.items() if at == v)
 
+    def _lines(self) -> Iterable[str]:
+        yield from super()._lines()
+        yield "the best value's score is optimistic: estimate.bbc(curve.oof, metric) corrects it"
+
+    in_dict = "metric greater_is_better param plan band best one_standard_error failures notes"
+
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form: the lines, their bands and the two choices."""
-        shared = {k: getattr(self, k) for k in ("metric", "greater_is_better", "param", "plan", "band")}
-        choices = {"best": self.best, "one_standard_error": self.one_standard_error}
-        points = [
-            {"config": name, "value": _json(value), **_point(self, v)}
-            for v, (name, value) in enumerate(zip(self.configs, self.values, strict=True))
-        ]
+        values = zip(self.configs, self.values, strict=True)
+        points = [{"config": name, "value": _json(x), **self._point(v)} for v, (name, x) in enumerate(values)]
         facts = {"fingerprint": self.oof.fingerprint, "n_samples": self.oof.n_samples}
-        return shared | facts | choices | {"points": points, **_caveats(self)}
+        return super().to_dict() | facts | {"points": points}
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Long table with a row for every value and cell."""
+    def _columns(self) -> dict[str, Any]:
         n_values, n_cells = self.test.values.shape
-        return make_frame(
-            {
-                "config": np.repeat(self.configs, n_cells).tolist(),
-                "value": [_json(value) for value in self.values for _ in range(n_cells)],
-                "cell": np.tile(np.arange(n_cells), n_values).tolist(),
-                "train": self.train.values.ravel().tolist(),
-                "test": self.test.values.ravel().tolist(),
-            },
-            backend,
-        )
-
-
-Curve = LearningCurve | ValidationCurve
-
-
-def _gap(curve: Curve) -> NDArray[np.float64]:
-    return (1.0 if curve.greater_is_better else -1.0) * (curve.train.mean - curve.test.mean)
-
-
-def _score(value: float, sign: bool = False) -> str:
-    return formatting.number(value, sign) if np.isfinite(value) else "-"
-
-
-def _with_band(line: CurveLine, at: Any) -> str:
-    mean, half = float(line.mean[at]), float(line.high[at] - line.mean[at])
-    # Signed numbers keep four digits after the point, however small they are.
-    return _score(mean) + (f" ± {formatting.number(half, sign=True).lstrip('+')}" if np.isfinite(half) else "")
-
-
-def _pair(curve: Curve, at: Any) -> tuple[str, str]:
-    return _with_band(curve.train, at), _with_band(curve.test, at)
-
-
-def _point(curve: Curve, at: Any) -> dict[str, float | None]:
-    lines = {"train": curve.train, "test": curve.test}
-    numbers = {
-        name if end == "mean" else f"{name}_{end}": float(getattr(line, end)[at])
-        for name, line in lines.items()
-        for end in ("mean", "low", "high")
-    }
-    return {name: value if np.isfinite(value) else None for name, value in numbers.items()}
-
-
-def _caveats(curve: Curve) -> dict[str, Any]:
-    return {
-        "failures": dict(curve.failures),
-        "notes": [{"code": note.code, "text": note.text} for note in curve.notes],
-    }
-
-
-def _footer(curve: Curve) -> Iterable[str]:
-    yield f"± {curve.band}; {curve.plan}"
-    if curve.failures:
-        message, _ = max(curve.failures.items(), key=lambda item: item[1])
-        failed = formatting.count(sum(curve.failures.values()), "fit")
-        yield f"failed: {failed}, most often: {formatting.shorten(message, 100)}"
-    yield from map(str, curve.notes)
+        return {
+            "config": np.repeat(self.configs, n_cells).tolist(),
+            "value": [_json(value) for value in self.values for _ in range(n_cells)],
+            "cell": np.tile(np.arange(n_cells), n_values).tolist(),
+            "train": self.train.values.ravel().tolist(),
+            "test": self.test.values.ravel().tolist(),
+        }
 
 
 def _value_text(value: Any) -> str:

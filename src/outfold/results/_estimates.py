@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,24 +12,10 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..arguments import check_confidence_level
 from ..data.notes import Note
+from ..docstrings import document_result
 from ..exceptions import InputError, NeedError, got
-from ..formatting import make_frame
 from ..stats import intervals as kernels
-
-
-class Interval(NamedTuple):
-    """The two ends of a confidence interval.
-
-    Attributes
-    ----------
-    low : float
-        The lower end.
-    high : float
-        The upper end.
-    """
-
-    low: float
-    high: float
+from ._base import Facts, FrameResult, Interval, fact_lines
 
 
 class Intervals(Protocol):
@@ -40,8 +26,9 @@ class Intervals(Protocol):
         ...
 
 
+@document_result
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate:
+class Estimate(FrameResult):
     """The performance of the selected configuration on new samples.
 
     Attributes
@@ -58,38 +45,26 @@ class Estimate:
         The configuration that was selected.
     method : str
         Short name of the method, such as ``"bbc"``.
-    metric : str
-        Name of the metric.
-    greater_is_better : bool
-        Direction of the metric.
-    n_samples : int
-        Number of samples that were held out.
-    n_configs : int
-        Number of configurations that could be selected.
-    plan : str
-        How samples were held out.
+    {metric}
+    n_samples, n_configs : int
+        Number of samples that were held out, and of configurations that could be selected.
+    plan, fingerprint : str
+        How samples were held out, and a hash of labels and splits.
     rule : str
         How the configuration was selected, in words.
-    fingerprint : str
-        Hash of labels and splits.
-    description : str
-        The method in words.
-    reference : str
-        Where the method comes from.
+    {described}
     aggregate : {"pooled", "fold"}
         Whether scores are taken per repeat or per fold.
     positive : str or None
         The positive class; None unless there are two classes.
     n_groups : int or None
         Number of groups; None where samples are in none.
-    notes : tuple of Note
-        Caveats, each with the code of its check.
+    {notes}
     draws : ndarray or None
         What the interval is made of, so that another level costs nothing; None where there is none.
     chosen : ndarray or None
         The configuration selected in each draw, or in each outer fold; None where there is one choice only.
-    details : dict
-        Further numbers of the method.
+    {details}
     interval_method : str or None
         How the interval was made, a name for `confidence_interval`; None where there is no interval.
     intervals : Intervals or None
@@ -165,8 +140,11 @@ class Estimate:
         raise InputError(argument=f"the interval of {self.method}", needed=f"is by {ways}", given=got(method))
 
     def __repr__(self) -> str:
-        ci = "" if self.interval is None else " " + formatting.interval(*self.interval, self.confidence_level)
-        return f"<Estimate {self.method} {self.metric} {formatting.number(self.value)}{ci}>"
+        return f"<Estimate {self.method} {self.metric} {self._value(' ')}>"
+
+    def _value(self, space: str) -> str:
+        ci = "" if self.interval is None else space + formatting.interval(*self.interval, self.confidence_level)
+        return formatting.number(self.value) + ci
 
     @property
     def title(self) -> str:
@@ -177,23 +155,20 @@ class Estimate:
         return f"{self.metric} of {subject}"
 
     def __str__(self) -> str:
-        ci = "" if self.interval is None else "   " + formatting.interval(*self.interval, self.confidence_level)
         own = f"  {self.own_name}"
         width = max(len(self.title), len(own) if self.corrects else 0)
-        lines = [f"{self.title:<{width}}   {formatting.number(self.value)}{ci}"]
+        lines = [f"{self.title:<{width}}   {self._value('   ')}"]
         if self.corrects:
             optimism = formatting.number(self.optimism, sign=True)
             lines.append(f"{own:<{width}}   {formatting.number(self.naive)}   optimism {optimism}")
-        lines += [f"  {key:<10} {text}" for key, text in self._facts()]
-        return "\n".join(lines)
+        return "\n".join([*lines, *fact_lines(self._facts())])
 
     def _repr_html_(self) -> str:
-        ci = "" if self.interval is None else "   " + formatting.interval(*self.interval, self.confidence_level)
         rows = list(self._facts())
         if self.corrects:
             optimism = formatting.number(self.optimism, sign=True)
             rows = [(self.own_name, formatting.number(self.naive)), ("optimism", optimism), *rows]
-        return formatting.facts_html(f"{self.title}: {formatting.number(self.value)}{ci}", rows)
+        return formatting.facts_html(f"{self.title}: {self._value('   ')}", rows)
 
     @property
     def corrects(self) -> bool:
@@ -210,45 +185,23 @@ class Estimate:
         # By fold is what a grid search reports; pooled is one value on all predictions of a repeat.
         return f"winner's cross-validation score, {'by fold' if self.aggregate == 'fold' else 'pooled'}"
 
-    def _facts(self) -> Iterable[tuple[str, str]]:
+    def _facts(self) -> Facts:
         if self.method != "cv" and not self.named:
             yield "selected", f"{self.selected}, {self.rule} of {formatting.count(self.n_configs, 'configuration')}"
         yield "method", self.description + (f" [{self.reference}]" if self.reference else "")
         positive = "" if self.positive is None else f", positive class {self.positive}"
         groups = "" if self.n_groups is None else f" in {formatting.count(self.n_groups, 'group')}"
         yield "data", f"{formatting.count(self.n_samples, 'sample')}{groups}, {self.plan}{positive}"
-        for note in self.notes:
-            yield note.code, note.text
+        yield from ((note.code, note.text) for note in self.notes)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Json-ready form, without the draws."""
-        return {
-            "metric": self.metric,
-            "value": self.value,
-            "interval": None if self.interval is None else list(self.interval),
-            "confidence_level": self.confidence_level,
-            "interval_method": self.interval_method,
-            "naive": self.naive,
-            "optimism": self.optimism,
-            "selected": self.selected,
-            "method": self.method,
-            "rule": self.rule,
-            "n_samples": self.n_samples,
-            "n_configs": self.n_configs,
-            "n_groups": self.n_groups,
-            "positive": self.positive,
-            "aggregate": self.aggregate,
-            "plan": self.plan,
-            "fingerprint": self.fingerprint,
-            "description": self.description,
-            "reference": self.reference,
-            "notes": [{"code": n.code, "text": n.text} for n in self.notes],
-            "details": dict(self.details),
-        }
+    in_dict = (
+        "metric value interval confidence_level interval_method naive optimism selected method rule n_samples n_configs "
+        "n_groups positive aggregate plan fingerprint description reference notes details"
+    )
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """One row with the numbers of the estimate."""
+    def _columns(self) -> dict[str, Any]:
         low, high = self.interval or (np.nan, np.nan)
-        row = {k: v for k, v in self.to_dict().items() if k not in ("interval", "notes", "details")}
+        names = [name for name in self.in_dict.split() if name not in ("interval", "notes", "details")]
+        row = {name: getattr(self, name) for name in names}
         row |= {"low": low, "high": high, "notes": " ".join(n.code for n in self.notes)}
-        return make_frame({k: [v] for k, v in row.items()}, backend)
+        return {name: [value] for name, value in row.items()}

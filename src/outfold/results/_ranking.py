@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,11 +13,9 @@ from .. import formatting
 from ..data.notes import Note
 from ..docstrings import document_result
 from ..exceptions import InputError
-from ..formatting import make_frame
+from ..formatting import json_ready, make_frame
 from . import _diagram
-from ._comparison import finite, plain
-
-_SHOWN = 20
+from ._base import SHOWN, Facts, Table, TableResult, method_facts
 
 
 class OmnibusTest(NamedTuple):
@@ -82,7 +80,7 @@ class RankPair(NamedTuple):
 
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Ranking:
+class Ranking(TableResult):
     """Algorithms by their mean rank over data sets, and which of them differ significantly.
 
     Attributes
@@ -146,20 +144,8 @@ class Ranking:
         return self.omnibus.pvalue <= self.alpha
 
     def __repr__(self) -> str:
-        return (
-            f"<Ranking {self.method} of {formatting.count(len(self.algorithms), 'algorithm')} over "
-            f"{formatting.count(self.n_datasets, 'data set')}: p = {formatting.pvalue(self.omnibus.pvalue)}>"
-        )
-
-    def __str__(self) -> str:
-        lines = [self._title(), formatting.table(self._header(), self._rows()[:_SHOWN], left=(1,))]
-        if len(self.algorithms) > _SHOWN:
-            lines.append(f"… and {len(self.algorithms) - _SHOWN:,} more")
-        return "\n".join(lines + [f"  {key:<10} {text}" for key, text in self._facts()])
-
-    def _repr_html_(self) -> str:
-        facts = formatting.facts_html(self._title(), self._facts())
-        return f"{formatting.table_html(self._header(), self._rows())}{facts}"
+        n, over = formatting.count(len(self.algorithms), "algorithm"), formatting.count(self.n_datasets, "data set")
+        return f"<Ranking {self.method} of {n} over {over}: p = {formatting.pvalue(self.omnibus.pvalue)}>"
 
     def to_svg(self) -> str:
         """The critical difference diagram as an SVG picture; needs no other package."""
@@ -174,87 +160,67 @@ class Ranking:
         ranks = dict(zip(self.algorithms, self.mean_ranks.tolist(), strict=True))
         return _diagram.layout([(name, ranks[name]) for name in self.order], self.groups, self.cd, self.control)
 
-    def to_latex(self) -> str:
-        """The table of ranks for a paper, with booktabs rules."""
-        return formatting.table_latex(self._header(), self._rows())
+    in_dict = "metric greater_is_better method description reference alpha control cd n_datasets datasets groups notes details"
 
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form; what is undefined is None."""
-        columns = zip(self.algorithms, self.mean_ranks.tolist(), self.mean_scores.tolist(), strict=True)
-        texts = ("metric", "greater_is_better", "method", "description", "reference", "alpha", "control", "cd")
-        return {name: getattr(self, name) for name in texts} | {
-            "n_datasets": self.n_datasets,
-            "datasets": list(self.datasets),
-            "algorithms": [{"algorithm": a, "rank": r, "score": finite(s)} for a, r, s in columns],
-            "omnibus": {
-                "name": self.omnibus.name,
-                "statistic": finite(self.omnibus.statistic),
-                "df": list(self.omnibus.df),
-                "pvalue": self.omnibus.pvalue,
-                "significant": self.significant,
-            },
+        columns = zip(self.algorithms, self.mean_ranks, self.mean_scores, strict=True)
+        omnibus = self.omnibus._asdict() | {"significant": self.significant}
+        more = {
+            "algorithms": [{"algorithm": a, "rank": r, "score": s} for a, r, s in columns],
+            "omnibus": {name: value for name, value in omnibus.items() if name != "statistic_name"},
             "pairs": [pair._asdict() | {"better": pair.better} for pair in self.pairs],
-            "groups": [list(group) for group in self.groups],
-            "notes": [{"code": n.code, "text": n.text} for n in self.notes],
-            "details": plain(dict(self.details)),
         }
+        return super().to_dict() | {name: json_ready(value) for name, value in more.items()}
 
     def to_frame(self, which: str = "algorithms", backend: str | None = None) -> Any:
-        """Table of the algorithms, best first, or of the ``pairs``."""
-        if which == "algorithms":
-            order = self._order()
-            columns = {
-                "algorithm": list(self.order),
-                "rank": self.mean_ranks[order].tolist(),
-                "score": self.mean_scores[order].tolist(),
-            }
-            return make_frame(columns, backend)
+        """The algorithms, best first, or the ``pairs``, as a data frame in pandas, polars or the `backend` you name."""
+        if which not in ("algorithms", "pairs"):
+            raise InputError(f"which must be 'algorithms' or 'pairs'; got {which!r}.")
         if which == "pairs":
-            columns = {name: [getattr(pair, name) for pair in self.pairs] for name in RankPair._fields}
-            return make_frame(columns, backend)
-        raise InputError(f"which must be 'algorithms' or 'pairs'; got {which!r}.")
+            return make_frame({k: [getattr(pair, k) for pair in self.pairs] for k in RankPair._fields}, backend)
+        ranks, scores = (column[self._order()].tolist() for column in (self.mean_ranks, self.mean_scores))
+        return make_frame({"algorithm": list(self.order), "rank": ranks, "score": scores}, backend)
 
     def _order(self) -> NDArray[np.intp]:
         return np.argsort(self.mean_ranks, kind="stable")
 
     def _title(self) -> str:
         by = "" if self.metric is None else f" by {self.metric}"
-        return (
-            f"{formatting.count(len(self.algorithms), 'algorithm')} over {formatting.count(self.n_datasets, 'data set')}{by}, "
-            "best mean rank first"
-        )
+        n, over = formatting.count(len(self.algorithms), "algorithm"), formatting.count(self.n_datasets, "data set")
+        return f"{n} over {over}{by}, best mean rank first"
 
-    def _header(self) -> list[str]:
-        score = "mean score" if self.metric is None else f"mean {self.metric}"
-        header = ["rank", "algorithm", score]
-        return [*header, f"against {self.control}", "adjusted p"] if self.control is not None else header
+    left = (1,)
 
-    def _rows(self) -> list[list[str]]:
+    def _n_rows(self) -> int:
+        return len(self.algorithms)
+
+    def _table(self, shown: int | None = None) -> Table:
+        header = ["rank", "algorithm", "mean score" if self.metric is None else f"mean {self.metric}"]
         rows = [
             [f"{self.mean_ranks[j]:.3f}", self.algorithms[j], formatting.number(float(self.mean_scores[j]))]
-            for j in self._order()
+            for j in self._order()[:shown]
         ]
         if self.control is None:
-            return rows
+            return header, rows
         against = {pair.b: (f"{-pair.difference:+.3f}", formatting.pvalue(pair.adjusted)) for pair in self.pairs}
-        return [[*row, *against.get(row[1], ("-", "-"))] for row in rows]
+        header += [f"against {self.control}", "adjusted p"]
+        return header, [[*row, *against.get(row[1], ("-", "-"))] for row in rows]
 
-    def _facts(self) -> Iterable[tuple[str, str]]:
+    def _facts(self) -> Facts:
         yield "all equal?", str(self.omnibus)
         if self.pairs:
             yield "different", self._different()
             yield from (("undecided", ", ".join(group)) for group in self.groups)
             if self.cd is not None:
                 yield "CD", f"{formatting.number(self.cd)}, the least difference of two mean ranks that counts"
-        yield "method", f"{self.description} [{self.reference}]"
-        for note in self.notes:
-            yield note.code, note.text
+        yield from method_facts(self.description, self.reference, None, self.notes)
 
     def _different(self) -> str:
         told = [pair for pair in self.pairs if pair.different]
         total = formatting.count(len(self.pairs), "pair")
         if not told:
             return f"none of {total} at alpha {self.alpha:g}"
-        shown = [f"{p.better} better than {p.b if p.better == p.a else p.a}" for p in told[:_SHOWN]]
-        more = [f"and {len(told) - _SHOWN:,} more"] if len(told) > _SHOWN else []
+        shown = [f"{p.better} better than {p.b if p.better == p.a else p.a}" for p in told[:SHOWN]]
+        more = [f"and {len(told) - SHOWN:,} more"] if len(told) > SHOWN else []
         return f"{len(told)} of {total} at alpha {self.alpha:g}: {', '.join(shown + more)}"

@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting
-from ..formatting import make_frame
+from ..docstrings import document_result
+from ..formatting import json_ready
+from ._base import Facts, FrameResult, Result, Table, TableResult, dash
 
 
+@document_result
 @dataclass(frozen=True)
-class Selection:
+class Selection(Result):
     """The configuration a rule picks.
 
     Attributes
@@ -25,8 +28,7 @@ class Selection:
         Its position among all configurations of the predictions.
     score : float
         Its cross-validation score: optimistic, because the configuration was picked for it.
-    metric : str
-        Name of the metric.
+    {metric_name}
     rule : str
         The rule, in words.
     tied : int
@@ -46,27 +48,24 @@ class Selection:
     n_candidates: int
     params: Mapping[str, Any] = field(default_factory=dict)
 
-    def __str__(self) -> str:
+    in_dict = "name index score metric rule tied n_candidates params"
+
+    def _title(self) -> str:
+        return f"{self.name}   {self.metric} {formatting.number(self.score)} (cross-validation score, optimistic)"
+
+    def _facts(self) -> Facts:
         tie = f", {self.tied} tied for first" if self.tied > 1 else ""
-        return (
-            f"{self.name}   {self.metric} {formatting.number(self.score)} (cross-validation score, optimistic)\n"
-            f"  rule   {self.rule} of {formatting.count(self.n_candidates, 'configuration')}{tie}"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Json-ready form."""
-        names = ("name", "index", "score", "metric", "rule", "tied", "n_candidates")
-        return {k: getattr(self, k) for k in names} | {"params": dict(self.params)}
+        yield "rule", f"{self.rule} of {formatting.count(self.n_candidates, 'configuration')}{tie}"
 
 
+@document_result
 @dataclass(frozen=True, eq=False, repr=False)
-class TiedSet:
+class TiedSet(TableResult, FrameResult):
     """Configurations that cannot be told from the best one, by score.
 
     Attributes
     ----------
-    metric : str
-        Name of the metric.
+    {metric_name}
     confidence_level : float
         The set holds the truly best configuration with this probability or more.
     configs : tuple of str
@@ -95,49 +94,39 @@ class TiedSet:
     def __repr__(self) -> str:
         return f"<TiedSet of {len(self)} among {formatting.count(self.n_candidates, 'configuration')} by {self.metric}>"
 
-    def __str__(self) -> str:
-        shown = 20
-        title = (
-            f"{len(self):,} of {formatting.count(self.n_candidates, 'configuration')} cannot be told from the best "
-            f"({100 * self.confidence_level:g}% confidence set)"
-        )
-        more = [f"… and {len(self) - shown:,} more"] if len(self) > shown else []
-        return "\n".join([title, formatting.table(self._header(), self._rows()[:shown]), *more])
+    def _title(self) -> str:
+        rest = f"cannot be told from the best ({100 * self.confidence_level:g}% confidence set)"
+        return f"{len(self):,} of {formatting.count(self.n_candidates, 'configuration')} {rest}"
 
-    def _repr_html_(self) -> str:
-        return formatting.table_html(self._header(), self._rows())
+    def _n_rows(self) -> int:
+        return len(self)
 
-    def _header(self) -> list[str]:
-        return ["configuration", self.metric, "p"]
+    def _members(self) -> list[tuple[str, float, float]]:
+        return list(zip(self.configs, self.scores.tolist(), self.pvalues.tolist(), strict=True))
 
-    def _rows(self) -> list[list[str]]:
-        members = zip(self.configs, self.scores, self.pvalues, strict=True)
-        return [[name, formatting.number(score), formatting.number(p)] for name, score, p in members]
+    def _table(self, shown: int | None = None) -> Table:
+        rows = [[name, formatting.number(score), formatting.number(p)] for name, score, p in self._members()[:shown]]
+        return ["configuration", self.metric, "p"], rows
+
+    in_dict = "metric confidence_level n_candidates"
 
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form."""
-        members = zip(self.configs, self.scores, self.pvalues, strict=True)
-        return {
-            "metric": self.metric,
-            "confidence_level": self.confidence_level,
-            "n_candidates": self.n_candidates,
-            "configurations": [{"config": c, "score": float(s), "pvalue": float(p)} for c, s, p in members],
-        }
+        members = [{"config": name, "score": score, "pvalue": p} for name, score, p in self._members()]
+        return super().to_dict() | {"configurations": members}
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Table with configuration, score and p value."""
-        columns = {"config": list(self.configs), self.metric: list(self.scores), "pvalue": list(self.pvalues)}
-        return make_frame(columns, backend)
+    def _columns(self) -> dict[str, Any]:
+        return {"config": list(self.configs), self.metric: list(self.scores), "pvalue": list(self.pvalues)}
 
 
+@document_result
 @dataclass(frozen=True, eq=False, repr=False)
-class Leaderboard:
+class Leaderboard(TableResult, FrameResult):
     """Configurations by cross-validation score, best first; the first score is optimistic.
 
     Attributes
     ----------
-    metric : str
-        Name of the metric.
+    {metric_name}
     configs : tuple of str
         The configurations, best first.
     scores : ndarray
@@ -160,25 +149,16 @@ class Leaderboard:
     def __repr__(self) -> str:
         return f"<Leaderboard of {formatting.count(len(self), 'configuration')} by {self.metric}>"
 
-    def __str__(self) -> str:
-        shown = 20
-        lines = [formatting.table(self._header(), self._rows(shown), left=(1,))]
-        if len(self) > shown:
-            lines.append(f"… and {len(self) - shown:,} more")
-        return "\n".join(lines)
+    left = (1,)
 
-    def _repr_html_(self) -> str:
-        return formatting.table_html(self._header(), self._rows(len(self)))
+    def _n_rows(self) -> int:
+        return len(self)
 
-    def _header(self) -> list[str]:
-        return ["rank", "configuration", self.metric, "se"]
-
-    def _rows(self, shown: int) -> list[list[str]]:
-        rows = [
-            [str(i + 1), name, formatting.number(s), formatting.number(e) if np.isfinite(e) else "-"]
-            for i, (name, s, e) in enumerate(zip(self.configs, self.scores, self.se, strict=True))
-        ][:shown]
-        return rows + [["-", name, why, "-"] for name, why in list(self.left_out.items())[:shown]]
+    def _table(self, shown: int | None = None) -> Table:
+        done = zip(self.configs, self.scores, self.se, strict=True)
+        rows = [[f"{i}", name, formatting.number(s), dash(e)] for i, (name, s, e) in enumerate(done, start=1)][:shown]
+        left_out = [["-", name, why, "-"] for name, why in self.left_out.items()][:shown]
+        return ["rank", "configuration", self.metric, "se"], rows + left_out
 
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form; a configuration that was left out has no score."""
@@ -189,26 +169,24 @@ class Leaderboard:
         others = [{"config": name, "score": None, "se": None, "status": why} for name, why in self.left_out.items()]
         return {"metric": self.metric, "configurations": ranked + others}
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Table with configuration, score, se and status."""
+    def _columns(self) -> dict[str, Any]:
         nothing = [np.nan] * len(self.left_out)
-        columns = {
+        return {
             "config": [*self.configs, *self.left_out],
             self.metric: [*map(float, self.scores), *nothing],
             "se": [*map(float, self.se), *nothing],
             "status": ["done"] * len(self) + list(self.left_out.values()),
         }
-        return make_frame(columns, backend)
 
 
+@document_result
 @dataclass(frozen=True, eq=False, repr=False)
-class Stability:
+class Stability(TableResult, FrameResult):
     """Scores of the configurations as repeats are added.
 
     Attributes
     ----------
-    metric : str
-        Name of the metric.
+    {metric_name}
     configs : tuple of str
         The configurations, in the user's order.
     scores : ndarray of shape (R, C)
@@ -248,70 +226,56 @@ class Stability:
         return tuple(out)
 
     def __repr__(self) -> str:
-        return (
-            f"<Stability of {formatting.count(len(self.configs), 'configuration')} by {self.metric} over "
-            f"{formatting.count(self.n_repeats, 'repeat')}>"
+        configs, repeats = (
+            formatting.count(len(self.configs), "configuration"),
+            formatting.count(self.n_repeats, "repeat"),
         )
+        return f"<Stability of {configs} by {self.metric} over {repeats}>"
 
-    def __str__(self) -> str:
-        shown = 20
-        lines = [formatting.table(self._header(), self._rows(shown), left=(1,))]
-        if len(self.configs) > shown:
-            lines.append(f"… and {len(self.configs) - shown:,} more")
-        held = ", ".join(f"{name} (from repeat {first + 1})" for name, first, _ in self.leads[-3:])
-        lines.append(f"lead after {formatting.count(self.n_repeats, 'repeat')}, latest changes: {held}")
-        return "\n".join(lines)
+    left = (1,)
 
-    def _repr_html_(self) -> str:
-        return formatting.table_html(self._header(), self._rows(len(self.configs)))
+    def _n_rows(self) -> int:
+        return len(self.configs)
 
-    def _header(self) -> list[str]:
-        return ["rank", "configuration", f"mean {self.metric}", "median", "sd", "skew"]
-
-    def _rows(self, shown: int) -> list[list[str]]:
-        order = np.argsort(self.rank[-1], kind="stable")[:shown]
+    def _table(self, shown: int | None = None) -> Table:
         columns = (self.mean[-1], self.median[-1], self.sd[-1], self.skew[-1])
-        return [
-            [f"{self.rank[-1, j]:g}", self.configs[j]]
-            + [formatting.number(float(c[j])) if np.isfinite(c[j]) else "-" for c in columns]
-            for j in order
-        ]
+        order = np.argsort(self.rank[-1], kind="stable")[:shown]
+        rows = [[f"{self.rank[-1, j]:g}", self.configs[j], *(dash(float(c[j])) for c in columns)] for j in order]
+        return ["rank", "configuration", f"mean {self.metric}", "median", "sd", "skew"], rows
+
+    def _lines(self) -> Iterable[str]:
+        held = ", ".join(f"{name} (from repeat {first + 1})" for name, first, _ in self.leads[-3:])
+        yield f"lead after {formatting.count(self.n_repeats, 'repeat')}, latest changes: {held}"
 
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form: the last state of every configuration, and who held the lead when."""
         last = {"score": self.mean, "median": self.median, "sd": self.sd, "skew": self.skew, "rank": self.rank}
-        return {
-            "metric": self.metric,
-            "repeats": self.n_repeats,
-            "configurations": [
-                {"config": name} | {k: float(v[-1, j]) if np.isfinite(v[-1, j]) else None for k, v in last.items()}
-                for j, name in enumerate(self.configs)
-            ],
-            "leads": [{"config": name, "first": first, "last": last_one} for name, first, last_one in self.leads],
-        }
+        states = [
+            {"config": name} | {k: json_ready(v[-1, j]) for k, v in last.items()} for j, name in enumerate(self.configs)
+        ]
+        leads = [{"config": name, "first": first, "last": final} for name, first, final in self.leads]
+        return {"metric": self.metric, "repeats": self.n_repeats, "configurations": states, "leads": leads}
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Long table with a row for every repeat and configuration."""
+    def _columns(self) -> dict[str, Any]:
         r, c = self.scores.shape
         columns: dict[str, Any] = {
             "repeat": np.repeat(np.arange(r), c).tolist(),
             "config": list(self.configs) * r,
             self.metric: self.scores.ravel().tolist(),
         }
-        for name in ("mean", "median", "sd", "skew", "rank"):
-            # A metric may be called like a column.
-            columns[f"running_{name}" if name != "rank" else name] = getattr(self, name).ravel().tolist()
-        return make_frame(columns, backend)
+        # A metric may be called like a column.
+        running = {f"running_{name}": getattr(self, name) for name in ("mean", "median", "sd", "skew")}
+        return columns | {name: values.ravel().tolist() for name, values in (running | {"rank": self.rank}).items()}
 
 
+@document_result
 @dataclass(frozen=True, eq=False, repr=False)
-class PlanComparison:
+class PlanComparison(TableResult, FrameResult):
     """The usual estimates of several plans beside the steady state of many repeats.
 
     Attributes
     ----------
-    metric : str
-        Name of the metric.
+    {metric_name}
     plans : tuple of str
         The canonical estimates, such as ``1x10``.
     configs : tuple of str
@@ -336,26 +300,23 @@ class PlanComparison:
     def __repr__(self) -> str:
         return f"<PlanComparison of {', '.join(self.plans)} by {self.metric}>"
 
-    def __str__(self) -> str:
-        rows = [[*map(str, row[:2]), *map(formatting.number, row[2:])] for row in self._rows()]
-        agreed = ", ".join(f"{plan} {share:.0%}" for plan, share in zip(self.plans, self.agreement, strict=True))
+    left = (0, 1)
+
+    def _rows(self) -> list[tuple[Any, ...]]:
+        cells = [(i, j) for i in range(len(self.plans)) for j in range(len(self.configs))]
+        numbers = (self.steady, self.sd, self.low, self.high)
+        return [(self.plans[i], self.configs[j], *(float(column[i, j]) for column in numbers)) for i, j in cells]
+
+    def _table(self, shown: int | None = None) -> Table:
         header = ["plan", "configuration", f"steady {self.metric}", "sd of one estimate", "lowest", "highest"]
-        return f"{formatting.table(header, rows, left=(0, 1))}\none estimate picks the steady winner: {agreed}"
+        return header, [[*row[:2], *map(formatting.number, row[2:])] for row in self._rows()]
 
-    def _repr_html_(self) -> str:
-        rows = [[*map(str, row[:2]), *map(formatting.number, row[2:])] for row in self._rows()]
-        return formatting.table_html(
-            ["plan", "configuration", f"steady {self.metric}", "sd", "lowest", "highest"], rows
-        )
+    def _lines(self) -> Iterable[str]:
+        agreed = ", ".join(f"{plan} {share:.0%}" for plan, share in zip(self.plans, self.agreement, strict=True))
+        yield f"one estimate picks the steady winner: {agreed}"
 
-    def _rows(self) -> Iterable[tuple[Any, ...]]:
-        for i, plan in enumerate(self.plans):
-            for j, name in enumerate(self.configs):
-                numbers = (self.steady[i, j], self.sd[i, j], self.low[i, j], self.high[i, j])
-                yield plan, name, *map(float, numbers)
+    in_dict = "metric plans configs steady sd low high agreement"
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Table with a row for every plan and configuration."""
+    def _columns(self) -> dict[str, Any]:
         names = ("plan", "config", "steady", "sd", "low", "high")
-        columns = zip(*self._rows(), strict=True)
-        return make_frame({name: list(column) for name, column in zip(names, columns, strict=True)}, backend)
+        return {name: list(column) for name, column in zip(names, zip(*self._rows(), strict=True), strict=True)}

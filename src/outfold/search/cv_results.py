@@ -16,8 +16,7 @@ from ..metrics import Metric, MetricLike
 from ..metrics._scoring import Scoring
 from ..select import Rule, RuleLike, as_rule
 from ..stats.selection import tied_with_best
-from .scorers import Scorers
-from .stored_model import FunctionScorer
+from .scorers import FunctionScorer, Scorers
 
 Columns = dict[str, Any]
 

@@ -36,7 +36,6 @@ from ..reporting import Report, report
 from ..results import Estimate, Interval
 from . import cv_results
 from .cv_results import ByFold, Fixed, FromResults, Halving, refuse_incomplete, selected_index
-from .optuna_search import ask_and_collect, is_sampler
 from .request import (
     Callbacks,
     CallbackSupportMixin,
@@ -50,7 +49,7 @@ from .request import (
     with_callbacks,
 )
 from .scorers import Scorers, choose_response, read_scoring
-from .space import Space, make_space
+from .space import Space, ask_and_collect, is_sampler, make_space
 
 # A metric that is a Python function is called for each draw, configuration and fold, so it gets fewer draws.
 _DRAWS, _LOOPED_DRAWS = 1000, 200
@@ -344,18 +343,11 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if request.scorers.main is None:
             raise InputError("a sampler must be told one score.", remedy="Let `refit` name the scorer.")
         metric, scorer = request.metrics[request.scorers.main], request.scorers.scorers[request.scorers.main]
-        return ask_and_collect(
-            self.estimator,
-            self._grid,
-            self.search,
-            self.n_configs,
-            self.store,
-            lambda configs, store: self._collect_configs(request, configs, store, None),
-            lambda oof, name: (
-                metric.sign * float(np.mean(cv_results.split_scores(oof.sel(config=name), metric, scorer)))
-            ),
-            raises=self.error_score == "raise",
-        )
+
+        def score(oof: Predictions, name: str) -> float:
+            return metric.sign * float(np.mean(cv_results.split_scores(oof.sel(config=name), metric, scorer)))
+
+        return ask_and_collect(self, lambda configs, path: self._collect_configs(request, configs, path, None), score)
 
     def _collect_configs(self, request: FitRequest, configs: Configs, store: Any, drop: Any) -> Predictions:
         return collect(

@@ -22,8 +22,8 @@ from ..exceptions import CollectError, FitFailedError, InputError, InputTypeErro
 from ..fitting.estimators import check_estimator
 from ..fitting.predict import Kind
 from ..metrics import Metric
-from .optuna_search import is_sampler
 from .scorers import Scorers
+from .space import is_sampler
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks

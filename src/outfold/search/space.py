@@ -1,17 +1,25 @@
-"""The configurations that a search tries: named estimators, made from an estimator and a grid or given by name."""
+"""The configurations that a search tries: from a grid, drawn at random, given by name, or suggested by Optuna."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import copy
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import formatting
-from ..exceptions import InputError, got, invalid
+from ..arguments import check_count
+from ..data.predictions import Predictions
+from ..exceptions import CollectError, InputError, got, invalid
 from ..fitting.configs import Configs, as_configs, short_names
 from ..fitting.estimators import Variants, check_estimator
 from ..formatting import compact
+from ..io.store import load
 
 # A random draw may repeat a configuration: give up after this many draws for each one wanted.
 _DRAWS_PER_CONFIG = 100
@@ -26,53 +34,25 @@ class Space(NamedTuple):
 
 
 def make_space(estimator: Any, grid: Any, search: str, n_configs: int | None, seed: int) -> Space:
-    """All configurations of a grid, or some of them drawn at random without replacement.
-
-    Parameters
-    ----------
-    estimator : estimator or dict
-        An estimator, or named configurations.
-    grid : dict, list of dict or None
-        Values by parameter; also distributions, if configurations are drawn.
-    search : str
-        ``"grid"``, ``"random"`` or ``"halving"``.
-    n_configs : int or None
-        How many to draw; None for all of them (10 for ``"random"``).
-    seed : int
-        Seed of the draw.
-
-    Returns
-    -------
-    Space
-        The configurations and their parameters.
-    """
-    if n_configs is not None and (isinstance(n_configs, bool) or not isinstance(n_configs, (int, np.integer))):
-        raise invalid("n_configs", "must be a whole number or None", got(n_configs))
-    if n_configs is not None and n_configs < 1:
-        raise invalid("n_configs", "must be at least 1", got(n_configs))
+    """All configurations of a grid, or `n_configs` of them drawn at random without replacement."""
     if search == "grid" and n_configs is not None:
         raise InputError(
             "`search='grid'` tries the whole grid; `n_configs` is for `search='random'`, 'halving' or a sampler."
         )
     if search == "random" and n_configs is None:
         n_configs = _DEFAULT_DRAWS
+    if n_configs is not None:
+        n_configs = check_count(n_configs, "n_configs")
     if isinstance(estimator, Mapping):
         return _named(estimator, grid, n_configs, seed)
     check_estimator(estimator, None)
-    if n_configs is None:
-        _refuse_distributions(grid, search)
-        return name_all(estimator, _all_of(grid))
-    return name_all(estimator, _some_of(grid, n_configs, seed))
+    return _name_all(estimator, _all_of(grid, search) if n_configs is None else _some_of(grid, n_configs, seed))
 
 
 def _named(given: Mapping[str, Any], grid: Any, n_configs: int | None, seed: int) -> Space:
     if grid is not None:
         raise InputError("named configurations take no `grid`.", remedy="Give a grid with one estimator, or no grid.")
     configs = as_configs(given)
-    if not configs:
-        raise InputError(
-            "there is no configuration to try.", remedy="Give an estimator with a `grid`, or a dict of estimators."
-        )
     names = list(configs)
     if n_configs is not None:
         _refuse_too_many(n_configs, len(names))
@@ -83,9 +63,15 @@ def _named(given: Mapping[str, Any], grid: Any, n_configs: int | None, seed: int
     return Space(chosen, [{"config": name, **params[name]} for name in names])
 
 
-def _all_of(grid: Any) -> list[dict[str, Any]]:
+def _all_of(grid: Any, search: str) -> list[dict[str, Any]]:
     from sklearn.model_selection import ParameterGrid
 
+    parts = [grid] if isinstance(grid, Mapping) else list(grid or ())
+    drawn = next((p for part in parts if isinstance(part, Mapping) for p, v in part.items() if hasattr(v, "rvs")), None)
+    if drawn is not None:
+        instead = "search='random'" if search == "grid" else f"search={search!r}"
+        remedy = f"Draw from it with `{instead}` and `n_configs=20`, or give a list of values."
+        raise invalid(f"search={search!r}", "tries all values of the grid", f"{drawn!r} is a distribution", remedy)
     # ParameterGrid's order, so that best_index_ means what it means in GridSearchCV.
     found = list(ParameterGrid({} if grid is None else grid))
     if not found:
@@ -93,23 +79,12 @@ def _all_of(grid: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _refuse_distributions(grid: Any, search: str) -> None:
-    """Refuse a distribution where all values would be tried."""
-    parts = [grid] if isinstance(grid, Mapping) else list(grid or ())
-    drawn = next((p for part in parts if isinstance(part, Mapping) for p, v in part.items() if hasattr(v, "rvs")), None)
-    if drawn is not None:
-        instead = "search='random'" if search == "grid" else f"search={search!r}"
-        remedy = f"Draw from it with `{instead}` and `n_configs=20`, or give a list of values."
-        raise invalid(f"search={search!r}", "tries all values of the grid", f"{drawn!r} is a distribution", remedy)
-
-
 def _some_of(grid: Any, n_configs: int, seed: int) -> list[dict[str, Any]]:
     from sklearn.model_selection import ParameterGrid, ParameterSampler
 
-    parts = [{} if grid is None else grid] if grid is None or isinstance(grid, Mapping) else list(grid)
+    parts = [grid or {}] if grid is None or isinstance(grid, Mapping) else list(grid)
     if not all(isinstance(part, Mapping) for part in parts):
-        needed = "must be a dict of values by parameter, or a list of such dicts"
-        raise invalid("grid", needed, got(grid))
+        raise invalid("grid", "must be a dict of values by parameter, or a list of such dicts", got(grid))
     if not any(hasattr(values, "rvs") for part in parts for values in part.values()):
         _refuse_too_many(n_configs, len(ParameterGrid(parts)))
         return list(ParameterSampler(parts, n_configs, random_state=seed))
@@ -124,32 +99,34 @@ def _some_of(grid: Any, n_configs: int, seed: int) -> list[dict[str, Any]]:
 
 def _refuse_too_many(n_configs: int, n: int) -> None:
     if n_configs > n:
-        raise invalid(
-            f"n_configs={n_configs}",
-            f"is more than the space holds ({formatting.count(n, 'configuration')})",
-            remedy="Use `search='grid'` for all of them, or a larger space.",
-        )
+        needed = f"is more than the space holds ({formatting.count(n, 'configuration')})"
+        remedy = "Use `search='grid'` for all of them, or a larger space."
+        raise invalid(f"n_configs={n_configs}", needed, remedy=remedy)
 
 
 # -- names ----------------------------------------------------------------------------------------------
 
 
-def name_all(estimator: Any, params: Sequence[Mapping[str, Any]]) -> Space:
+def _name_all(estimator: Any, params: Sequence[Mapping[str, Any]]) -> Space:
     """A clone of the estimator for every dict of parameters, under names that differ."""
     short = short_names({name for part in params for name in part})
     variants = Variants(estimator)
-    made = [variants.make(part, name_of(estimator, part, short)) for part in params]
+    made = [variants.make(part, _name_of(estimator, part, short)) for part in params]
     for form in (compact, repr):
-        names = [name_of(model, part, short, form) for model, part in zip(made, params, strict=True)]
+        names = [_name_of(model, part, short, form) for model, part in zip(made, params, strict=True)]
         if len(set(names)) == len(names):
             break
-    names = _distinct(names)
+    # The second of two equal names gets a number: a grid may hold a configuration twice, as in GridSearchCV.
+    seen = Counter[str]()
+    for i, name in enumerate(names):
+        seen[name] += 1
+        names[i] = name if seen[name] == 1 else f"{name} #{seen[name]}"
     varied = [{short[p]: value for p, value in part.items()} for part in params]
     configs = Configs(zip(names, made, strict=True), dict(zip(names, varied, strict=True)))
     return Space(configs, [dict(part) for part in params])
 
 
-def name_of(
+def _name_of(
     estimator: Any, params: Mapping[str, Any], short: Mapping[str, str], form: Callable[[Any], str] = compact
 ) -> str:
     """``SVC(C=1, gamma=0.1)``; a pipeline is called by its last step."""
@@ -160,11 +137,119 @@ def name_of(
     return f"{type(last).__name__}({inside})" if inside else type(last).__name__
 
 
-def _distinct(names: Iterable[str]) -> list[str]:
-    """The second of two equal names gets a number: a grid may hold a configuration twice, as in GridSearchCV."""
-    seen: dict[str, int] = {}
-    out = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        out.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
-    return out
+# -- Optuna, by ask and tell ----------------------------------------------------------------------------
+
+
+def is_sampler(search: Any) -> bool:
+    """Whether this is a sampler or a study of Optuna, known without importing it."""
+    return hasattr(search, "sample_relative") or (hasattr(search, "ask") and hasattr(search, "tell"))
+
+
+def ask_and_collect(
+    search: Any,
+    collect_into: Callable[[Configs, str | Path], Predictions],
+    score: Callable[[Predictions, str], float],
+) -> tuple[Space, Predictions]:
+    """Ask for configurations one by one, collect each on all folds into one store, and tell its score.
+
+    `search` is the `SelectCV`; `collect_into` collects configurations into a store and returns all that is in it; `score`
+    is that of one configuration, greater is better.
+    """
+    study = _Study(search.search, search._grid)
+    found = _Suggestions(search.estimator)
+    with ExitStack() as stack:
+        path = search.store
+        if path is None:
+            path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "search.oof"
+        problem: CollectError | None = None
+        for _ in range(_DEFAULT_DRAWS if search.n_configs is None else search.n_configs):
+            trial, params = study.ask()
+            name = found.add(params)
+            try:
+                oof = collect_into(found.configs([name]), path)
+                study.tell(trial, score(oof, name))
+            except CollectError as error:  # the failed cells are in the store, with their messages
+                problem = error
+                study.tell(trial, np.nan)
+                if search.error_score == "raise":
+                    raise
+        oof = load(path)
+        if problem is not None and len(found.params) == len({name for name, _, _ in oof.messages}):
+            raise problem
+        names = list(found.params)
+        return Space(found.configs(names), list(found.params.values())), oof.sel(config=names)
+
+
+class _Study:
+    """Asking and telling, in the direction of the study."""
+
+    def __init__(self, sampler: Any, grid: Any) -> None:
+        try:
+            import optuna
+        except ImportError:
+            remedy = "pip install 'outfold[optuna]'"
+            raise InputError("a sampler needs Optuna, which is not installed.", remedy=remedy) from None
+        if grid is None or not (callable(grid) or isinstance(grid, Mapping)):
+            needed = "must hold Optuna distributions by parameter, or be a function of a trial that returns parameters"
+            raise invalid("grid", needed, f"got {type(grid).__name__}")
+        if isinstance(grid, Mapping):
+            _refuse_other_distributions(grid, optuna.distributions.BaseDistribution)
+        self.grid, self.study = grid, sampler
+        if not hasattr(sampler, "ask"):
+            # A copy: fitting must not change the search, and fitting again must give the same result.
+            self.study = optuna.create_study(sampler=copy.deepcopy(sampler), direction="maximize")
+        if len(self.study.directions) > 1:
+            raise InputError("the study has several objectives, but a search tells it one score.")
+        self.sign = 1.0 if self.study.direction == optuna.study.StudyDirection.MAXIMIZE else -1.0
+        self.failed = optuna.trial.TrialState.FAIL
+
+    def ask(self) -> tuple[Any, dict[str, Any]]:
+        if callable(self.grid):
+            trial = self.study.ask()
+            return trial, dict(self.grid(trial))
+        trial = self.study.ask(fixed_distributions=dict(self.grid))
+        return trial, dict(trial.params)
+
+    def tell(self, trial: Any, score: float) -> None:
+        if np.isnan(score):
+            self.study.tell(trial, state=self.failed)
+        else:
+            self.study.tell(trial, self.sign * score)
+
+
+def _refuse_other_distributions(grid: Mapping[str, Any], kind: type) -> None:
+    """Refuse lists and distributions of scipy, which the other searches take."""
+    wrong = next((name for name, values in grid.items() if not isinstance(values, kind)), None)
+    if wrong is None:
+        return
+    what = "a distribution of scipy" if hasattr(grid[wrong], "rvs") else formatting.shorten(repr(grid[wrong]), 60)
+    needed = "must hold Optuna distributions if `search` is an Optuna sampler"
+    remedy = (
+        "Give FloatDistribution(low, high, log=True), IntDistribution(low, high) or CategoricalDistribution(values) "
+        "of `optuna.distributions`."
+    )
+    raise invalid("grid", needed, f"{wrong!r} is {what}", remedy)
+
+
+class _Suggestions:
+    """The configurations suggested so far, each of them once."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator, self.variants = estimator, Variants(estimator)
+        self.params: dict[str, dict[str, Any]] = {}
+        self.models: dict[str, Any] = {}
+
+    def add(self, params: dict[str, Any]) -> str:
+        short = short_names(params)
+        model = self.variants.make(params, _name_of(self.estimator, params, short))
+        for form in (compact, repr):
+            name = _name_of(model, params, short, form)
+            if self.params.get(name, params) == params:
+                break
+        self.params[name], self.models[name] = params, model
+        return name
+
+    def configs(self, names: Sequence[str]) -> Configs:
+        shorts = {name: short_names(self.params[name]) for name in names}
+        varied = {name: {short[p]: value for p, value in self.params[name].items()} for name, short in shorts.items()}
+        return Configs({name: self.models[name] for name in names}, varied)

@@ -15,13 +15,13 @@ Ends = tuple[float, float]
 
 
 class Nested(NamedTuple):
-    """What nested cross-validation gives an interval: its centre, and how far off that is."""
+    """What nested cross-validation gives an interval: its centre and the standard error of that."""
 
     centre: float
     error: float
 
 
-# ---------------------------------------------------------------------------------- from draws
+# -- from draws -----------------------------------------------------------------------------------------
 
 
 def percentile(draws: Floats, level: float) -> Ends:
@@ -74,7 +74,7 @@ def fold_draws(
     return np.einsum("bk,bk->b", left_out, scores[chosen]) / left_out.sum(axis=1), chosen
 
 
-# ---------------------------------------------------------------------------------- from counts
+# -- from counts ----------------------------------------------------------------------------------------
 
 
 def wilson(k: int, n: int, level: float) -> Ends:
@@ -95,7 +95,7 @@ def clopper_pearson(k: int, n: int, level: float) -> Ends:
     return low, (1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - tail)))
 
 
-# ---------------------------------------------------------------------------------- estimate and standard error
+# -- from an estimate and its standard error --------------------------------------------------------------
 
 
 def around(centre: float, error: float, level: float, df: float | None = None) -> Ends:
@@ -117,14 +117,8 @@ def cluster_error(values: Floats, codes: NDArray[np.intp]) -> float:
 def nested_cv(outer: Floats, inner: Floats, folds: NDArray[np.integer]) -> Nested:
     """Bates, Hastie and Tibshirani (2023), Algorithm 1, for values of samples in R repeats of K folds.
 
-    Parameters
-    ----------
-    outer
-        (N, R) the value of every sample by the model trained without its fold.
-    inner
-        (N, R, K) the value of a sample by the model trained without its fold and without fold k; not read where k is its own.
-    folds
-        (N, R) the fold of every sample, from 0.
+    `outer` (N, R) has the values by the models trained without a sample's fold (N, R), `inner` (N, R, K) by those trained
+    without fold k too.
     """
     n, r, k = inner.shape
     squares, noises, means, sizes = [], [], [], []
@@ -148,7 +142,6 @@ def nested_cv(outer: Floats, inner: Floats, folds: NDArray[np.integer]) -> Neste
 
 # -- bootstrap intervals of many differences at once, and the p values that match them ------------------
 
-
 # |a| is at most 1/6, so that the denominators are below this only further out than draws reach.
 _SMALL = 1e-2
 
@@ -161,8 +154,7 @@ def bias_of(draws: Floats, observed: Floats) -> Floats:
     share = (np.mean(draws < observed - slack, axis=0) + np.mean(draws <= observed + slack, axis=0)) / 2
     b = len(draws)
     # All draws on one side: as far out as the number of draws can tell.
-    z0: Floats = ndtri(np.clip(share, 1 / (b + 1), b / (b + 1)))
-    return z0
+    return np.asarray(ndtri(np.clip(share, 1 / (b + 1), b / (b + 1))))
 
 
 def acceleration_of(jackknife: Floats) -> Floats:
@@ -177,8 +169,7 @@ def adjusted(p: float, z0: Floats, a: Floats) -> Floats:
     from scipy.special import ndtr
 
     z = z0 + normal_quantile(p)
-    out: Floats = ndtr(z0 + z / np.maximum(1 - a * z, _SMALL))
-    return out
+    return np.asarray(ndtr(z0 + z / np.maximum(1 - a * z, _SMALL)))
 
 
 def level_at(share: Floats, z0: Floats, a: Floats) -> Floats:
@@ -186,8 +177,7 @@ def level_at(share: Floats, z0: Floats, a: Floats) -> Floats:
     from scipy.special import ndtr, ndtri
 
     w = ndtri(share) - z0
-    out: Floats = ndtr(w / np.maximum(1 + a * w, _SMALL) - z0)
-    return out
+    return np.asarray(ndtr(w / np.maximum(1 + a * w, _SMALL) - z0))
 
 
 def ends(ordered: Floats, shares: Floats) -> Floats:
@@ -198,8 +188,7 @@ def ends(ordered: Floats, shares: Floats) -> Floats:
     right = np.minimum(left + 1, b - 1)
     columns, part = np.arange(p), position - left
     low, high = ordered[left, columns], ordered[right, columns]
-    out: Floats = low + part * (high - low)
-    return out
+    return np.asarray(low + part * (high - low))
 
 
 def interval_and_tails(ordered: Floats, level: float, z0: Floats, a: Floats) -> tuple[Floats, Tails]:
@@ -217,5 +206,4 @@ def _share_at_zero(ordered: Floats) -> Floats:
     columns = np.arange(p)
     below, above = ordered[np.maximum(k, 1) - 1, columns], ordered[np.minimum(k, b - 1), columns]
     part = np.where(inside, ratio(-below, above - below), 0.0)
-    share: Floats = np.clip((k + np.nan_to_num(part)) / (b + 1), 1 / (b + 1), b / (b + 1))
-    return share
+    return np.asarray(np.clip((k + np.nan_to_num(part)) / (b + 1), 1 / (b + 1), b / (b + 1)))

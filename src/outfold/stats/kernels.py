@@ -40,17 +40,14 @@ def ratio(numerator: Array, denominator: Array, reuse: bool = False) -> Floats:
     safe = np.where(denominator == 0, np.nan, denominator)
     if reuse and numerator.dtype == np.float64 and numerator.flags.c_contiguous:
         return np.divide(numerator, safe, out=numerator)
-    out: Floats = np.divide(numerator, safe, dtype=np.float64, order="C")
-    return out
+    return np.asarray(np.divide(numerator, safe, dtype=np.float64, order="C"))
 
 
 def total(weights: Array) -> Floats:
     """(b,) sum of each weighting, exact below 2**53."""
     if weights.dtype == np.float64:
-        floats: Floats = weights @ np.ones(weights.shape[1])
-        return floats
-    sums: NDArray[np.int64] = weights.sum(axis=1, dtype=np.int64)
-    return sums.astype(np.float64)
+        return np.asarray(weights @ np.ones(weights.shape[1]))
+    return np.asarray(weights.sum(axis=1, dtype=np.int64).astype(np.float64))
 
 
 def mean_ratio(numerators: Sequence[Array], denominators: Sequence[Array]) -> Floats:
@@ -87,15 +84,13 @@ class Counter:
         """(b, C) sums under the (b, N) weights, whose totals may be given."""
         heaviest = (total(weights) if totals is None else totals).max(initial=0)
         dtype = np.float32 if heaviest * self._largest < EXACT32 else np.float64
-        sums: Array = weights.astype(dtype) @ self._single.T.astype(dtype, copy=False)
-        return sums
+        return np.asarray(weights.astype(dtype) @ self._single.T.astype(dtype, copy=False))
 
 
 def distinct(columns: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First index of every distinct ``columns[j]``, and for each j the position of its equal among those.
+    """First index of each distinct ``columns[j]``, and for each j the position of its equal among those.
 
-    Many configurations predict identically; evaluating each distinct column once saves time and makes
-    their scores equal whatever the order of summation.
+    Many configurations predict the same: scoring each distinct column once is faster and makes their scores equal.
     """
     seen: dict[bytes, int] = {}
     inverse = np.fromiter((seen.setdefault(column.tobytes(), len(seen)) for column in columns), np.intp, len(columns))
@@ -128,20 +123,25 @@ def merged(predictions: Array, build: Callable[[Array], Kernel]) -> Kernel:
     return Expanded(build(predictions[first]), inverse)
 
 
-class Negated:
-    """Minus a metric: scikit-learn's ``neg_`` scorers."""
+class Mapped:
+    """A function of a metric, such as its root."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, function: Callable[[Floats], Floats]) -> None:
         self.n_configs = kernel.n_configs
-        self._kernel = kernel
+        self._kernel, self._function = kernel, function
 
     def scores(self, weights: Array) -> Floats:
-        """(b, C) negated metric of every configuration."""
-        return 0.0 - self._kernel.scores(weights)  # not unary minus, which makes a zero loss -0.0
+        """(b, C) function of each configuration's metric."""
+        return self._function(self._kernel.scores(weights))
 
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
-        """(b,) negated metric of the chosen configurations."""
-        return 0.0 - self._kernel.paired(weights, chosen)
+        """(b,) function of the metric of the chosen configurations."""
+        return self._function(self._kernel.paired(weights, chosen))
+
+
+def negated(kernel: Kernel) -> Kernel:
+    """Minus a metric: scikit-learn's ``neg_`` scorers."""
+    return Mapped(kernel, lambda scores: 0.0 - scores)  # not unary minus, which makes a zero loss -0.0
 
 
 class OneForMany:
@@ -176,9 +176,6 @@ class OneOfMany:
         return self._shared.kernel.paired(weights, np.full(len(chosen), self._config))
 
 
-# -- means of per-sample values -------------------------------------------------------------------------
-
-
 def _integral(values: Array) -> bool:
     """Whether all values are integers small enough for an exact matrix product."""
     if values.dtype.kind not in "bui" and not np.array_equal(values, np.rint(values)):
@@ -187,15 +184,9 @@ def _integral(values: Array) -> bool:
 
 
 class MeanKernel:
-    """Weighted mean of ``values / divisor`` for every configuration.
+    """Weighted mean of the (C, N) ``values / divisor``: integers are summed exactly and divided once, at the end.
 
-    Parameters
-    ----------
-    values
-        (C, N) value of each sample. Integers are summed exactly and divided once, so equal means are equal
-        floats.
-    divisor
-        What the values are multiples of, such as the number of repeats they were summed over.
+    So equal means are equal floats. The divisor may be the number of repeats that the values were summed over.
     """
 
     def __init__(self, values: Array, divisor: float = 1.0) -> None:
@@ -225,20 +216,10 @@ class MeanKernel:
         return ratio(np.einsum("bn,bn->b", weights, values), total(weights) * self._divisor)
 
 
-# -- any function, one call per configuration and weighting ---------------------------------------------
-
-
 class LoopKernel:
-    """A function of (labels, prediction, counts) of the rows with weight; NaN where no row has any.
+    """A function of the labels, one configuration's predictions and the counts of the rows with weight; NaN without any.
 
-    Parameters
-    ----------
-    function
-        Called with the labels, one configuration's predictions and the counts of the rows that have weight.
-    labels
-        (N,) labels as the function knows them.
-    predictions
-        (C, N, ...) predictions as the function knows them.
+    Labels (N,) and predictions (C, N, ...) are as the function knows them.
     """
 
     def __init__(self, function: Callable[[Array, Array, Array], float], labels: Array, predictions: Array) -> None:

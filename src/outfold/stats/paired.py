@@ -14,7 +14,6 @@ from .resampling import block_size, blocks
 
 # -- one test set ---------------------------------------------------------------------------------------
 
-
 McNemar = Literal["plain", "edwards", "exact", "midp"]
 
 # Words of pairs compared at once.
@@ -46,8 +45,7 @@ def mcnemar_statistic(b: Array, c: Array, method: McNemar) -> Floats:
     apart = np.abs(b - c).astype(np.float64)
     if method == "edwards":
         apart = np.maximum(apart - 1, 0)  # as R has it; without the maximum, b = c would give p < 1
-    statistic: Floats = apart**2 / np.maximum(b + c, 1)
-    return statistic
+    return np.asarray(apart**2 / np.maximum(b + c, 1))
 
 
 def mcnemar_tails(b: Array, c: Array, method: McNemar) -> Tails:
@@ -113,7 +111,7 @@ def _tango_variance(b: Array, c: Array, n: int, d: Floats) -> Floats:
     return 2 * q + d * (1 - d)
 
 
-# ---------------------------------------------------------------------------------- two proportions
+# -- two proportions ------------------------------------------------------------------------------------
 
 
 def proportions_statistic(x1: Array, x2: Array, n1: int, n2: int) -> Floats:
@@ -154,11 +152,10 @@ def _restricted(x1: Array, x2: Array, n1: int, n2: int, d: Floats) -> Floats:
     p = np.copysign(np.sqrt(np.maximum((l2 / (3 * n)) ** 2 - l1 / (3 * n), 0.0)), q)
     cosine = np.clip(ratio(q, p**3), -1.0, 1.0)
     angle = (np.pi + np.arccos(np.nan_to_num(cosine))) / 3
-    root: Floats = np.clip(2 * p * np.cos(angle) - l2 / (3 * n), np.maximum(0.0, -d), np.minimum(1.0, 1 - d))
-    return root
+    return np.asarray(np.clip(2 * p * np.cos(angle) - l2 / (3 * n), np.maximum(0.0, -d), np.minimum(1.0, 1 - d)))
 
 
-# ---------------------------------------------------------------------------------- all at once
+# -- all at once ----------------------------------------------------------------------------------------
 
 
 class Test(NamedTuple):
@@ -206,7 +203,6 @@ def _sums(hits: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 # -- sign flips: the difference if the two models were swapped at random, unit by unit ------------------
 
-
 _FLIP_STREAM = 0xF11B
 
 
@@ -237,12 +233,7 @@ class SwappedMeans:
     mean over S is not positive; and, for differences less d, exactly if that mean is at most d. So the ordered means over random
     sets hold the p value of every shift (Hartigan 1969), and the interval is the set of shifts that are not rejected.
 
-    Parameters
-    ----------
-    parts
-        (P, U) what every unit adds to the difference of a pair.
-    shares
-        (U,) the share of the samples a unit has.
+    `parts` (P, U) is what each unit adds to the difference of a pair, `shares` (U,) the share of the samples a unit has.
     """
 
     def __init__(self, parts: Floats, shares: Floats, n_resamples: int, seed: int) -> None:
@@ -303,7 +294,6 @@ def swapped_tails(observed: float, draws: Floats, scale: float, exact: bool) -> 
 
 
 # -- splits of the same samples, whose differences are not independent ----------------------------------
-
 
 # Differences are d (P, J), one row for each pair and one column for each split, or (P, m, 2) for m repeats of two halves.
 

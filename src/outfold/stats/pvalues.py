@@ -9,7 +9,7 @@ import numpy as np
 
 from .kernels import Floats
 
-# Steps until an end of an interval is found, at most; and how near is there.
+# The search for an end of an interval takes at most so many steps, and stops when it is this near.
 _STEPS = 100
 _NEAR = 1e-14
 
@@ -23,8 +23,7 @@ class Tails(NamedTuple):
     @property
     def two_sided(self) -> Floats:
         """Twice the smaller tail, at most 1."""
-        p: Floats = np.minimum(1.0, 2 * np.minimum(self.greater, self.less))
-        return p
+        return np.asarray(np.minimum(1.0, 2 * np.minimum(self.greater, self.less)))
 
 
 def normal_tails(z: Floats) -> Tails:
@@ -75,41 +74,27 @@ def _crossing(low: Floats, at_low: Floats, high: Floats, at_high: Floats) -> Flo
 
 def holm(p: Floats) -> Floats:
     """Holm's step-down: the familywise error is kept, with more power than Bonferroni's (Holm 1979)."""
-
-    def steps(ascending: Floats) -> Floats:
-        n = len(ascending)
-        return np.maximum.accumulate(ascending * np.arange(n, 0, -1))
-
-    return _sorted(p, steps)
+    return _sorted(p, lambda up: np.maximum.accumulate(up * np.arange(len(up), 0, -1)))
 
 
 def bonferroni(p: Floats) -> Floats:
     """Bonferroni's: every p times their number."""
-    return _sorted(p, lambda ascending: ascending * len(ascending))
+    return _sorted(p, lambda up: up * len(up))
 
 
 def hochberg(p: Floats) -> Floats:
     """Hochberg's step-up: Holm's factors from the largest p down, for independent or positively dependent tests (1988)."""
-
-    def steps(ascending: Floats) -> Floats:
-        n = len(ascending)
-        return np.minimum.accumulate((ascending * np.arange(n, 0, -1))[::-1])[::-1]
-
-    return _sorted(p, steps)
+    return _sorted(p, lambda up: np.minimum.accumulate((up * np.arange(len(up), 0, -1))[::-1])[::-1])
 
 
 def benjamini_hochberg(p: Floats) -> Floats:
     """Benjamini and Hochberg's step-up: the expected share of false findings is kept (1995)."""
-
-    def steps(ascending: Floats) -> Floats:
-        n = len(ascending)
-        scaled = ascending * (n / np.arange(1, n + 1))  # the factor of the last is 1, so that rounding adds nothing
-        return np.minimum.accumulate(scaled[::-1])[::-1]
-
-    return _sorted(p, steps)
+    # The factor of the last is 1, so that rounding adds nothing.
+    return _sorted(p, lambda up: np.minimum.accumulate((up * (len(up) / np.arange(1, len(up) + 1)))[::-1])[::-1])
 
 
 def _sorted(p: Floats, steps: Callable[[Floats], Floats]) -> Floats:
+    """The steps of p values in ascending order, at most 1, in their own order."""
     out = np.full(len(p), np.nan)
     defined = np.flatnonzero(~np.isnan(p))
     order = defined[np.argsort(p[defined], kind="stable")]

@@ -13,7 +13,6 @@ from .kernels import Array, Floats
 
 # -- draws ----------------------------------------------------------------------------------------------
 
-
 # Fixed, because a block is also the unit of the random stream: results may not depend on memory or threads.
 BLOCK = 256
 _LARGE = 1 << 24
@@ -31,20 +30,10 @@ def block_size(n: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
-    """Draws with replacement of N samples, of whole groups, or within strata.
+    """Draws with replacement of n samples, of whole groups, or within strata that keep their size; codes are (N,).
 
-    Attributes
-    ----------
-    n
-        Number of samples.
-    seed
-        Every block of draws has its own stream under this seed.
-    groups
-        (N,) codes; a group is drawn or left out whole.
-    strata
-        (N,) codes; every stratum keeps its size. With groups, the stratum of a group's first sample.
-    kept
-        Where blocks of draws of single samples are kept, for others that draw as many under the same seed.
+    Each block of draws has its own stream under the seed. `kept` holds blocks of draws of single samples, for others that
+    draw as many under the same seed.
     """
 
     n: int
@@ -120,11 +109,8 @@ def blocks(n_rows: int, size: int) -> Iterator[slice]:
 
 # -- bias correction: select on the drawn samples, score on the others (Tsamardinos 2018, Algorithm 5) --
 
-
 # A draw that cannot be scored is drawn again this often before the data are called unfit.
 _ATTEMPTS = 100
-
-
 # Rivals of a draw's winner: those at most this many standard errors of a difference behind it.
 _NEAR = 3.0
 
@@ -229,7 +215,6 @@ def first_block(bootstrap: Bootstrap, n_resamples: int) -> NDArray[Any]:
 
 
 # -- .632 and .632+ (Efron 1983; Efron and Tibshirani 1997) ---------------------------------------------
-
 
 # The share of the samples that a bootstrap round holds, 1 - 1/e, as published.
 SHARE = 0.632

@@ -10,24 +10,11 @@ from numpy.typing import NDArray
 from . import compiling
 from .kernels import Array, Floats
 
-# -- curves over thresholds -----------------------------------------------------------------------------
-
-
 Ints = NDArray[np.int64]
 
 
 class Ranked(NamedTuple):
-    """Scored samples, best score first.
-
-    Attributes
-    ----------
-    rows
-        (n,) which samples these are, columns of the weights.
-    positive
-        (n,) who of them is positive.
-    last
-        (n,) the last of every run of equal scores: thresholds do not part these.
-    """
+    """Scored samples, best score first: their columns of the weights, who is positive, and who is last of equal scores."""
 
     rows: NDArray[np.intp]
     positive: NDArray[np.bool_]
@@ -45,10 +32,7 @@ class Ranked(NamedTuple):
 
 
 def roc(ranked: Ranked, weights: NDArray[Any], x: Floats, totals: Ints | None = None) -> Floats:
-    """(b, len(x)) highest true positive rate at rising false positive rates x; NaN where a class was not drawn.
-
-    The totals are found where they are not known.
-    """
+    """(b, len(x)) highest true positive rate at rising false positive rates x; NaN where a class was not drawn."""
     totals, lanes = ranked.totals(weights) if totals is None else totals, compiling.load("lanes")
     if lanes is None:
         out = _roc(_Counts(ranked, weights), totals[:, :1], totals[:, 1:], x)
@@ -60,10 +44,7 @@ def roc(ranked: Ranked, weights: NDArray[Any], x: Floats, totals: Ints | None = 
 
 
 def precision(ranked: Ranked, weights: NDArray[Any], x: Floats, totals: Ints | None = None) -> Floats:
-    """(b, len(x)) precision at the first threshold of rising recall x, above 0; NaN where no positive was drawn.
-
-    The totals are found where they are not known.
-    """
+    """(b, len(x)) precision at the first threshold of rising recall x, above 0; NaN where no positive was drawn."""
     totals, lanes = ranked.totals(weights) if totals is None else totals, compiling.load("lanes")
     if lanes is None:
         wanted = np.maximum(_first_reaching(x, totals[:, :1]), 1)
@@ -162,10 +143,8 @@ def _not_above(ordered: Floats, values: Floats) -> Floats:
 
 def area_variances(positives: Floats, negatives: Floats) -> Floats:
     """(P,) variance of the means of placements, or of differences of placements, (P, m) and (P, n)."""
-    out: Floats = (
-        positives.var(axis=1, ddof=1) / positives.shape[1] + negatives.var(axis=1, ddof=1) / negatives.shape[1]
-    )
-    return out
+    own, other = (part.var(axis=1, ddof=1) / part.shape[1] for part in (positives, negatives))
+    return np.asarray(own + other)
 
 
 def clustered_variances(positives: Floats, negatives: Floats, codes: tuple[Array, Array]) -> Floats:
@@ -173,22 +152,14 @@ def clustered_variances(positives: Floats, negatives: Floats, codes: tuple[Array
     m, n = positives.shape[1], negatives.shape[1]
     n_groups = int(max(code.max() for code in codes)) + 1
     a, b = (_group_sums(part, code, n_groups) for part, code in zip((positives, negatives), codes, strict=True))
-    with_positives, with_negatives = (len(np.unique(code)) for code in codes)
-    out: Floats = (
-        _inflated(with_positives) * np.einsum("pg,pg->p", a, a) / m**2
-        + _inflated(with_negatives) * np.einsum("pg,pg->p", b, b) / n**2
-        + 2 * _inflated(n_groups) * np.einsum("pg,pg->p", a, b) / (m * n)
-    )
-    return np.maximum(out, 0.0)
+    # Each variance is inflated by n / (n - 1) of the number of groups that have such samples.
+    own, other, both = (g / (g - 1) for g in (len(np.unique(codes[0])), len(np.unique(codes[1])), n_groups))
+    within = own * np.einsum("pg,pg->p", a, a) / m**2 + other * np.einsum("pg,pg->p", b, b) / n**2
+    return np.asarray(np.maximum(within + 2 * both * np.einsum("pg,pg->p", a, b) / (m * n), 0.0))
 
 
 def _group_sums(values: Floats, codes: Array, n_groups: int) -> Floats:
     centred = values - values.mean(axis=1, keepdims=True)
     members = np.zeros((len(codes), n_groups))
     members[np.arange(len(codes)), codes] = 1.0
-    sums: Floats = centred @ members
-    return sums
-
-
-def _inflated(n: int) -> float:
-    return n / (n - 1)
+    return np.asarray(centred @ members)

@@ -9,9 +9,6 @@ from numpy.typing import NDArray
 
 from .kernels import RELATIVE_TIE, Floats
 
-# -- the best, with ties going to the earliest ----------------------------------------------------------
-
-
 # Columns at either end of a draw that are held against all others.
 _ENDS = 8
 
@@ -24,9 +21,8 @@ def argbest(scores: Floats, greater_is_better: bool) -> NDArray[np.intp]:
 
 
 def tied_with_best(scores: Floats, greater_is_better: bool) -> tuple[Floats, NDArray[np.bool_]]:
-    """Best score of every row, and which columns reach it (to a relative 1e-12)."""
-    reduce = np.fmax.reduce if greater_is_better else np.fmin.reduce
-    best = reduce(scores, axis=1)
+    """Best score of each row, and which columns reach it (to a relative 1e-12)."""
+    best = (np.fmax if greater_is_better else np.fmin).reduce(scores, axis=1)
     slack = RELATIVE_TIE * np.abs(best)
     if greater_is_better:
         return best, scores >= (best - slack)[:, None]

@@ -1,7 +1,4 @@
-"""Tests that are asked again and again while predictions come in: who is worse than the best beyond doubt?
-
-Scores and losses are oriented by the caller; all functions take arrays and know no names.
-"""
+"""Tests that are repeated while predictions come in: which configurations are clearly worse than the best?"""
 
 from __future__ import annotations
 
@@ -13,8 +10,6 @@ from numpy.typing import NDArray
 
 from .kernels import RELATIVE_TIE, Floats
 
-# -- bootstrap ------------------------------------------------------------------------------------------
-
 
 def share_worse(scores: Iterable[Floats], best: int, greater_is_better: bool) -> Floats:
     """(C,) share of the draws in which a configuration is strictly worse than `best` (Tsamardinos 2018, sect. 4).
@@ -24,8 +19,8 @@ def share_worse(scores: Iterable[Floats], best: int, greater_is_better: bool) ->
     worse: Floats | float = 0.0
     defined: Floats | float = 0.0
     for block in scores:
-        mine, bar = (block if greater_is_better else -block), block[:, best]
-        bar = bar if greater_is_better else -bar
+        mine = block if greater_is_better else -block
+        bar = mine[:, best]
         usable = ~np.isnan(mine) & ~np.isnan(bar)[:, None]
         slack = RELATIVE_TIE * np.abs(bar)
         with np.errstate(invalid="ignore"):
@@ -33,9 +28,6 @@ def share_worse(scores: Iterable[Floats], best: int, greater_is_better: bool) ->
         defined = defined + usable.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.divide(worse, defined), dtype=np.float64)
-
-
-# -- Hoeffding ------------------------------------------------------------------------------------------
 
 
 def hoeffding_radius(n: int, spread: float, delta: float) -> float:
@@ -170,7 +162,6 @@ def least_steps(alpha: float, beta: float) -> int:
 
 # -- betting --------------------------------------------------------------------------------------------
 
-
 # Hedged capital of Waudby-Smith and Ramdas (2024, JRSS B 86:1-27, sect. 4.4). Values x lie in [0, 1]. Half of a stake is
 # bet on "the mean is above m", half on "below m":
 #
@@ -218,12 +209,6 @@ def log_wealth(x: Floats, bets: Floats, m: Floats | float) -> tuple[Floats, Floa
     return np.cumsum(np.log1p(up * (x - m)), axis=-1), np.cumsum(np.log1p(-down * (x - m)), axis=-1)
 
 
-def log_evalues(x: Floats, bets: Floats, m: float) -> Floats:
-    """(..., n) log of max(K+, K-) / 2 after every value."""
-    up, down = log_wealth(x, bets, m)
-    return np.asarray(np.maximum(up, down) - np.log(2))
-
-
 def limits(x: Floats, bets: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Ends of the means not rejected at any time so far, for sequences x (..., n)."""
     bar = np.log(2 / alpha)
@@ -234,21 +219,6 @@ def limits(x: Floats, bets: Floats, alpha: float) -> tuple[Floats, Floats]:
     shape = x.shape[:-1]
     low = _edge(lambda m: rejected(m, 0), np.zeros(shape), np.ones(shape))
     high = _edge(lambda m: rejected(m, 1), np.ones(shape), np.zeros(shape))
-    return low, high
-
-
-def limits_path(x: Floats, bets: Floats, alpha: float, n_grid: int = 1000) -> tuple[Floats, Floats]:
-    """(n,) ends of the means not rejected until every time, for one sequence, to the outer point of a grid."""
-    bar, n = np.log(2 / alpha), len(x)
-    grid = np.linspace(0, 1, n_grid + 1)
-    low, high = np.zeros(n), np.ones(n)
-    for m in grid:
-        up, down = log_wealth(x, bets, m)
-        for path, ends, best in ((up, low, np.maximum), (down, high, np.minimum)):
-            crossed = path >= bar
-            if crossed.any():
-                first = int(np.argmax(crossed))
-                ends[first:] = best(ends[first:], m)
     return low, high
 
 

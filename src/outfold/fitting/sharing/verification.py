@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.predictions import cut_labels
+from ...data.cells import cut_labels
 from ..worker import Batch, FitOutcome
 from .family import Family
 from .plan import FamilyGroup

@@ -1,14 +1,15 @@
-"""Per-sample losses, and the metrics that are made of them: roots of means, skill scores, medians and largest losses."""
+"""Kernels of metrics: means, skill, medians and maxima of per-sample losses, and metrics of the confusion matrix."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .kernels import Array, Floats, MeanKernel, ratio, total
+from .kernels import Array, Counter, Floats, MeanKernel, mean_ratio, ratio, total
 
 # -- losses and hits of each sample, (C, N) -------------------------------------------------------------
 
@@ -24,10 +25,7 @@ def wrong(y: Array, predictions: Array) -> NDArray[np.int32]:
 
 
 def log_loss(y: Array, proba: Floats) -> Floats:
-    """Minus the log of the true class's probability, kept off 0 and 1 as scikit-learn keeps it.
-
-    ``proba`` is (C, N) of the positive class, or (C, N, K).
-    """
+    """Minus the log of the true class's probability, clipped as in scikit-learn; `proba` is (C, N) of class 1, or (C, N, K)."""
     own: Floats = np.where(y == 1, proba, 1.0 - proba) if proba.ndim == 2 else proba[:, np.arange(len(y)), y]
     eps = np.finfo(np.float64).eps
     return -np.log(np.clip(own, eps, 1.0 - eps))
@@ -37,9 +35,8 @@ def brier(y: Array, proba: Floats) -> Floats:
     """Squared error of the probability: of the positive class (C, N), or summed over classes (C, N, K)."""
     if proba.ndim == 2:
         return squared(y, proba)
-    errors: Floats = proba - (y[:, None] == np.arange(proba.shape[2]))
-    losses: Floats = np.einsum("cnk,cnk->cn", errors, errors)
-    return losses
+    errors = proba - (y[:, None] == np.arange(proba.shape[2]))
+    return np.asarray(np.einsum("cnk,cnk->cn", errors, errors))
 
 
 def squared(y: Array, values: Floats) -> Floats:
@@ -80,19 +77,12 @@ def in_top(k: int) -> Callable[[Array, Floats], NDArray[np.int32]]:
         own = np.take_along_axis(scores, np.broadcast_to(y[None, :, None], (*scores.shape[:2], 1)), axis=2)
         later = np.arange(scores.shape[2]) > y[:, None]
         ahead = (scores > own) | ((scores == own) & later)
-        found: NDArray[np.int32] = (ahead.sum(axis=2) < k).astype(np.int32)
-        return found
+        return np.asarray((ahead.sum(axis=2) < k).astype(np.int32))
 
     return hits
 
 
-def given(y: Array, values: Floats) -> Floats:
-    """The values as they are: scores made elsewhere."""
-    return values
-
-
-# -- roots of means, and skill: how much better than a constant prediction ------------------------------
-
+# -- skill: how much better than a constant prediction ------------------------------------------------------
 
 # Below this share of the mean square a variance by one pass has lost digits, and is taken again by two.
 _CANCELLED = 1e-3
@@ -100,31 +90,10 @@ _CANCELLED = 1e-3
 Baseline = Callable[[Array], Floats]
 
 
-class RootMeanKernel:
-    """Root of the weighted mean of non-negative ``values`` (C, N)."""
-
-    def __init__(self, values: Array) -> None:
-        self.n_configs = len(values)
-        self._mean = MeanKernel(values)
-
-    def scores(self, weights: Array) -> Floats:
-        """(b, C) root mean of every configuration under each weighting."""
-        return np.sqrt(self._mean.scores(weights))
-
-    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
-        """(b,) root mean of configuration ``chosen[i]`` under ``weights[i]``."""
-        return np.sqrt(self._mean.paired(weights, chosen))
-
-
 class SkillKernel:
-    """One minus the mean loss over that of the best constant prediction: R2 and its kin; NaN where that has no loss.
+    """One minus the mean of (C, N) losses over that of the best constant prediction, such as R2; NaN where that has no loss.
 
-    Parameters
-    ----------
-    values
-        (C, N) losses.
-    baseline
-        (b,) mean loss of the constant under each weighting, exactly 0 where all labels are equal.
+    `baseline` gives the (b,) mean losses of the constant, exactly 0 where all labels are equal.
     """
 
     def __init__(self, values: Floats, baseline: Baseline) -> None:
@@ -145,15 +114,7 @@ class SkillKernel:
 
 
 class ExplainedVarianceKernel:
-    """One minus the variance of the errors over that of y; NaN unless two values of y differ.
-
-    Parameters
-    ----------
-    predictions
-        (C, N) predicted values.
-    y
-        (N,) true values.
-    """
+    """One minus the variance of the errors over that of y; NaN unless two values of y differ."""
 
     def __init__(self, predictions: Floats, y: Floats) -> None:
         self.n_configs = len(predictions)
@@ -240,8 +201,7 @@ def entropy(y: Array, n_classes: int) -> Baseline:
 
     def surprise(weights: Array) -> Floats:
         p = _shares(y, n_classes, weights)
-        out: Floats = -np.sum(p * np.log(np.where(p > 0, p, 1.0)), axis=1)
-        return out
+        return np.asarray(-np.sum(p * np.log(np.where(p > 0, p, 1.0)), axis=1))
 
     return surprise
 
@@ -340,3 +300,189 @@ class LargestKernel(_OrderKernel):
         first = drawn.argmax(axis=1)
         rows = np.arange(len(weights))
         return np.where(drawn[rows, first], self._sorted[chosen, first], np.nan)
+
+
+# -- metrics of the confusion matrix, by one matrix product for each class ----------------------------------
+
+# Draws times configurations worked on at once: the temporary arrays then stay in the processor's cache.
+_CELLS = 2**15
+
+
+class ClassCounts(NamedTuple):
+    """Weighted counts of one class: predicted and true, predicted, true; broadcastable against each other."""
+
+    hits: Floats
+    predicted: Floats
+    actual: Floats
+
+
+# A metric from the counts of each class in turn, elementwise.
+ClassMetric = Callable[[Iterator[ClassCounts]], Floats]
+
+
+class ConfusionKernel:
+    """A metric of the counts of each class, of predicted (C, N) and true (N,) class codes 0 .. K-1."""
+
+    def __init__(self, predictions: Array, y: Array, n_classes: int, metric: ClassMetric) -> None:
+        self.n_configs = len(predictions)
+        self._n_classes, self._metric = n_classes, metric
+        self._y = y
+        self._predictions = predictions
+        self._members = [np.flatnonzero(y == k) for k in range(n_classes)]
+        self._hits = [Counter(predictions[:, rows] == k) for k, rows in enumerate(self._members)]
+        self._named = [Counter(predictions == k) for k in range(n_classes)] if n_classes > 2 else []
+
+    def scores(self, weights: Array) -> Floats:
+        """(b, C) metric of every configuration under each weighting."""
+        out = np.empty((len(weights), self.n_configs))
+        size = max(16, _CELLS // max(self.n_configs, 1))
+        for start in range(0, len(weights), size):
+            draws = slice(start, start + size)
+            out[draws] = self._metric(self._counts(weights[draws]))
+        return out
+
+    def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
+        """(b,) metric of configuration ``chosen[i]`` under ``weights[i]``."""
+        return self._metric(self._paired_counts(weights, chosen))
+
+    def _counts(self, weights: Array) -> Iterator[ClassCounts]:
+        """Counts (b, C) of each class; one at a time, so that memory does not grow with their number."""
+        parts = [weights[:, rows] for rows in self._members]
+        actual = [total(part)[:, None] for part in parts]
+        hits = (count(part).astype(np.float64) for count, part in zip(self._hits, parts, strict=True))
+        if self._n_classes == 2:
+            return _two_classes(*hits, *actual)
+        named = (count(weights).astype(np.float64) for count in self._named)
+        return map(ClassCounts, hits, named, actual)
+
+    def _paired_counts(self, weights: Array, chosen: NDArray[np.intp]) -> Iterator[ClassCounts]:
+        """Counts (b,) of each class for the chosen configurations, by one pass over their predictions."""
+        predicted = self._predictions[chosen]
+        right = weights * (predicted == self._y)
+        hits = [total(right[:, rows]) for rows in self._members]
+        actual = [total(weights[:, rows]) for rows in self._members]
+        if self._n_classes == 2:
+            return _two_classes(*hits, *actual)
+        cells = predicted + self._n_classes * np.arange(len(weights))[:, None]
+        named = np.bincount(cells.ravel(), weights.ravel(), minlength=self._n_classes * len(weights))
+        return map(ClassCounts, hits, named.reshape(len(weights), -1).T.astype(np.float64), actual)
+
+
+def _two_classes(zero: Floats, one: Floats, zeros: Floats, ones: Floats) -> Iterator[ClassCounts]:
+    """The counts of two classes from their hits and members: a miss of one is a prediction of the other."""
+    yield ClassCounts(zero, zero + (ones - one), zeros)
+    yield ClassCounts(one, one + (zeros - zero), ones)
+
+
+# -- shares of one class --------------------------------------------------------------------------------
+
+# Numerator and denominator of a score of one class; the first is 0 where the second is.
+Share = Callable[[ClassCounts], tuple[Floats, Floats]]
+
+
+def precision(c: ClassCounts) -> tuple[Floats, Floats]:
+    """Hits over predictions."""
+    return c.hits, c.predicted
+
+
+def recall(c: ClassCounts) -> tuple[Floats, Floats]:
+    """Hits over members."""
+    return c.hits, c.actual
+
+
+def jaccard(c: ClassCounts) -> tuple[Floats, Floats]:
+    """Hits over what is predicted or a member."""
+    return c.hits, c.predicted + c.actual - c.hits
+
+
+def fbeta(beta: float) -> Share:
+    """(1 + beta^2) hits / (beta^2 members + predictions), van Rijsbergen's F (1979)."""
+    # Whole numbers where beta or its inverse is one, so that equal scores are equal floats.
+    members, predictions = (beta**2, 1.0) if beta >= 1 else (1.0, beta**-2)
+    return lambda c: ((members + predictions) * c.hits, members * c.actual + predictions * c.predicted)
+
+
+def _defined(share: tuple[Floats, Floats], where: Array) -> tuple[Floats, Floats]:
+    """The share with a denominator of zero exactly where it is not defined; elsewhere 0 / 0 counts as 0."""
+    part, whole = share
+    return part, np.where(where, np.where(whole == 0, 1.0, whole), 0.0)
+
+
+def one_class(share: Share, code: int) -> ClassMetric:
+    """The share of one of two classes, such as the precision of the positive one; NaN unless it has weight."""
+
+    def metric(classes: Iterator[ClassCounts]) -> Floats:
+        c = tuple(classes)[code]
+        return ratio(*_defined(share(c), c.actual > 0))
+
+    return metric
+
+
+def macro(share: Share) -> ClassMetric:
+    """The mean share of the classes that have weight or are predicted."""
+
+    def metric(classes: Iterator[ClassCounts]) -> Floats:
+        shares = [_defined(share(c), c.predicted + c.actual > 0) for c in classes]
+        return mean_ratio(*zip(*shares, strict=True))
+
+    return metric
+
+
+def weighted(share: Share) -> ClassMetric:
+    """The mean share of the classes, each weighted by its number of members."""
+
+    def metric(classes: Iterator[ClassCounts]) -> Floats:
+        top, members = np.zeros(()), np.zeros(())
+        for c in classes:
+            part, whole = _defined(share(c), np.ones((), dtype=bool))
+            top, members = top + c.actual * (part / whole), members + c.actual
+        return ratio(top, members)
+
+    return metric
+
+
+def micro(share: Share) -> ClassMetric:
+    """The share of all classes taken together."""
+
+    def metric(classes: Iterator[ClassCounts]) -> Floats:
+        parts, wholes = zip(*map(share, classes), strict=True)
+        return ratio(sum(parts, np.zeros(())), sum(wholes, np.zeros(())))
+
+    return metric
+
+
+def balanced_accuracy(classes: Iterator[ClassCounts]) -> Floats:
+    """Mean recall of the classes that have weight."""
+    return mean_ratio(*zip(*map(recall, classes), strict=True))
+
+
+# -- agreement of all classes ---------------------------------------------------------------------------
+
+
+def _sums(classes: Iterator[ClassCounts]) -> tuple[Floats, ...]:
+    """Sums over classes: hits, members, predictions times members, squared predictions, squared members."""
+    out: tuple[Floats, ...] = (np.zeros(()),) * 5
+    for c in classes:
+        terms = (c.hits, c.actual, c.predicted * c.actual, c.predicted**2, c.actual**2)
+        out = tuple(one + other for one, other in zip(out, terms, strict=True))
+    return out
+
+
+def mcc(classes: Iterator[ClassCounts]) -> Floats:
+    """Correlation of true and predicted classes (Gorodkin 2004, eq. 8); NaN unless two classes have weight.
+
+    Zero where only one class is predicted.
+    """
+    hits, samples, cross, predicted, actual = _sums(classes)
+    covariance = hits * samples - cross
+    spread, spread_y = samples**2 - predicted, samples**2 - actual
+    # Squared before the division: integers up to 9,741 samples, so that equal correlations are equal floats.
+    square = ratio(covariance**2, np.where(spread > 0, spread, 1) * spread_y)
+    return np.copysign(np.sqrt(square), covariance)
+
+
+def cohen_kappa(classes: Iterator[ClassCounts]) -> Floats:
+    """Agreement beyond chance over the most there can be (Cohen 1960); NaN unless two classes have weight."""
+    hits, samples, cross, _, actual = _sums(classes)
+    square = samples**2
+    return ratio(hits * samples - cross, np.where(square > actual, square - cross, 0.0))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import permutations
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,30 +22,38 @@ _VECTOR = 32
 _PART = 32
 
 
-def lane_counts(weights: Array) -> NDArray[np.signedinteger]:
-    """The weights transposed, (N + 1, lanes), with a row of zeros at the end and zero lanes as padding."""
+def _padded(weights: Array) -> NDArray[np.signedinteger]:
+    """The weights (b, N + 1) with a column of zeros at the end, in one of the two types that compiled kernels know."""
     b, n = weights.shape
-    counts = np.zeros((n + 1, -(-b // _VECTOR) * _VECTOR), dtype=count_type(weights))
-    counts[:n, :b] = weights.T
-    return counts
-
-
-def padded(weights: Array) -> NDArray[np.signedinteger]:
-    """The weights (b, N + 1) with a column of zeros at the end."""
-    b, n = weights.shape
-    counts = np.zeros((b, n + 1), dtype=count_type(weights))
+    counts = np.zeros((b, n + 1), dtype=_count_type(weights))
     counts[:, :n] = weights
     return counts
 
 
-def count_type(weights: Array) -> type[np.int8 | np.int64]:
-    """The smaller of the two types that compiled kernels know which holds the weights."""
+def _count_type(weights: Array) -> type[np.int8 | np.int64]:
     return np.int8 if weights.max(initial=0) <= np.iinfo(np.int8).max else np.int64
 
 
-def sum_type(weights: Array) -> type[np.int32 | np.int64]:
+def _sum_type(weights: Array) -> type[np.int32 | np.int64]:
     """The type in which twice a sum over pairs of rows cannot overflow."""
     return np.int32 if total(weights).max(initial=0) <= INT32_TOTAL else np.int64
+
+
+# Fills the statistics of some configurations, from counts (N + 1, lanes) and in sums of this type.
+Walk = Callable[[slice, Array, np.dtype[Any], Array], None]
+
+
+def _in_lanes(
+    weights: Array, n_configs: int, walk: Walk, lanes: ModuleType, dtype: type[np.float64] | None = None
+) -> Array:
+    """(C, b) statistics by a compiled walk over the rows, which takes the (b, N) weights as lanes of a vector."""
+    b, n = weights.shape
+    counts = np.zeros((n + 1, -(-b // _VECTOR) * _VECTOR), dtype=_count_type(weights))
+    counts[:n, :b] = weights.T
+    sums = np.dtype(_sum_type(weights))
+    out = np.empty((n_configs, counts.shape[1]), dtype=sums if dtype is None else dtype)
+    share_out(lambda own: walk(own, counts, sums, out[own]), n_configs, counts.size * n_configs, lanes.MAX_THREADS)
+    return out[:, :b]
 
 
 class AucKernel:
@@ -52,13 +61,6 @@ class AucKernel:
 
     A tie counts one half. Computed as twice the Mann-Whitney statistic, an integer, over twice the number of
     pairs (Hanley and McNeil 1982); NaN unless both classes have weight.
-
-    Parameters
-    ----------
-    scores
-        (C, N) score of each sample, higher for the positive class.
-    positive
-        (N,) whether the sample is of the positive class.
     """
 
     def __init__(self, scores: Floats, positive: Array) -> None:
@@ -88,7 +90,7 @@ class AucKernel:
         if lanes is None:
             return self._numpy_paired(weights, chosen), self._pairs(weights)
         twice = np.empty(len(weights), dtype=np.int64)
-        lanes.auc_paired(*self._steps, padded(weights), chosen, twice)
+        lanes.auc_paired(*self._steps, _padded(weights), chosen, twice)
         return twice, self._pairs(weights)
 
     def _pairs(self, weights: Array) -> Floats:
@@ -110,18 +112,13 @@ class AucKernel:
         return steps, starts
 
     def _compiled_lanes(self, lanes: ModuleType, weights: Array) -> Array:
-        counts = lane_counts(weights)
-        dtype = sum_type(weights)
-        out = np.empty((self.n_configs, counts.shape[1]), dtype=dtype)
         steps, starts = self._steps
 
-        def walk(configs: slice) -> None:
+        def walk(own: slice, counts: Array, dtype: np.dtype[Any], out: Array) -> None:
             level, statistic = np.empty((2, counts.shape[1]), dtype=dtype)
-            own = starts[configs.start : configs.stop + 1]
-            lanes.auc_lanes(steps, own, counts, level, statistic, out[configs])
+            lanes.auc_lanes(steps, starts[own.start : own.stop + 1], counts, level, statistic, out)
 
-        share_out(walk, self.n_configs, counts.size * self.n_configs, lanes.MAX_THREADS)
-        return out[:, : len(weights)]
+        return _in_lanes(weights, self.n_configs, walk, lanes)
 
     def _split(self, config: int) -> tuple[Array, Array, Array]:
         """Negative rows in score order; for each positive row, how many score lower and how many not higher."""
@@ -132,7 +129,7 @@ class AucKernel:
         return negatives, np.searchsorted(below, above, "left"), np.searchsorted(below, above, "right")
 
     def _numpy_lanes(self, weights: Array) -> Array:
-        counts = np.ascontiguousarray(weights.T, dtype=sum_type(weights))
+        counts = np.ascontiguousarray(weights.T, dtype=_sum_type(weights))
         positives = counts[self._positive]
         out = np.empty((self.n_configs, len(weights)), dtype=counts.dtype)
         for c in range(self.n_configs):
@@ -155,13 +152,6 @@ class AveragePrecisionKernel:
     """Sum over score thresholds of the recall gained times the precision; NaN unless a positive has weight.
 
     Samples of equal score pass a threshold together, and nothing is interpolated, as in scikit-learn.
-
-    Parameters
-    ----------
-    scores
-        (C, N) score of each sample, higher for the positive class.
-    positive
-        (N,) whether the sample is of the positive class.
     """
 
     def __init__(self, scores: Floats, positive: Array) -> None:
@@ -183,22 +173,16 @@ class AveragePrecisionKernel:
             sums = np.array([self._numpy_sums(w, c)[0] for w, c in zip(columns, chosen, strict=True)])
         else:
             sums = np.empty(len(weights))
-            lanes.precision_paired(self._walks, padded(weights), chosen, sums)
+            lanes.precision_paired(self._walks, _padded(weights), chosen, sums)
         return ratio(sums, total(weights[:, self._positive]))
 
     def _compiled_lanes(self, lanes: ModuleType, weights: Array) -> Floats:
-        counts = lane_counts(weights)
-        dtype = sum_type(weights)
-        out = np.empty((self.n_configs, counts.shape[1]))
-
-        def walk(configs: slice) -> None:
+        def walk(own: slice, counts: Array, dtype: np.dtype[Any], out: Array) -> None:
             negatives, positives, recalled = np.empty((3, counts.shape[1]), dtype=dtype)
             statistic = np.empty(counts.shape[1])
-            walks = self._walks[configs]
-            lanes.precision_lanes(walks, counts, negatives, positives, recalled, statistic, out[configs])
+            lanes.precision_lanes(self._walks[own], counts, negatives, positives, recalled, statistic, out)
 
-        share_out(walk, self.n_configs, counts.size * self.n_configs, lanes.MAX_THREADS)
-        return out[:, : len(weights)]
+        return _in_lanes(weights, self.n_configs, walk, lanes, np.float64)
 
     def _numpy_lanes(self, weights: Array) -> Floats:
         out = np.empty((self.n_configs, len(weights)))
@@ -235,14 +219,9 @@ def _precision_walks(scores: Floats, positive: NDArray[np.bool_]) -> NDArray[np.
 
 
 class MeanAucKernel:
-    """Mean of binary areas, each on some of the samples; NaN where one of them is undefined.
+    """Mean of binary areas, each on the rows given with it; NaN where one of them is undefined.
 
-    Parameters
-    ----------
-    parts
-        Kernels of the areas, each with the rows (N,) it is about.
-    shares
-        For a weighted mean the rows (N,) whose total is the weight of each area; otherwise all count the same.
+    For a weighted mean, the weight of each area is the total of the rows in `shares`.
     """
 
     def __init__(
@@ -297,7 +276,6 @@ def one_vs_one(predictions: Floats, y: Array, weighted: bool = False) -> MeanAuc
 
 # -- concordance of survival times ----------------------------------------------------------------------
 
-
 # Largest number of (event, sample) pairs that the numpy path holds at once.
 _CHUNK = 2**22
 
@@ -307,13 +285,6 @@ class ConcordanceKernel:
 
     A pair is comparable if one sample's event was seen to come first: at an earlier time, or at the time at
     which the other was censored. Equal risks count one half. NaN where no pair is comparable.
-
-    Parameters
-    ----------
-    risk
-        (C, N) predicted risk, higher for an earlier event.
-    time, event
-        (N,) time of the event or of censoring, and which it was.
     """
 
     def __init__(self, risk: Floats, time: Floats, event: NDArray[np.bool_]) -> None:
@@ -347,17 +318,13 @@ class ConcordanceKernel:
         lanes = compiling.load("lanes")
         if lanes is None:
             return np.array([self._numpy(weights.astype(np.float64), np.abs(r)) for r in ranks])
-        counts = lane_counts(weights)
-        dtype = sum_type(weights)
         height = np.abs(ranks).max(initial=0) + 1
-        out = np.empty((len(ranks), counts.shape[1]), dtype=dtype)
 
-        def walk(configs: slice) -> None:
+        def walk(own: slice, counts: Array, dtype: np.dtype[Any], out: Array) -> None:
             tree = np.empty((height, counts.shape[1]), dtype=dtype)
-            lanes.concordance_lanes(ranks[configs], self._walk, counts, tree, np.empty_like(tree[0]), out[configs])
+            lanes.concordance_lanes(ranks[own], self._walk, counts, tree, np.empty_like(tree[0]), out)
 
-        share_out(walk, len(ranks), counts.size * len(ranks), lanes.MAX_THREADS)
-        return out[:, : len(weights)]
+        return _in_lanes(weights, len(ranks), walk, lanes)
 
     def _numpy(self, weights: Floats, ranks: Array) -> Floats:
         """(b,) the same for one configuration, over all pairs of an event and a sample."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import factorial, prod
 from typing import Literal, NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .kernels import RELATIVE_TIE, Floats
+from .pvalues import normal_quantile, normal_tails
 from .sequential import Ranks, ranks
 
 ZeroMethod = Literal["wilcox", "pratt", "zsplit"]
@@ -69,13 +69,6 @@ def rank_error(n: int, k: int) -> float:
     return float(np.sqrt(k * (k + 1) / (6 * n)))
 
 
-def normal_pvalues(z: Floats) -> Floats:
-    """Two-sided p values of standard normal statistics."""
-    from scipy.special import ndtr
-
-    return np.asarray(2 * ndtr(-np.abs(z)))
-
-
 def nemenyi_pvalues(z: Floats, k: int) -> Floats:
     """p values of the largest of all differences of k mean ranks: the studentized range at sqrt(2) z, infinite df."""
     from scipy.stats import studentized_range
@@ -92,9 +85,7 @@ def nemenyi_quantile(alpha: float, k: int) -> float:
 
 def bonferroni_dunn_quantile(alpha: float, k: int) -> float:
     """q_alpha of the critical difference for k - 1 comparisons with a control (Demsar 2006, Table 5 b)."""
-    from scipy.special import ndtri
-
-    return float(-ndtri(alpha / (2 * (k - 1))))
+    return -normal_quantile(alpha / (2 * (k - 1)))
 
 
 def runs_not_told_apart(different: NDArray[np.bool_]) -> list[tuple[int, int]]:
@@ -168,7 +159,7 @@ def signed_rank_asymptotic(found: SignedRanks, correction: bool) -> float:
     if found.variance == 0:
         return 1.0
     distance = max(abs(found.plus - found.mean) - 0.5 * correction, 0.0)
-    return float(normal_pvalues(np.array([distance / np.sqrt(found.variance)]))[0])
+    return float(normal_tails(np.array([distance / np.sqrt(found.variance)])).two_sided[0])
 
 
 def signed_rank_exact(found: SignedRanks) -> float:
@@ -195,8 +186,8 @@ def subset_sums(values: NDArray[np.intp]) -> Floats:
 def walsh_average(ordered: Floats, place: int) -> float:
     """The one at this place, from 0, among the sorted means of all pairs of sorted values, each paired with itself too.
 
-    The n (n + 1) / 2 means are never made: those with one value ascend along the others, and every step leaves out at least a
-    quarter of what is left by a weighted median of the rows' middles (Johnson and Mizoguchi 1978).
+    The n (n + 1) / 2 means are never computed: the means with one value ascend along the others, and each step drops at least
+    a quarter of what is left, by a weighted median of the rows' middles (Johnson and Mizoguchi 1978).
     """
     one = np.asarray(ordered)
     first, last = np.arange(len(ordered)), np.full(len(ordered), len(ordered))
@@ -208,11 +199,11 @@ def walsh_average(ordered: Floats, place: int) -> float:
         order = np.argsort(middles)
         weight = np.cumsum((last - first)[order])
         pivot = float(middles[order[np.searchsorted(weight, weight[-1] / 2)]])
-        below = _first_where(lambda means: means >= pivot, one, ordered, first, last)  # noqa: B023  # called at once
+        below = _first_where(np.greater_equal, pivot, one, ordered, first, last)
         if place < passed + int(np.sum(below - first)):
             last = below
             continue
-        above = _first_where(lambda means: means > pivot, one, ordered, below, last)  # noqa: B023  # called at once
+        above = _first_where(np.greater, pivot, one, ordered, below, last)
         if place < passed + int(np.sum(above - first)):
             return pivot
         passed += int(np.sum(above - first))
@@ -220,17 +211,13 @@ def walsh_average(ordered: Floats, place: int) -> float:
 
 
 def _first_where(
-    holds: Callable[[Floats], NDArray[np.bool_]],
-    one: Floats,
-    other: Floats,
-    low: NDArray[np.intp],
-    high: NDArray[np.intp],
+    holds: np.ufunc, pivot: float, one: Floats, other: Floats, low: NDArray[np.intp], high: NDArray[np.intp]
 ) -> NDArray[np.intp]:
-    """For every one the first position in low .. high for whose mean with it the condition `holds`, by halving."""
+    """For each one the first position in low .. high whose mean with it `holds` against the pivot, by halving."""
     for _ in range(int(np.max(high - low)).bit_length()):
         middle = (low + high) // 2
         open_ = low < high
-        held = holds((one + other[np.minimum(middle, len(other) - 1)]) / 2)
+        held = holds((one + other[np.minimum(middle, len(other) - 1)]) / 2, pivot)
         low, high = np.where(open_ & ~held, middle + 1, low), np.where(open_ & held, middle, high)
     return low
 
@@ -258,10 +245,8 @@ def walsh_interval(difference: Floats, level: float) -> tuple[float, float] | No
     if n <= EXACT_INTERVAL:
         c = _outside(np.cumsum(subset_sums(np.arange(1, n + 1))), level)
     else:
-        from scipy.special import ndtri
-
         spread = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-        c = int(np.floor(n * (n + 1) / 4 + ndtri((1 - level) / 2) * spread + 0.5))
+        c = int(np.floor(n * (n + 1) / 4 + normal_quantile((1 - level) / 2) * spread + 0.5))
     if c <= 0:
         return None
     ordered = np.sort(difference)

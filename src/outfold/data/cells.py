@@ -1,0 +1,145 @@
+"""What cells may hold: their states, the responses of models, and the checks of both."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exceptions import InputError, got, invalid
+from .splitting import NOT_HELD_OUT
+
+if TYPE_CHECKING:
+    from .predictions import Predictions
+
+Response = Literal["label", "score", "proba", "value", "risk", "pointwise"]
+RESPONSES: tuple[str, ...] = get_args(Response)
+MEANING = {
+    "label": "class labels",
+    "score": "scores",
+    "proba": "class probabilities",
+    "value": "predicted values",
+    "risk": "risk scores",
+    "pointwise": "per-sample scores",
+}
+
+
+class State(IntEnum):
+    """What is known of a cell (configuration, repeat, fold).
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> [state.name for state in of.State]
+    ['PENDING', 'DONE', 'DROPPED', 'FAILED']
+    """
+
+    PENDING = 0
+    DONE = 1
+    DROPPED = 2
+    FAILED = 3
+
+
+def cell_mask(folds: NDArray[np.int32], cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(R, C, N) True where the cell that holds out sample i in repeat r is marked in `cells` (C, R, F)."""
+    c, r, _ = cells.shape
+    out = np.zeros((r, c, folds.shape[0]), dtype=bool)
+    for repeat in range(r):
+        held = folds[:, repeat] >= 0
+        out[repeat][:, held] = cells[:, repeat, folds[held, repeat]]
+    return out
+
+
+def inner_folds(folds: NDArray[np.int32], n_folds: int) -> NDArray[np.int32]:
+    """Folds of the block ``inner``: repeat r * K + k is the inner CV of outer fold k, whose samples are left out."""
+    columns = [np.where(column == k, NOT_HELD_OUT, column) for column in folds.T for k in range(n_folds)]
+    return np.stack(columns, axis=1).astype(np.int32)
+
+
+def cut_labels(values: NDArray[Any], several: bool, threshold: float | None) -> NDArray[np.intp]:
+    """Class codes by the cut: the largest of `several` columns, or what lies above the threshold."""
+    if several:
+        return np.asarray(np.argmax(np.nan_to_num(values, nan=-np.inf), axis=-1), dtype=np.intp)
+    # predict() of scikit-learn gives the first class on the boundary, hence the strict comparison.
+    return np.asarray(values > threshold).astype(np.intp)
+
+
+def own_labels(oof: Predictions, labels: NDArray[Any]) -> NDArray[np.intp] | None:
+    """The models' own labels, completed by the cut where they are not known; None where they are the cut."""
+    if oof.response not in ("score", "proba") or labels.shape != oof.data.shape[:3]:
+        needed = f"must go with scores or probabilities and have shape {oof.data.shape[:3]}"
+        raise invalid("labels", needed, f"these have shape {labels.shape} and go with {MEANING[oof.response]}")
+    done = cell_mask(oof.folds, oof.state == State.DONE)
+    unknown = done & (labels < 0)
+    cut = oof.cut()
+    if cut is None and unknown.any():
+        raise invalid("labels", "of scores without a threshold must be given for every cell that is done")
+    if cut is not None and not np.any(done & ~unknown & (labels != cut)):
+        return None
+    out = np.where(done, labels, -1).astype(np.intp)
+    if cut is not None:
+        out[unknown] = cut[unknown]
+    assert oof.target.classes is not None
+    if out.max(initial=-1) >= len(oof.target.classes):
+        raise invalid("labels", f"must be class codes below {len(oof.target.classes)}", f"the largest is {out.max()}")
+    return out
+
+
+def check_all(oof: Predictions) -> None:
+    """Refuse parts that do not fit together, and done cells without usable numbers."""
+    n, c, r = len(oof.target), len(oof.configs), oof.folds.shape[1]
+    if oof.data.shape[:3] != (r, c, n):
+        raise InputError(
+            f"{n} labels, {c} configurations and {r} repeats need predictions of shape ({n}, {c}, {r}); "
+            f"these have {tuple(np.swapaxes(oof.data, 0, 2).shape)}."
+        )
+    if oof.response not in RESPONSES:
+        raise invalid("response", f"must be one of {', '.join(RESPONSES)}", got(oof.response))
+    if c == 0:
+        raise InputError("there is no configuration; at least one is needed.")
+    if len(set(oof.configs)) < c:
+        twice = min(name for name, n in Counter(oof.configs).items() if n > 1)
+        raise InputError(
+            f"configuration names must differ; {twice!r} occurs more than once", remedy="Rename one of them."
+        )
+    for name in ("groups", "samples"):
+        values = getattr(oof, name)
+        if values is not None and len(values) != n:
+            raise invalid(name, f"must have one entry for each of the {n} samples", f"it has {len(values)}")
+    if oof.samples is not None and len(set(oof.samples.tolist())) < n:
+        raise invalid("samples", "must all differ", "at least one name occurs twice")
+    _check_values(oof)
+
+
+def _check_values(oof: Predictions) -> None:
+    """Every done cell holds usable numbers; the other cells hold none."""
+    done = cell_mask(oof.folds, oof.state == State.DONE)
+    values = oof.data if oof.data.ndim == 3 else oof.data[..., 0]
+    ok = (values >= 0) if oof.response == "label" else np.isfinite(oof.data if oof.data.ndim == 3 else oof.data.sum(-1))
+    bad = done & ~ok
+    if bad.any():
+        repeat, config, sample = (int(i[0]) for i in np.nonzero(bad))
+        raise InputError(
+            f"{int(bad.sum())} predictions are NaN or infinite, the first for sample {oof.samples[sample]!s} by "  # type: ignore[index]
+            f"{oof.configs[config]!r} in repeat {repeat}",
+            remedy="Repair them, or mask whole cells (numpy.ma) to say they were not run.",
+        )
+    if oof.response == "proba":
+        check_probabilities(oof.data, done)
+    if oof.response in ("score", "proba", "label") and oof.target.classes is None:
+        argument = f"response={oof.response!r}"
+        raise invalid(argument, "needs class labels", f"y holds {oof.target.task} targets", "Use `response='value'`.")
+
+
+def check_probabilities(data: NDArray[Any], done: NDArray[np.bool_]) -> None:
+    """Refuse what cannot be probabilities."""
+    held = data[done]
+    if held.size and (held.min() < -1e-9 or held.max() > 1 + 1e-9):
+        problem = f"probabilities must lie in [0, 1]; these go from {held.min():.4g} to {held.max():.4g}"
+        raise InputError(problem, remedy="Use `response='score'` for decision values.")
+    if data.ndim == 4 and held.size and np.abs(held.sum(-1) - 1).max() > 1e-4:
+        problem = "the class probabilities of a sample must sum to 1; they do not"
+        raise InputError(problem, remedy="Use `response='score'` for other scores.")
