@@ -403,23 +403,19 @@ class Dispatcher:
         """Fit one configuration with nothing beside it: if the process ends again, this fit is the reason."""
         start, executor, (template,) = perf_counter(), schedule.executor, batch.templates
         position = [other.name for other in executor.templates].index(template.name)
-        task = self._task(executor, batch.holdout, batch.splits, batch.seed, [position])
-        if self._survives(task, schedule):
-            return
-        if not executor.shares(position):
+        attempt, where = executor, (batch.holdout, batch.splits, batch.seed, [position])
+        survived = self._survives(self._task(executor, *where), schedule)
+        if not survived and executor.shares(position):
+            start, attempt = perf_counter(), executor.isolating(position)
+            survived = self._survives(self._task(attempt, *where), schedule)
+        if not survived:
             crashed = FitOutcome(batch.holdout, template.name, None, CRASHED, perf_counter() - start, ())
-            self._take([crashed], schedule, executor.token)
-            return
-        isolated = executor.isolating(position)
-        start, task = perf_counter(), self._task(isolated, batch.holdout, batch.splits, batch.seed, [position])
-        if self._survives(task, schedule):
+            self._take([crashed], schedule, attempt.token)
+        elif attempt is not executor:
             r, k = batch.holdout.cells[0]
             state = self.buffer.blocks[batch.holdout.block].state[self.buffer.position[template.name], r, k]
             if state == State.DONE:  # what it shares with others is to blame
-                schedule.executor = isolated
-        else:
-            crashed = FitOutcome(batch.holdout, template.name, None, CRASHED, perf_counter() - start, ())
-            self._take([crashed], schedule, isolated.token)
+                schedule.executor = attempt
 
     def _survives(self, task: Task, schedule: Schedule) -> bool:
         """Run one task, and say whether the worker lived, or was ended because a fit hung."""

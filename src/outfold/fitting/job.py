@@ -83,7 +83,7 @@ class Options:
     def checked(cls, **given: Any) -> Options:
         """Options from arguments as `collect` takes them."""
         raw = cls(**given)
-        _check_store(raw)
+        _check_values(raw)
         rule = None if raw.drop is None else as_drop_rule(raw.drop)
         if rule is not None and raw.inner:
             raise InputError(
@@ -93,10 +93,14 @@ class Options:
                 remedy="Leave one of them out; bbc needs no inner folds.",
             )
         plan, stop, most = _repeated(as_plan(raw.plan), raw.repeats, raw.stop, raw.max_repeats)
-        _check_blocks(raw, plan)
+        if plan.kind == "three_way" and raw.fresh is None:
+            raise InputError(
+                needed="a three-way plan needs the metric that selects on the validation part",
+                given="give `fresh='accuracy'`, for example",
+                remedy="Without a test part use `Plan.holdout`.",
+            )
         if stop is not None:
             _check_open_end(raw, rule)
-        _check_fits(raw)
         refuse_masked(groups=raw.groups, samples=raw.samples)
         return replace(
             raw,
@@ -155,17 +159,6 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, most: Any) -> tuple[Plan, Sto
     return replace(plan, repeats=1), as_stop(stop), most
 
 
-def _check_blocks(raw: Options, plan: Plan) -> None:
-    if plan.kind == "three_way" and raw.fresh is None:
-        raise InputError(
-            needed="a three-way plan needs the metric that selects on the validation part",
-            given="give `fresh='accuracy'`, for example",
-            remedy="Without a test part use `Plan.holdout`.",
-        )
-    if not (raw.resub is None or isinstance(raw.resub, (bool, np.bool_))):
-        raise invalid("resub", "must be True, False or None (for bootstrap plans only)", got(raw.resub))
-
-
 def _check_open_end(raw: Options, rule: DropRule | None) -> None:
     """Refuse what must know the number of repeats beforehand."""
     if raw.inner or raw.fresh is not None:
@@ -182,24 +175,30 @@ def _check_open_end(raw: Options, rule: DropRule | None) -> None:
         )
 
 
-def _check_store(raw: Options) -> None:
-    if raw.store is not None and not isinstance(raw.store, (str, os.PathLike)):
-        raise invalid("store", "must be the name of a file such as 'run.oof', or None", got(raw.store))
-    if raw.on_error not in ("keep", "raise"):
-        raise InputError(argument="on_error", needed="must be 'keep' or 'raise'", given=got(raw.on_error))
-
-
-def _check_fits(raw: Options) -> None:
-    if raw.timeout is not None and not (_is_number(raw.timeout, Real) and 0 < raw.timeout < np.inf):
-        raise invalid("timeout", "must be a number of seconds above 0, or None for no limit", got(raw.timeout))
-    if not (_is_number(raw.threads, Integral) and raw.threads >= 1):
-        raise InputError(argument="threads", needed="must be a whole number from 1", given=got(raw.threads))
-    if raw.task is not None and raw.task not in get_args(Kind):
-        raise invalid("task", f"must be {', '.join(map(repr, get_args(Kind)))} or None", got(raw.task))
-    if raw.share is not False and raw.share not in ("exact", "close"):
-        raise InputError(argument="share", needed="must be 'exact', 'close' or False", given=got(raw.share))
-    if not isinstance(raw.share_check, bool):
-        raise InputError(argument="share_check", needed="must be True or False", given=got(raw.share_check))
+def _check_values(raw: Options) -> None:
+    kinds, shares = get_args(Kind), ("exact", "close")
+    checks = {
+        "store": (
+            raw.store is None or isinstance(raw.store, (str, os.PathLike)),
+            "the name of a file such as 'run.oof', or None",
+        ),
+        "on_error": (raw.on_error in ("keep", "raise"), "'keep' or 'raise'"),
+        "resub": (
+            raw.resub is None or isinstance(raw.resub, (bool, np.bool_)),
+            "True, False or None (for bootstrap plans only)",
+        ),
+        "timeout": (
+            raw.timeout is None or (_is_number(raw.timeout, Real) and 0 < raw.timeout < np.inf),
+            "a number of seconds above 0, or None for no limit",
+        ),
+        "threads": (_is_number(raw.threads, Integral) and raw.threads >= 1, "a whole number from 1"),
+        "task": (raw.task is None or raw.task in kinds, f"{', '.join(map(repr, kinds))} or None"),
+        "share": (raw.share is False or raw.share in shares, "'exact', 'close' or False"),
+        "share_check": (isinstance(raw.share_check, bool), "True or False"),
+    }
+    for name, (good, needed) in checks.items():
+        if not good:
+            raise invalid(name, f"must be {needed}", got(getattr(raw, name)))
 
 
 def _as_seed(rng: Any) -> int:
@@ -440,30 +439,18 @@ def _further_blocks(options: Options, splits: Splits, target: Target) -> dict[st
 
 def _inner_splits(splits: Splits, target: Target) -> Splits:
     """The inner folds of nested cross-validation: repeat r * K + k leaves out outer fold k."""
-    plan = splits.plan
+    plan, bbc = splits.plan, "or estimate with bbc."
+    needed, given, remedy = "", f"this plan is {plan}", ""
+    counts = np.bincount(target.y) if plan.stratify and target.classes is not None else None
     if splits.train is not None or plan.kind in ("holdout", "loo"):
-        raise NeedError(
-            argument="inner=True",
-            needed="needs K folds that are trained on all other samples",
-            given=f"this plan is {plan}",
-            remedy="Use `Plan(folds=10)`, or estimate with bbc.",
-        )
-    if splits.n_folds < 3:
-        raise NeedError(
-            argument="inner=True",
-            needed="needs at least 3 folds",
-            given=f"this plan is {plan}",
-            remedy="Use `Plan(folds=3)` or more.",
-        )
-    if plan.stratify and target.classes is not None:
-        counts = np.bincount(target.y)
-        if counts.min() < 3:
-            raise NeedError(
-                argument="inner=True",
-                needed="needs at least 3 members of every class",
-                given=f"class {target.classes[int(counts.argmin())]!s} has {counts.min()}",
-                remedy="Join it with another class, or estimate with bbc.",
-            )
+        needed, remedy = "K folds that are trained on all other samples", f"Use `Plan(folds=10)`, {bbc}"
+    elif splits.n_folds < 3:
+        needed, remedy = "at least 3 folds", "Use `Plan(folds=3)` or more."
+    elif target.classes is not None and counts is not None and counts.min() < 3:
+        needed, remedy = "at least 3 members of every class", f"Join it with another class, {bbc}"
+        given = f"class {target.classes[int(counts.argmin())]!s} has {counts.min()}"
+    if needed:
+        raise NeedError(argument="inner=True", needed=f"needs {needed}", given=given, remedy=remedy)
     folds = inner_folds(splits.folds, splits.n_folds)
     return Splits(replace(plan, kind="given", repeats=folds.shape[1]), folds)
 

@@ -7,10 +7,9 @@ their results and messages are always those of separate fits.
 from __future__ import annotations
 
 import pickle
-import threading
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -47,23 +46,15 @@ _WORTH = 4.0
 
 
 class _Plan(NamedTuple):
-    """What an executor is made of and its successors keep; none of it goes to a worker.
-
-    `disproved` are the groups whose verification failed, `isolated` the configurations that are fitted by themselves.
-    """
+    """What an executor is made of and its successors keep; none of it goes to a worker."""
 
     templates: Sequence[EstimatorTemplate]
     full: SharingPlan
     level: Level
     pool: Pool
     counts: SharingCounts
-    disproved: frozenset[int] = frozenset()
-    isolated: frozenset[int] = frozenset()
-
-    @property
-    def disproved_names(self) -> frozenset[str]:
-        """The configurations that a disproved group was part of."""
-        return frozenset(self.names_with(self.disproved))
+    disproved: frozenset[int] = frozenset()  # groups whose verification failed
+    isolated: frozenset[int] = frozenset()  # configurations that are fitted by themselves
 
     def names_with(self, groups: Collection[int]) -> set[str]:
         """The configurations that these groups are part of."""
@@ -72,13 +63,7 @@ class _Plan(NamedTuple):
 
 
 class SharingExecutor(Executor):
-    """Fits once what configurations have in common.
-
-    Attributes
-    ----------
-    verify
-        Whether to fit a member of each family by itself too, now and then.
-    """
+    """Fits once what configurations have in common; with `verify`, now and then a member of a family by itself too."""
 
     def __init__(self, made_of: _Plan, verify: bool) -> None:
         self._made_of, self.verify, self.token = made_of, verify, new_token()
@@ -109,7 +94,8 @@ class SharingExecutor(Executor):
 
     def fit(self, batch: Batch) -> list[FitOutcome]:
         """Fit the configurations in their order, members of a family at once."""
-        shared = SharedBatch.of(batch, _groups_of(self.token, self._groups), self.verify)
+        groups = _unpacked(self._groups) if isinstance(self._groups, bytes) else self._groups
+        shared = SharedBatch.of(batch, groups, self.verify)
         outcomes: list[FitOutcome] = []
         start, on_the_way = perf_counter(), 0.0
         for unit in _units(batch.templates):
@@ -250,7 +236,11 @@ class SharingExecutor(Executor):
 
     def accepts(self, outcome: FitOutcome, token: str) -> bool:
         """A result of a disproved family does not count, nor what was fitted on rows that it transformed."""
-        return outcome.shared is None or token == self.token or outcome.name not in self._made_of.disproved_names
+        return (
+            outcome.shared is None
+            or token == self.token
+            or outcome.name not in self._made_of.names_with(self._made_of.disproved)
+        )
 
     # -- crashes ----------------------------------------------------------------------------------------
 
@@ -304,22 +294,11 @@ def _packed(groups: Mapping[int, FamilyGroup], pool: Pool) -> bytes:
         ) from error
 
 
-class _LastGroups(threading.local):
-    """The families of the last collection in this thread."""
-
-    token: str | None = None
-    groups: Mapping[int, FamilyGroup] = {}
-
-
-_last = _LastGroups()
-
-
-def _groups_of(token: str, packed: bytes | Mapping[int, FamilyGroup]) -> Mapping[int, FamilyGroup]:
-    if not isinstance(packed, bytes):
-        return packed
-    if _last.token != token:
-        _last.token, _last.groups = token, pickle.loads(packed)
-    return _last.groups
+@lru_cache(maxsize=1)
+def _unpacked(packed: bytes) -> Mapping[int, FamilyGroup]:
+    """The families of the last collection in this process."""
+    groups: Mapping[int, FamilyGroup] = pickle.loads(packed)
+    return groups
 
 
 def _units(templates: Sequence[Any]) -> Iterator[list[SharingTemplate]]:
@@ -404,7 +383,9 @@ class _FamilyFit:
 
     def _models(self) -> list[_FamilyModel]:
         whole = self.family.whole
-        members = sorted(self.batch.members[self.group], key=_position) if whole else list(self.unit)
+        members = (
+            sorted(self.batch.members[self.group], key=lambda t: t.shared_path.position) if whole else list(self.unit)
+        )
         fitted = self._try(members)
         if fitted is None and not whole and len(members) > 1:
             # One of them may be the reason; what a member predicts must not depend on the others.
@@ -511,7 +492,3 @@ class _FamilyFit:
         shared = outcomes[0].shared
         shared = shared._replace(n_checks=shared.n_checks + 1, failed=(*shared.failed, *failed))
         return [outcomes[0]._replace(shared=shared), *outcomes[1:]]
-
-
-def _position(template: SharingTemplate) -> int:
-    return template.shared_path.position

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ... import formatting
 from ...data.notes import Note
 from ..worker import FitOutcome
-from .family import LEVELS, Family, Level
+from .family import Family, Level
 from .plan import ROOT, FamilyGroup, SharingPlan
 from .transform_cache import FailedVerification, Walk
 
@@ -48,10 +48,7 @@ def family_key(family: Family) -> str:
 
 @dataclass
 class SharingCounts:
-    """Fits that were asked for and fits that were done, of models and of transformers ("steps").
-
-    `node_seconds` are the seconds of each transformer in the tree.
-    """
+    """Fits that were asked for and fits that were done, of models and of transformers ("steps")."""
 
     models: int = 0
     models_done: int = 0
@@ -63,7 +60,7 @@ class SharingCounts:
     levels: dict[str, str] = field(default_factory=dict)
     refused: dict[str, dict[str, str]] = field(default_factory=dict)
     by_group: Counter[int] = field(default_factory=Counter, init=False)
-    node_seconds: dict[int, float] = field(default_factory=dict, init=False)
+    node_seconds: dict[int, float] = field(default_factory=dict, init=False)  # of each transformer in the tree
 
     @classmethod
     def since(cls, before: Mapping[str, Any]) -> SharingCounts:
@@ -92,8 +89,8 @@ class SharingCounts:
             family = groups[shared.group].family
             self.by_family[family.name] += 1
             self.by_group[shared.group] += 1
-            known = self.levels.setdefault(family.name, family.level)
-            self.levels[family.name] = max(known, family.level, key=_looseness)
+            known = self.levels.get(family.name, "exact")
+            self.levels[family.name] = family.level if known == "exact" else known
 
     def refuse(self, failed: FailedVerification, family: Family, groups: Iterable[int]) -> None:
         """A verification failed: what the family gave for these groups is thrown away."""
@@ -122,10 +119,6 @@ class SharingCounts:
             )
             notes.append(Note("OF107", text))
         return tuple(notes)
-
-
-def _looseness(level: str) -> int:
-    return [str(known) for known in LEVELS].index(level)
 
 
 def explain_plan(plan: SharingPlan, level: Level, n_holdouts: int) -> str:
