@@ -27,7 +27,7 @@ from ..select import RuleLike, as_rule, choose
 from ..stability import Stop
 from ..stats.compiling import limit_threads
 from .buffer import ResultBuffer
-from .configs import Configs, as_configs
+from .configs import as_configs
 from .data import as_features, as_labels, digest
 from .dispatcher import Dispatcher, ResultsReopened, paired_holdouts
 from .early_stopping import EarlyStopping
@@ -173,23 +173,11 @@ def collect(
     given = dict(locals())  # all arguments by name: each is an option, except what is fitted and on what
     for name in ("configs", "X", "y"):
         del given[name]
-    named = _as_named(configs)
-    options = Options.checked(**given)
-    job = make_job(named, X, y, options)
+    job = make_job(configs, X, y, Options.checked(**given))
     if explain:
         n_holdouts = len(job.splits.cells) + (len(paired_holdouts(job.splits)) if inner else 0)
         (explain if callable(explain) else print)(job.executor.explain(n_holdouts))
     return run_job(job)
-
-
-def _as_named(configs: Any) -> Configs:
-    """Configurations of which there is at least one."""
-    named = as_configs(configs)
-    if not named:
-        raise InputError(
-            needed="there is no configuration to collect", given="give a grid, a dict of estimators or an estimator"
-        )
-    return named
 
 
 def run_job(job: Job) -> Predictions:
@@ -227,7 +215,9 @@ def run_job(job: Job) -> Predictions:
                 if options.fresh is not None:
                     dispatcher.fit_fresh(options.fresh, options.rule)
         except KeyboardInterrupt as interrupt:
-            interrupt.add_note(_how_to_go_on(options.store, dispatcher.so_far()))
+            so_far, keep = dispatcher.so_far(), "Give store='run.oof' to keep what is finished next time."
+            goes_on = f"{so_far} are in {options.store}; start it again to go on."
+            interrupt.add_note(f"{so_far} were done. {keep}" if options.store is None else goes_on)
             raise
         finally:
             facts = dispatcher.facts() | (stopping.facts() if stopping else {})
@@ -238,12 +228,6 @@ def run_job(job: Job) -> Predictions:
         made["specs"] = {name: text for name, text in made["specs"].items() if name in job.configs}
         oof = begun(buffer.predictions(provenance=made, notes=notes))
         return oof if oof.configs == tuple(job.configs) else oof.sel(list(job.configs))
-
-
-def _how_to_go_on(store: str | Path | None, so_far: str) -> str:
-    if store is None:
-        return f"{so_far} were done. Give store='run.oof' to keep what is finished next time."
-    return f"{so_far} are in {store}; start it again to go on."
 
 
 # -- refit ----------------------------------------------------------------------------------------------
@@ -380,7 +364,7 @@ def collect_trained(
     Each fit is one repeat of the splits: its fold 0 is the test part, its fold 1 the training part. So workers, limits, seeds
     and failed cells are those of `collect`.
     """
-    job = replace(make_job(_as_named(configs), X, y, options), blocks={})
+    job = replace(make_job(configs, X, y, options), blocks={})
     cells, parts = job.splits.cells, stages(job)
     splits = _two_parts(job.splits, [(cell, rows[cell]) for rows in parts for cell in cells])
     both = run_job(replace(job, splits=splits, seeds=tuple(cells) * len(parts)))

@@ -28,7 +28,7 @@ from ..exceptions import InputError, NeedError, got, invalid
 from ..metrics import MetricLike
 from ..select import RuleLike
 from ..stability import Stop, as_stop
-from .configs import Configs
+from .configs import Configs, as_configs
 from .data import Samples, as_features, as_labels, digest, has_rows, refuse_masked, refuse_missing_groups
 from .estimators import EstimatorTemplate, make_templates, one_of_each, plain_text, seed_of
 from .executor import Executor, PlainExecutor
@@ -340,8 +340,12 @@ class Job:
         return (*self.splits.notes, Note("OF103", f"fits gave warnings: {kinds} of {facts['n_fits']:,} fits."))
 
 
-def make_job(configs: Configs, X: Any, y: Any, options: Options) -> Job:
+def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
     """The job for these configurations and samples."""
+    configs = as_configs(configs)
+    if not configs:
+        given = "give a grid, a dict of estimators or an estimator"
+        raise InputError(needed="there is no configuration to collect", given=given)
     refuse_masked(X=X, y=y)
     kind = kind_of(one_of_each(configs), y) if options.task is None else options.task
     target = encode(y, task=kind, positive=options.positive)

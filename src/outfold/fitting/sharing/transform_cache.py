@@ -192,7 +192,7 @@ class Walk:
 
     def take(self, below: TransformedRows, step: PathStep) -> TransformedRows:
         """The rows after one more transformer."""
-        batch = self.batch
+        batch, _ = self.batch, self._estimator  # made first: a library that it imports may draw random numbers
         batch.start_random()
         before = None if batch.seed_globals is None else global_random_state()
         with record_warnings() as names, batch.guard(self.template.name, shared=True):

@@ -265,11 +265,9 @@ class _NeighboursView(View):
     def _certain(self, method: str, X: Any, query: _Query, values: NDArray[Any]) -> NDArray[Any]:
         """The same values, with what no tree could tell as a plain model gives it."""
         rows = self._doubtful(query) if query.tree is None else None
-        return values if rows is None else np.where(_as_column(rows, values), self._plain(method, X), values)
-
-
-def _as_column(rows: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[np.bool_]:
-    return rows if values.ndim == 1 else rows[:, None]
+        if rows is None:
+            return values
+        return np.where(rows if values.ndim == 1 else rows[:, None], self._plain(method, X), values)
 
 
 class _ClassifierView(_NeighboursView):
