@@ -49,12 +49,6 @@ def test_later_requirements_are_not_tested_before_earlier_ones_are_met():
     assert met((), one_test_set())
 
 
-def test_a_remedy_can_depend_on_the_source():
-    need = Requirement("more", lambda source: False, lambda source: f"Add to {source.n_samples}.")
-    with pytest.raises(NeedError, match=r"x needs more; these predictions are one test set. Add to 6"):
-        check_requirements("x", (need,), one_test_set())
-
-
 def test_words_for_tables():
     assert in_words(()) == "any predictions"
     assert in_words(estimate.nested.requirements) == "3 folds or more, the block `inner`"

@@ -11,7 +11,7 @@ import numpy as np
 from . import formatting
 from .arguments import check_choice, check_count
 from .data.plan import Plan
-from .docstrings import fill_with
+from .docstrings import fill_common
 from .drop import Bootstrap, DropRule
 from .exceptions import got, invalid
 from .results import Advice, Optimism
@@ -37,7 +37,7 @@ _FOLDS, _FEWER_FOLDS = 10, 5
 _MOST_SUMMED = 1_000_000
 
 
-@fill_with({})
+@fill_common
 def advise(
     n_samples: int,
     n_configs: int,
@@ -82,9 +82,7 @@ def advise(
         The plan, the method, the number of fits, the expected optimism, and the reasons.
     References: {raschka2018}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> advice = of.advise(80, 150)
     >>> advice.plan, advice.method, advice.fits
     (Plan(4 x 10-fold), 'bbc', 6000)

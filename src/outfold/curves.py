@@ -104,9 +104,7 @@ def learning(
         when repeats are added.
     References: {raschka2018}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
@@ -131,8 +129,8 @@ def learning(
         greater_is_better=found.greater_is_better,
         configs=trained.both.configs,
         n_train=trained.n_train,
-        train=_spread(train),
-        test=_spread(test),
+        train=_line(train),
+        test=_line(test),
         plan=str(trained.splits.plan),
         fingerprint=trained.job.header.fingerprint,
         n_samples=trained.both.n_samples,
@@ -186,9 +184,7 @@ def validation(
         over the folds of a repeat, averaged over repeats, as in that rule. ``curve.oof`` holds the predictions.
     References: {raschka2018}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_iris(return_X_y=True)
@@ -222,8 +218,8 @@ def validation(
         param=param,
         values=tuple(values),
         configs=tuple(configs),
-        train=_with_errors(train[:, 0], repeats),
-        test=_with_errors(test[:, 0], repeats),
+        train=_line(train[:, 0], repeats),
+        test=_line(test[:, 0], repeats),
         best=choose(scoring).index,
         one_standard_error=_simplest(scoring, dict(zip(configs, values, strict=True)), simpler, repeats),
         oof=oof,
@@ -251,14 +247,11 @@ def _scores(
     return found, np.ascontiguousarray(train), np.ascontiguousarray(test)
 
 
-def _spread(values: NDArray[np.float64]) -> CurveLine:
+def _line(values: NDArray[np.float64], repeats: NDArray[np.intp] | None = None) -> CurveLine:
+    """The mean with a band of one standard deviation, or of one standard error where the repeats are given."""
     mean, sd = _moments(values)
-    return CurveLine(values, mean, mean - sd, mean + sd)
-
-
-def _with_errors(values: NDArray[np.float64], repeats: NDArray[np.intp]) -> CurveLine:
-    mean, se = _moments(values)[0], standard_errors(values, repeats)
-    return CurveLine(values, mean, mean - se, mean + se)
+    half = sd if repeats is None else standard_errors(values, repeats)
+    return CurveLine(values, mean, mean - half, mean + half)
 
 
 def _moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -319,11 +312,8 @@ def _wanted(sizes: Any, smallest: int, least: int, plan: str) -> list[float]:
     shares = given.dtype.kind == "f"
     if shares and not (np.all(given > 0) and np.all(given <= 1)):
         wrong = given[~((given > 0) & (given <= 1))][0]
-        raise InputError(
-            needed="a share of the training part lies above 0 and is at most 1.0",
-            given=f"got {wrong:g}",
-            remedy="Whole numbers are numbers of samples.",
-        )
+        needed = "a share of the training part lies above 0 and is at most 1.0"
+        raise InputError(needed=needed, given=f"got {wrong:g}", remedy="Whole numbers are numbers of samples.")
     if not shares and given.max() > smallest:
         raise InputError(
             needed=f"a size of {formatting.count(int(given.max()), 'sample')} is larger than the smallest training part, "
@@ -341,15 +331,7 @@ def _wanted(sizes: Any, smallest: int, least: int, plan: str) -> list[float]:
 
 
 class _Queue:
-    """The training rows of a cell in the order in which they join.
-
-    Attributes
-    ----------
-    n
-        All of them.
-    least
-        The fewest that can be trained on: one of every class.
-    """
+    """The training rows of a cell in the order in which they join; `least` is the fewest that can be trained on."""
 
     def __init__(self, rows: Rows, ends: NDArray[np.intp], first: int) -> None:
         self._rows, self._ends, self._first = rows, ends, first

@@ -19,6 +19,8 @@ COMMON = {
         "rng : int, Generator, SeedSequence or None\n"
         "    Seed of the draws. The same int gives the same result; None draws a new seed."
     ),
+    "outfold": ">>> import outfold as of",
+    "numpy_outfold": ">>> import numpy as np, outfold as of",
     "n_resamples": "n_resamples : int\n    Number of random draws.",
     "oof": "oof : Predictions\n    Predictions of `collect`, `load` or `from_arrays`, of all configurations that were tried.",
     "metric": (

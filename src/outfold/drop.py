@@ -37,6 +37,7 @@ __all__ = ["Bootstrap", "Drop", "DropRule", "Friedman", "Hoeffding", "Sequential
 _DROP_STREAM = 0xD209
 
 
+@fill_common
 class Drop(NamedTuple):
     """A configuration to fit no more.
 
@@ -49,9 +50,7 @@ class Drop(NamedTuple):
     compared_with : str
         The best configuration at that time; empty where the rule compared with none.
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.drop.Drop("tree", 0.995, "logit").config
     'tree'
     """
@@ -61,12 +60,11 @@ class Drop(NamedTuple):
     compared_with: str
 
 
+@fill_common
 class DropRule:
     """What drop rules have in common. A rule drops neither the current best nor all configurations.
 
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
+    Examples: {numpy_outfold}
     >>> correct = np.random.default_rng(0).random((80, 2)) < [0.9, 0.3]
     >>> oof = of.from_arrays(None, correct, response="pointwise")
     >>> of.drop.Bootstrap().test(oof, repeat=0, fold=0, seed=0)
@@ -128,9 +126,7 @@ class Bootstrap(DropRule):
     {n_resamples, task_metric}
     References: {tsamardinos2018}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.drop.Bootstrap(threshold=0.95)
     Bootstrap(threshold=0.95, min_predictions=50, n_resamples=1000, metric=None)
     """
@@ -180,9 +176,7 @@ class Hoeffding(DropRule):
         A mean of values within known bounds, such as ``"accuracy"`` or ``"brier"``; the default metric of the task where None.
     References: {maron1994}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.drop.Hoeffding(metric="accuracy")
     Hoeffding(delta=0.05, min_predictions=50, metric='accuracy')
     """
@@ -199,12 +193,9 @@ class Hoeffding(DropRule):
         """Refuse metrics without known bounds."""
         found, _ = bind(oof, self._metric(oof))
         if not (found.pointwise and np.all(np.isfinite(found.bounds))):
-            raise invalid(
-                "Hoeffding",
-                "needs a mean of values within known bounds, such as accuracy or brier",
-                f"{found.name} is {'unbounded' if found.pointwise else 'not a mean of values'}",
-                "Use `Hoeffding(metric='accuracy')` or `Bootstrap()`.",
-            )
+            needed = "needs a mean of values within known bounds, such as accuracy or brier"
+            given = f"{found.name} is {'unbounded' if found.pointwise else 'not a mean of values'}"
+            raise invalid("Hoeffding", needed, given, "Use `Hoeffding(metric='accuracy')` or `Bootstrap()`.")
 
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
         self.check(scoring.oof)
@@ -237,9 +228,7 @@ class Friedman(DropRule):
         What is ranked within each fold; a fold in which it is undefined is left out. The default metric of the task where None.
     References: {birattari2002}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.drop.Friedman(alpha=0.01)
     Friedman(alpha=0.01, min_folds=5, metric=None)
     """
@@ -293,9 +282,7 @@ class Sequential(DropRule):
         A mean of per-sample values, such as ``"accuracy"`` or ``"mse"``; the default metric of the task where None.
     References: {krueger2015}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.drop.Sequential(steps=20)
     Sequential(alpha=0.01, beta=0.1, similarity=0.05, steps=20, metric=None)
     """
@@ -319,23 +306,16 @@ class Sequential(DropRule):
         """Refuse plans with too few folds, and metrics that are not means."""
         found, _ = bind(oof, self._metric(oof))
         if not found.pointwise:
-            raise invalid(
-                "Sequential",
-                "needs a mean of per-sample values, such as accuracy or mse",
-                f"{found.name} is none",
-                "Use `Sequential(metric='accuracy')` or `Bootstrap()`.",
-            )
+            needed = "needs a mean of per-sample values, such as accuracy or mse"
+            remedy = "Use `Sequential(metric='accuracy')` or `Bootstrap()`."
+            raise invalid("Sequential", needed, f"{found.name} is none", remedy)
         self._check_steps(self._steps(oof))
 
     def _check_steps(self, steps: int) -> None:
         least = sequential.least_steps(self.alpha, self.beta)
         if steps < least:
-            raise invalid(
-                "Sequential",
-                f"needs at least {least} folds in all at these errors",
-                f"there are {steps}",
-                "Use more repeats, or `Bootstrap()`.",
-            )
+            needed = f"needs at least {least} folds in all at these errors"
+            raise invalid("Sequential", needed, f"there are {steps}", "Use more repeats, or `Bootstrap()`.")
 
     def _steps(self, oof: Predictions) -> int:
         return oof.plan.repeats * oof.n_folds if self.steps is None else self.steps

@@ -16,7 +16,7 @@ range of a metric: one beyond it says that the normal distribution is far off.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,7 @@ from .arguments import RngLike, as_seed, check_confidence_level, check_count, is
 from .data.splitting import group_codes
 from .docstrings import fill_with
 from .exceptions import InputError, got, invalid
+from .requirements import Requirement, Requirements, check_requirements
 from .results import Interval
 from .stats import intervals as _kernels
 from .stats import roc_curves as _areas
@@ -69,9 +70,6 @@ _document = fill_with(
 )
 
 
-# ---------------------------------------------------------------------------------- counts
-
-
 @_document
 def normal(k: int, n: int, *, confidence_level: float = 0.95) -> Interval:
     """Share k / n plus and minus z sqrt(p (1 - p) / n): too narrow for few samples, or for shares near 0 or 1.
@@ -79,9 +77,7 @@ def normal(k: int, n: int, *, confidence_level: float = 0.95) -> Interval:
     Parameters: {counts, confidence_level}
     Returns: {interval}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> low, high = of.intervals.normal(92, 100)
     >>> print(f"{low:.3f} to {high:.3f}")
     0.867 to 0.973
@@ -99,9 +95,7 @@ def wilson(k: int, n: int, *, confidence_level: float = 0.95) -> Interval:
     Returns: {interval}
     References: {wilson1927}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> low, high = of.intervals.wilson(92, 100)
     >>> print(f"{low:.4f} to {high:.4f}")
     0.8500 to 0.9589
@@ -118,9 +112,7 @@ def clopper_pearson(k: int, n: int, *, confidence_level: float = 0.95) -> Interv
     Returns: {interval}
     References: {clopper1934}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> low, high = of.intervals.clopper_pearson(92, 100)
     >>> print(f"{low:.3f} to {high:.3f}")
     0.848 to 0.965
@@ -136,9 +128,6 @@ def _counts(k: Any, n: Any) -> tuple[int, int]:
     return k, n
 
 
-# ---------------------------------------------------------------------------------- values of samples
-
-
 @_document
 def t(values: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
     """Mean of independent values plus and minus t_{n-1} S / sqrt(n).
@@ -151,9 +140,7 @@ def t(values: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
     {confidence_level}
     Returns: {interval}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> low, high = of.intervals.t([0.2, 0.5, 0.1, 0.4, 0.3])
     >>> print(f"{low:.3f} to {high:.3f}")
     0.104 to 0.496
@@ -179,9 +166,7 @@ def cluster_robust(values: ArrayLike, groups: ArrayLike, *, confidence_level: fl
     Returns: {interval}
     References: {liang1986}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> low, high = of.intervals.cluster_robust([0.2, 0.5, 0.1, 0.4, 0.3, 0.3], groups=[1, 1, 2, 2, 3, 3])
     >>> print(f"{low:.3f} to {high:.3f}")
     0.176 to 0.424
@@ -212,9 +197,7 @@ def bca(
     Returns: {interval}
     References: {efron1987}
 
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
+    Examples: {numpy_outfold}
     >>> low, high = of.intervals.bca([0.2, 0.5, 0.1, 0.4, 0.3, 0.9, 0.2], np.median, n_resamples=999)
     >>> print(f"{low:.1f} to {high:.1f}")
     0.2 to 0.5
@@ -238,12 +221,9 @@ def bca(
 def _number_of(statistic: Statistic, values: NDArray[Any]) -> float:
     found = statistic(values)
     if np.ndim(found) or not is_number(np.asarray(found).item()):
-        raise invalid(
-            "statistic",
-            "must give one finite number for all values, for every draw and without each value",
-            got(found),
-            "Leave out undefined values, or make the draws yourself and use `bca_draws`.",
-        )
+        needed = "must give one finite number for all values, for every draw and without each value"
+        remedy = "Leave out undefined values, or make the draws yourself and use `bca_draws`."
+        raise invalid("statistic", needed, got(found), remedy)
     return float(found)
 
 
@@ -260,9 +240,7 @@ def bca_draws(draws: ArrayLike, observed: float, jackknife: ArrayLike, *, confid
     Returns: {interval}
     References: {efron1987}
 
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
+    Examples: {numpy_outfold}
     >>> values = np.arange(20.0)
     >>> drawn = np.random.default_rng(0).choice(values, (999, 20)).mean(axis=1)
     >>> left = [np.delete(values, i).mean() for i in range(20)]
@@ -291,18 +269,13 @@ def percentile(draws: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
     Parameters: {draws, confidence_level}
     Returns: {interval}
 
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
+    Examples: {numpy_outfold}
     >>> low, high = of.intervals.percentile(np.linspace(0.6, 0.8, 201))
     >>> print(f"{low:.3f} to {high:.3f}")
     0.605 to 0.795
     """
     level = check_confidence_level(confidence_level)
     return Interval(*_kernels.percentile(_several(draws, "draws"), level))
-
-
-# ---------------------------------------------------------------------------------- labels and scores
 
 
 @_document
@@ -323,9 +296,7 @@ def delong(
     Returns: {interval}
     References: {delong1988, obuchowski1997}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> low, high = of.intervals.delong([0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.6, 0.3, 0.4, 0.7, 0.2, 0.8, 0.5])
     >>> print(f"{low:.2f} to {high:.2f}")
     0.35 to 1.15
@@ -334,38 +305,56 @@ def delong(
     labels = np.asarray(y)
     if labels.shape != s.shape:
         raise invalid("score", "must have one entry for each label", f"got shapes {s.shape} and {labels.shape}")
-    positive = _positive(labels)
-    codes = None if groups is None else _groups(groups, len(s))
-    return Interval(*_kernels.around(*area_and_error(s, positive, codes), level))
+    _refuse_missing(labels, "y")
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) != 2:
+        raise invalid("y", "must have two classes", f"got {len(classes)}")
+    labelled = LabelledScores(s, codes == 1, None if groups is None else _groups(groups, len(s)))
+    return Interval(*_kernels.around(*area_and_error(labelled), level))
 
 
-def area_and_error(
-    score: NDArray[np.float64], positive: NDArray[np.bool_], codes: NDArray[np.intp] | None
-) -> tuple[float, float]:
+class LabelledScores(NamedTuple):
+    """The score of each sample, whether it is positive, and its group where there are groups."""
+
+    score: NDArray[np.float64]
+    positive: NDArray[np.bool_]
+    codes: NDArray[np.intp] | None
+
+
+def _least_of_a_class(labelled: LabelledScores) -> int:
+    """Samples of the rarer class, or groups that have one."""
+    codes = np.arange(len(labelled.score)) if labelled.codes is None else labelled.codes
+    return min(len(np.unique(codes[side])) for side in (labelled.positive, ~labelled.positive))
+
+
+# What the standard error of an area under the ROC curve needs.
+AREA_NEEDS: Requirements[LabelledScores] = (
+    Requirement(
+        "two groups with each class at least",
+        lambda labelled: labelled.codes is None or _least_of_a_class(labelled) > 1,
+        "Draw groups by bootstrap instead.",
+        lambda labelled: "one class has fewer",
+        InputError,
+    ),
+    Requirement(
+        "two classes with two samples at least",
+        lambda labelled: _least_of_a_class(labelled) > 1,
+        given=lambda labelled: f"got {int(np.sum(~labelled.positive))} and {int(np.sum(labelled.positive))}",
+        raises=InputError,
+    ),
+)
+
+
+def area_and_error(labelled: LabelledScores) -> tuple[float, float]:
     """The area under the ROC curve and its standard error, with groups where there are codes."""
-    of_positives, of_negatives = _areas.placements(score[None, :], positive)
+    check_requirements("delong", AREA_NEEDS, labelled)
+    positive, codes = labelled.positive, labelled.codes
+    of_positives, of_negatives = _areas.placements(labelled.score[None, :], positive)
     if codes is None:
         variance = _areas.area_variances(of_positives, of_negatives)
     else:
-        sides = codes[positive], codes[~positive]
-        if min(len(np.unique(side)) for side in sides) < 2:
-            raise invalid(
-                "delong", "needs two groups with each class at least", remedy="Draw groups by bootstrap instead."
-            )
-        variance = _areas.clustered_variances(of_positives, of_negatives, sides)
+        variance = _areas.clustered_variances(of_positives, of_negatives, (codes[positive], codes[~positive]))
     return float(of_positives.mean()), float(np.sqrt(variance[0]))
-
-
-def _positive(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    _refuse_missing(labels, "y")
-    classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    if len(classes) != 2 or counts.min() < 2:
-        have = ", ".join(f"{n} of {c}" for c, n in zip(classes.tolist()[:5], counts.tolist()[:5], strict=True))
-        raise invalid("delong", "needs two classes with two samples at least", f"got {have}")
-    return np.asarray(codes == 1)
-
-
-# ---------------------------------------------------------------------------------- scores of folds
 
 
 @_document
@@ -387,9 +376,7 @@ def corrected_t(
     Returns: {interval}
     References: {nadeau2003, bouckaert2004}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> low, high = of.intervals.corrected_t([0.81, 0.78, 0.84, 0.80, 0.79], n_train=80, n_test=20)
     >>> print(f"{low:.3f} to {high:.3f}")
     0.761 to 0.847
@@ -397,10 +384,8 @@ def corrected_t(
     level, s = check_confidence_level(confidence_level), _several(fold_scores, "fold_scores")
     sizes = [_numbers(n_train, "n_train"), _numbers(n_test, "n_test")]
     if any(size.shape not in ((), s.shape) or not np.all((size >= 1) & np.isfinite(size)) for size in sizes):
-        raise InputError(
-            needed=f"`n_train` and `n_test` must be numbers of samples from 1, one for all {len(s)} folds or one for each",
-            given=f"got {n_train!r} and {n_test!r}",
-        )
+        needed = f"`n_train` and `n_test` must be numbers of samples from 1, one for all {len(s)} folds or one for each"
+        raise InputError(needed=needed, given=f"got {n_train!r} and {n_test!r}")
     ratio = float(np.mean(sizes[1] / sizes[0]))
     variance = float(mean_variance(s[None, :], ratio / (1 + ratio))[0])
     return Interval(*_kernels.around(s.mean(), float(np.sqrt(variance)), level, len(s) - 1))
@@ -426,9 +411,7 @@ def conservative_z(fold_scores: ArrayLike, halves: ArrayLike, *, confidence_leve
     Returns: {interval}
     References: {nadeau2003}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> low, high = of.intervals.conservative_z([0.81, 0.78, 0.84, 0.80], [[0.79, 0.75], [0.74, 0.78], [0.77, 0.80]])
     >>> print(f"{low:.3f} to {high:.3f}")
     0.756 to 0.859
@@ -467,9 +450,7 @@ def bbc_f(
     Returns: {interval}
     References: {paraschakis2024}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> low, high = of.intervals.bbc_f([[0.8, 0.7, 0.9, 0.8, 0.7], [0.7, 0.8, 0.8, 0.6, 0.7]])
     >>> print(f"{low:.2f} to {high:.2f}")
     0.65 to 0.90
@@ -513,9 +494,7 @@ def nested_cv_bates(
     Returns: {interval}
     References: {bates2023}
 
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
+    Examples: {numpy_outfold}
     >>> rng = np.random.default_rng(0)
     >>> folds = np.arange(30) % 3
     >>> outer = rng.random(30)
@@ -530,20 +509,14 @@ def nested_cv_bates(
         out, held, within = out[:, None], np.atleast_2d(held).T, within[:, None, :] if within.ndim == 2 else within
     k = within.shape[-1] if within.ndim == 3 else 0
     if out.ndim != 2 or held.shape != out.shape or within.shape != (*out.shape, k) or k < 3:
-        raise invalid(
-            "nested_cv_bates",
-            "needs `outer` and `folds` of shape (N, R) and `inner` of shape (N, R, K), K at least 3",
-            f"got {np.shape(outer)}, {np.shape(folds)} and {np.shape(inner)}",
-        )
+        needed = "needs `outer` and `folds` of shape (N, R) and `inner` of shape (N, R, K), K at least 3"
+        raise invalid("nested_cv_bates", needed, f"got {np.shape(outer)}, {np.shape(folds)} and {np.shape(inner)}")
     rows = held[..., None] == np.arange(k)
     if not np.all(rows.sum(axis=0) >= 2) or not np.all(rows.any(axis=-1)):
         raise invalid("folds", f"must be 0 to {k - 1} in every repeat, two samples each at least")
     if not np.isfinite(out).all() or not np.isfinite(within[~rows]).all():
         raise InputError(needed="`outer` must be finite, and so must `inner`, except where k is the fold of the sample")
     return Interval(*_kernels.around(*_kernels.nested_cv(out, within, held.astype(np.intp)), level))
-
-
-# ---------------------------------------------------------------------------------- what is given
 
 
 def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:

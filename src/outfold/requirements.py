@@ -26,7 +26,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
-from .data.predictions import Predictions
+from .data.predictions import Predictions, State
 from .data.scores import FoldScores, Layout
 from .exceptions import InputError, NeedError, invalid
 from .metrics import Metric
@@ -44,33 +44,18 @@ def source_in_words(source: Any) -> str:
 
 @dataclass(frozen=True)
 class Requirement(Generic[S]):
-    """One precondition of a method on what it is given.
+    """One precondition of a method on what it is given."""
 
-    Attributes
-    ----------
-    words : str
-        What is needed, as the object of "needs": ``"5 repeats of 2 folds"``.
-    is_met : callable
-        Whether a source has it.
-    remedy : str or callable
-        What to do where it is not met, as sentences, or a function of the source that gives them.
-    given : callable
-        The clause that says what the source is instead, as a function of the source; by default its plan.
-    raises : type
-        The class of the error: InputError where an argument such as the metric is at fault, not the source.
-    """
-
-    words: str
+    words: str  # the object of "needs", such as "5 repeats of 2 folds"
     is_met: Callable[[S], bool]
-    remedy: str | Callable[[S], str] = ""
-    given: Callable[[S], str] = source_in_words
-    raises: type[InputError] = NeedError
+    remedy: str = ""  # sentences
+    given: Callable[[S], str] = source_in_words  # the clause that says what the source is instead
+    raises: type[InputError] = NeedError  # InputError where an argument such as the metric is at fault, not the source
 
     def error(self, method: str, source: S, remedy: str = "") -> InputError:
         """The error for a source that does not meet it; `remedy` replaces that of the declaration."""
-        own = self.remedy if isinstance(self.remedy, str) else self.remedy(source)
-        needed, given = f"needs {self.words}", self.given(source)
-        return self.raises(argument=method, needed=needed, given=given, remedy=remedy or own)
+        given, remedy = self.given(source), remedy or self.remedy
+        return self.raises(argument=method, needed=f"needs {self.words}", given=given, remedy=remedy)
 
 
 Requirements = tuple[Requirement[S], ...]
@@ -81,11 +66,11 @@ def met(requirements: Requirements[S], source: S) -> bool:
     return all(requirement.is_met(source) for requirement in requirements)
 
 
-def check_requirements(method: str, requirements: Requirements[S], source: S) -> None:
-    """Raise the error of the first requirement that the source does not meet."""
+def check_requirements(method: str, requirements: Requirements[S], source: S, remedy: str = "") -> None:
+    """Raise the error of the first requirement that the source does not meet; `remedy` replaces that of the declaration."""
     for requirement in requirements:
         if not requirement.is_met(source):
-            raise requirement.error(method, source)
+            raise requirement.error(method, source, remedy)
 
 
 def in_words(requirements: Requirements[Any], without: str = "any predictions") -> str:
@@ -175,23 +160,30 @@ def block(name: str) -> Requirement[Predictions]:
     )
 
 
+def in_fresh(config: str, part: str, metric: str) -> Requirement[Predictions]:
+    """The selected configuration in the block ``fresh``, which holds those that the metric at that time selected."""
+    return Requirement(
+        f"{config!r} on the {part}",
+        lambda oof: bool(np.any(oof.blocks["fresh"].state[oof.config_index(config)] == State.DONE)),
+        f"Collect with `fresh={metric!r}` and the same rule.",
+        lambda oof: "the block `fresh` was collected for another metric or rule",
+    )
+
+
 # -- requirements on configurations that are compared -------------------------------------------------------
 
 
 class Compared(Protocol):
-    """Configurations that are compared, on predictions or on fold scores only."""
+    """Configurations that are compared, on predictions or on fold scores only (without predictions and metric)."""
 
     @property
-    def oof(self) -> Predictions | None:
-        """The predictions; None where there are scores of folds only."""
+    def oof(self) -> Predictions | None: ...  # noqa: D102
 
     @property
-    def metric(self) -> Metric | None:
-        """The metric; None where there are scores of folds only."""
+    def metric(self) -> Metric | None: ...  # noqa: D102
 
     @property
-    def folds(self) -> FoldScores:
-        """The scores of each fold."""
+    def folds(self) -> FoldScores: ...  # noqa: D102
 
 
 PREDICTIONS: Requirement[Compared] = Requirement(

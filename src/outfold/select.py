@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -58,6 +59,7 @@ class Candidates:
 Complexity: TypeAlias = str | Mapping[str, float] | Callable[[str, Mapping[str, Any]], float]
 
 
+@fill_common
 class Rule:
     """A rule that picks one configuration; `best`, `one_standard_error` and `within` give such rules.
 
@@ -66,9 +68,7 @@ class Rule:
     name : str
         The rule in words.
 
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
+    Examples: {numpy_outfold}
     >>> oof = of.from_arrays(None, [[1, 1], [0, 1], [1, 0], [0, 1]], response="pointwise")
     >>> of.select.best(oof, "mean").name
     'config 1'
@@ -109,88 +109,57 @@ class _Best(Rule):
         return argbest(scoring.scores(weights), scoring.metric.greater_is_better)
 
 
-class _Simplest(Rule):
-    """The simplest configuration that is good enough; a subclass says how good that is."""
+# (scoring, weights, best scores (b,), winners (b,)) -> (b,) how far below the best is still good enough
+Slack: TypeAlias = Callable[[Scoring, NDArray[Any] | None, NDArray[np.float64], NDArray[np.intp]], NDArray[np.float64]]
 
-    def __init__(self, complexity: Complexity) -> None:
+
+class _Simplest(Rule):
+    """The simplest configuration that is good enough, as `slack` says."""
+
+    def __init__(self, complexity: Complexity, reach: str, slack: Slack) -> None:
         if callable(complexity):
             check_takes(complexity, ("name", "parameters"), "complexity")
         elif not isinstance(complexity, (str, Mapping)):
-            raise invalid(
-                "complexity",
-                "must be a parameter name, a mapping from configuration to number, or a callable on (name, parameters)",
-                got(complexity),
+            needed = (
+                "must be a parameter name, a mapping from configuration to number, or a callable on (name, parameters)"
             )
-        self.complexity = complexity
+            raise invalid("complexity", needed, got(complexity))
+        self.complexity, self.slack = complexity, slack
         what = complexity if isinstance(complexity, str) else getattr(complexity, "__name__", "complexity")
-        self.name = f"simplest by {what} {self._reach()}"
+        self.name = f"simplest by {what} within {reach}"
 
     def pick(self, scoring: Scoring, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
         scores = scoring.metric.sign * scoring.scores(weights)
         winners = argbest(scores, True)
         best = scores[np.arange(len(scores)), winners]
-        bar = best - self._slack(scoring, weights, best, winners)
+        bar = best - self.slack(scoring, weights, best, winners)
         # Simplest first, the better of equally simple ones next, the earliest last.
         complexity = np.where(scores >= bar[:, None], self._values(scoring)[None, :], np.nan)
         simplest = complexity == np.fmin.reduce(complexity, axis=1)[:, None]
         return np.where(winners < 0, -1, argbest(np.where(simplest, scores, np.nan), True))
 
-    def _reach(self) -> str:
-        raise NotImplementedError
-
-    def _slack(
-        self, scoring: Scoring, weights: NDArray[Any] | None, best: NDArray[np.float64], winners: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
-        """(b,) how far below the best score, in the direction of the metric, is still good enough."""
-        raise NotImplementedError
-
     def _values(self, scoring: Scoring) -> NDArray[np.float64]:
         pairs = zip(scoring.names, scoring.params, strict=True)
         values = np.array([_complexity(self.complexity, name, params) for name, params in pairs], dtype=float)
         if np.isinf(values).all() and isinstance(self.complexity, str):
-            known = sorted({k for params in scoring.params for k in params})
-            raise invalid(
-                "complexity",
-                "must be a parameter for which some configuration has a number",
-                f"got {self.complexity!r}, and the parameters are {', '.join(known) or 'not known'}",
-            )
+            known = ", ".join(sorted({k for params in scoring.params for k in params})) or "not known"
+            needed = "must be a parameter for which some configuration has a number"
+            raise invalid("complexity", needed, f"got {self.complexity!r}, and the parameters are {known}")
         return values
 
 
-class _OneStandardError(_Simplest):
-    """The simplest configuration within one standard error of the best."""
-
-    def _reach(self) -> str:
-        return "within one standard error"
-
-    def _slack(
-        self, scoring: Scoring, weights: NDArray[Any] | None, best: NDArray[np.float64], winners: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
-        if max(np.bincount([r for r, _ in scoring.cells])) < 2:
-            raise invalid(
-                "one_standard_error",
-                "needs 2 folds or more in a repeat, to know a standard error",
-                f"these predictions are {scoring.oof.plan}",
-                "Use `select.best`.",
-            )
-        se = scoring.standard_errors(scoring.fold_scores(weights))
-        return np.nan_to_num(se[np.arange(len(se)), winners])
+def _standard_error(
+    scoring: Scoring, weights: NDArray[Any] | None, best: NDArray[np.float64], winners: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    if max(np.bincount([r for r, _ in scoring.cells])) < 2:
+        needed = "needs 2 folds or more in a repeat, to know a standard error"
+        raise invalid("one_standard_error", needed, f"these predictions are {scoring.oof.plan}", "Use `select.best`.")
+    se = scoring.standard_errors(scoring.fold_scores(weights))
+    return np.nan_to_num(se[np.arange(len(se)), winners])
 
 
-class _Within(_Simplest):
-    """The simplest configuration within some percent of the best score."""
-
-    def __init__(self, loss_percent: float, complexity: Complexity) -> None:
-        self.loss_percent = loss_percent
-        super().__init__(complexity)
-
-    def _reach(self) -> str:
-        return f"within {self.loss_percent:g} percent"
-
-    def _slack(
-        self, scoring: Scoring, weights: NDArray[Any] | None, best: NDArray[np.float64], winners: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
-        return np.abs(best) * (self.loss_percent / 100)
+def _share(percent: float, _: Any, __: Any, best: NDArray[np.float64], ___: Any) -> NDArray[np.float64]:
+    return np.abs(best) * (percent / 100)
 
 
 class _UserRule(Rule):
@@ -217,11 +186,8 @@ class _UserRule(Rule):
             return names.index(answer)
         if isinstance(answer, (int, np.integer)) and 0 <= answer < len(names):
             return int(answer)
-        raise invalid(
-            f"the rule {self.name}",
-            f"must return the name or the position of one of {len(names)} candidates",
-            f"it returned {answer!r}",
-        )
+        needed = f"must return the name or the position of one of {len(names)} candidates"
+        raise invalid(f"the rule {self.name}", needed, f"it returned {answer!r}")
 
 
 best = _Best()
@@ -247,13 +213,11 @@ def one_standard_error(complexity: Complexity) -> Rule:
     Returns: {rule}
     References: {breiman1984, raschka2018}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.select.one_standard_error(complexity="C")
     <rule: simplest by C within one standard error>
     """
-    return _OneStandardError(complexity)
+    return _Simplest(complexity, "one standard error", _standard_error)
 
 
 @_document
@@ -267,26 +231,19 @@ def within(loss_percent: float, complexity: Complexity) -> Rule:
     {complexity}
     Returns: {rule}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.select.within(2, complexity="max_depth")
     <rule: simplest by max_depth within 2 percent>
     """
     if not is_number(loss_percent) or loss_percent < 0:
         raise invalid("loss_percent", "must be 0 or more", got(loss_percent))
-    return _Within(loss_percent, complexity)
+    return _Simplest(complexity, f"{loss_percent:g} percent", partial(_share, loss_percent))
 
 
 @_document
 @requires()
 def tied_set(
-    oof: Predictions,
-    metric: MetricLike,
-    *,
-    confidence_level: float = 0.95,
-    n_resamples: int = 1000,
-    rng: RngLike = 0,
+    oof: Predictions, metric: MetricLike, *, confidence_level: float = 0.95, n_resamples: int = 1000, rng: RngLike = 0
 ) -> TiedSet:
     """Configurations that cannot be told from the best: a confidence set for the truly best one.
 
@@ -307,9 +264,7 @@ def tied_set(
     TiedSet
         The members, best first, with their scores and p values.
 
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
+    Examples: {numpy_outfold}
     >>> correct = np.random.default_rng(0).random((80, 3)) < [0.9, 0.88, 0.5]
     >>> of.compare.tied_set(of.from_arrays(None, correct, response="pointwise"), "mean").configs
     ('config 0', 'config 1')
@@ -327,12 +282,9 @@ def tied_among(scoring: Scoring, confidence_level: float = 0.95, n_resamples: in
     draws = sign * np.concatenate([scoring.scores(weights) for weights in blocks])
     defined = ~np.isnan(draws).any(axis=1)
     if np.isnan(observed).any() or defined.sum() < 100:
-        raise invalid(
-            "tied_set",
-            "needs a metric that is defined on bootstrap samples",
-            f"{scoring.metric.name} is undefined on too many of them",
-            "Use a mean over samples such as accuracy or mse, or more samples.",
-        )
+        given = f"{scoring.metric.name} is undefined on too many of them"
+        remedy = "Use a mean over samples such as accuracy or mse, or more samples."
+        raise invalid("tied_set", "needs a metric that is defined on bootstrap samples", given, remedy)
     pvalues = best_pvalues(observed, draws[defined])
     members = pvalues > 1 - level
     order = [int(j) for j in np.argsort(-observed, kind="stable") if members[j]]
@@ -358,12 +310,8 @@ def as_rule(rule: RuleLike) -> Rule:
         return rule
     made_by: tuple[Any, ...] = (one_standard_error, within)
     if rule in made_by:
-        raise invalid(
-            "rule",
-            "must be a rule",
-            f"got the function {rule.__name__} itself",
-            f"Call it: `rule=select.{rule.__name__}(...)`.",
-        )
+        remedy = f"Call it: `rule=select.{rule.__name__}(...)`."
+        raise invalid("rule", "must be a rule", f"got the function {rule.__name__} itself", remedy)
     if callable(rule):
         check_takes(rule, ("candidates",), "a selection rule")
         return _UserRule(rule)
@@ -401,10 +349,7 @@ def choose(scoring: Scoring, rule: RuleLike = None) -> Selection:
 
 
 # What estimators call the same thing.
-_ALIASES = {
-    "depth": ("depth", "max_depth"),
-    "n_features": ("n_features", "k", "n_features_to_select", "n_components"),
-}
+_ALIASES = {"depth": ("depth", "max_depth"), "n_features": ("n_features", "k", "n_features_to_select", "n_components")}
 
 
 def _complexity(key: Any, name: str, params: Mapping[str, Any]) -> float:

@@ -60,9 +60,7 @@ def expected_best(accuracy: float, n_configs: int, n_samples: int) -> float:
         The expected accuracy of the winner on the test set.
     References: {tsamardinos2015}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> round(of.simulate.expected_best(0.85, n_configs=100, n_samples=20), 3)
     0.999
     """
@@ -101,9 +99,7 @@ def correctness(
         The predictions ``oof`` and the true accuracies ``truth``.
     References: {tsamardinos2018}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> made = of.simulate.correctness(40, 3, accuracy=[0.5, 0.7, 0.9])
     >>> made.truth.tolist(), made.oof.response
     ([0.5, 0.7, 0.9], 'pointwise')
@@ -149,9 +145,7 @@ def optimism(
     Optimism
         The optimism ``value``, its standard error, and both accuracies of the winner.
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> round(of.simulate.optimism(40, 100, accuracy=0.85).value, 3)
     0.121
     """
@@ -183,12 +177,8 @@ def _accuracy(accuracy: Any, n_configs: int) -> Floats | tuple[float, float]:
         raise invalid("accuracy", needed, got(accuracy)) from None
     if isinstance(accuracy, tuple):
         if values.shape != (2,) or not (np.isfinite(values).all() and np.all(values > 0)):
-            raise invalid(
-                "accuracy",
-                "as a tuple holds a and b of Beta(a, b), both above 0",
-                got(accuracy),
-                "Give accuracies one by one as a list.",
-            )
+            remedy = "Give accuracies one by one as a list."
+            raise invalid("accuracy", "as a tuple holds a and b of Beta(a, b), both above 0", got(accuracy), remedy)
         return float(values[0]), float(values[1])
     if values.ndim > 1 or not (np.all(values >= 0) and np.all(values <= 1)):
         raise invalid("accuracy", "must lie between 0 and 1", got(accuracy))

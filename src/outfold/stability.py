@@ -46,12 +46,11 @@ _document = fill_with(
 __all__ = ["KS", "Fixed", "Rank", "Stop", "Width", "compare_plans", "replicability", "reproducibility", "trace"]
 
 
+@_document
 class Stop:
     """What stop rules have in common: each says whether the repeats are enough.
 
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
+    Examples: {numpy_outfold}
     >>> oof = of.from_arrays(None, np.ones((4, 2, 3)), response="pointwise")
     >>> isinstance(of.stability.Fixed(3), of.stability.Stop), of.stability.Fixed(3).holds(oof)
     (True, True)
@@ -110,9 +109,7 @@ class Rank(Stop):
     {configs}
     References: {raeder2010}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.stability.Rank()
     Rank(threshold=0.9999, configs=None)
     """
@@ -155,9 +152,7 @@ class KS(Stop):
     {task_metric, configs}
     References: {raeder2010}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.stability.KS()
     KS(threshold=0.1, metric=None, configs=None)
     """
@@ -195,9 +190,7 @@ class Width(Stop):
         Largest width of the interval.
     {task_metric}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.stability.Width(0.05)
     Width(width=0.05, metric=None)
     """
@@ -218,6 +211,7 @@ class Width(Stop):
         return interval is not None and interval.high - interval.low < self.width
 
 
+@_document
 @dataclass(frozen=True)
 class Fixed(Stop):
     """Enough after `n` repeats.
@@ -227,9 +221,7 @@ class Fixed(Stop):
     n : int
         Number of repeats.
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.stability.Fixed(20)
     Fixed(n=20)
     """
@@ -276,25 +268,20 @@ def trace(oof: Predictions, metric: MetricLike) -> Stability:
         Scores, running means and ranks.
     References: {raeder2010}
 
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
+    Examples: {numpy_outfold}
     >>> correct = np.random.default_rng(0).random((80, 3, 20)) < [[0.7], [0.75], [0.8]]
     >>> oof = of.from_arrays(None, correct, response="pointwise")
     >>> of.stability.trace(oof, "mean").leaders[-1]
     'config 2'
     """
-    scoring = Scoring(oof, metric)
+    scoring = used = Scoring(oof, metric)
     if len(scoring.cells) < len(oof.splits.cells):
         done = _complete(oof.sel(config=list(scoring.names)))
         if done is None:
-            given = "there is none"
-            remedy = "Collect the missing cells first."
-            needed = "needs a repeat that is complete for all candidates"
-            raise NeedError(argument="trace", needed=needed, given=given, remedy=remedy)
-        scores = Scoring(done, metric).repeat_scores()
-    else:
-        scores = scoring.repeat_scores()
+            needed, remedy = "needs a repeat that is complete for all candidates", "Collect the missing cells first."
+            raise NeedError(argument="trace", needed=needed, given="there is none", remedy=remedy)
+        used = Scoring(done, metric)
+    scores = used.repeat_scores()
     moments = selection.running_moments(scores)
     return Stability(
         metric=scoring.metric.name,
@@ -331,9 +318,7 @@ def compare_plans(plans: Iterable[Predictions], metric: MetricLike, fits: int = 
         The steady state of each plan and the spread of its canonical estimate.
     References: {raeder2010}
 
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
+    Examples: {numpy_outfold}
     >>> correct = np.random.default_rng(0).random((80, 2, 20)) < [[0.7], [0.8]]
     >>> oof = of.from_arrays(None, correct, response="pointwise")
     >>> of.stability.compare_plans([oof], "mean", fits=2)
@@ -376,12 +361,9 @@ def _canonical(scores: NDArray[np.float64], folds: int, fits: int) -> NDArray[np
     size = max(check_count(fits, "fits", 2) // folds, 1)
     groups = len(scores) // size
     if groups < 2:
-        raise NeedError(
-            argument="compare_plans",
-            needed=f"needs at least {2 * size} repeats of {folds} folds, to draw the canonical estimate twice",
-            given=f"there are {len(scores)}",
-            remedy="Collect more repeats.",
-        )
+        needed = f"needs at least {2 * size} repeats of {folds} folds, to draw the canonical estimate twice"
+        given = f"there are {len(scores)}"
+        raise NeedError(argument="compare_plans", needed=needed, given=given, remedy="Collect more repeats.")
     return np.asarray(scores[: groups * size].reshape(groups, size, -1).mean(axis=1))
 
 
@@ -401,9 +383,7 @@ def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, 
     Returns: {share}
     References: {raeder2010}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.stability.reproducibility([[0.8, 0.7], [0.8, 0.9], [0.8, 0.7], [0.8, 0.6]], None, 0, 1)
     0.5
     """
@@ -453,9 +433,7 @@ def replicability(rejections: ArrayLike) -> float:
     Returns: {share}
     References: {bouckaert2004}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.stability.replicability([True, True, True, False])
     0.5
     """

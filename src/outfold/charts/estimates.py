@@ -106,11 +106,8 @@ def best_configurations(
     scores = scoring.scores()[0]
     order = np.argsort(-scoring.metric.sign * scores, kind="stable")[:top].tolist()
     draws = _draws_of(scoring, metric, order, check_count(n_resamples, "n_resamples", 2), seed)
-    rows = [
-        ConfigurationScore(scoring.names[j], float(scores[j]), _interval(draws[:, i], level))
-        for i, j in enumerate(order)
-        if np.isfinite(scores[j])
-    ]
+    finite = [(i, j) for i, j in enumerate(order) if np.isfinite(scores[j])]
+    rows = [ConfigurationScore(scoring.names[j], float(scores[j]), _interval(draws[:, i], level)) for i, j in finite]
     return BestConfigurations(tuple(rows), found, oof.n_configs - len(scoring.candidates))
 
 

@@ -190,9 +190,7 @@ def delong(
     Returns: {comparison}
     References: {delong1988, sun2014, obuchowski1997}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> y = [0, 0, 0, 0, 1, 1, 1, 1]
     >>> scores = [[1, 2], [2, 1], [3, 4], [4, 6], [5, 3], [6, 8], [7, 5], [8, 7]]
     >>> oof = of.from_arrays(y, scores, configs=["a", "b"], response="score")

@@ -42,25 +42,13 @@ ComparedRequirement: TypeAlias = Requirement[ComparedConfigs]
 
 @dataclass(frozen=True)
 class Decision:
-    """A row of the table: where it holds, and which test is taken there.
-
-    Attributes
-    ----------
-    design, metric
-        What the splits and the metric must be.
-    test
-        The test, which must have what it needs too; None where no test is valid.
-    why
-        The reason, a clause.
-    instead
-        What to do where no test is valid, in sentences.
-    """
+    """A row of the table: what the splits and the metric must be, and which test is taken there."""
 
     design: tuple[ComparedRequirement, ...]
     metric: tuple[ComparedRequirement, ...]
-    test: PairTest | None
+    test: PairTest | None  # which must have what it needs too; None where no test is valid
     why: str
-    instead: str = ""
+    instead: str = ""  # what to do where no test is valid
 
     def holds(self, compared: ComparedConfigs, hypothesis: Hypothesis) -> bool:
         """Whether this row is the one for these configurations; the first that holds decides."""
@@ -84,29 +72,20 @@ def _grouped(compared: ComparedConfigs) -> bool:
     return compared.oof is not None and compared.oof.groups is not None
 
 
-_ONE_SET: ComparedRequirement = Requirement(
-    "one test set", lambda compared: compared.oof is not None and _one_test_set(compared)
-)
+def _single(compared: ComparedConfigs) -> bool:
+    folds = compared.folds
+    return folds.layout == "loo" or (folds.layout == "one test set" and int(np.sum(folds.n_test > 0)) <= 1)
+
+
+_ONE_SET: ComparedRequirement = Requirement("one test set", lambda c: c.oof is not None and _one_test_set(c))
 _GROUPS: ComparedRequirement = Requirement("groups of samples", _grouped)
-_NO_GROUPS: ComparedRequirement = Requirement("no groups of samples", lambda compared: not _grouped(compared))
-_LOO: ComparedRequirement = Requirement(
-    "leave-one-out", lambda compared: compared.folds.layout == "loo" and compared.oof is not None
-)
-_SINGLE: ComparedRequirement = Requirement(
-    "leave-one-out, or one score of one test set",
-    lambda compared: (
-        compared.folds.layout == "loo"
-        or (compared.folds.layout == "one test set" and int(np.sum(compared.folds.n_test > 0)) <= 1)
-    ),
-)
-_FOUR_REPEATS: ComparedRequirement = Requirement(
-    "4 repeats or more", lambda compared: compared.folds.n_test.shape[0] > 3
-)
-_ZERO_ONE: ComparedRequirement = Requirement("accuracy, error, 0-1 scores", lambda compared: compared.zero_one)
-_AREA: ComparedRequirement = Requirement("roc_auc", lambda compared: compared.metric_name == "roc_auc")
-_MEAN: ComparedRequirement = Requirement(
-    "a mean over samples", lambda compared: compared.metric is not None and compared.metric.pointwise
-)
+_NO_GROUPS: ComparedRequirement = Requirement("no groups of samples", lambda c: not _grouped(c))
+_LOO: ComparedRequirement = Requirement("leave-one-out", lambda c: c.folds.layout == "loo" and c.oof is not None)
+_SINGLE: ComparedRequirement = Requirement("leave-one-out, or one score of one test set", _single)
+_FOUR_REPEATS: ComparedRequirement = Requirement("4 repeats or more", lambda c: c.folds.n_test.shape[0] > 3)
+_ZERO_ONE: ComparedRequirement = Requirement("accuracy, error, 0-1 scores", lambda c: c.zero_one)
+_AREA: ComparedRequirement = Requirement("roc_auc", lambda c: c.metric_name == "roc_auc")
+_MEAN: ComparedRequirement = Requirement("a mean over samples", lambda c: c.metric is not None and c.metric.pointwise)
 _POOLED = "a fold is a single sample, so that the predictions of all folds are taken as one test set"
 _BALANCED = (
     "training sets of different repeats share exactly a quarter of the samples, which the {} t test is made for; it is "
@@ -181,10 +160,8 @@ def choose(compared: ComparedConfigs, hypothesis: Hypothesis) -> tuple[PairTest,
     """The test for these configurations and the reason in words; an error where none is valid."""
     row = next(row for row in DECISIONS if row.holds(compared, hypothesis))
     if row.test is None:
-        raise NeedError(
-            needed=f"auto finds no valid test of {compared.metric_name} for {compared.plan}: {row.why}",
-            remedy=row.instead,
-        )
+        needed = f"auto finds no valid test of {compared.metric_name} for {compared.plan}: {row.why}"
+        raise NeedError(needed=needed, remedy=row.instead)
     words = "one test set" if _one_test_set(compared) else str(compared.plan)
     words += " with groups" if _grouped(compared) and "group" not in words else ""
     return row.test, f"{row.test.name} was chosen for {words} by {compared.metric_name}: {row.why}."
@@ -228,24 +205,13 @@ def auto(
     't_corrected'
     """
     if (a is None) != (b is None) or (a is not None and configs is not None):
-        raise InputError(
-            needed="auto compares `a` with `b`, or all of `configs`",
-            given="got only one of `a` and `b`" if configs is None else "got both",
-            remedy="Give `a` and `b`, or `configs`, or neither.",
-        )
+        needed = "auto compares `a` with `b`, or all of `configs`"
+        given = "got only one of `a` and `b`" if configs is None else "got both"
+        raise InputError(needed=needed, given=given, remedy="Give `a` and `b`, or `configs`, or neither.")
     compared = ComparedConfigs(source, metric, (a, b) if a is not None and b is not None else configs)
     if len(compared.configs) > 2 or control is not None:
-        return pairs(
-            source,
-            metric,
-            configs=compared.configs,
-            control=control,
-            adjust=adjust,
-            alternative=alternative,
-            confidence_level=confidence_level,
-            rope=rope,
-            **options,
-        )
+        asked: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level, "rope": rope}
+        return pairs(source, metric, configs=compared.configs, control=control, adjust=adjust, **asked, **options)
     hypothesis = Hypothesis(alternative, confidence_level, rope)
     test, reason = choose(compared, hypothesis)
     check_options(test, options)
@@ -298,9 +264,7 @@ def pairs(
         A sequence of `Comparison`, one for each pair.
     References: {holm1979, benjamini1995}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> folds = {"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81], "c": [0.70, 0.72, 0.75]}
     >>> scores = of.from_scores(folds, n_train=60, n_test=30)
     >>> of.compare.pairs(scores, control="a")
@@ -316,14 +280,15 @@ def pairs(
     positions = all_pairs(n) if position is None else pairs_against(position, n)
     first, about = _first(compared, hypothesis, chosen) if omnibus and n > 2 else (None, "")
     found = compare_pairs(chosen, compared, positions, hypothesis, **options)
+    p, n_pairs, alpha = found.arrays.pvalue, len(found), found.terms.alpha
     return replace(
         found,
         adjust=adjust,
-        adjusted=_adjusted(found, adjust),
+        adjusted=None if p is None or np.isnan(p).all() else np.asarray(_ADJUST[adjust](p)),
         control=None if position is None else compared.configs[position],
         omnibus=first,
         reason=" ".join(part for part in (reason, about) if part),
-        notes=(*found.notes, *_notes(found, adjust)),
+        notes=found.notes if p is None or adjust != "none" else (*found.notes, *unadjusted_notes(n_pairs, alpha)),
     )
 
 
@@ -352,11 +317,6 @@ def _with_control(
     return index if own in index else [*index, own]
 
 
-def _adjusted(found: Comparisons, adjust: str) -> NDArray[np.float64] | None:
-    p = found.arrays.pvalue
-    return None if p is None or np.isnan(p).all() else np.asarray(_ADJUST[adjust](p))
-
-
 def _first(compared: ComparedConfigs, hypothesis: Hypothesis, test: PairTest) -> tuple[Omnibus | None, str]:
     """The test of all at once, where one is valid for the design; else a sentence that says so."""
     if compared.zero_one and test.name == "mcnemar" and compared.oof is not None:
@@ -364,12 +324,6 @@ def _first(compared: ComparedConfigs, hypothesis: Hypothesis, test: PairTest) ->
     if not _one_test_set(compared) and compared.folds.layout != "loo":
         return None, "We skip an overall test: none is valid for the folds of one data set."
     return None, ""
-
-
-def _notes(found: Comparisons, adjust: str) -> tuple[Note, ...]:
-    if adjust != "none" or found.arrays.pvalue is None:
-        return ()
-    return unadjusted_notes(len(found), found.terms.alpha)
 
 
 def unadjusted_notes(n_pairs: int, alpha: float = 0.05) -> tuple[Note, ...]:

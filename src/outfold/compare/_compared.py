@@ -28,32 +28,20 @@ _WINNERS: WeakKeyDictionary[Source, dict[Metric | None, str | None]] = WeakKeyDi
 
 
 class ComparedConfigs:
-    """Some configurations of one source, and the metric they are compared by.
+    """Some configurations of one source in the order asked for, and the metric they are compared by.
 
-    Attributes
-    ----------
-    configs
-        The configurations, in the order asked for.
-    oof
-        Their predictions; None where the source holds fold scores only.
-    metric
-        The metric; None where the source holds fold scores only.
+    Where the source holds fold scores only, there are no predictions and no metric: ``oof`` and ``metric`` are None.
     """
 
     def __init__(self, source: Source, metric: MetricLike | None, configs: Sequence[str | int] | None = None) -> None:
         if not isinstance(source, (Predictions, FoldScores)):
-            raise invalid(
-                "source",
-                "must be Predictions, as `collect` or `load` give, or the fold scores of `from_scores`",
-                f"got {type(source).__name__}",
-            )
+            needed = "must be Predictions, as `collect` or `load` give, or the fold scores of `from_scores`"
+            raise invalid("source", needed, f"got {type(source).__name__}")
         wanted = list(source.configs if configs is None else configs)
         index = [source.config_index(name) for name in wanted]
         if len(set(index)) < max(len(index), 2):
-            raise InputError(
-                needed="a comparison needs two different configurations at least",
-                given=f"got {', '.join(map(repr, wanted)) or 'none'}",
-            )
+            given = f"got {', '.join(map(repr, wanted)) or 'none'}"
+            raise InputError(needed="a comparison needs two different configurations at least", given=given)
         self.source = source
         self._index = index
         self.configs = tuple(source.configs[i] for i in index)
@@ -76,11 +64,9 @@ class ComparedConfigs:
             states = oof.state[i][oof.planned]
             found = next((s for s in (State.DROPPED, State.FAILED, State.PENDING) if np.any(states == s)), None)
             if found is not None:
-                raise NeedError(
-                    needed=f"a comparison needs all folds of {oof.configs[i]!r}",
-                    given=f"some are {found.name.lower()}",
-                    remedy="Compare configurations that are done, or collect the rest (without dropping).",
-                )
+                needed = f"a comparison needs all folds of {oof.configs[i]!r}"
+                remedy = "Compare configurations that are done, or collect the rest (without dropping)."
+                raise NeedError(needed=needed, given=f"some are {found.name.lower()}", remedy=remedy)
 
     # -- what tests read --------------------------------------------------------------------------------
 
@@ -217,10 +203,8 @@ class ComparedConfigs:
 
 def selected_note(winner: str, n_configs: int, of: str) -> Note:
     """The caveat that one of two was selected on these predictions; `of` names what does not account for it."""
-    return Note(
-        "OF301",
-        f"{winner} is the best of {n_configs:,} on these predictions; the {of} not account for that choice.",
-    )
+    best = f"{winner} is the best of {n_configs:,} on these predictions"
+    return Note("OF301", f"{best}; the {of} not account for that choice.")
 
 
 def _means(values: NDArray[np.float64]) -> NDArray[np.float64]:

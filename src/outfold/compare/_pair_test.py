@@ -75,40 +75,18 @@ class Findings:
 
 @dataclass(frozen=True)
 class PairTest:
-    """A test of two configurations, computed for many pairs at once.
+    """A test of two configurations, computed for many pairs at once."""
 
-    Attributes
-    ----------
-    name
-        Its function in `outfold.compare`.
-    description, reference
-        The test in words, and the paper that defines it.
-    statistic_name
-        Such as ``t``.
-    requirements
-        What it needs: the errors, the docs and the choice of `auto` come from here.
-    compute
-        ``compute(compared, pairs, hypothesis, **options)`` with pairs (P, 2) of positions.
-    options
-        Its options and their defaults, those of its function. With ``repeat`` it reads the predictions of one repeat.
-    metric
-        The metric where none is asked for and it fits the task; the default of the task otherwise.
-    by_folds
-        Whether it reads the scores of folds only; else it reads predictions.
-    directed
-        Whether it can ask for better or worse.
-    """
-
-    name: str
+    name: str  # that of its function in `outfold.compare`
     description: str
-    reference: str
-    statistic_name: str
-    requirements: Requirements[ComparedConfigs]
-    compute: Callable[..., Findings]
-    options: Mapping[str, Any]
-    metric: str | None = None
-    by_folds: bool = False
-    directed: bool = True
+    reference: str  # the paper that defines it
+    statistic_name: str  # such as ``t``
+    requirements: Requirements[ComparedConfigs]  # the errors, the docs and the choice of `auto` come from here
+    compute: Callable[..., Findings]  # called with (compared, pairs, hypothesis, **options), pairs (P, 2) of positions
+    options: Mapping[str, Any]  # those of its function, with their defaults; with ``repeat`` it reads one repeat
+    metric: str | None = None  # where none is asked for and it fits the task; else the default of the task
+    by_folds: bool = False  # whether it reads the scores of folds only; else it reads predictions
+    directed: bool = True  # whether it can ask for better or worse
 
     def compared(
         self, source: Source, metric: MetricLike | None, configs: Sequence[str | int] | None = None

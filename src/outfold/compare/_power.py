@@ -26,7 +26,7 @@ from ..results import Power
 from ..stats.resampling import blocks
 from ._auto import find_compared
 from ._compared import ComparedConfigs, Source
-from ._pair_test import AlternativeLike, Hypothesis, PairTest, TestLike, check_options, public
+from ._pair_test import AlternativeLike, Hypothesis, TestLike, check_options, public
 
 _STREAM = 0x90E7
 # Values held at once: simulations are worked off in blocks of such a size.
@@ -37,25 +37,14 @@ _STEPS = 14
 
 @dataclass(frozen=True, eq=False)
 class _Units:
-    """What is drawn and swapped as a whole: samples, or groups of them.
+    """What is drawn and swapped as a whole: samples, or groups of them."""
 
-    Attributes
-    ----------
-    members
-        Positions of the samples of every unit.
-    toward
-        (U,) whether the unit, as it is, says that the first is better.
-    reach
-        The size of the expected difference when all units say so.
-    """
-
-    members: list[NDArray[np.intp]]
-    toward: NDArray[np.bool_]
-    reach: float
+    members: list[NDArray[np.intp]]  # positions of the samples of every unit
+    toward: NDArray[np.bool_]  # (U,) whether the unit, as it is, says that the first is better
+    reach: float  # the expected difference when all units say so
 
     @property
     def n(self) -> int:
-        """Number of units."""
         return len(self.members)
 
 
@@ -71,14 +60,33 @@ class _Simulator:
     """Simulated contests of two configurations, put to one test."""
 
     def __init__(
-        self, compared: ComparedConfigs, test: PairTest, hypothesis: Hypothesis, options: dict[str, Any], size: _Size
+        self,
+        source: Source,
+        metric: MetricLike | None,
+        pair: tuple[str | int, str | int],
+        test: TestLike,
+        hypothesis: Hypothesis,
+        options: dict[str, Any],
+        n: int | None,
+        n_simulations: int,
+        rng: RngLike,
     ) -> None:
-        self.compared, self.test, self.hypothesis, self.options, self.size = compared, test, hypothesis, options, size
+        self.n_simulations = check_count(n_simulations, "n_simulations", 10)
+        n, self.seed = None if n is None else check_count(n, "n", 2), as_seed(rng)
+        if isinstance(source, FoldScores):
+            remedy = "Collect predictions, or read them."
+            raise NeedError(needed="power simulates from predictions", given="`from_scores` has none", remedy=remedy)
+        compared, chosen, _ = find_compared(source, metric, pair, test, hypothesis)
+        check_options(chosen, options)
+        if chosen.name == "t_bayes":
+            needed = "power is how often a p value is at most alpha"
+            raise InputError(needed=needed, given="t_bayes has none", remedy="Use t_corrected.")
+        self.compared, self.test, self.options, self.by_folds = compared, chosen, options, chosen.by_folds
+        self.hypothesis = hypothesis.directed(compared.greater_is_better)
         self.oof = compared.predictions
-        self.by_folds = test.by_folds
         self.metric, self._data = bind(self.oof, compared.metric_name if compared.metric is None else compared.metric)
         self.held = np.flatnonzero((self.oof.folds >= 0).any(axis=1))
-        self.n = len(self.held) if size.n is None else size.n
+        self.n = len(self.held) if n is None else n
         self.cells = self.oof.splits.cells
         self.undefined = 0
 
@@ -150,10 +158,9 @@ class _Simulator:
         """With what probability a unit must speak for the first, that the expected difference is the one asked for."""
         units = self.units
         if abs(difference) > units.reach * (1 + 1e-12):
-            raise InputError(
-                needed=f"these two disagree too little to differ by {difference:+.4g} in {self.metric.name}",
-                given=f"differences up to {units.reach:.4g} can be simulated from their predictions",
-            )
+            needed = f"these two disagree too little to differ by {difference:+.4g} in {self.metric.name}"
+            given = f"differences up to {units.reach:.4g} can be simulated from their predictions"
+            raise InputError(needed=needed, given=given)
         if units.reach == 0:
             return 0.5
         if self.metric.pointwise and not self.by_folds:
@@ -180,7 +187,7 @@ class _Simulator:
         """What is drawn in every simulation of a block; the same whatever p is."""
         units = self.units
         n_units = max(1, round(self.n * units.n / len(self.held)))
-        for i, part in enumerate(blocks(self.size.n_simulations, max(1, _AT_ONCE // (self.n * self.oof.n_repeats)))):
+        for i, part in enumerate(blocks(self.n_simulations, max(1, _AT_ONCE // (self.n * self.oof.n_repeats)))):
             rng, b = self._generator(1, i), part.stop - part.start
             drawn = rng.integers(0, units.n, size=(b, n_units))
             kept = (rng.random((b, n_units)) < p) == units.toward[drawn]
@@ -194,7 +201,7 @@ class _Simulator:
             yield _Drawn(rows, [np.repeat(k, s) for k, s in zip(kept, sizes, strict=True)], labels)
 
     def _generator(self, stream: int, block: int) -> np.random.Generator:
-        return np.random.default_rng(np.random.SeedSequence(self.size.seed, spawn_key=(_STREAM, stream, block)))
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(_STREAM, stream, block)))
 
     def _pvalues(self, drawn: _Drawn) -> NDArray[np.float64]:
         if self.by_folds:
@@ -266,11 +273,7 @@ class _Simulator:
         return out
 
     def _cell_means(
-        self,
-        drawn: list[NDArray[np.intp]],
-        kept: list[NDArray[np.bool_]],
-        inside: list[NDArray[np.intp]],
-        r: int,
+        self, drawn: list[NDArray[np.intp]], kept: list[NDArray[np.bool_]], inside: list[NDArray[np.intp]], r: int
     ) -> NDArray[np.float64]:
         rows = np.concatenate([d[at] for d, at in zip(drawn, inside, strict=True)])
         keep = np.concatenate([k[at] for k, at in zip(kept, inside, strict=True)])
@@ -328,21 +331,6 @@ def _flipped(losses: NDArray[np.float64]) -> NDArray[np.float64]:
     return 1.0 - losses if np.isin(losses, (0.0, 1.0)).all() else -losses
 
 
-@dataclass(frozen=True)
-class _Size:
-    """How many samples a simulation has, how many simulations there are, and their seed."""
-
-    n: int | None
-    n_simulations: int
-    seed: int
-
-    @classmethod
-    def of(cls, n: int | None, n_simulations: int, rng: RngLike) -> _Size:
-        """The same from arguments, checked."""
-        n_simulations = check_count(n_simulations, "n_simulations", 10)
-        return cls(None if n is None else check_count(n, "n", 2), n_simulations, as_seed(rng))
-
-
 @public
 def power(
     source: Source,
@@ -380,15 +368,8 @@ def power(
     >>> of.compare.power(oof, "mean", "new", "old", 0.2, test="mcnemar", n_simulations=200)
     <Power of mcnemar at +0.2000 mean, n = 80: 0.980>
     """
-    simulator = _simulator(
-        source,
-        metric,
-        (a, b),
-        test,
-        Hypothesis(alternative, confidence_level),
-        options,
-        _Size.of(n, n_simulations, rng),
-    )
+    hypothesis = Hypothesis(alternative, confidence_level)
+    simulator = _Simulator(source, metric, (a, b), test, hypothesis, options, n, n_simulations, rng)
     try:
         asked = np.asarray(difference, dtype=np.float64)
     except (TypeError, ValueError):
@@ -435,24 +416,15 @@ def detectable(
     """
     if not (isinstance(power, (int, float, np.number)) and 1 - confidence_level < power < 1):
         raise invalid("power", "must lie between alpha and 1, such as 0.8", got(power))
-    simulator = _simulator(
-        source,
-        metric,
-        (a, b),
-        test,
-        Hypothesis(alternative, confidence_level),
-        options,
-        _Size.of(n, n_simulations, rng),
-    )
+    hypothesis = Hypothesis(alternative, confidence_level)
+    simulator = _Simulator(source, metric, (a, b), test, hypothesis, options, n, n_simulations, rng)
     sign = simulator.compared.sign * (-1 if simulator.hypothesis.alternative == "worse" else 1)
     low, high = 0.0, simulator.units.reach
     most = simulator.power(sign * high)
     if most < power:
-        raise NeedError(
-            needed=f"no difference that {simulator.n:,} samples of these two can show is found with power {power:g}",
-            given=f"at the largest, {high:.4g}, it is {most:.3f}",
-            remedy="Ask for more samples: `n=...`.",
-        )
+        needed = f"no difference that {simulator.n:,} samples of these two can show is found with power {power:g}"
+        given = f"at the largest, {high:.4g}, it is {most:.3f}"
+        raise NeedError(needed=needed, given=given, remedy="Ask for more samples: `n=...`.")
     found = most
     for _ in range(_STEPS):
         middle = (low + high) / 2
@@ -464,33 +436,9 @@ def detectable(
     return _result(simulator, np.asarray(sign * high), np.asarray(found))
 
 
-def _simulator(
-    source: Source,
-    metric: MetricLike | None,
-    pair: tuple[str | int, str | int],
-    test: TestLike,
-    hypothesis: Hypothesis,
-    options: dict[str, Any],
-    size: _Size,
-) -> _Simulator:
-    if isinstance(source, FoldScores):
-        raise NeedError(
-            needed="power simulates from predictions",
-            given="`from_scores` has none",
-            remedy="Collect predictions, or read them.",
-        )
-    compared, chosen, _ = find_compared(source, metric, pair, test, hypothesis)
-    check_options(chosen, options)
-    if chosen.name == "t_bayes":
-        raise InputError(
-            needed="power is how often a p value is at most alpha", given="t_bayes has none", remedy="Use t_corrected."
-        )
-    return _Simulator(compared, chosen, hypothesis.directed(compared.greater_is_better), options, size)
-
-
 def _result(simulator: _Simulator, difference: NDArray[np.float64], found: NDArray[np.float64]) -> Power:
-    compared, size, hypothesis = simulator.compared, simulator.size, simulator.hypothesis
-    error = np.sqrt(found * (1 - found) / size.n_simulations)
+    compared, hypothesis = simulator.compared, simulator.hypothesis
+    error = np.sqrt(found * (1 - found) / simulator.n_simulations)
     shaped = [v if v.ndim else float(v) for v in (difference, found, error)]
     return Power(
         test=simulator.test.name,
@@ -501,7 +449,7 @@ def _result(simulator: _Simulator, difference: NDArray[np.float64], found: NDArr
         power=shaped[1],
         standard_error=shaped[2],
         n=simulator.n,
-        n_simulations=size.n_simulations,
+        n_simulations=simulator.n_simulations,
         reach=simulator.units.reach,
         alternative=hypothesis.side,
         confidence_level=hypothesis.confidence_level,
@@ -515,6 +463,6 @@ def _notes(simulator: _Simulator) -> tuple[Note, ...]:
         return ()
     text = (
         f"{simulator.test.name} by {simulator.compared.metric_name} is undefined in {simulator.undefined:,} of "
-        f"{simulator.size.n_simulations:,} simulations, in which a class is missing, say; they count as nothing found."
+        f"{simulator.n_simulations:,} simulations, in which a class is missing, say; they count as nothing found."
     )
     return (Note("OF316", text),)

@@ -48,17 +48,7 @@ _WORDS: dict[paired.McNemar, str] = {
 
 
 class Correctness:
-    """Which samples every configuration predicts correctly.
-
-    Attributes
-    ----------
-    hits
-        (C, N) 1 where the prediction is correct, else 0, whatever the direction of the metric.
-    sign
-        1 where the metric is the share of correct predictions, -1 where it is that of wrong ones.
-    n, right, scores
-        Number of samples, (C,) number of correct predictions, (C,) the metric.
-    """
+    """(C, N) which samples every configuration predicts correctly, whatever the direction of the metric."""
 
     def __init__(self, compared: ComparedConfigs) -> None:
         assert compared.hits is not None  # the tests require it
@@ -89,13 +79,7 @@ _NEEDS: Requirements[ComparedConfigs] = (PREDICTIONS, INDEPENDENT_SAMPLES, _ONE_
 # -- McNemar -------------------------------------------------------------------------------------------------
 
 
-def _mcnemar(
-    compared: ComparedConfigs,
-    pairs: NDArray[np.intp],
-    hypothesis: Hypothesis,
-    *,
-    method: str,
-) -> Findings:
+def _mcnemar(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, *, method: str) -> Findings:
     check_choice(method, get_args(McNemarMethod), "method")
     found = Correctness(compared)
     b, c = paired.only_one_right(found.hits, pairs)

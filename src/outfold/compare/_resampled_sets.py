@@ -39,9 +39,6 @@ _AT_ONCE = 1 << 22
 BootstrapMethod = Literal["bca", "percentile"]
 
 
-# ---------------------------------------------------------------------------------- bootstrap
-
-
 def _bootstrap(
     compared: ComparedConfigs,
     pairs: NDArray[np.intp],
@@ -66,10 +63,8 @@ def _bootstrap(
     draws = np.concatenate([scoring.scores(w) for w in sample_bootstrap(scoring, stratify, seed).blocks(n_resamples)])
     kept = draws[~np.isnan(draws).any(axis=1)]
     if len(kept) < _LEAST:
-        raise InputError(
-            needed=f"{scoring.metric.name} is undefined on nearly all draws of these samples",
-            remedy="Use `stratify=True`, which draws within classes.",
-        )
+        needed = f"{scoring.metric.name} is undefined on nearly all draws of these samples"
+        raise InputError(needed=needed, remedy="Use `stratify=True`, which draws within classes.")
     jackknife = jackknife_scores(scoring) if method == "bca" else None
     difference = _observed(observed, pairs)
     tails, interval, spread = _inverted(compared.sign, kept, jackknife, difference, pairs, level)
@@ -175,9 +170,6 @@ def bootstrap(
     return compare_pair(bootstrap, source, metric, a, b, alternative, confidence_level, rope, **options)
 
 
-# ---------------------------------------------------------------------------------- permutation
-
-
 def _permutation(
     compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, *, n_resamples: int, rng: RngLike
 ) -> Findings:
@@ -263,9 +255,8 @@ def _swapped(
         told = _told_apart(data, scoring, first, second, units)
         exact[i] = paired.enumerable(len(told), n_resamples)
         kernels = _side_by_side(scoring, data, first, second)
-        found = []
-        for masks in _masks(n_units, told, bool(exact[i]), n_resamples, seed):
-            found.append(_score_of(kernels, masks[:, units]))
+        drawn = _masks(n_units, told, bool(exact[i]), n_resamples, seed)
+        found = [_score_of(kernels, masks[:, units]) for masks in drawn]
         scale = max(abs(float(difference[i])), 1.0)
         tails = paired.swapped_tails(float(difference[i]), np.concatenate(found), scale, bool(exact[i]))
         greater[i], less[i] = tails.greater[0], tails.less[0]
@@ -357,9 +348,6 @@ def permutation(
     """
     options = {"n_resamples": n_resamples, "rng": rng}
     return compare_pair(permutation, source, metric, a, b, alternative, confidence_level, rope, **options)
-
-
-# ---------------------------------------------------------------------------------- shared
 
 
 def defined_scores(scoring: Scoring) -> NDArray[np.float64]:

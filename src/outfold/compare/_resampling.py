@@ -106,17 +106,6 @@ class SplitDifferences:
     """The fold scores of some pairs, and their differences.
 
     A split in which the score of one configuration is undefined is left out for all, so that all are judged on the same splits.
-
-    Attributes
-    ----------
-    first, second
-        (P, J) scores of the two of every pair in the splits that count, repeat by repeat.
-    d, mean
-        (P, J) differences, first minus second, and (P,) their means.
-    floor
-        (P,) what is smaller is rounding.
-    ratios
-        (J,) n_test / n_train of every split that counts.
     """
 
     def __init__(self, compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis) -> None:
@@ -125,13 +114,13 @@ class SplitDifferences:
         defined = planned & ~np.isnan(folds.values).any(axis=0)
         self.compared, self.hypothesis, self.level = compared, hypothesis, hypothesis.confidence_level
         self._n_planned, self._smallest = int(planned.sum()), int(folds.n_test[defined].min())
-        self.ratios = folds.n_test[defined] / folds.n_train[defined]
+        self.ratios = folds.n_test[defined] / folds.n_train[defined]  # (J,)
         values = folds.values[:, defined]
         self.scores: NDArray[np.float64] = values.mean(axis=1)
-        self.first, self.second = values[pairs[:, 0]], values[pairs[:, 1]]
-        self.d = self.first - self.second
+        first, second = values[pairs[:, 0]], values[pairs[:, 1]]
+        self.d = first - second  # (P, J), repeat by repeat
         self.mean: NDArray[np.float64] = self.d.mean(axis=1)
-        self.floor = rounding(self.first, self.second)
+        self.floor = rounding(first, second)  # (P,) what is smaller is rounding
 
     @property
     def halves(self) -> NDArray[np.float64]:
@@ -226,11 +215,7 @@ def _fold_test(
 
 
 @_fold_test(
-    "resampled paired t test",
-    "Dietterich 1998",
-    "t",
-    _HOLDOUT,
-    lambda d: d.t_of_mean(0.0, notes=(_LIBERAL, _OVERLAP)),
+    "resampled paired t test", "Dietterich 1998", "t", _HOLDOUT, lambda d: d.t_of_mean(0.0, notes=(_LIBERAL, _OVERLAP))
 )
 def t_resampled(
     source: Source,
@@ -253,9 +238,7 @@ def t_resampled(
     Returns: {comparison}
     References: {dietterich1998}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> scores = of.from_scores({"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81]}, n_train=70, n_test=30, design="holdout")
     >>> of.compare.t_resampled(scores, None, "a", "b")
     <Comparison t_resampled a - b: score +0.0167, p = 0.3701>

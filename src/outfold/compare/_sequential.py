@@ -41,9 +41,7 @@ class EProcess:
         Level of the interval; bets are sized to decide at 1 - confidence_level. The p value is valid at any other level too.
     References: {waudbysmith2024}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> process = of.compare.EProcess(bounds=(-1, 1))
     >>> for item in range(100):
     ...     _ = process.update(float(item % 4 > 0))    # the first system is right, the second wrong, in 3 of 4
@@ -80,12 +78,9 @@ class EProcess:
         values = np.atleast_1d(np.asarray(differences, dtype=np.float64))
         low, high = self.bounds
         if values.ndim != 1 or not np.all((values >= low) & (values <= high)):
-            raise invalid(
-                "differences",
-                f"must be numbers within the bounds [{low:g}, {high:g}]",
-                f"got {_first_outside(values, low, high)}",
-                "Give `bounds=(lowest, highest)` that no difference can leave.",
-            )
+            needed = f"must be numbers within the bounds [{low:g}, {high:g}]"
+            remedy = "Give `bounds=(lowest, highest)` that no difference can leave."
+            raise invalid("differences", needed, f"got {_first_outside(values, low, high)}", remedy)
         if not len(values):
             return self
         x = (values - low) / (high - low)
@@ -195,9 +190,7 @@ def e_process(
         Evidence, p value and interval after every unit.
     References: {waudbysmith2024}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> right = [[1, 0], [1, 0], [1, 1], [1, 0]] * 10
     >>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")
     >>> found = of.compare.e_process(oof, "mean", "new", "old")
@@ -266,12 +259,10 @@ def _by_repeat(compared: ComparedConfigs) -> tuple[NDArray[np.float64], str, tup
             means = np.nanmean(compared.folds.values, axis=2)
         differences = means[0] - means[1]
     if len(differences) < 2 or np.isnan(differences).any():
-        raise NeedError(
-            argument="e_process(over='repeats')",
-            needed="needs two repeats at least with a score in each",
-            given=f"these predictions are {compared.plan}",
-            remedy="Collect with `Plan(repeats=...)`, or use `over='samples'`.",
-        )
+        needed = "needs two repeats at least with a score in each"
+        given = f"these predictions are {compared.plan}"
+        remedy = "Collect with `Plan(repeats=...)`, or use `over='samples'`."
+        raise NeedError(argument="e_process(over='repeats')", needed=needed, given=given, remedy=remedy)
     note = Note(
         "OF315",
         "repeats say how this data set would be judged over all partitions; they say nothing about new samples.",
@@ -286,12 +277,8 @@ def _bounds(compared: ComparedConfigs, given: Bounds | None, over: str) -> Bound
     if not np.isfinite([low, high]).all() and over == "samples" and compared.zero_one:
         low, high = 0.0, 1.0
     if not np.isfinite([low, high]).all():
-        raise invalid(
-            "bounds",
-            "must be the lowest and the highest difference that is possible",
-            f"{compared.metric_name} has no range",
-            "Give `bounds=(lowest, highest)`.",
-        )
+        needed = "must be the lowest and the highest difference that is possible"
+        raise invalid("bounds", needed, f"{compared.metric_name} has no range", "Give `bounds=(lowest, highest)`.")
     return (low - high, high - low)
 
 

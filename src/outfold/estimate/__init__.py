@@ -16,8 +16,7 @@
 
 from ._bbc import bbc
 from ._bootstrap import oob, optimism, point632, point632plus
-from ._folds import cv, cvm_cv, cvt, tt
-from ._nested import nested
+from ._folds import cv, cvm_cv, cvt, nested, tt
 from ._splits import holdout, loo, repeated_holdout, resubstitution, three_way
 
 __all__ = [

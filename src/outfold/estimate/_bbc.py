@@ -20,8 +20,7 @@ from ..select import RuleLike, as_rule
 from ..stats import resampling
 from ..stats.resampling import Corrected, correct, correct_given, first_block, noise_share
 from ._build import build, calm, cannot_score, document
-from ._evidence import Rivals
-from ._intervals import SelectedConfiguration
+from ._intervals import Rivals, SelectedConfiguration
 
 
 @document
@@ -41,7 +40,7 @@ def bbc(
     """Estimate the performance of the selected configuration, with bootstrap bias correction (BBC-CV).
 
     Each draw selects on the samples it drew, and scores the selected configuration on the samples it did not draw. The
-    estimate is the mean of these scores; the interval is their quantiles. Nothing is fitted.
+    estimate is the mean of these scores; the interval is their quantiles. Nothing is fitted. It is Algorithm 5 of [1]_.
 
     Parameters
     ----------
@@ -64,9 +63,7 @@ def bbc(
     Returns: {estimate}
     References: {tsamardinos2018}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> oof = of.simulate.correctness(80, 150, accuracy=0.7).oof  # 150 equally good prompts on 80 questions
     >>> found = of.estimate.bbc(oof, "mean")
     >>> round(found.naive, 2), round(found.value, 2)
@@ -115,12 +112,9 @@ _OWN = {"bootstrap": "out-of-bag score", "holdout": "hold-out score", "three_way
 
 def _check_correction(correction: str, rule: Any) -> None:
     if check_choice(correction, ("none", "balanced"), "correction") == "balanced" and rule is not select.best:
-        raise invalid(
-            "correction='balanced'",
-            "is for the configuration with the best score",
-            f"the rule here is {rule.name}",
-            "Leave `rule=` out, or use `correction='none'`.",
-        )
+        needed = "is for the configuration with the best score"
+        remedy = "Leave `rule=` out, or use `correction='none'`."
+        raise invalid("correction='balanced'", needed, f"the rule here is {rule.name}", remedy)
 
 
 def _balance(scoring: Scoring, result: Corrected, counts: NDArray[Any]) -> dict[str, float]:
@@ -135,11 +129,8 @@ def _balance(scoring: Scoring, result: Corrected, counts: NDArray[Any]) -> dict[
 def _given_counts(draws: ArrayLike, n: int, kind: str) -> NDArray[Any]:
     given = np.asarray(draws)
     if given.ndim != 2 or given.shape[1] != n or not len(given) or given.dtype.kind not in "iu" or given.min() < 0:
-        raise invalid(
-            "draws",
-            f"must be whole numbers from 0 of shape (B, {n}), drawn indices or counts",
-            f"got {given.dtype} {given.shape}",
-        )
+        needed = f"must be whole numbers from 0 of shape (B, {n}), drawn indices or counts"
+        raise invalid("draws", needed, f"got {given.dtype} {given.shape}")
     if check_choice(kind, ("auto", "indices", "counts"), "draws_are") == "auto":
         kind = _kind_of_draws(given, n)
     if kind == "counts":
@@ -186,12 +177,8 @@ def _bbc_notes(scoring: Scoring, selection: Selection, result: Corrected) -> tup
     if scoring.metric.name == "roc_auc" and np.quantile(result.scores, 0.975) < 0.5 and selection.score < 0.5:
         assert scoring.oof.target.classes is not None
         negative, positive = scoring.oof.target.classes
-        notes.append(
-            Note(
-                "OF213",
-                f"even the best ranks worse than chance; is {negative!s}, not {positive!s}, the positive class?",
-            )
-        )
+        text = f"even the best ranks worse than chance; is {negative!s}, not {positive!s}, the positive class?"
+        notes.append(Note("OF213", text))
     return tuple(notes)
 
 

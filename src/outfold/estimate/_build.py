@@ -1,4 +1,4 @@
-"""What the estimates share: building the result, its interval by resampling, and its caveats."""
+"""What the estimates share: whom they are about, the result with its interval, and its caveats."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from .. import select
 from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.notes import Note
+from ..data.predictions import Predictions
 from ..docstrings import fill_with
 from ..exceptions import InputError
-from ..metrics._scoring import SMALL_FOLD, Scoring
+from ..metrics._scoring import SMALL_FOLD, Scoring, group_notes, sample_bootstrap
 from ..results import Estimate, Interval, Intervals, Selection
+from ..select import RuleLike, as_rule
 from ..stats.compiling import limit_threads
 from ..stats.intervals import percentile
-from ._evidence import Evidence, bootstrap_scores
-from ._intervals import OneConfiguration
+from ..stats.resampling import Corrected, correct
+from ._intervals import Evidence, OneConfiguration, bootstrap_scores
 
 _MANY_ROUNDS = 20
 
@@ -35,18 +37,12 @@ _MODELS = (
 # Fills the docstrings of the public functions.
 document = fill_with(
     {
-        "oof": "oof : Predictions\n    Predictions of `collect`, `load` or `from_arrays`, of all configurations that were tried.",
-        "metric": (
-            "metric : str, callable or Metric\n"
-            '    What to score by: a name such as ``"accuracy"``, a scikit-learn scorer or a function.'
-        ),
         "config": (
             "config : str, int or None\n"
             "    A configuration that you named before you saw any score. If None and there are several, this estimate selects\n"
             "    one, and the value is corrected for the selection as in `bbc`."
         ),
         "rule": "rule : Rule, callable or None\n    How the configuration is selected; None takes `select.best`.",
-        "confidence_level": "confidence_level : float\n    Level of the interval.",
         "held_out_level": (
             "confidence_level : float\n"
             "    Level of the interval. A configuration named beforehand gets the one that is valid for the metric, as in `cv`;\n"
@@ -58,11 +54,6 @@ document = fill_with(
             "    score of a round is the score of its model on all samples."
         ),
         "estimate": "Estimate\n    The value, its interval if there is one, the selected configuration and caveats.",
-        "tsamardinos2015": (
-            ".. [1] Tsamardinos, I., Rakhshani, A. and Lagani, V. (2015). Performance-estimation properties of\n"
-            "   cross-validation-based protocols with simultaneous hyper-parameter optimization. International Journal on\n"
-            "   Artificial Intelligence Tools 24, 1540023."
-        ),
         "models": _MODELS,
         "rounds": (
             f"{_MODELS}\n>>> oof = of.collect(models, X, y, plan=of.Plan.bootstrap(10), resub=True, progress=False)"
@@ -96,10 +87,8 @@ def build(
     elif draws is not None:
         interval = Interval(*percentile(draws, level))
     if np.isnan(value):
-        raise InputError(
-            needed=f"{scoring.metric.name} is undefined on every fold of {oof.plan}",
-            remedy="Use `bbc` or `aggregate='pooled'`, or larger folds.",
-        )
+        needed = f"{scoring.metric.name} is undefined on every fold of {oof.plan}"
+        raise InputError(needed=needed, remedy="Use `bbc` or `aggregate='pooled'`, or larger folds.")
     return Estimate(
         value=value,
         interval=interval,
@@ -234,3 +223,66 @@ def cannot_score(scoring: Scoring) -> InputError:
         remedy=f"{rare}Hold out more samples, or take a pointwise metric such as accuracy; `bbc` can draw within classes: "
         "`stratify=True`.",
     )
+
+
+class Subject:
+    """One configuration or the choice among several, as the arguments of an estimate say."""
+
+    def __init__(
+        self, oof: Predictions, config: str | int | None, rule: RuleLike, n_resamples: int, rng: RngLike
+    ) -> None:
+        if config is not None and rule is not None:
+            needed = "give `config=` for a configuration named beforehand, or `rule=` to select one"
+            raise InputError(needed=needed, given="got both")
+        self.oof = oof if config is None else oof.sel(config=config)
+        self.rule = as_rule(rule)
+        self.n_resamples, self.rng = check_count(n_resamples, "n_resamples", 2), as_seed(rng)
+
+    @property
+    def named(self) -> bool:
+        """Whether there was nothing to select."""
+        return self.oof.n_configs == 1
+
+
+def of_subject(
+    subject: Subject,
+    scoring: Scoring,
+    method: str,
+    *,
+    description: str,
+    reference: str,
+    own: str,
+    draws: NDArray[np.float64] | None = None,
+    interval: Interval | None = None,
+    level: float = 0.95,
+    keeps_draws: bool = False,
+    details: dict[str, Any] | None = None,
+    notes: tuple[Note, ...] = (),
+) -> Estimate:
+    """The score of a configuration named beforehand; of a selected one the bias-corrected score (as `bbc` has it).
+
+    `draws` and `interval` are those of a named one; a selected one has an interval only where it `keeps_draws`.
+    """
+    selection = select.choose(scoring, subject.rule)
+    found: dict[str, Any] = {"reference": reference, "level": level, "own": own}
+    if subject.named:
+        selection = replace(selection, rule="named beforehand")
+        found |= {"value": selection.score, "draws": draws, "interval": interval, "named": True}
+    else:
+        result = _corrected(subject, scoring)
+        description += f"; corrected for the selection by {len(result.scores):,} draws"
+        details = (details or {}) | {"n_resamples": len(result.scores), "redrawn": result.n_again}
+        notes = (*notes, *group_notes(scoring))
+        found |= {"value": float(result.scores.mean()), "draws": result.scores if keeps_draws else None}
+        found["chosen"] = np.array(scoring.names, dtype=object)[result.chosen]
+    return build(scoring, selection, method, description=description, details=details, notes=notes, **found)
+
+
+def _corrected(subject: Subject, scoring: Scoring) -> Corrected:
+    """Select on drawn samples, score on those never drawn."""
+    bootstrap = sample_bootstrap(scoring, False, subject.rng)
+    with calm(scoring):
+        result = correct(scoring, subject.rule, bootstrap, subject.n_resamples)
+    if not len(result.scores):
+        raise cannot_score(scoring)
+    return result

@@ -1,6 +1,8 @@
-"""Estimates by fold: the score of one configuration, and of the winner with and without a correction."""
+"""Estimates by fold: the score of one configuration, of the winner with and without a correction, and of the whole search."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,10 +10,10 @@ from .. import formatting, select
 from ..arguments import RngLike, check_confidence_level, check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
-from ..exceptions import NeedError, got, invalid
+from ..exceptions import got, invalid
 from ..metrics import MetricLike
 from ..metrics._scoring import Aggregate, Scoring
-from ..requirements import block, least_folds, requires
+from ..requirements import block, check_requirements, in_fresh, least_folds, requires
 from ..results import Estimate
 from ..select import RuleLike, as_rule
 from ._build import build, document, fold_notes, sample_draws, single
@@ -45,28 +47,16 @@ def cv(
     Returns: {estimate}
     References: {tsamardinos2015}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> oof = of.simulate.correctness(100, 2, accuracy=[0.6, 0.8]).oof
     >>> found = of.estimate.cv(oof, "mean", "config 1")
     >>> print(f"{found.value:.2f}, 95% CI {found.interval.low:.2f} to {found.interval.high:.2f}")
     0.73, 95% CI 0.54 to 0.92
     """
-    if config is None and oof.n_configs > 1:
-        raise invalid(
-            "cv",
-            "is the score of one configuration",
-            remedy=f"Name one of the {oof.n_configs}, or use `bbc` for the selected configuration.",
-        )
     one = oof if config is None else oof.sel(config=config)
     if one.n_configs > 1:
-        raise invalid(
-            "cv",
-            "is the score of one configuration",
-            got(one.n_configs),
-            "Name one, or use `bbc(oof.sel(config=...), ...)` for the selected configuration.",
-        )
+        remedy = f"Name one of the {oof.n_configs}, or use `bbc` for the selected configuration."
+        raise invalid("cv", "is the score of one configuration", got(one.n_configs), remedy)
     scoring = Scoring(one, metric, aggregate)
     folds = f"CV by {aggregate}", "Tsamardinos 2015, Alg. 1"
     text, reference = folds if len(scoring.cells) > 1 else ("one test set", "")  # nothing was cross-validated
@@ -86,9 +76,7 @@ def cvt(oof: Predictions, metric: MetricLike, rule: RuleLike = None, aggregate: 
     Returns: {estimate}
     References: {tsamardinos2015}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> oof = of.simulate.correctness(80, 20, accuracy=0.7).oof
     >>> round(of.estimate.cvt(oof, "mean").value, 2)
     0.81
@@ -119,9 +107,7 @@ def tt(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
     Returns: {estimate}
     References: {tsamardinos2015, tibshirani2009}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> oof = of.simulate.correctness(80, 20, accuracy=0.7).oof
     >>> round(of.estimate.tt(oof, "mean").value, 2)
     0.66
@@ -140,12 +126,8 @@ def tt(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
         notes.append(Note("OF202", f"with leave-one-out the TT correction tends to twice the loss ({own}); use bbc."))
     low, high = scoring.metric.bounds
     if not low <= value <= high:
-        notes.append(
-            Note(
-                "OF203",
-                f"the corrected value {formatting.number(value)} lies outside the metric's range [{low:g}, {high:g}].",
-            )
-        )
+        text = f"the corrected value {formatting.number(value)} lies outside the metric's range [{low:g}, {high:g}]."
+        notes.append(Note("OF203", text))
     return build(
         scoring,
         selection,
@@ -184,15 +166,8 @@ def cvm_cv(
     """
     scoring = Scoring(oof, metric, "fold")
     selection = select.choose(scoring, as_rule(rule))
-    fresh = oof.blocks["fresh"]
-    if not np.any(fresh.state[selection.index] == State.DONE):
-        raise NeedError(
-            argument="cvm_cv",
-            needed=f"needs {selection.name!r} on the new partition",
-            given="the block `fresh` was collected for another metric or rule",
-            remedy=f"Collect with `fresh={scoring.metric.name!r}` and the same rule.",
-        )
-    again = Scoring(fresh.sel(config=selection.name), metric, "fold")
+    check_requirements("cvm_cv", (in_fresh(selection.name, "new partition", scoring.metric.name),), oof)
+    again = Scoring(oof.blocks["fresh"].sel(config=selection.name), metric, "fold")
     return build(
         scoring,
         selection,
@@ -204,3 +179,111 @@ def cvm_cv(
         reference="Tsamardinos 2015, Alg. 3",
         notes=(*again.notes, *fold_notes(again)),
     )
+
+
+# -- nested cross-validation ----------------------------------------------------------------------------------
+
+
+@document
+@requires(least_folds(3), block("inner"))
+def nested(
+    oof: Predictions,
+    metric: MetricLike,
+    rule: RuleLike = None,
+    n_resamples: int = 1000,
+    confidence_level: float = 0.95,
+    rng: RngLike = 0,
+) -> Estimate:
+    """Estimate the performance of the whole search as a learner, by nested cross-validation.
+
+    For each outer fold, cross-validation on the other folds selects the configuration, and the outer fold scores it. It is
+    Algorithm 5 of [1]_. A model trained without folds i and k serves both as outer i, inner k and as outer k, inner i. The
+    outer fits are those of the ordinary cross-validation.
+
+    Parameters: {oof, metric, rule, n_resamples}
+    confidence_level : float
+        Level of the interval, which is the percentile bootstrap over samples of the outer predictions.
+    {rng}
+    Returns: {estimate}
+    References: {tsamardinos2015}
+
+    Examples: {models}
+    >>> oof = of.collect(models, X, y, plan=3, inner=True, progress=False)
+    >>> found = of.estimate.nested(oof, "accuracy", n_resamples=200)
+    >>> round(found.value, 2), found.details["fits"]
+    (0.67, 13)
+    """
+    own_rule = as_rule(rule)
+    scoring = Scoring(oof, metric, "fold")
+    selection = select.choose(scoring, own_rule)
+    searches = {cell: _inner_scoring(oof, metric, cell) for cell in scoring.cells}
+    picks = {cell: oof.config_index(select.choose(inner, own_rule).name) for cell, inner in searches.items()}
+    outer = Scoring(_outer_predictions(oof, picks), metric, "fold")
+    fits = _nested_fits(oof)
+    return build(
+        scoring,
+        selection,
+        "nested",
+        value=float(outer.scores()[0, 0]),
+        draws=sample_draws(outer, check_count(n_resamples, "n_resamples", 2), rng),
+        level=check_confidence_level(confidence_level),
+        description=f"nested CV, {fits['fits']:,} fits instead of {fits['fits_plain']:,}",
+        reference="Tsamardinos 2015, Alg. 5",
+        notes=(*fold_notes(scoring), *_inner_notes(scoring, list(searches.values()))),
+        chosen=np.array([oof.configs[j] for j in picks.values()], dtype=object),
+        details=fits,
+    )
+
+
+def _inner_scoring(oof: Predictions, metric: MetricLike, cell: tuple[int, int]) -> Scoring:
+    """Scores for the search without the samples of one outer fold."""
+    repeat, fold = cell
+    usable = np.flatnonzero(oof.state[:, repeat, fold] == State.DONE)
+    inner = oof.blocks["inner"].sel(repeat=repeat * oof.n_folds + fold)
+    return Scoring(inner.sel(config=usable.tolist()), metric, "fold")
+
+
+def _inner_notes(scoring: Scoring, searches: list[Scoring]) -> tuple[Note, ...]:
+    """What the inner searches lacked: configurations, or folds."""
+    notes = []
+    fewest, n = min(len(inner.candidates) for inner in searches), len(scoring.candidates)
+    if fewest < n:
+        notes.append(Note("OF205", f"an inner search had {fewest} of {n} configurations to choose from."))
+    lacking = sum(len(inner.cells) < len(inner.oof.splits.cells) for inner in searches)
+    if lacking:
+        text = f"{lacking} of {len(searches)} inner searches lack folds; collect the missing cells."
+        notes.append(Note("OF206", text))
+    return tuple(notes)
+
+
+def _outer_predictions(oof: Predictions, picks: dict[tuple[int, int], int]) -> Predictions:
+    """Out-of-fold predictions of the search itself, as if it were one configuration."""
+    data = np.array(oof.data[:, :1])
+    labels = None if oof.labels is None else np.full(data.shape[:3], -1, dtype=np.intp)
+    state = np.zeros((1, *oof.state.shape[1:]), dtype=np.uint8)
+    for (r, k), j in picks.items():
+        rows = oof.splits.test_rows(r, k)
+        data[r, 0, rows] = oof.data[r, j, rows]
+        if labels is not None and oof.labels is not None:
+            labels[r, 0, rows] = oof.labels[r, j, rows]
+        state[0, r, k] = State.DONE
+    return replace(
+        oof,
+        data=data,
+        labels=labels,
+        state=state,
+        configs=("search",),
+        params=({},),
+        seconds=None,
+        blocks={},
+        messages={},
+        notes=(),
+    )
+
+
+def _nested_fits(oof: Predictions) -> dict[str, int]:
+    """Fits behind a nested CV, the final one included: those done here, and those of the papers' protocol."""
+    c, k, r = oof.n_configs, oof.n_folds, oof.n_repeats
+    inner = oof.blocks["inner"]
+    outer_cells, inner_cells = (int(np.sum(part.state[:, part.planned] != State.PENDING)) for part in (oof, inner))
+    return {"fits": outer_cells + inner_cells // 2 + 1, "fits_plain": r * (c * k * k + k) + 1}

@@ -4,210 +4,357 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .. import intervals
+from ..arguments import RngLike
+from ..data.predictions import Predictions, State
+from ..data.scores import Layout, is_time_series, layout
 from ..exceptions import InputError, NeedError, got, invalid
+from ..intervals import AREA_NEEDS, LabelledScores, area_and_error
+from ..metrics import Metric
+from ..metrics._scoring import Aggregate, Scoring, jackknife_scores, sample_bootstrap
+from ..requirements import Requirement, Requirements, check_requirements, in_words, met
 from ..results import Interval
-from ..stats.intervals import around
-from ._evidence import Evidence, Rivals
+from ..stats.intervals import Nested, around, nested_cv
 
-# Splits whose scores are those of random training sets, as the corrected t takes them.
-_RANDOM = ("kfold", "balanced", "holdout")
+T = TypeVar("T")
+Floats = NDArray[np.float64]
+
 # Ends nearer than this, relative to the score, come from rounding: nothing varied.
 _NO_WIDTH = 1e-12
+
+# -- what an interval is made of ------------------------------------------------------------------------------
+
+
+class Folds(NamedTuple):
+    """(..., J) scores in the folds in which all are defined, and (J,) samples trained on and held out."""
+
+    scores: Floats
+    n_train: NDArray[np.intp]
+    n_test: NDArray[np.intp]
+
+
+class _Lazy:
+    """Parts that are computed from predictions when asked for; a pickle holds the parts and not the predictions."""
+
+    parts: tuple[str, ...] = ()
+
+    def __init__(self, scoring: Scoring, n_resamples: int, rng: int) -> None:
+        # Not the scoring itself, whose kernels are large: it can be made again.
+        self._source: tuple[Predictions, Metric, Aggregate] | None = (scoring.oof, scoring.metric, scoring.aggregate)
+        self.n_resamples, self.rng = n_resamples, rng
+
+    def scoring(self) -> Scoring:
+        """The metric bound to the predictions."""
+        assert self._source is not None  # all parts of what was pickled are there
+        return Scoring(*self._source)
+
+    def __getstate__(self) -> dict[str, Any]:
+        for part in self.parts:
+            getattr(self, part)
+        return self.__dict__ | {"_source": None}
+
+
+class Evidence(_Lazy):
+    """All that an interval of the score of one configuration, `value`, can be made of."""
+
+    parts = ("values", "counts", "codes", "area", "folds", "nested", "draws", "jackknife")
+
+    def __init__(self, scoring: Scoring, value: float, n_resamples: int, rng: int) -> None:
+        super().__init__(scoring, n_resamples, rng)
+        oof = scoring.oof
+        self.value = value
+        self.one_set = len(scoring.cells) == 1
+        self.by_fold = scoring.aggregate == "fold"
+        self.layout: Layout | str = "one test set" if self.one_set else layout(oof)
+        if is_time_series(oof.splits):
+            self.layout = "time series"
+        codes = scoring.group_codes()
+        # Groups of one sample each are no groups.
+        self.codes = None if codes is None or int(codes.max()) + 1 == len(codes) else codes
+        groups = "" if self.codes is None else f" in {int(self.codes.max()) + 1} groups"
+        way = "by fold" if self.by_fold else "pooled"
+        kind = f"{oof.plan}, a time series" if self.layout == "time series" else str(oof.plan)
+        self.words = f"{scoring.metric.name} {way} on {kind}, {len(scoring.rows)} samples{groups}"
+
+    @cached_property
+    def values(self) -> Floats | None:
+        """(N,) a value a sample whose mean is the score, whatever the folds and repeats; None for set-valued metrics."""
+        scoring = self.scoring()
+        if scoring.metric.values is None:
+            return None
+        position = np.full(scoring.oof.n_samples, -1)
+        position[scoring.rows] = np.arange(len(scoring.rows))
+        shares = np.zeros(len(scoring.rows))
+        for (cell, rows), weight in zip(_held(scoring), _weights(scoring), strict=True):
+            shares[position[rows]] += weight * (_values_of(scoring, cell[0], rows) - self.value)
+        return np.asarray(self.value + len(scoring.rows) * shares)
+
+    @cached_property
+    def counts(self) -> tuple[int, int] | None:
+        """How many samples of how many have the value 1, where all have 0 or 1 and none counts twice."""
+        scoring = self.scoring()
+        if scoring.metric.values is None or not self.one_set:
+            return None
+        ((cell, rows),) = _held(scoring)
+        v = _values_of(scoring, cell[0], rows)
+        whole = v.dtype.kind in "biu" or scoring.metric.needs == "pointwise"
+        return (int(v.sum()), len(v)) if whole and bool(np.isin(v, (0, 1)).all()) else None
+
+    @cached_property
+    def area(self) -> tuple[float, float] | None:
+        """The area under the ROC curve on one test set and its standard error; None for other metrics."""
+        scoring = self.scoring()
+        if scoring.metric.name != "roc_auc" or not self.one_set or scoring.oof.target.task != "binary":
+            return None
+        ((cell, rows),) = _held(scoring)
+        score = scoring.oof.respond("score")[cell[0]][0, rows].astype(np.float64)
+        labelled = LabelledScores(score, scoring.oof.target.y[rows] == 1, self.codes)
+        return area_and_error(labelled) if met(AREA_NEEDS, labelled) else None
+
+    @cached_property
+    def folds(self) -> Folds:
+        """The scores of the folds."""
+        return _fold_parts(self.scoring(), 0)
+
+    @cached_property
+    def nested(self) -> Nested | None:
+        """Bates' estimate and its error; None unless every pair of folds was left out."""
+        scoring = self.scoring()
+        oof = scoring.oof
+        inner = oof.blocks.get("inner")
+        if inner is None or scoring.metric.values is None or self.codes is not None:
+            return None
+        whole = len(scoring.cells) == oof.n_repeats * oof.n_folds and bool(np.all(oof.folds >= 0))
+        if not whole or not np.all(inner.state[:, inner.planned] == State.DONE):
+            return None
+        if min(len(rows) for _, rows in _held(scoring)) < 2:
+            return None
+        outer = np.empty((oof.n_samples, oof.n_repeats))
+        for (r, _), rows in _held(scoring):
+            outer[rows, r] = _values_of(scoring, r, rows)
+        within, searches = np.full((*outer.shape, oof.n_folds), np.nan), Scoring(inner, scoring.metric)
+        for r, k in scoring.cells:
+            rows = np.flatnonzero(oof.folds[:, r] != k)
+            within[rows, r, k] = _values_of(searches, r * oof.n_folds + k, rows)
+        return nested_cv(outer, within, oof.folds)
+
+    @cached_property
+    def draws(self) -> Floats:
+        """Scores on bootstrap samples, of groups where there are groups; such as are undefined are left out."""
+        return bootstrap_scores(self.scoring(), self.n_resamples, self.rng)
+
+    @cached_property
+    def jackknife(self) -> Floats:
+        """Scores without each sample, or group, on one test set."""
+        scores = jackknife_scores(self.scoring())[:, 0] if self.one_set else np.empty(0)
+        return scores[np.isfinite(scores)]
+
+
+class Rivals(_Lazy):
+    """The fold scores of all candidates, for intervals that draw folds."""
+
+    parts = ("folds",)
+
+    def __init__(self, scoring: Scoring, best_rule: bool, n_resamples: int, rng: int) -> None:
+        super().__init__(scoring, n_resamples, rng)
+        oof = scoring.oof
+        self.greater_is_better = scoring.metric.greater_is_better
+        self.one_repeat = best_rule and oof.n_repeats == 1 and len(scoring.cells) > 1
+        self.words = f"{oof.plan}{'' if best_rule else ', another rule'}"
+
+    @cached_property
+    def folds(self) -> Folds:
+        """(C, K) the scores of the folds."""
+        return _fold_parts(self.scoring(), slice(None))
+
+
+def bootstrap_scores(scoring: Scoring, n_resamples: int, rng: RngLike) -> Floats:
+    """Scores of the only candidate on bootstrap samples, without those that are undefined."""
+    blocks = sample_bootstrap(scoring, False, rng).blocks(n_resamples)
+    draws: Floats = np.concatenate([scoring.scores(weights)[:, 0] for weights in blocks])
+    return draws[np.isfinite(draws)]
+
+
+def _held(scoring: Scoring) -> list[tuple[tuple[int, int], NDArray[np.intp]]]:
+    return [((r, k), scoring.oof.splits.test_rows(r, k)) for r, k in scoring.cells]
+
+
+def _values_of(scoring: Scoring, repeat: int, rows: NDArray[np.intp]) -> NDArray[Any]:
+    """What the metric is the mean of, for the only candidate."""
+    assert scoring.metric.values is not None
+    data = scoring.oof.respond(scoring.metric.needs)
+    values = scoring.metric.values(scoring.oof.target.take(rows), np.ascontiguousarray(data[repeat][:, rows]))
+    return np.asarray(values[0])
+
+
+def _weights(scoring: Scoring) -> list[float]:
+    """What a sample of every cell weighs in the score, as `Scoring` takes the mean."""
+    held = _held(scoring)
+    if scoring.aggregate == "fold":
+        return [1 / (len(held) * len(rows)) for _, rows in held]
+    planned = np.sum(scoring.oof.folds >= 0, axis=0)
+    # A repeat counts for the share of it that is done, and its samples alike: share / n_done is 1 / n_planned.
+    done = sum(len(rows) / planned[cell[0]] for cell, rows in held)
+    return [float(1 / planned[cell[0]] / done) for cell, _ in held]
+
+
+def _fold_parts(scoring: Scoring, configs: int | slice) -> Folds:
+    scores = scoring.fold_scores()[0]
+    splits = scoring.oof.splits
+    defined = ~np.isnan(scores).any(axis=0)
+    n_train, n_test = (
+        np.array([len(rows(r, k)) for r, k in scoring.cells], dtype=np.intp)
+        for rows in (splits.train_rows, splits.test_rows)
+    )
+    return Folds(scores[configs][..., defined], n_train[defined], n_test[defined])
+
+
+# -- intervals of a configuration named beforehand ------------------------------------------------------------
+
+
+def _need(words: str, is_met: Callable[[Evidence], bool]) -> Requirement[Evidence]:
+    return Requirement(words, is_met, given=lambda evidence: f"this is {evidence.words}")
+
+
+_ONE_SET = _need("one test set", lambda e: e.one_set)
+_NO_TIME_SERIES = _need("any plan but a time series", lambda e: e.layout != "time series")
+_INDEPENDENT = _need("independent samples", lambda e: e.codes is None)
+_GROUPS = _need("samples in groups", lambda e: e.codes is not None)
+_MEAN = _need("a pointwise metric", lambda e: e.values is not None)
+_ANSWERS = (_ONE_SET, _INDEPENDENT, _need("answers right or wrong", lambda e: e.counts is not None))
+_SPLITS = _need(
+    "two or more folds or random splits",
+    lambda e: e.layout in ("kfold", "balanced", "holdout") and e.folds.scores.size > 1,
+)
 
 
 @dataclass(frozen=True)
 class IntervalMethod:
-    """An interval for the score of one configuration, named beforehand.
+    """An interval for the score of one configuration, named beforehand."""
 
-    Attributes
-    ----------
-    name
-        That of the function in `outfold.intervals`.
-    words
-        What it is called where it is printed.
-    valid_for
-        The plan and the metric it is valid for.
-    formula, source
-        For the docs.
-    met
-        Whether these predictions are such.
-    compute
-        The interval at a level.
-    """
-
-    name: str
-    words: str
-    valid_for: str
+    name: str  # that of the function in `outfold.intervals`
+    words: str  # what it is called where it is printed
+    requirements: Requirements[Evidence]  # the plan and the metric it is valid for
     formula: str
     source: str
-    met: Callable[[Evidence], bool]
-    compute: Callable[[Evidence, float], Interval]
+    compute: Callable[[Evidence, float], Interval]  # the interval at a level
+    remark: str = ""
+
+    @property
+    def valid_for(self) -> str:
+        """The plan and the metric it is valid for, in words."""
+        return in_words(self.requirements) + (f"; {self.remark}" if self.remark else "")
 
 
-def _answers(e: Evidence) -> bool:
-    return e.codes is None and e.counts is not None
-
-
-def _counted(function: Callable[..., Interval]) -> Callable[[Evidence, float], Interval]:
-    def compute(e: Evidence, level: float) -> Interval:
-        assert e.counts is not None
-        return function(*e.counts, confidence_level=level)
-
-    return compute
-
-
-def _t(e: Evidence, level: float) -> Interval:
-    assert e.values is not None
-    return intervals.t(e.values, confidence_level=level)
-
-
-def _cluster_robust(e: Evidence, level: float) -> Interval:
-    assert e.values is not None and e.codes is not None  # noqa: PT018
-    return intervals.cluster_robust(e.values, e.codes, confidence_level=level)
-
-
-def _delong(e: Evidence, level: float) -> Interval:
-    assert e.area is not None
-    return Interval(*around(*e.area, level))
-
-
-def _nested(e: Evidence, level: float) -> Interval:
-    assert e.nested is not None
-    return Interval(*around(*e.nested, level))
-
-
-def _corrected_t(e: Evidence, level: float) -> Interval:
-    return intervals.corrected_t(*e.folds, confidence_level=level)
-
-
-def _bca(e: Evidence, level: float) -> Interval:
-    return intervals.bca_draws(e.draws, e.value, e.jackknife, confidence_level=level)
-
-
-def _percentile(e: Evidence, level: float) -> Interval:
-    return intervals.percentile(e.draws, confidence_level=level)
-
-
-def _no_plan(e: Evidence, level: float) -> Interval:
-    raise NeedError(
-        argument="conservative_z", needed="needs scores on halves of the data, which predictions do not hold"
-    )
+def _known(part: T | None) -> T:
+    assert part is not None  # a requirement of the method
+    return part
 
 
 _ONE_CONFIGURATION = (
     IntervalMethod(
         "wilson",
         "Wilson interval",
-        "one test set of independent samples, answers right or wrong",
+        _ANSWERS,
         "(p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n)",
         "Wilson 1927",
-        _answers,
-        _counted(intervals.wilson),
+        lambda e, level: intervals.wilson(*_known(e.counts), confidence_level=level),
     ),
     IntervalMethod(
         "clopper_pearson",
         "Clopper-Pearson interval",
-        "one test set of independent samples, answers right or wrong",
+        _ANSWERS,
         "shares whose exact binomial tails are both above a/2",
         "Clopper and Pearson 1934",
-        _answers,
-        _counted(intervals.clopper_pearson),
+        lambda e, level: intervals.clopper_pearson(*_known(e.counts), confidence_level=level),
     ),
     IntervalMethod(
         "normal",
         "normal interval",
-        "one test set of independent samples, answers right or wrong",
+        _ANSWERS,
         "p ± z sqrt(p(1-p)/n)",
         "Raschka 2018, eq. 17",
-        _answers,
-        _counted(intervals.normal),
+        lambda e, level: intervals.normal(*_known(e.counts), confidence_level=level),
     ),
     IntervalMethod(
         "delong",
         "DeLong interval",
-        "one test set, roc_auc; groups are clusters",
+        (_ONE_SET, _need("roc_auc, two samples and two groups of each class", lambda e: e.area is not None)),
         "A ± z sqrt(S²(V+)/n+ + S²(V-)/n-), V the placements",
         "DeLong et al. 1988; Obuchowski 1997",
-        lambda e: e.area is not None,
-        _delong,
+        lambda e, level: Interval(*around(*_known(e.area), level)),
+        "groups are clusters",
     ),
     IntervalMethod(
         "cluster_robust",
         "cluster-robust interval",
-        "samples in groups, a pointwise metric, any plan but a time series, models held fixed",
+        (_GROUPS, _MEAN, _NO_TIME_SERIES),
         "m ± t(G-1) sqrt(G/(G-1) sum_g (sum_{i in g} (v_i - m))²) / n",
         "Liang and Zeger 1986",
-        lambda e: e.codes is not None and e.layout != "time series" and e.values is not None,
-        _cluster_robust,
+        lambda e, level: intervals.cluster_robust(_known(e.values), _known(e.codes), confidence_level=level),
+        "models held fixed",
     ),
     IntervalMethod(
         "t",
         "t interval",
-        "one test set of independent samples, a pointwise metric",
+        (_ONE_SET, _INDEPENDENT, _MEAN),
         "m ± t(n-1) S / sqrt(n)",
         "Student 1908",
-        lambda e: e.one_set and e.codes is None and e.values is not None,
-        _t,
+        lambda e, level: intervals.t(_known(e.values), confidence_level=level),
     ),
     IntervalMethod(
         "nested_cv_bates",
         "nested-CV interval",
-        "K folds of independent samples with the block `inner`, a pointwise metric",
+        (_INDEPENDENT, _MEAN, _need("K folds with the block `inner`, all of it done", lambda e: e.nested is not None)),
         "NCV - (1 + (K-2)/K)(NCV - CV) ± z sqrt((K-1)/K (mean a - mean b)), the root within SE and sqrt(K) SE",
         "Bates et al. 2023, Alg. 1",
-        lambda e: e.nested is not None,
-        _nested,
+        lambda e, level: Interval(*around(*_known(e.nested), level)),
     ),
     IntervalMethod(
         "corrected_t",
         "corrected t interval",
-        "two or more folds or random splits of independent samples, scored by fold",
+        (_INDEPENDENT, _need("scores by fold", lambda e: e.by_fold), _SPLITS),
         "m ± t(J-1) sqrt(S² (1/J + n_test/n_train))",
         "Nadeau & Bengio 2003",
-        lambda e: e.layout in _RANDOM and e.by_fold and e.codes is None and e.folds.scores.size > 1,
-        _corrected_t,
+        lambda e, level: intervals.corrected_t(*e.folds, confidence_level=level),
     ),
     IntervalMethod(
         "bca",
         "BCa bootstrap interval",
-        "one test set, any metric; groups are drawn whole",
+        (_ONE_SET,),
         "quantiles of the draws at Phi(z0 + (z0 + z)/(1 - a(z0 + z)))",
         "Efron 1987",
-        lambda e: e.one_set,
-        _bca,
+        lambda e, level: intervals.bca_draws(e.draws, e.value, e.jackknife, confidence_level=level),
+        "any metric; groups are drawn whole",
     ),
     IntervalMethod(
         "percentile",
         "percentile bootstrap interval",
-        "any plan but a time series, any metric, models held fixed; groups are drawn whole",
+        (_NO_TIME_SERIES,),
         "a/2 and 1 - a/2 quantiles of the draws",
         "Efron 1979",
-        lambda e: e.layout != "time series",
-        _percentile,
+        lambda e, level: intervals.percentile(e.draws, confidence_level=level),
+        "any metric, models held fixed; groups are drawn whole",
     ),
     IntervalMethod(
         "conservative_z",
         "conservative Z interval",
-        "plain numbers only: no plan collects the splits of halves that it needs",
+        (_need("plain numbers: no plan collects the splits of halves that it takes", lambda e: False),),
         "m ± z sqrt(sum_m (a_m - b_m)² / 2M), a_m and b_m means on disjoint halves",
         "Nadeau & Bengio 2003",
-        lambda e: False,
-        _no_plan,
+        lambda e, level: _known(None),
     ),
 )
 METHODS = {method.name: method for method in _ONE_CONFIGURATION}
 
 # The first that is valid is taken where none is named.
 AUTO = ("wilson", "delong", "cluster_robust", "t", "nested_cv_bates", "corrected_t", "bca", "percentile")
-
-# The configuration that was selected: what is drawn must include the selecting.
-SELECTED = {
-    "percentile": "the selected configuration (`bbc`), every plan and metric",
-    "order": "the same draws by order statistics, as printed in Tsamardinos 2018",
-    "bbc_f": "the selected configuration, best mean score, one repeat of K folds",
-}
 
 
 class OneConfiguration:
@@ -225,22 +372,15 @@ class OneConfiguration:
             return first[1]
         if method not in METHODS:
             raise invalid("method", f"must be 'auto' or one of {', '.join(METHODS)}", got(method))
-        found = METHODS[method]
-        if not found.met(self.evidence):
-            valid = ", ".join(m.name for m in METHODS.values() if m.met(self.evidence))
-            raise NeedError(
-                argument=method,
-                needed=f"needs {found.valid_for}",
-                given=f"this is {self.evidence.words}",
-                remedy=f"Valid here: {valid}." if valid else "No interval is valid here.",
-            )
-        return found.compute(self.evidence, level)
+        valid = [name for name, one in METHODS.items() if met(one.requirements, self.evidence)]
+        remedy = f"Valid here: {', '.join(valid)}." if valid else "No interval is valid here."
+        check_requirements(method, METHODS[method].requirements, self.evidence, remedy)
+        return METHODS[method].compute(self.evidence, level)
 
     def choose(self, level: float) -> tuple[IntervalMethod, Interval] | None:
         """The first method that is valid and finds something that varies, with its interval."""
-        for name in AUTO:
-            method = METHODS[name]
-            if not method.met(self.evidence):
+        for method in (METHODS[name] for name in AUTO):
+            if not met(method.requirements, self.evidence):
                 continue
             try:
                 found = method.compute(self.evidence, level)
@@ -252,15 +392,30 @@ class OneConfiguration:
 
     def why_none(self) -> str:
         """What an interval would need, where none is valid."""
-        if self.evidence.layout == "time series":
+        none = f"there is no valid interval for {self.evidence.words}"
+        if not _NO_TIME_SERIES.is_met(self.evidence):
             return (
-                f"there is no valid interval for {self.evidence.words}: later samples depend on earlier ones, and training "
-                "sets contain one another. Hold out one test set, or compare scores fold by fold."
+                f"{none}: later samples depend on earlier ones, and training sets contain one another. Hold out one test "
+                "set, or compare scores fold by fold."
             )
-        return (
-            f"there is no valid interval for {self.evidence.words}: nothing varies, or too few draws can be scored. Hold out "
-            f"more samples{', or take a pointwise metric such as accuracy' if self.evidence.values is None else ''}."
-        )
+        other = "" if _MEAN.is_met(self.evidence) else ", or take a pointwise metric such as accuracy"
+        return f"{none}: nothing varies, or too few draws can be scored. Hold out more samples{other}."
+
+
+# -- intervals of the selected configuration ------------------------------------------------------------------
+
+# What is drawn must include the selecting.
+SELECTED = {
+    "percentile": "the selected configuration (`bbc`), every plan and metric",
+    "order": "the same draws by order statistics, as printed in Tsamardinos 2018",
+    "bbc_f": "the selected configuration, best mean score, one repeat of K folds",
+}
+_ONE_REPEAT: Requirement[Rivals] = Requirement(
+    "one repeat of K folds and the configuration of the best mean",
+    lambda rivals: rivals.one_repeat and rivals.folds.scores.shape[1] > 1,
+    "Use `percentile`.",
+    lambda rivals: f"this is {rivals.words}",
+)
 
 
 class SelectedConfiguration:
@@ -272,21 +427,12 @@ class SelectedConfiguration:
     def interval(self, method: str, level: float) -> Interval:
         """The interval by drawing folds; an error for all that ignores the selection."""
         if method in METHODS:
-            raise NeedError(
-                argument=method,
-                needed="is for a configuration named beforehand",
-                given="this one was selected for its score, and the interval would be too optimistic",
-                remedy=f"Valid here: {', '.join(SELECTED)}.",
-            )
+            needed = "is for a configuration named beforehand"
+            given = "this one was selected for its score, and the interval would be too optimistic"
+            raise NeedError(argument=method, needed=needed, given=given, remedy=f"Valid here: {', '.join(SELECTED)}.")
         if method not in SELECTED:
             raise invalid("method", f"must be 'auto' or one of {', '.join(SELECTED)}", got(method))
-        if not self.rivals.one_repeat or self.rivals.folds.scores.shape[1] < 2:
-            raise NeedError(
-                argument=method,
-                needed="needs one repeat of K folds and the configuration of the best mean",
-                given=f"this is {self.rivals.words}",
-                remedy="Use `percentile`.",
-            )
+        check_requirements(method, (_ONE_REPEAT,), self.rivals)
         return intervals.bbc_f(
             self.rivals.folds.scores,
             greater_is_better=self.rivals.greater_is_better,

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from .. import select
 from ..arguments import RngLike, check_confidence_level
 from ..data.notes import Note
-from ..data.predictions import Predictions, State
-from ..exceptions import NeedError
+from ..data.predictions import Predictions
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring
-from ..requirements import block, design, requires
+from ..requirements import block, check_requirements, design, in_fresh, requires
 from ..results import Estimate
 from ..select import RuleLike, as_rule
-from ._build import build, document, single, with_interval
-from ._subject import Subject, of_subject
+from ._build import Subject, build, document, of_subject, single, with_interval
 
 
 @document
@@ -42,6 +38,7 @@ def resubstitution(
     subject = Subject(oof.blocks["resub"], config, rule, 2, 0)
     scoring = Scoring(subject.oof, metric)
     selection = select.choose(scoring, subject.rule)
+    why = "the model was fitted on these samples"
     result = build(
         scoring,
         selection,
@@ -49,12 +46,7 @@ def resubstitution(
         value=selection.score,
         description="score on the samples it was fitted on",
         reference="Raschka 2018, sect. 1.3",
-        notes=(
-            Note(
-                "OF214",
-                "the model was fitted on these samples, so the score is too good; more so for a flexible model.",
-            ),
-        ),
+        notes=(Note("OF214", f"{why}, so the score is too good; more so for a flexible model."),),
         named=subject.named,
         own="resubstitution score",
     )
@@ -83,15 +75,7 @@ def holdout(
     >>> round(of.estimate.holdout(oof, "accuracy", "bayes").value, 2)
     0.55
     """
-    return _of_held_out(
-        Subject(oof, config, rule, n_resamples, rng),
-        metric,
-        "holdout",
-        description="score of the held-out part",
-        reference="Raschka 2018, sect. 1.5",
-        own="hold-out score",
-        level=confidence_level,
-    )
+    return _of_held_out(Subject(oof, config, rule, n_resamples, rng), metric, "holdout", confidence_level)
 
 
 @document
@@ -116,15 +100,7 @@ def repeated_holdout(
     >>> round(of.estimate.repeated_holdout(oof, "accuracy", "bayes").value, 2)
     0.68
     """
-    return _of_held_out(
-        Subject(oof, config, rule, n_resamples, rng),
-        metric,
-        "repeated_holdout",
-        description=f"mean score of {oof.n_repeats:,} hold-outs",
-        reference="Raschka 2018, sect. 2.3",
-        own="mean hold-out score",
-        level=confidence_level,
-    )
+    return _of_held_out(Subject(oof, config, rule, n_resamples, rng), metric, "repeated_holdout", confidence_level)
 
 
 @document
@@ -151,34 +127,29 @@ def loo(
     >>> round(of.estimate.loo(oof, "accuracy", "bayes").value, 2)
     0.66
     """
-    return _of_held_out(
-        Subject(oof, config, rule, n_resamples, rng),
-        metric,
-        "loo",
-        description="leave-one-out",
-        reference="Raschka 2018, sect. 3.5",
-        own="leave-one-out score",
-        level=confidence_level,
-    )
+    return _of_held_out(Subject(oof, config, rule, n_resamples, rng), metric, "loo", confidence_level)
 
 
-def _of_held_out(
-    subject: Subject, metric: MetricLike, method: str, *, description: str, reference: str, own: str, level: float
-) -> Estimate:
+# What is estimated, where it is described, and what the winner's score is called.
+_HELD_OUT = {
+    "holdout": ("score of the held-out part", "Raschka 2018, sect. 1.5", "hold-out score"),
+    "repeated_holdout": ("mean score of {:,} hold-outs", "Raschka 2018, sect. 2.3", "mean hold-out score"),
+    "loo": ("leave-one-out", "Raschka 2018, sect. 3.5", "leave-one-out score"),
+}
+
+
+def _of_held_out(subject: Subject, metric: MetricLike, method: str, level: float) -> Estimate:
     """The score of the samples held out, with its interval."""
+    words, reference, own = _HELD_OUT[method]
+    text = words.format(subject.oof.n_repeats)
     if subject.named:
         # Test parts that overlap are the folds of the corrected t; their mean is the same by fold and by repeat.
         scoring = Scoring(subject.oof, metric, "fold" if method == "repeated_holdout" else "pooled")
-        return single(scoring, method, description, reference, subject.n_resamples, level, subject.rng)
+        return single(scoring, method, text, reference, subject.n_resamples, level, subject.rng)
+    level = check_confidence_level(level)
+    scoring = Scoring(subject.oof, metric)
     return of_subject(
-        subject,
-        Scoring(subject.oof, metric),
-        method,
-        description=description,
-        reference=reference,
-        own=own,
-        level=check_confidence_level(level),
-        keeps_draws=True,
+        subject, scoring, method, description=text, reference=reference, own=own, level=level, keeps_draws=True
     )
 
 
@@ -210,15 +181,8 @@ def three_way(
     """
     scoring = Scoring(oof, metric)
     selection = select.choose(scoring, as_rule(rule))
-    fresh = oof.blocks["fresh"]
-    if not np.any(fresh.state[selection.index] == State.DONE):
-        raise NeedError(
-            argument="three_way",
-            needed=f"needs {selection.name!r} on the test part",
-            given="it was collected for another metric or rule",
-            remedy=f"Collect with `fresh={scoring.metric.name!r}` and the same rule.",
-        )
-    test = Scoring(fresh.sel(config=selection.name), metric)
+    check_requirements("three_way", (in_fresh(selection.name, "test part", scoring.metric.name),), oof)
+    test = Scoring(oof.blocks["fresh"].sel(config=selection.name), metric)
     n_train = len(oof.splits.train_rows(0, 0))
     sizes = {"n_train": n_train, "n_validation": len(scoring.rows), "n_test": len(test.rows)}
     result = build(

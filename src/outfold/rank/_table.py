@@ -32,25 +32,17 @@ _SHOWN = 3
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """(n, k) scores of algorithms on data sets.
-
-    Attributes
-    ----------
-    metric
-        Name of the metric, None for scores made elsewhere.
-    notes
-        What was left out, and why.
-    slack
-        Scores that differ by less than this share of the greatest one are equal but for rounding.
-    """
+    """(n, k) scores of algorithms on data sets."""
 
     scores: NDArray[np.float64]
     algorithms: tuple[str, ...]
     datasets: tuple[str, ...]
     greater_is_better: bool = True
-    metric: str | None = None
+    metric: str | None = None  # its name, None for scores made elsewhere
     notes: tuple[Note, ...] = ()
-    slack: float = RELATIVE_TIE
+    slack: float = (
+        RELATIVE_TIE  # scores that differ by less than this share of the greatest one are equal but for rounding
+    )
 
     @property
     def gains(self) -> NDArray[np.float64]:
@@ -64,10 +56,8 @@ class ScoreTable:
         if str(algorithm) in self.algorithms:
             return self.algorithms.index(str(algorithm))
         near = get_close_matches(str(algorithm), self.algorithms, n=1, cutoff=0)
-        raise InputError(
-            needed=f"there is no algorithm {algorithm!r} among {formatting.count(len(self.algorithms), 'algorithm')}",
-            given=f"the nearest name is {near[0]!r}",
-        )
+        needed = f"there is no algorithm {algorithm!r} among {formatting.count(len(self.algorithms), 'algorithm')}"
+        raise InputError(needed=needed, given=f"the nearest name is {near[0]!r}")
 
 
 def read_scores(
@@ -82,15 +72,13 @@ def read_scores(
     """The scores as a matrix with names, checked; `method` names the caller in errors."""
     check_choice(missing, get_args(Missing), "missing")
     table = _from_any(scores, method, algorithms, datasets, metric, _direction(greater_is_better))
-    _refuse_twins(table)
+    _refuse_twins(table.algorithms, "algorithm")
+    _refuse_twins(table.datasets, "data set")
     table = _without_missing(table, missing)
     n, k = table.scores.shape
     if n < 2 or k < 2:
-        raise NeedError(
-            argument=method,
-            needed="needs at least 2 data sets and 2 algorithms",
-            given=f"there are {formatting.count(n, 'data set')} and {formatting.count(k, 'algorithm')}",
-        )
+        given = f"there are {formatting.count(n, 'data set')} and {formatting.count(k, 'algorithm')}"
+        raise NeedError(argument=method, needed="needs at least 2 data sets and 2 algorithms", given=given)
     return table
 
 
@@ -129,12 +117,8 @@ def _from_any(
     if metric is None:
         return replace(table, greater_is_better=greater_is_better is not False)
     if metric in table.algorithms and metric not in metrics.names():
-        raise invalid(
-            "metric",
-            "is the second argument",
-            f"got the algorithm {metric!r} there",
-            f"Call `{method}(scores, None, {metric!r}, ...)`.",
-        )
+        remedy = f"Call `{method}(scores, None, {metric!r}, ...)`."
+        raise invalid("metric", "is the second argument", f"got the algorithm {metric!r} there", remedy)
     found = metrics.get(metric)
     _refuse_contradiction(greater_is_better, found)
     return replace(table, greater_is_better=found.greater_is_better, metric=found.name)
@@ -142,12 +126,8 @@ def _from_any(
 
 def _refuse_contradiction(greater_is_better: bool | None, metric: Metric) -> None:
     if greater_is_better not in (None, metric.greater_is_better):
-        raise invalid(
-            "greater_is_better",
-            f"must not contradict the metric {metric.name}",
-            got(greater_is_better),
-            "Leave it out.",
-        )
+        needed = f"must not contradict the metric {metric.name}"
+        raise invalid("greater_is_better", needed, got(greater_is_better), "Leave it out.")
 
 
 # -- predictions ----------------------------------------------------------------------------------------
@@ -162,7 +142,7 @@ def _artifacts(scores: ScoresLike, datasets: Sequence[str] | str | None) -> dict
         raise invalid("scores", "must all be Predictions, one for each data set, or none", "these are mixed")
     names = list(scores) if isinstance(scores, Mapping) and datasets is None else datasets
     found = _names(names, len(values), "data set")
-    _refuse_twin_datasets(found)
+    _refuse_twins(found, "data set")
     return dict(zip(found, values, strict=True))
 
 
@@ -181,11 +161,9 @@ def _from_artifacts(
     for name in others:
         differing = set(artifacts[first].configs) ^ set(artifacts[name].configs)
         if differing and algorithms is None:
-            raise InputError(
-                needed="all data sets need the same configurations",
-                given=f"{min(differing)!r} is in only one of {first!r} and {name!r}",
-                remedy="Collect it on both, or name the ones to compare with `algorithms`.",
-            )
+            given = f"{min(differing)!r} is in only one of {first!r} and {name!r}"
+            remedy = "Collect it on both, or name the ones to compare with `algorithms`."
+            raise InputError(needed="all data sets need the same configurations", given=given, remedy=remedy)
     # A position is one of the first data set; the others may have another order.
     held = artifacts[first]
     wanted = held.configs if algorithms is None else tuple(held.configs[held.config_index(a)] for a in algorithms)
@@ -196,12 +174,9 @@ def _from_artifacts(
     for row, scoring in zip(rows, scorings.values(), strict=True):
         row[scoring.candidates] = scoring.scores()[0]
     unfinished = [name for name, s in scorings.items() if any(note.code == "OF206" for note in s.notes)]
-    notes = (
-        [Note("OF206", f"not all folds are done on {_listed(unfinished)}; the others do not count.")]
-        if unfinished
-        else []
-    )
-    return ScoreTable(rows, wanted, tuple(artifacts), found.greater_is_better, found.name, tuple(notes))
+    note = Note("OF206", f"not all folds are done on {_listed(unfinished)}; the others do not count.")
+    notes = (note,) if unfinished else ()
+    return ScoreTable(rows, wanted, tuple(artifacts), found.greater_is_better, found.name, notes)
 
 
 # -- tables ---------------------------------------------------------------------------------------------
@@ -223,10 +198,8 @@ def _from_columns(
         raise invalid("scores", needed, "there are no columns")
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
-        raise InputError(
-            needed="all columns need one score for each data set",
-            given=f"these have {min(lengths)} to {max(lengths)} values",
-        )
+        given = f"these have {min(lengths)} to {max(lengths)} values"
+        raise InputError(needed="all columns need one score for each data set", given=given)
     if isinstance(datasets, str):
         if datasets not in columns:
             raise _no_column("datasets", datasets, columns)
@@ -273,12 +246,8 @@ def _frame_columns(frame: Any) -> tuple[dict[str, list[Any]], list[Any] | None]:
     except (TypeError, ValueError):
         raise _unknown_form(frame) from None
     except nw.exceptions.DuplicateError:
-        raise invalid(
-            "scores",
-            "must have a different name for every column",
-            "two are the same",
-            "Rename or leave out one of them.",
-        ) from None
+        needed = "must have a different name for every column"
+        raise invalid("scores", needed, "two are the same", "Rename or leave out one of them.") from None
     # Single floats as they are: it decides how close two of them must be to be tied.
     columns = {
         str(column.name): list(column.to_numpy()) if column.dtype == nw.Float32 else column.to_list()
@@ -302,10 +271,8 @@ def _refuse_numbered(columns: Mapping[str, Sequence[Any]]) -> None:
         and len(set(columns[first])) == len(columns[first])
         and any(isinstance(v, (float, np.floating)) for name in others for v in columns[name])
     ):
-        raise InputError(
-            needed=f"the column {first!r} seems to number the data sets",
-            remedy=f"Say `datasets={first!r}`, or name the columns to compare with `algorithms`.",
-        )
+        remedy = f"Say `datasets={first!r}`, or name the columns to compare with `algorithms`."
+        raise InputError(needed=f"the column {first!r} seems to number the data sets", remedy=remedy)
 
 
 def _numbers(name: str, column: Sequence[Any]) -> NDArray[np.float64]:
@@ -373,19 +340,16 @@ def _names(given: Sequence[Any] | str | None, n: int, what: str) -> tuple[str, .
 # -- checks ---------------------------------------------------------------------------------------------
 
 
-def _refuse_twins(table: ScoreTable) -> None:
-    _refuse_twin_names(table.algorithms, "algorithm", "Give every algorithm a different name")
-    _refuse_twin_datasets(table.datasets)
+_TWINS = {
+    "algorithm": "Give every algorithm a different name.",
+    "data set": "Average repeats on the same data set first: they are not independent.",
+}
 
 
-def _refuse_twin_datasets(names: tuple[str, ...]) -> None:
-    _refuse_twin_names(names, "data set", "Average repeats on the same data set first: they are not independent")
-
-
-def _refuse_twin_names(names: tuple[str, ...], what: str, advice: str) -> None:
+def _refuse_twins(names: tuple[str, ...], what: str) -> None:
     if len(set(names)) < len(names):
         twin = next(name for i, name in enumerate(names) if name in names[:i])
-        raise InputError(needed=f"the {what} {twin!r} is in the scores {names.count(twin)} times", remedy=f"{advice}.")
+        raise InputError(needed=f"the {what} {twin!r} is in the scores {names.count(twin)} times", remedy=_TWINS[what])
 
 
 def _without_missing(table: ScoreTable, missing: Missing) -> ScoreTable:
@@ -401,10 +365,8 @@ def _without_missing(table: ScoreTable, missing: Missing) -> ScoreTable:
         i = int(gaps[0])
         j = int(np.argmax(holes[i]))
         total = f" ({int(holes.sum())} scores are missing in all)" if holes.sum() > 1 else ""
-        raise InputError(
-            needed=f"{table.algorithms[j]!r} has no score on {table.datasets[i]!r}{total}",
-            remedy="Fill it in, or leave such data sets out with `missing='drop'`.",
-        )
+        needed = f"{table.algorithms[j]!r} has no score on {table.datasets[i]!r}{total}"
+        raise InputError(needed=needed, remedy="Fill it in, or leave such data sets out with `missing='drop'`.")
     kept = np.setdiff1d(np.arange(len(holes)), gaps)
     lost = [table.datasets[i] for i in gaps]
     note = Note(
@@ -412,10 +374,7 @@ def _without_missing(table: ScoreTable, missing: Missing) -> ScoreTable:
         f"{len(lost)} of {formatting.count(len(holes), 'data set')} left out for missing scores: {_listed(lost)}.",
     )
     return replace(
-        table,
-        scores=table.scores[kept],
-        datasets=tuple(table.datasets[i] for i in kept),
-        notes=(*table.notes, note),
+        table, scores=table.scores[kept], datasets=tuple(table.datasets[i] for i in kept), notes=(*table.notes, note)
     )
 
 

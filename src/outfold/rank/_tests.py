@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import wraps
 from itertools import combinations
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
@@ -70,10 +71,6 @@ _TEXTS = {
         "    Whether to correct that test for ties, as scipy and R do; Demsar's printed numbers come without."
     ),
     "alpha": "alpha : float\n    Error rate over all comparisons.",
-    "confidence_level": (
-        "confidence_level : float\n"
-        "    Level of the confidence interval. The test decides at alpha = 1 - confidence_level."
-    ),
     "table": (
         "greater_is_better : bool or None\n"
         "    False for losses; None follows the metric.\n"
@@ -86,10 +83,6 @@ _TEXTS = {
     ),
     "ranking": "Ranking\n    Mean ranks, the test of all algorithms at once, the pairs compared, and caveats.",
     "comparison": "Comparison\n    Difference, interval, p value, wins and caveats.",
-    "demsar": (
-        ".. [1] Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of Machine Learning\n"
-        "   Research 7, 1-30."
-    ),
     "example": (
         ">>> import outfold as of\n"
         ">>> scores = {\n"
@@ -110,12 +103,8 @@ def _public(function: Callable[P, T]) -> Callable[P, T]:
             inspect.signature(function).bind(*args, **kwargs)
         except TypeError:
             if len(args) == 3:
-                raise invalid(
-                    "metric",
-                    "is the second argument",
-                    got(args[1]) + " there",
-                    f"Call `{function.__name__}(scores, None, {args[1]!r}, {args[2]!r})`.",
-                ) from None
+                remedy = f"Call `{function.__name__}(scores, None, {args[1]!r}, {args[2]!r})`."
+                raise invalid("metric", "is the second argument", got(args[1]) + " there", remedy) from None
             raise
         return function(*args, **kwargs)
 
@@ -153,21 +142,11 @@ def friedman(
     >>> of.rank.friedman(scores, "accuracy").order
     ('forest', 'tree', 'bayes')
     """
+    check_choice(method, tuple(_OMNIBUS), "method")
     table = read_scores(scores, metric, "friedman", algorithms, datasets, greater_is_better, missing)
-    check_alpha(alpha)
-    found = kernel.score_ranks(table.gains, table.slack)
-    omnibus = _omnibus(found, method, ties)
     words, reference = _OMNIBUS[method]
-    return _ranking(
-        table,
-        found,
-        omnibus,
-        method="friedman",
-        description=f"{words}, {'corrected' if ties else 'not corrected'} for ties",
-        reference=reference,
-        alpha=alpha,
-        notes=_notes(table, found, omnibus, method, ties),
-    )
+    described = f"{words}, {'corrected' if ties else 'not corrected'} for ties"
+    return _ranking(table, "friedman", described, reference, alpha, (method, ties))
 
 
 @_public
@@ -198,15 +177,15 @@ def nemenyi(
     """
     table = read_scores(scores, metric, "nemenyi", algorithms, datasets, greater_is_better, missing)
     k = len(table.algorithms)
-    return _post_hoc(
+    return _ranking(
         table,
         "nemenyi",
-        alpha=alpha,
-        omnibus=(method, ties),
+        "Nemenyi's test of all pairs",
+        "Nemenyi 1963; Demsar 2006",
+        alpha,
+        (method, ties),
         adjust=lambda z, _: kernel.nemenyi_pvalues(z, k),
         quantile=lambda: kernel.nemenyi_quantile(alpha, k),
-        description="Nemenyi's test of all pairs",
-        reference="Nemenyi 1963; Demsar 2006",
     )
 
 
@@ -242,16 +221,16 @@ def bonferroni_dunn(
     """
     table = read_scores(scores, metric, "bonferroni_dunn", algorithms, datasets, greater_is_better, missing)
     k = len(table.algorithms)
-    return _post_hoc(
+    return _ranking(
         table,
         "bonferroni_dunn",
-        alpha=alpha,
-        omnibus=(method, ties),
+        "Bonferroni-Dunn test against the control",
+        "Dunn 1961; Demsar 2006",
+        alpha,
+        (method, ties),
         control=control,
         adjust=lambda _, p: np.minimum((k - 1) * p, 1.0),
         quantile=lambda: kernel.bonferroni_dunn_quantile(alpha, k),
-        description="Bonferroni-Dunn test against the control",
-        reference="Dunn 1961; Demsar 2006",
     )
 
 
@@ -291,15 +270,10 @@ def holm(
     check_choice(adjust, tuple(_ADJUST), "adjust")
     table = read_scores(scores, metric, "holm", algorithms, datasets, greater_is_better, missing)
     correct, words, reference = _ADJUST[adjust]
-    return _post_hoc(
-        table,
-        "holm",
-        alpha=alpha,
-        omnibus=(method, ties),
-        control=control,
-        adjust=lambda _, p: correct(p),
-        description=f"mean rank differences of {'all pairs' if control is None else 'all against the control'}, {words}",
-        reference=f"{reference}; Demsar 2006",
+    described = f"mean rank differences of {'all pairs' if control is None else 'all against the control'}, {words}"
+    reference = f"{reference}; Demsar 2006"
+    return _ranking(
+        table, "holm", described, reference, alpha, (method, ties), control=control, adjust=lambda _, p: correct(p)
     )
 
 
@@ -316,22 +290,41 @@ def _omnibus(found: Ranks, method: str, ties: bool) -> OmnibusTest:
     return OmnibusTest("Iman-Davenport", "F", F, df, p)
 
 
-def _post_hoc(
+def _ranking(
     table: ScoreTable,
-    name: str,
-    *,
-    alpha: float,
-    omnibus: tuple[str, bool],
-    adjust: Callable[[Floats, Floats], Floats],
+    method: str,
     description: str,
     reference: str,
+    alpha: float,
+    omnibus: tuple[str, bool],
+    *,
+    adjust: Callable[[Floats, Floats], Floats] | None = None,
     control: str | int | None = None,
     quantile: Callable[[], float] | None = None,
 ) -> Ranking:
+    """Mean ranks and the test of all at once; the pairs too, where `adjust` says what their p values become."""
     check_alpha(alpha)
     found = kernel.score_ranks(table.gains, table.slack)
     n, k = found.n_blocks, len(found.sums)
-    mean, error = found.sums / n, kernel.rank_error(n, k)
+    mean, error, names = found.sums / n, kernel.rank_error(n, k), table.algorithms
+    overall = _omnibus(found, *omnibus)
+    notes = _notes(table, found, overall, *omnibus)
+    result = Ranking(
+        algorithms=names,
+        mean_ranks=mean,
+        mean_scores=table.scores.mean(axis=0),
+        datasets=table.datasets,
+        omnibus=overall,
+        greater_is_better=table.greater_is_better,
+        metric=table.metric,
+        method=method,
+        description=description,
+        reference=reference,
+        alpha=float(alpha),
+        notes=notes,
+    )
+    if adjust is None:
+        return result
     held = None if control is None else table.index(control)
     pairs = list(combinations(range(k), 2)) if held is None else [(held, j) for j in range(k) if j != held]
     first, second = np.array(pairs).T
@@ -341,16 +334,8 @@ def _post_hoc(
     corrected = adjust(z, raw)
     different = corrected <= alpha
     rows = zip(pairs, difference, z, raw, corrected, different, strict=True)
-    names = table.algorithms
-    overall = _omnibus(found, *omnibus)
-    return _ranking(
-        table,
-        found,
-        overall,
-        method=name,
-        description=description,
-        reference=reference,
-        alpha=float(alpha),
+    return replace(
+        result,
         pairs=tuple(
             RankPair(names[i], names[j], float(d), float(s), float(p), float(q), bool(told))
             for (i, j), d, s, p, q, told in rows
@@ -358,7 +343,7 @@ def _post_hoc(
         cd=None if quantile is None else quantile() * error,
         groups=_groups(names, mean, pairs, different, held),
         control=None if held is None else names[held],
-        notes=(*_notes(table, found, overall, *omnibus), *_post_hoc_notes(overall, alpha, k)),
+        notes=(*notes, *_post_hoc_notes(overall, alpha, k)),
     )
 
 
@@ -381,56 +366,30 @@ def _groups(
     return tuple(tuple(names[j] for j in order[first : last + 1]) for first, last in runs)
 
 
-def _ranking(table: ScoreTable, found: Ranks, omnibus: OmnibusTest, **parts: object) -> Ranking:
-    return Ranking(
-        algorithms=table.algorithms,
-        mean_ranks=found.sums / found.n_blocks,
-        mean_scores=table.scores.mean(axis=0),
-        datasets=table.datasets,
-        omnibus=omnibus,
-        greater_is_better=table.greater_is_better,
-        metric=table.metric,
-        **parts,  # type: ignore[arg-type]  # the callers are in this module
-    )
-
-
 def _notes(table: ScoreTable, found: Ranks, omnibus: OmnibusTest, method: str, ties: bool) -> tuple[Note, ...]:
     n, k = found.n_blocks, len(found.sums)
     notes = list(table.notes)
+    sets, few = formatting.count(n, "data set"), f"below {_FEW_DATASETS} data sets"
+    if method == "chi2":
+        few += f" or {_FEW_ALGORITHMS} algorithms"
     if n < _FEW_DATASETS or (method == "chi2" and k < _FEW_ALGORITHMS):
-        notes.append(
-            Note(
-                "OF351",
-                f"{formatting.count(n, 'data set')} and {formatting.count(k, 'algorithm')}: p values of mean ranks are rough "
-                f"below {_FEW_DATASETS} data sets"
-                + (f" or {_FEW_ALGORITHMS} algorithms." if method == "chi2" else "."),
-            )
-        )
+        have = f"{sets} and {formatting.count(k, 'algorithm')}"
+        notes.append(Note("OF351", f"{have}: p values of mean ranks are rough {few}."))
     tied = kernel.tied_rows(table.gains, table.slack)
     if tied:
-        how = (
-            "the omnibus test is corrected for them"
-            if ties
-            else "the omnibus test ignores them and is too conservative"
-        )
-        notes.append(Note("OF352", f"{tied} of {formatting.count(n, 'data set')} have tied scores; {how}."))
+        how = "is corrected for them" if ties else "ignores them and is too conservative"
+        notes.append(Note("OF352", f"{tied} of {sets} have tied scores; the omnibus test {how}."))
     if omnibus.statistic_name == "F" and not np.isfinite(omnibus.statistic):
-        notes.append(
-            Note(
-                "OF356",
-                "all data sets rank the algorithms in the same order: F is infinite, p is the exact chance of such agreement.",
-            )
-        )
+        same = "all data sets rank the algorithms in the same order"
+        notes.append(Note("OF356", f"{same}: F is infinite, p is the exact chance of such agreement."))
     return tuple(notes)
 
 
 def _post_hoc_notes(omnibus: OmnibusTest, alpha: float, k: int) -> tuple[Note, ...]:
     notes = []
     if omnibus.pvalue > alpha:
-        p = formatting.pvalue(omnibus.pvalue)
-        notes.append(
-            Note("OF353", f"the omnibus test found no difference (p = {p}); what the pairs show is at most a hint.")
-        )
+        none = f"the omnibus test found no difference (p = {formatting.pvalue(omnibus.pvalue)})"
+        notes.append(Note("OF353", f"{none}; what the pairs show is at most a hint."))
     if k == 2:
         notes.append(Note("OF355", "ranks of two algorithms ignore the size of a difference; rank.wilcoxon uses it."))
     return tuple(notes)
@@ -471,7 +430,7 @@ def wilcoxon(
         approximate above, whatever the method.
     correction : bool
         Whether to use the continuity correction of the normal approximation.
-    {confidence_level, table}
+    {test_level, table}
     Returns: {comparison}
     References: {demsar2006, wilcoxon1945}
 
@@ -523,7 +482,7 @@ def sign(
     ties : {"split", "drop"}
         Data sets without a difference are ``split`` between the two, one of an odd number left out (sect. 3.1.4 of [1]_), or
         all left out (``drop``, the textbook test).
-    {confidence_level, table}
+    {test_level, table}
     Returns: {comparison}
     References: {demsar2006}
 
@@ -580,9 +539,7 @@ def signed_rank_bayes(
         Weight of a further data set without a difference, 0.5 as in the paper; 0 for none.
     n_resamples : int
         Number of posterior draws; 50,000 are good to about 0.005.
-    rng : int, Generator, SeedSequence or None
-        Seed of the draws. The same int gives the same result; None draws a new seed.
-    {table}
+    {rng, table}
     Returns: {comparison}
     References: {benavoli2017}
 

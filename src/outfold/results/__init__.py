@@ -2,9 +2,12 @@
 
 from ..data.notes import Note
 from ._advice import SEVERITIES, Advice, Checks, Finding, Optimism, Severity, Simulation
+from ._advice import Goal as Goal
+from ._advice import Task as Task
 from ._base import Interval
 from ._comparison import Alternative, Comparison, Power, Probabilities, SequentialComparison, Wins
 from ._comparison import ComparisonTerms as ComparisonTerms
+from ._comparison import comparison_row as comparison_row
 from ._comparisons import Comparisons, Omnibus
 from ._comparisons import PairArrays as PairArrays
 from ._curves import CurveLine, LearningCurve, ValidationCurve
