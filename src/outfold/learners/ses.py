@@ -13,6 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arguments import check_alpha, check_choice, check_count
+from ..docstrings import fill_with
 from ..exceptions import InputError
 
 __all__ = ["SES"]
@@ -24,6 +25,7 @@ Task = Literal["auto", "classification", "regression"]
 _MOST_CLASSES = 20
 
 
+@fill_with({})
 class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Keep the features that no few others make independent of the target.
 
@@ -52,12 +54,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     equivalent_ : list of list of int
         For each feature kept, the features that could replace it, itself first.
 
-    References
-    ----------
-    .. [1] Tsamardinos, I., Lagani, V. and Pappas, D. (2012). Discovering multiple, equivalent biomarker signatures. 7th
-       Conference of the Hellenic Society for Computational Biology and Bioinformatics.
-    .. [2] Lagani, V., Athineou, G., Farcomeni, A., Tsagris, M. and Tsamardinos, I. (2017). Feature selection with the R
-       package MXM: discovering statistically equivalent feature subsets. Journal of Statistical Software 80(7).
+    References: {tsamardinos2012, lagani2017}
 
     Examples
     --------
