@@ -170,15 +170,13 @@ class Splitter:
         by_task = {"binary": self.target.y, "multiclass": self.target.y, "survival": self.target.event}
         strata = by_task.get(self.target.task)
         if plan.stratify is True and strata is None:
-            raise invalid(
-                "stratify=True", "needs class labels", f"these are for {self.target.task}", "Use `stratify='auto'`."
-            )
+            argument = "stratify=True"
+            raise invalid(argument, "needs class labels", f"these are for {self.target.task}", "Use `stratify='auto'`.")
         if plan.kind in ("holdout", "three_way", "bootstrap") and self.groups is not None:
             if plan.stratify is True:
                 what = "bootstrap" if plan.kind == "bootstrap" else "hold-out"
-                raise InputError(
-                    f"a grouped {what} cannot be stratified", remedy="Use `Plan(folds=...)` or `stratify=False`."
-                )
+                problem = f"a grouped {what} cannot be stratified"
+                raise InputError(problem, remedy="Use `Plan(folds=...)` or `stratify=False`.")
             return None
         return None if plan.stratify is False or strata is None else strata.astype(np.intp)
 
@@ -357,15 +355,13 @@ class Splitter:
         try:
             cv = check_cv(cv, labels, classifier=self.target.classes is not None)
         except (TypeError, ValueError) as error:
-            raise invalid(
-                "cv", "must be a splitter, a number or pairs of (train, test) positions", str(error)
-            ) from None
+            needed = "must be a splitter, a number or pairs of (train, test) positions"
+            raise invalid("cv", needed, str(error)) from None
         pairs = self._pairs(cv, labels)
         for train_rows, test_rows in pairs:
             if len(np.unique(test_rows)) < len(test_rows):
-                raise InputError(
-                    f"{self.cv_name} names a sample twice in one test part", remedy="Give each position once."
-                )
+                problem = f"{self.cv_name} names a sample twice in one test part"
+                raise InputError(problem, remedy="Give each position once.")
             if np.intersect1d(train_rows, test_rows).size:
                 raise InputError(f"{self.cv_name} puts samples into training and test part of the same split.")
         if not pairs:
