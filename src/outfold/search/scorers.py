@@ -174,10 +174,10 @@ def choose_response(scorers: Scorers, found: Mapping[str, Metric], kind: str, co
     if kind != "classification":
         return "auto"
     needs = {name: metric.needs for name, metric in found.items()}
-    for name, need in needs.items():
+    for scored, need in needs.items():
         # One-against-rest areas rank decision values as well as probabilities; scikit-learn's scorer takes the latter.
-        if need == "score" and response_methods(scorers.scorers[name])[0] == "predict_proba":
-            needs[name] = "proba"
+        if need == "score" and response_methods(scorers.scorers[scored])[0] == "predict_proba":
+            needs[scored] = "proba"
     for response, methods in _METHODS.items():
         name = next((name for name, need in needs.items() if need == response), None)
         if name is None:
