@@ -18,7 +18,7 @@ from ..data.predictions import Predictions
 from ..data.target import encode
 from ..exceptions import FileError, InputError
 from ..fitting import collect, refit
-from ..fitting.options import Share
+from ..fitting.job import Share
 from ..learners import spaces
 from ..reporting import report
 from ..results import Estimate
