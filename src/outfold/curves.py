@@ -208,7 +208,12 @@ def validation(
         positive=positive,
         task=task,
     )
-    trained = collect_trained(configs, X, y, lambda job: _whole_parts(job, metric), options)
+
+    def whole_parts(job: Job) -> list[TrainingRows]:
+        _found(job, metric)
+        return [{cell: job.splits.train_rows(*cell) for cell in job.splits.cells}]
+
+    trained = collect_trained(configs, X, y, whole_parts, options)
     found, train, test = _scores(trained, metric)
     repeats = np.array([r for r, _ in trained.splits.cells])
     oof = trained.out_of_fold(0)
@@ -284,11 +289,6 @@ def _simplest(scoring: Scoring, values: Mapping[str, Any], simpler: str, repeats
 
 
 # -- training parts -------------------------------------------------------------------------------------
-
-
-def _whole_parts(job: Job, metric: MetricLike | None) -> list[TrainingRows]:
-    _found(job, metric)
-    return [{cell: job.splits.train_rows(*cell) for cell in job.splits.cells}]
 
 
 def _subsets(job: Job, sizes: Any, metric: MetricLike | None) -> list[TrainingRows]:

@@ -199,7 +199,7 @@ def auto(
     Comparison or Comparisons
         A Comparison of two configurations, Comparisons of more.
 
-    Examples: {folds}
+    Examples: {outfold, folds}
     >>> found = of.compare.auto(scores, None, "a", "b")
     >>> found.method
     't_corrected'

@@ -48,6 +48,10 @@ document = fill_with(
             "    Level of the interval. A configuration named beforehand gets the one that is valid for the metric, as in `cv`;\n"
             "    the selected configuration gets the quantiles of the draws, as in `bbc`."
         ),
+        "aggregate": (
+            'aggregate : {"fold", "pooled"}\n'
+            "    ``fold`` takes the mean over folds, ``pooled`` scores all samples of a repeat at once."
+        ),
         "per_round": (
             "per_round : bool\n"
             "    Whether to compute the estimate for each round and take the mean (eq. 34 to 37 of [1]_). The resubstitution\n"

@@ -30,14 +30,12 @@ def cv(
     confidence_level: float = 0.95,
     rng: RngLike = 0,
 ) -> Estimate:
-    """Estimate the performance of one configuration that you named before you saw any score.
+    """Estimate the performance of one configuration that you named before you saw any score (Algorithm 1 of [1]_).
 
     Parameters: {oof, metric}
     config : str, int or None
         The configuration, by name or position; None if there is only one.
-    aggregate : {"fold", "pooled"}
-        ``fold`` takes the mean over folds [1]_, ``pooled`` scores all samples of a repeat at once.
-    {n_resamples}
+    {aggregate, n_resamples}
     confidence_level : float
         Level of the interval. `Estimate.interval_method` names the interval that is valid for the plan and the metric. On one
         test set this is Wilson's for right and wrong answers, DeLong's for `roc_auc`, t for other means, and BCa for the
@@ -70,9 +68,7 @@ def cvt(oof: Predictions, metric: MetricLike, rule: RuleLike = None, aggregate: 
 
     Report it beside the corrected estimates, never as the answer. It is Algorithm 2 of [1]_, there called CVM.
 
-    Parameters: {oof, metric, rule}
-    aggregate : {"fold", "pooled"}
-        ``fold`` takes the mean over folds, ``pooled`` scores all samples of a repeat at once.
+    Parameters: {oof, metric, rule, aggregate}
     Returns: {estimate}
     References: {tsamardinos2015}
 
