@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -9,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -16,11 +18,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.neighbors import KNeighborsClassifier
 
 from conftest import make_predictions
 from internals import APPLICATION_ID, SCHEMA, Cell, Store, Target, cell_mask, inner_folds, save
 from internals import store as store_module
-from outfold import Plan, Predictions, State, load
+from outfold import Plan, Predictions, State, collect, load
 from outfold.exceptions import FileError, InputError, StoreMismatchError
 from outfold.results import Note
 
@@ -251,7 +254,7 @@ def test_an_error_while_saving_leaves_the_old_file(tmp_path, monkeypatch):
     def broken(path):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store_module, "_flush", broken)
+    monkeypatch.setattr(os, "fsync", broken)
     with pytest.raises(FileError, match=r"x.oof could not be written, the disk is full"):
         save(make_predictions("mse"), path)
     assert_same(load(path), oof)
@@ -517,15 +520,29 @@ def cells_of(oof: Predictions, block: str = "oof") -> list[Cell]:
     ]
 
 
+def states_in(store):
+    """The state of every (block, configuration, repeat, fold) that is not pending."""
+    oof = store.predictions()
+    return {
+        (name, block.configs[c], int(r), int(k)): State(block.state[c, r, k])
+        for name, block in {"oof": oof, **oof.blocks}.items()
+        for c, r, k in np.argwhere(block.state != State.PENDING)
+    }
+
+
+def finished(store):
+    return set(states_in(store))
+
+
 @pytest.mark.parametrize("metric", ["roc_auc", "mse", "concordance", "roc_auc_ovr", "mean"])
 def test_cells_come_back_as_written(tmp_path, metric):
     oof, (header, identity) = make_predictions(metric, r=2), collection(metric, r=2)
     with Store.open(tmp_path / "x.oof", header, identity) as store:
-        assert store.done() == set()
+        assert finished(store) == set()
         assert not np.any(store.predictions().state)
         for cell in cells_of(oof):
             store.write([cell])
-        assert store.done() == {cell[:4] for cell in cells_of(oof)}
+        assert finished(store) == {cell[:4] for cell in cells_of(oof)}
         assert_same(store.predictions(), oof, but=("provenance",))
     assert_same(load(tmp_path / "x.oof"), oof, but=("provenance",))
     assert os.listdir(tmp_path) == ["x.oof"]
@@ -552,7 +569,7 @@ def test_blocks_have_cells_of_their_own(tmp_path):
     oof = replace(outer, blocks={"fresh": make_predictions("roc_auc", c=2, folds=2, n=12)})
     with Store.open(tmp_path / "x.oof", pending(oof), IDENTITY) as store:
         store.write(cells_of(oof, "fresh"))
-        assert store.done() == {("fresh", f"config {c}", 0, k) for c in range(2) for k in range(2)}
+        assert finished(store) == {("fresh", f"config {c}", 0, k) for c in range(2) for k in range(2)}
         store.write(cells_of(oof))
         assert_same(store.predictions(), oof, but=("provenance",))
 
@@ -562,7 +579,7 @@ def test_states_messages_and_a_second_try(tmp_path):
     failed = Cell("oof", "config 1", 0, 2, State.FAILED, None, "ValueError: no", 0.1)
     with Store.open(tmp_path / "x.oof", header, identity) as store:
         store.write([failed, Cell("oof", "config 0", np.int64(0), np.int64(2), State.DROPPED)])
-        assert store.states() == {
+        assert states_in(store) == {
             ("oof", "config 1", 0, 2): State.FAILED,
             ("oof", "config 0", 0, 2): State.DROPPED,
         }
@@ -590,7 +607,7 @@ def test_write_is_all_or_nothing_and_checks_what_it_gets(tmp_path):
         for text, cell in bad.items():
             with pytest.raises(InputError, match=text):
                 store.write([good, cell])
-        assert store.done() == set()
+        assert finished(store) == set()
 
 
 def test_update_adds_to_the_provenance_and_replaces_notes(tmp_path):
@@ -609,7 +626,7 @@ def test_a_closed_store_says_so(tmp_path):
     store.close()
     store.close()
     with pytest.raises(FileError, match=r"x.oof has been closed\. Open the store again\.$"):
-        store.done()
+        finished(store)
 
 
 # -- opening a store again ------------------------------------------------------------------------------
@@ -645,6 +662,25 @@ def test_another_identity_is_refused(tmp_path, changed, text):
     assert len((tmp_path / "x.oof").read_bytes()) == len(before)
 
 
+@pytest.mark.parametrize("level", ["equivalent", "tolerant"])
+@pytest.mark.parametrize("share", ["close", "exact"])
+def test_a_store_of_a_former_share_level_loads_and_is_not_continued(tmp_path, level, share):
+    """What was fitted under a level that no longer exists must not be mixed with fits of another level."""
+    path = tmp_path / "x.oof"
+    X, y = np.arange(40.0).reshape(20, 2), np.array([0, 1] * 10)
+    configs = {"near": KNeighborsClassifier(1), "far": KNeighborsClassifier(3)}
+    made = collect(configs, X, y, Plan(folds=2), store=path, share=share, rng=0)
+    with closing(sqlite3.connect(path)) as db, db:
+        (facts,) = db.execute("SELECT value FROM about WHERE key = 'provenance'").fetchone()
+        former = json.loads(facts)
+        former["identity"]["share"] = level
+        db.execute("UPDATE about SET value = ? WHERE key = 'provenance'", (json.dumps(former),))
+    assert load(path).fingerprint == made.fingerprint
+    np.testing.assert_array_equal(load(path).data, made.data)
+    with pytest.raises(StoreMismatchError, match=rf"share='{level}' \(now '{share}'\)"):
+        collect(configs, X, y, Plan(folds=2), store=path, share=share, rng=0)
+
+
 def test_other_splits_configurations_and_origin_are_refused(tmp_path):
     header, identity = collection()
     path = tmp_path / "x.oof"
@@ -676,7 +712,7 @@ def test_configurations_and_blocks_are_added_and_others_stay(tmp_path):
         store.write([cell for cell in cells_of(whole) if cell.config in ("config 2", "config 0")])
     fresh = part(3, 2)
     with Store.open(path, replace(fresh, blocks={"fresh": fresh}), identity) as store:
-        assert {key[1] for key in store.done()} == {"config 2", "config 0"}
+        assert {key[1] for key in finished(store)} == {"config 2", "config 0"}
         store.write([cell for cell in cells_of(whole) if cell.config == "config 3"])
         store.write([cells_of(whole)[0]._replace(block="fresh")])
         oof = store.predictions()
@@ -693,7 +729,7 @@ def test_a_saved_copy_can_be_continued(tmp_path):
         store.write(cells_of(oof)[:10])
     copy = save(load(tmp_path / "x.oof"), tmp_path / "copy.oof")
     with Store.open(copy, header, identity) as store:
-        assert len(store.done()) == 10
+        assert len(finished(store)) == 10
         store.write(cells_of(oof)[10:])
     assert_same(load(copy), oof, but=("provenance",))
 
@@ -743,7 +779,7 @@ def test_killed_at_any_moment_nothing_written_is_lost(tmp_path, count):
     assert np.array_equal(found.data[0][done[:, 0][:, oof.folds[:, 0]]], oof.data[0][done[:, 0][:, oof.folds[:, 0]]])
     assert os.listdir(tmp_path) == ["x.oof"]
     with Store.open(path, header, identity) as store:
-        store.write([cell for cell in cells if cell[:4] not in store.done()])
+        store.write([cell for cell in cells if cell[:4] not in finished(store)])
     assert_same(load(path), oof, but=("provenance",))
 
 
@@ -755,7 +791,7 @@ def test_killed_and_continued_without_loading(tmp_path):
     stop(process)
     assert (tmp_path / "x.oof-wal").exists()
     with Store.open(path, *collection("roc_auc", n=60, c=50)) as store:
-        assert len(store.done()) >= 20
+        assert len(finished(store)) >= 20
     assert os.listdir(tmp_path) == ["x.oof"]
 
 
@@ -810,7 +846,7 @@ def test_two_that_create_the_same_store_share_one_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(store_module, "_settle", overtaken)
     with Store.open(path, header, identity) as store:
-        assert len(store.done()) == len(cells_of(oof))
+        assert len(finished(store)) == len(cells_of(oof))
 
 
 def test_without_links_the_file_is_moved(tmp_path, monkeypatch):
@@ -842,10 +878,10 @@ def test_full_disk_while_collecting_loses_nothing(tmp_path):
         limit_pages(store._db, 20)
         with pytest.raises(FileError, match=FULL):
             write_one_by_one(store, cells)
-        written = len(store.done())
+        written = len(finished(store))
         assert 0 < written < len(cells)
     with Store.open(path, header, identity) as store:
-        assert store.done() == {cell[:4] for cell in cells[:written]}
+        assert finished(store) == {cell[:4] for cell in cells[:written]}
         store.write(cells[written:])
     assert_same(load(path), oof, but=("provenance",))
 

@@ -16,9 +16,9 @@ from .target import Target, encode
 Kind = Literal["kfold", "loo", "holdout", "three_way", "bootstrap", "blocked", "custom", "given"]
 
 _TEXTS = {
-    "returns": "Returns\n-------\nPlan\n    The plan.",
+    "plan": "Plan\n    The plan.",
     "stratify": 'stratify : bool or "auto", default "auto"\n    Keep the class proportions in all parts.',
-    "example": "Examples\n--------\n>>> import outfold as of",
+    "of": ">>> import outfold as of",
 }
 
 
@@ -89,9 +89,8 @@ class Plan:
     def leave_one_out(cls) -> Plan:
         """Hold out one sample at a time, or one group where groups are given.
 
-        {returns}
-
-        {example}
+        Returns: {plan}
+        Examples: {of}
         >>> of.Plan.leave_one_out()
         Plan(leave-one-out)
         """
@@ -106,10 +105,8 @@ class Plan:
         test : float, default 1/3
             Share of the samples that is held out.
         {stratify}
-
-        {returns}
-
-        {example}
+        Returns: {plan}
+        Examples: {of}
         >>> of.Plan.holdout(test=0.25)
         Plan(hold-out of 0.25)
         """
@@ -128,10 +125,8 @@ class Plan:
         test : float, default 1/3
             Share of the samples that each split holds out.
         {stratify}
-
-        {returns}
-
-        {example}
+        Returns: {plan}
+        Examples: {of}
         >>> of.Plan.repeated_holdout(20, test=0.2)
         Plan(20 x hold-out of 0.2)
         """
@@ -144,7 +139,7 @@ class Plan:
         """Split the samples once into three parts: to train on, to select on, and to judge the selected configuration.
 
         All configurations are fitted on the training part and predict the validation part. The one that
-        ``collect(..., fresh=metric)`` selects there is fitted again on both and predicts the test part.
+        ``collect(..., fresh=metric)`` selects there is fitted again on both and predicts the test part (Raschka 2018, sect. 3.3).
 
         Parameters
         ----------
@@ -153,14 +148,9 @@ class Plan:
         test : float, default 0.2
             Share of the samples that the selected configuration is judged on.
         {stratify}
-
-        {returns}
-
-        References
-        ----------
-        Raschka, Model evaluation, model selection, and algorithm selection in machine learning (2018), sect. 3.3.
-
-        {example}
+        Returns: {plan}
+        References: {raschka2018}
+        Examples: {of}
         >>> of.Plan.three_way(validation=0.2, test=0.3)
         Plan(three-way hold-out of 0.2 and 0.3)
         """
@@ -181,10 +171,8 @@ class Plan:
             Number of bootstrap rounds.
         stratify : bool or "auto", default "auto"
             Draw within classes, so that each class keeps its size.
-
-        {returns}
-
-        {example}
+        Returns: {plan}
+        Examples: {of}
         >>> of.Plan.bootstrap(50)
         Plan(50 bootstrap rounds)
         """
@@ -196,13 +184,9 @@ class Plan:
     def five_by_two(cls) -> Plan:
         """Five repeats of two folds, the plan of the 5x2cv tests.
 
-        {returns}
-
-        References
-        ----------
-        Dietterich, Approximate statistical tests for comparing supervised classification learning algorithms (1998).
-
-        {example}
+        Returns: {plan}
+        References: {dietterich1998}
+        Examples: {of}
         >>> of.Plan.five_by_two()
         Plan(5 x 2-fold)
         """
@@ -219,14 +203,9 @@ class Plan:
         ----------
         m : int, default 3
             Number of repeats: 3, 7, 15 or another 2^k - 1.
-
-        {returns}
-
-        References
-        ----------
-        Wang et al., Blocked 3x2 cross-validated t-test for comparing supervised classification learning algorithms (2014).
-
-        {example}
+        Returns: {plan}
+        References: {wang2014}
+        Examples: {of}
         >>> of.Plan.blocked(7)
         Plan(blocked 7 x 2-fold)
         """
@@ -245,10 +224,8 @@ class Plan:
         ----------
         cv : splitter, int or iterable
             A splitter of scikit-learn, a number of folds, or pairs of (train, test) positions.
-
-        {returns}
-
-        {example}
+        Returns: {plan}
+        Examples: {of}
         >>> from sklearn.model_selection import KFold
         >>> of.Plan.from_cv(KFold(3))
         Plan(splits of KFold(n_splits=3, random_state=None, shuffle=False))
@@ -280,8 +257,7 @@ class Plan:
         -------
         Splits
             The fold of every sample in every repeat.
-
-        {example}
+        Examples: {of}
         >>> splits = of.Plan(folds=2).split([0, 0, 0, 1, 1, 1], rng=0)
         >>> splits.folds.shape, splits.n_folds
         ((6, 1), 2)
@@ -327,8 +303,7 @@ class Plan:
         -------
         dict
             What `Plan.from_dict` reads.
-
-        {example}
+        Examples: {of}
         >>> of.Plan(folds=5).to_dict()["folds"]
         5
         """
@@ -350,8 +325,7 @@ class Plan:
         -------
         Plan
             An equal plan.
-
-        {example}
+        Examples: {of}
         >>> of.Plan.from_dict(of.Plan(folds=5).to_dict())
         Plan(5-fold)
         """

@@ -35,12 +35,11 @@ AUTO = "auto"
 
 
 _TEXTS = {
-    "metric": "Parameters\n----------\nmetric : str, callable or Metric\n    How to score.",
-    "example": (
-        "Examples\n--------\n>>> import outfold as of\n"
-        ">>> predicted = [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]]\n"
+    "oof_of_two": (
+        ">>> import outfold as of\n>>> predicted = [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]]\n"
         '>>> oof = of.from_arrays([0, 1, 1, 0], predicted, configs=["a", "b"])'
     ),
+    "oof_of_one": ">>> import outfold as of\n>>> oof = of.from_arrays([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3])",
 }
 
 
@@ -62,8 +61,7 @@ class WithConfigs:
         -------
         int
             Its position in `configs`.
-
-        {example}
+        Examples: {oof_of_two}
         >>> oof.config_index("b")
         1
         """
@@ -255,8 +253,7 @@ class Predictions(WithConfigs):
         -------
         Predictions
             The part.
-
-        {example}
+        Examples: {oof_of_two}
         >>> oof.sel("b").configs
         ('b',)
         """
@@ -335,8 +332,7 @@ class Predictions(WithConfigs):
         -------
         Predictions
             The configurations of both.
-
-        {example}
+        Examples: {oof_of_two}
         >>> oof.join(oof, suffixes=(" old", " new")).configs
         ('a old', 'b old', 'a new', 'b new')
         """
@@ -361,8 +357,7 @@ class Predictions(WithConfigs):
         -------
         ndarray
             (R, C, N) or (R, C, N, K) predictions.
-
-        {example}
+        Examples: {oof_of_two}
         >>> oof.respond("label")[0, 0]
         array([0, 1, 1, 0])
         """
@@ -390,8 +385,7 @@ class Predictions(WithConfigs):
         -------
         ndarray or None
             (R, C, N) class codes; None where no cut is known.
-
-        {example}
+        Examples: {oof_of_two}
         >>> oof.cut()[0, 1]
         array([0, 1, 0, 1])
         """
@@ -405,14 +399,13 @@ class Predictions(WithConfigs):
     def scores(self, metric: MetricLike) -> NDArray[np.float64]:
         """The metric of every cell.
 
-        {metric}
+        Parameters: {metric}
 
         Returns
         -------
         ndarray
             (configurations, repeats, folds) scores; NaN where the cell is not done or the metric is undefined.
-
-        {example}
+        Examples: {oof_of_two}
         >>> oof.scores("accuracy")[:, 0, 0]
         array([1. , 0.5])
         """
@@ -424,7 +417,7 @@ class Predictions(WithConfigs):
 
         The first score is optimistic, because it is the best of many; `outfold.estimate.bbc` says by how much.
 
-        {metric}
+        Parameters: {metric}
         aggregate : {"pooled", "fold"}, default "pooled"
             Score all samples of a repeat together, or take the mean over folds.
 
@@ -432,8 +425,7 @@ class Predictions(WithConfigs):
         -------
         Leaderboard
             Names, scores and standard errors.
-
-        {example}
+        Examples: {oof_of_two}
         >>> oof.leaderboard("accuracy").configs
         ('a', 'b')
         """
@@ -462,12 +454,8 @@ class Predictions(WithConfigs):
         -------
         Path
             The file that was written.
-
-        Examples
-        --------
+        Examples: {oof_of_one}
         >>> import os, tempfile
-        >>> import outfold as of
-        >>> oof = of.from_arrays([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3])
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     oof.save(os.path.join(folder, "run.oof")).name
         'run.oof'
@@ -488,12 +476,8 @@ class Predictions(WithConfigs):
         DataFrame
             Columns sample, config, repeat, fold, label (or time and event; none for pointwise scores), prediction (or
             ``prediction_<class>``), and group where there are groups.
-
-        Examples
-        --------
-        >>> import outfold as of
+        Examples: {oof_of_one}
         >>> import pandas
-        >>> oof = of.from_arrays([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3])
         >>> oof.to_frame("pandas").shape
         (4, 6)
         """

@@ -31,8 +31,8 @@ _ATTEMPTS = 100
 
 
 _TEXTS = {
-    "cell": "Parameters\n----------\nrepeat, fold : int\n    Which cell.",
-    "example": ("Examples\n--------\n>>> import outfold as of\n>>> splits = of.Plan(folds=3).split([0, 1] * 6, rng=0)"),
+    "cell": "repeat, fold : int\n    Which cell.",
+    "splits": ">>> import outfold as of\n>>> splits = of.Plan(folds=3).split([0, 1] * 6, rng=0)",
 }
 
 
@@ -84,14 +84,13 @@ class Splits:
     def test_rows(self, repeat: int, fold: int) -> NDArray[np.intp]:
         """Positions of the samples that a cell holds out.
 
-        {cell}
+        Parameters: {cell}
 
         Returns
         -------
         ndarray of int
             Positions in ascending order.
-
-        {example}
+        Examples: {splits}
         >>> len(splits.test_rows(0, 1))
         4
         """
@@ -100,7 +99,7 @@ class Splits:
     def train_rows(self, repeat: int, fold: int, also_without: int | None = None) -> NDArray[np.intp]:
         """Positions of the samples that a cell trains on.
 
-        {cell}
+        Parameters: {cell}
         also_without : int or None
             A second fold to leave out, for nested cross-validation.
 
@@ -108,8 +107,7 @@ class Splits:
         -------
         ndarray of int
             Positions.
-
-        {example}
+        Examples: {splits}
         >>> len(splits.train_rows(0, 1)), len(splits.train_rows(0, 1, also_without=2))
         (8, 4)
         """

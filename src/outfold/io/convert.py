@@ -14,11 +14,27 @@ from ..data.plan import Plan
 from ..data.predictions import Predictions
 from ..data.splitting import NOT_HELD_OUT
 from ..data.target import Target, encode
+from ..docstrings import fill_with
 from ..exceptions import InputError, got, invalid
 from ..formatting import make_frame
 from .tables import LongTable, distinct_codes, not_held_out, numbers_or_codes, uniform
 
+_document = fill_with(
+    {
+        "response": (
+            "response : str or None\n    What the predictions are: ``label``, ``score``, ``proba``, ``value``, ``risk`` or "
+            "``pointwise``. By default the\n    labels and the numbers tell, where they leave no doubt."
+        ),
+        "positive": (
+            "positive : object\n    Which of two classes is the positive one; by default the last in sorted order."
+        ),
+        "threshold": "threshold : float or None\n    Where scores are cut to give labels.",
+        "predictions": "Predictions\n    The artifact that every method reads.",
+    }
+)
 
+
+@_document
 def from_arrays(
     y: Any,
     P: ArrayLike,
@@ -49,22 +65,13 @@ def from_arrays(
         Names of the configurations; ``config 0``, ``config 1``, ... by default.
     groups : array-like or None
         (N,) groups of samples that belong together.
-    response : str or None
-        What the predictions are: ``label``, ``score``, ``proba``, ``value``, ``risk`` or ``pointwise``. By default the
-        labels and the numbers tell, where they leave no doubt.
+    {response}
     samples : array-like or None
         (N,) names of the samples.
-    positive : object
-        Which of two classes is the positive one; by default the last in sorted order.
-    threshold : float or None
-        Where scores are cut to give labels.
+    {positive, threshold}
     params : sequence of dict or None
         The parameters that tell configurations apart, one dict for each configuration.
-
-    Returns
-    -------
-    Predictions
-        The artifact that every method reads.
+    Returns: {predictions}
 
     Examples
     --------
@@ -87,6 +94,7 @@ def from_arrays(
     return raw.predictions(response, positive, threshold)
 
 
+@_document
 def from_frame(
     frame: Any,
     *,
@@ -125,18 +133,8 @@ def from_frame(
         Column with the repeat.
     group : str or None
         Column with the group of the sample.
-    response : str or None
-        What the predictions are: ``label``, ``score``, ``proba``, ``value``, ``risk`` or ``pointwise``. By default the
-        labels and the numbers tell, where they leave no doubt.
-    positive : object
-        Which of two classes is the positive one; by default the last in sorted order.
-    threshold : float or None
-        Where scores are cut to give labels.
-
-    Returns
-    -------
-    Predictions
-        The artifact that every method reads.
+    {response, positive, threshold}
+    Returns: {predictions}
 
     Examples
     --------
@@ -164,21 +162,7 @@ def from_frame(
 
 
 def to_frame(oof: Predictions, backend: str | None = None) -> Any:
-    """A long table with a row for every (sample, configuration, repeat) of a done cell.
-
-    Parameters
-    ----------
-    oof : Predictions
-        The predictions.
-    backend : str or None
-        ``"pandas"`` or ``"polars"``; by default the first of them that is installed.
-
-    Returns
-    -------
-    DataFrame
-        Columns sample, config, repeat, fold, label (or time, event; nothing for pointwise scores), prediction (or
-        prediction_<class>), and group where there are groups. A binary probability is that of the positive class.
-    """
+    """The table of `Predictions.to_frame`; a binary probability is that of the positive class."""
     assert oof.samples is not None
     done = cell_mask(oof.folds, oof.state == State.DONE).swapaxes(0, 1)
     config, repeat, sample = np.nonzero(done)

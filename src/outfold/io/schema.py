@@ -23,7 +23,7 @@ from ..data.plan import Plan
 from ..data.predictions import Predictions, State
 from ..data.splitting import Splits
 from ..data.target import Target
-from ..exceptions import InputError
+from ..exceptions import InputError, invalid
 
 APPLICATION_ID = 0x6F6F6631  # "oof1"
 SCHEMA = 1
@@ -81,9 +81,8 @@ def check_blocks(oof: Predictions) -> None:
         if name == MAIN:
             raise InputError(f"a further block cannot be called {MAIN!r}, the name of the main one.")
         if block.configs != oof.configs or block.n_samples != oof.n_samples:
-            raise InputError(
-                f"the block {name!r} must have the samples and configurations of the whole; it has others."
-            )
+            needed = "must have the samples and configurations of the whole"
+            raise invalid(f"the block {name!r}", needed, "it has others")
 
 
 def insert_about(db: sqlite3.Connection, facts: Mapping[str, Any]) -> None:
@@ -96,10 +95,9 @@ def _insert_samples(db: sqlite3.Connection, oof: Predictions) -> None:
     target, types, blank = oof.target, dict[str, Any](), [None] * oof.n_samples
     assert oof.samples is not None
     types["id"], ids = _pack(oof.samples)
-    groups = blank
+    groups, classes = blank, None
     if oof.groups is not None:
         types["group"], groups = _pack(oof.groups)
-    classes = None
     if target.classes is not None:
         types["label"], classes = _pack(target.classes)
         labels = [classes[code] for code in target.y.tolist()]
@@ -156,7 +154,7 @@ def insert_cells(db: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> Non
 
 def blobs_of(values: NDArray[Any], labels: NDArray[Any] | None, response: str) -> tuple[bytes, bytes | None, int]:
     """The columns ``predictions``, ``labels`` and ``checksum`` of a done cell."""
-    blob = values.astype(number_type(response)).tobytes()
+    blob = values.astype("<i4" if response == "label" else "<f8").tobytes()
     own = None if labels is None else labels.astype("<i4").tobytes()
     return blob, own, _checksum(blob, own)
 
@@ -182,8 +180,11 @@ def _cell_rows(name: str, oof: Predictions) -> Iterator[tuple[Any, ...]]:
                         blobs = blobs_of(values[c], labels, oof.response)
                     seconds = np.nan if oof.seconds is None else float(oof.seconds[c, r, k])
                     yield (
-                        *(name, r, k, c),
-                        state_name(State(state)),
+                        name,
+                        r,
+                        k,
+                        c,
+                        State(state).name.lower(),
                         message,
                         None if np.isnan(seconds) else seconds,
                         *blobs,
@@ -192,16 +193,6 @@ def _cell_rows(name: str, oof: Predictions) -> Iterator[tuple[Any, ...]]:
 
 def _fact(block: str, key: str) -> str:
     return key if block == MAIN else f"{block}.{key}"
-
-
-def state_name(state: State) -> str:
-    """The word for a state in the file."""
-    return State(state).name.lower()
-
-
-def number_type(response: str) -> str:
-    """The type of the numbers in ``cells.predictions``."""
-    return "<i4" if response == "label" else "<f8"
 
 
 def _package_version() -> str | None:

@@ -36,7 +36,6 @@ from .schema import (
     insert_repeats,
     read_about,
     read_predictions,
-    state_name,
     transaction,
 )
 from .tables import read_table
@@ -61,22 +60,7 @@ class Cell(NamedTuple):
 
 
 def save(oof: Predictions, path: str | os.PathLike[str]) -> Path:
-    """Write predictions to one .oof file.
-
-    The file appears as a whole or not at all; an existing one is replaced.
-
-    Parameters
-    ----------
-    oof : Predictions
-        What to write, its blocks included.
-    path : str or Path
-        Where to; the folder must exist.
-
-    Returns
-    -------
-    Path
-        The file that was written.
-    """
+    """Write predictions and their blocks to one .oof file, which appears as a whole or not at all."""
     path = Path(path)
     with _clear_errors(path, writing=True):
         _create(_followed(path), oof, replace_existing=True)
@@ -143,9 +127,7 @@ def read(path: str | os.PathLike[str], **columns: Any) -> Predictions:
     path = Path(path)
     if path.suffix == ".oof":
         if columns:
-            raise InputError(
-                f"{path.name} is an .oof file, which needs no further arguments; got {', '.join(columns)}."
-            )
+            raise invalid(path.name, "is an .oof file, which needs no further arguments", f"got {', '.join(columns)}")
         return load(path)
     frame = read_table(path)
     return from_frame(frame, **_default_columns(list(frame.columns), columns))
@@ -158,10 +140,8 @@ def _default_columns(names: list[str], given: dict[str, Any]) -> dict[str, Any]:
     if "prediction" not in names and outputs:
         out["prediction"] = outputs
     if "label" not in names:
-        if {"time", "event"} <= set(names):
-            out["label"] = ("time", "event")
-        else:
-            out["label"] = None  # per-sample scores need no labels; a metric of labels will ask for them
+        # Per-sample scores need no labels; a metric of labels will ask for them.
+        out["label"] = ("time", "event") if {"time", "event"} <= set(names) else None
     return out | {key: key for key in ("fold", "repeat", "group") if key in names} | given
 
 
@@ -180,24 +160,11 @@ class Store:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], header: Predictions, identity: Mapping[str, str]) -> Store:
-        """Create the file, or go on with one that was made in the same way.
+        """Create the file, or go on with one that was made in the same way; another one is a `StoreMismatchError`.
 
-        Parameters
-        ----------
-        path
-            The file. It is created where there is none.
-        header
-            Predictions without a finished cell: labels, configurations, folds, plan, blocks, provenance.
-            ``provenance["specs"]`` (name -> text) says what a configuration is beyond its name.
-        identity
-            Named hashes or texts that must be the same when the store is opened again, such as ``data`` or ``seed``.
-
-        Raises
-        ------
-        StoreMismatchError
-            The file was made with another identity, other splits, or other configurations of the same name.
-        FileError
-            The file cannot be read or written, or another process is writing it.
+        `header` holds predictions without a finished cell; its ``provenance["specs"]`` (name -> text) says what a
+        configuration is beyond its name. `identity` holds named hashes or texts that must be the same when the store is
+        opened again, such as ``data`` or ``seed``.
         """
         path = _followed(Path(path))
         with _clear_errors(path, writing=True):
@@ -213,17 +180,6 @@ class Store:
                 db.close()
                 raise
         return store
-
-    def states(self) -> dict[tuple[str, str, int, int], State]:
-        """State of every (block, configuration, repeat, fold) that is not pending."""
-        query = "SELECT block, name, repeat, fold, state FROM cells JOIN configs ON config = position"
-        with _clear_errors(self.path):
-            found = {(b, c, r, k): State[s.upper()] for b, c, r, k, s in self._db.execute(query)}
-        return {key: state for key, state in found.items() if state != State.PENDING}
-
-    def done(self) -> set[tuple[str, str, int, int]]:
-        """Every (block, configuration, repeat, fold) that is done, failed or dropped."""
-        return set(self.states())
 
     def write(self, cells: Iterable[Cell]) -> None:
         """Write cells in one transaction, all or none of them; a cell written before is replaced."""
@@ -271,22 +227,17 @@ class Store:
 
     def _row(self, cell: Cell) -> tuple[Any, ...]:
         """The cell as a row of the table, once it is known to fit this store."""
-        block = self._header if cell.block == MAIN else self._header.blocks.get(cell.block)
-        if block is None:
-            raise InputError(
-                f"{self.path.name} has no block {cell.block!r}", remedy="Open it with predictions that have one."
-            )
-        if cell.config not in self._positions:
-            raise InputError(
-                f"{self.path.name} has no configuration {cell.config!r}", remedy="Open it with one of that name."
-            )
+        block = {MAIN: self._header, **self._header.blocks}.get(cell.block)
+        if block is None or cell.config not in self._positions:
+            lacks = f"block {cell.block!r}" if block is None else f"configuration {cell.config!r}"
+            raise InputError(f"{self.path.name} has no {lacks}", remedy="Open it with predictions that have one.")
         blobs: tuple[Any, ...] = (None, None, None)
         if cell.state == State.DONE:
             values = _checked_values(cell, block, self._n_held_out(cell))
             blobs = blobs_of(values, _checked_labels(cell, block), block.response)
         where = (cell.block, int(cell.repeat), int(cell.fold), self._positions[cell.config])
         seconds = None if cell.seconds is None else float(cell.seconds)
-        return (*where, state_name(cell.state), cell.message, seconds, *blobs)
+        return (*where, State(cell.state).name.lower(), cell.message, seconds, *blobs)
 
     def _read_header(self) -> None:
         self._header = _read(self._db, self.path, cells=False)
@@ -340,13 +291,10 @@ def _checked_labels(cell: Cell, block: Predictions) -> NDArray[Any] | None:
     """The model's own labels, where they are not the cut."""
     if cell.labels is None:
         return None
-    labels, classes = np.asarray(cell.labels), block.target.classes
-    if (
-        classes is None
-        or labels.shape != np.asarray(cell.values).shape[:1]
-        or not np.all((labels >= 0) & (labels < len(classes)))
-    ):
-        raise invalid("labels", "of a cell must be class codes, one for each sample", f"{cell.config!r} has others")
+    labels, n_classes = np.asarray(cell.labels), 0 if block.target.classes is None else len(block.target.classes)
+    if labels.shape != np.asarray(cell.values).shape[:1] or not np.all((labels >= 0) & (labels < n_classes)):
+        needed = "of a cell must be class codes, one for each sample"
+        raise invalid("labels", needed, f"{cell.config!r} has others")
     return labels
 
 
@@ -376,16 +324,12 @@ def _create(path: Path, oof: Predictions, *, replace_existing: bool) -> None:
             db.execute("PRAGMA journal_mode = OFF")
             db.execute("PRAGMA synchronous = OFF")
             create(db, oof)
-        _flush(draft)
+        with open(draft, "rb+") as file:
+            os.fsync(file.fileno())
         _settle(path)
         _put(draft, path, replace_existing)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _flush(path: Path) -> None:
-    with open(path, "rb+") as file:
-        os.fsync(file.fileno())
 
 
 def _settle(path: Path) -> None:
@@ -408,13 +352,10 @@ def _settle(path: Path) -> None:
 
 def _put(draft: Path, path: Path, replace_existing: bool) -> None:
     if not replace_existing:
-        try:
-            os.link(draft, path)  # unlike a move, fails where another process was quicker
+        with suppress(OSError):  # a file system without links
+            with suppress(FileExistsError):  # unlike a move, a link fails where another process was quicker
+                os.link(draft, path)
             return
-        except FileExistsError:
-            return
-        except OSError:
-            pass  # a file system without links
     os.replace(draft, path)
 
 
@@ -508,45 +449,41 @@ def _code(error: sqlite3.Error) -> int:
 def _file_error(code: int, path: Path, writing: bool = False, why: str = "") -> FileError:
     """What one of SQLite's result codes means for the file, and what to do; `why` where the code says nothing."""
     done = "written" if writing else "read"
-    match code:
-        case sqlite3.SQLITE_NOTADB:
-            return FileError(
-                f"{path.name} is not an .oof file", remedy="Use `outfold.read` for tables (.csv, .parquet)."
-            )
-        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_ERROR:
-            return FileError(f"{path.name} is damaged or cut short", remedy="Restore it from a copy, or collect again.")
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return FileError(
-                f"{path.name} is in use by another process",
-                remedy="Wait until that one has finished, or use another store.",
-            )
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM if writing:
-            return FileError(
-                f"{path} cannot be written; the folder or the disk is read-only",
-                remedy="Choose a folder you may write to.",
-            )
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
-            return FileError(f"{path} cannot be read", remedy="Check that you may read the file and its folder.")
-        case sqlite3.SQLITE_FULL:
-            return FileError(
-                f"{path.name} could not be written, the disk is full; what was written before is kept",
-                remedy="Free some space and go on.",
-            )
-        case sqlite3.SQLITE_IOERR:
-            return FileError(
-                f"{path} could not be {done}: the disk or network drive gave an error; what was written before is kept",
-                remedy="Check that it is connected, has space and allows locks, or use a file on a local disk.",
-            )
-    return FileError(f"{path} could not be {done}: {why}.")
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        code = sqlite3.SQLITE_READONLY if writing else sqlite3.SQLITE_CANTOPEN
+    if code not in _PROBLEMS:
+        return FileError(f"{path} could not be {done}: {why}.")
+    problem, remedy = _PROBLEMS[code]
+    return FileError(problem.format(name=path.name, path=path, done=done), remedy=remedy)
 
 
-# -- contents -------------------------------------------------------------------------------------------
+_DAMAGED = ("{name} is damaged or cut short", "Restore it from a copy, or collect again.")
+_IN_USE = ("{name} is in use by another process", "Wait until that one has finished, or use another store.")
+_PROBLEMS = {
+    sqlite3.SQLITE_NOTADB: ("{name} is not an .oof file", "Use `outfold.read` for tables (.csv, .parquet)."),
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_ERROR: _DAMAGED,
+    sqlite3.SQLITE_BUSY: _IN_USE,
+    sqlite3.SQLITE_LOCKED: _IN_USE,
+    sqlite3.SQLITE_READONLY: (
+        "{path} cannot be written; the folder or the disk is read-only",
+        "Choose a folder you may write to.",
+    ),
+    sqlite3.SQLITE_CANTOPEN: ("{path} cannot be read", "Check that you may read the file and its folder."),
+    sqlite3.SQLITE_FULL: (
+        "{name} could not be written, the disk is full; what was written before is kept",
+        "Free some space and go on.",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "{path} could not be {done}: the disk or network drive gave an error; what was written before is kept",
+        "Check that it is connected, has space and allows locks, or use a file on a local disk.",
+    ),
+}
 
 
 def _read(db: sqlite3.Connection, path: Path, *, cells: bool = True) -> Predictions:
     try:
         return read_predictions(db, cells=cells)
     except (LookupError, TypeError, ValueError, MemoryError, OverflowError, RecursionError, AssertionError) as error:
-        raise FileError(
-            f"{path.name} is damaged ({error})", remedy="Restore it from a copy, or collect again."
-        ) from error
+        remedy = _DAMAGED[1]
+        raise FileError(f"{path.name} is damaged ({error})", remedy=remedy) from error

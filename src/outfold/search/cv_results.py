@@ -64,16 +64,21 @@ def _cells(oof: Predictions) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def score_columns(name: str, splits: NDArray[np.float64], complete: NDArray[np.bool_]) -> Columns:
     """Columns of one scorer; the mean is over the splits where it is defined, for complete configurations only."""
-    defined = ~np.isnan(splits)
+    mean, spread = _mean_and_spread(splits, complete)
+    columns: Columns = {f"split{i}_test_{name}": column for i, column in enumerate(splits.T)}
+    return columns | {f"mean_test_{name}": mean, f"std_test_{name}": spread, f"rank_test_{name}": _ranks(mean)}
+
+
+def _mean_and_spread(
+    values: NDArray[np.float64], complete: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and standard deviation of each row where it is defined; NaN for rows that are not complete."""
+    defined = ~np.isnan(values)
     n = np.maximum(defined.sum(axis=1), 1)
     usable = complete & defined.any(axis=1)
-    mean = np.where(usable, np.where(defined, splits, 0.0).sum(axis=1) / n, np.nan)
-    squares = np.where(defined, (splits - mean[:, None]) ** 2, 0.0)
-    columns: Columns = {f"split{i}_test_{name}": column for i, column in enumerate(splits.T)}
-    columns[f"mean_test_{name}"] = mean
-    columns[f"std_test_{name}"] = np.where(usable, np.sqrt(squares.sum(axis=1) / n), np.nan)
-    columns[f"rank_test_{name}"] = _ranks(mean)
-    return columns
+    mean = np.where(usable, np.where(defined, values, 0.0).sum(axis=1) / n, np.nan)
+    squares = np.where(defined, (values - mean[:, None]) ** 2, 0.0)
+    return mean, np.where(usable, np.sqrt(squares.sum(axis=1) / n), np.nan)
 
 
 def _ranks(mean: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -111,17 +116,10 @@ def time_columns(oof: Predictions) -> Columns:
     """How long the fits took, predicting included; scoring stored predictions takes next to nothing."""
     r, k = _cells(oof)
     seconds = np.full((oof.n_configs, len(r)), np.nan) if oof.seconds is None else oof.seconds[:, r, k]
-    known = ~np.isnan(seconds)
-    n = np.maximum(known.sum(axis=1), 1)
-    mean = np.where(known.any(axis=1), np.where(known, seconds, 0.0).sum(axis=1) / n, np.nan)
-    spread = np.sqrt(np.where(known, (seconds - mean[:, None]) ** 2, 0.0).sum(axis=1) / n)
+    mean, spread = _mean_and_spread(seconds, np.ones(len(seconds), dtype=bool))
     nothing = np.where(np.isnan(mean), np.nan, 0.0)
-    return {
-        "mean_fit_time": mean,
-        "std_fit_time": np.where(np.isnan(mean), np.nan, spread),
-        "mean_score_time": nothing,
-        "std_score_time": nothing.copy(),
-    }
+    scoring = {"mean_score_time": nothing, "std_score_time": nothing.copy()}
+    return {"mean_fit_time": mean, "std_fit_time": spread, **scoring}
 
 
 # -- rules that select and drop --------------------------------------------------------------------------
@@ -140,19 +138,7 @@ class ByFold(Rule):
 
 
 class FromResults(Rule):
-    """``refit=function``: the index the function finds in ``cv_results_``, also inside the bootstrap.
-
-    Parameters
-    ----------
-    function : callable
-        Takes the table and returns a position among all configurations.
-    params : sequence of dict
-        Parameters of all configurations.
-    scorers : Scorers
-        What the columns of the table are.
-    kind, response : str
-        The task, and what is stored of the models.
-    """
+    """``refit=function``: the index the function finds in ``cv_results_``, also inside the bootstrap."""
 
     def __init__(
         self,
@@ -215,13 +201,7 @@ class Fixed(Rule):
 
 @dataclass(frozen=True, repr=False)
 class Halving(drop.DropRule):
-    """After every fold, keep the better half of the configurations still running: successive halving over folds.
-
-    Parameters
-    ----------
-    metric : str, callable or Metric
-        What decides, by its mean over the folds so far.
-    """
+    """After every fold, keep the better half of the configurations still running: successive halving over folds."""
 
     metric: MetricLike | None = None
 

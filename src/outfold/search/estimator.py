@@ -379,10 +379,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if self.search == "halving":
             return Halving(metric)
         if self.drop is True:
-            selects_best = (
-                self.rule in (None, select.best) and request.scorers.main is not None and not callable(self.refit)
-            )
-            return dropping.Bootstrap(metric=metric) if selects_best and not request.metrics[main].looped else None
+            named = request.scorers.main is not None and not callable(self.refit)
+            fast = self.rule in (None, select.best) and named and not request.metrics[main].looped
+            return dropping.Bootstrap(metric=metric) if fast else None
         if is_dataclass(self.drop) and getattr(self.drop, "metric", metric) is None:
             return replace(self.drop, metric=metric)  # type: ignore[type-var]
         return None if self.drop is False else self.drop
@@ -392,12 +391,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if any(name.endswith("sample_weight") and w is not None for name, w in request.fit_params.items()):
             notes.append(Note("OF104", "sample weights were used in the fits; in the scores every sample counts once."))
         if self.search == "halving":
-            notes.append(
-                Note(
-                    "OF211",
-                    "halving dropped configurations on few folds; the estimate corrects for the last ones only.",
-                )
-            )
+            text = "halving dropped configurations on few folds; the estimate corrects for the last ones only."
+            notes.append(Note("OF211", text))
         return notes
 
     def _reset(self) -> None:
@@ -450,9 +445,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def _refit(self, request: FitRequest, space: Space) -> None:
         start = time.perf_counter()
         selected = self.selection_.name
-        self.best_estimator_ = refit_one(
-            self.oof_, space.configs, request.X, request.y, selected, request.fit_params, alike=True
-        )
+        data = (request.X, request.y)
+        self.best_estimator_ = refit_one(self.oof_, space.configs, *data, selected, request.fit_params, alike=True)
         self.refit_time_ = time.perf_counter() - start
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
@@ -470,10 +464,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         return self._estimate
 
     def _corrected_estimate(self, metric: Metric) -> Estimate:
-        n = _LOOPED_DRAWS if metric.looped else _DRAWS
-        return estimate.bbc(
-            self.oof_, metric, rule=self._estimate_settings.rule, n_resamples=n, rng=self._estimate_settings.seed
-        )
+        n, settings = _LOOPED_DRAWS if metric.looped else _DRAWS, self._estimate_settings
+        return estimate.bbc(self.oof_, metric, rule=settings.rule, n_resamples=n, rng=settings.seed)
 
     @property
     def interval_(self) -> Interval | None:
@@ -497,14 +489,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         --------
         >>> search.report().save("report.html")  # doctest: +SKIP
         """
-        found = self.estimate_
-        return report(
-            self.oof_,
-            self._estimate_settings.metric(self.oof_),
-            estimate=found,
-            rng=self._estimate_settings.seed,
-            **options,
-        )
+        found, settings = self.estimate_, self._estimate_settings
+        return report(self.oof_, settings.metric(self.oof_), estimate=found, rng=settings.seed, **options)
 
     # -- the model --------------------------------------------------------------------------------------
 
@@ -575,18 +561,15 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if not isinstance(self.estimator, Mapping):
             return self.estimator
         if not self.estimator:
-            raise InputError(
-                "there is no configuration to try.", remedy="Give an estimator with a `grid`, or a dict of estimators."
-            )
+            remedy = "Give an estimator with a `grid`, or a dict of estimators."
+            raise InputError("there is no configuration to try.", remedy=remedy)
         return next(iter(self.estimator.values()))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self._prototype())
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = deepcopy(inner.classifier_tags)
-        tags.regressor_tags = deepcopy(inner.regressor_tags)
-        tags.input_tags = deepcopy(inner.input_tags)
+        for name in ("estimator_type", "classifier_tags", "regressor_tags", "input_tags"):
+            setattr(tags, name, deepcopy(getattr(inner, name)))
         tags.target_tags.required = True
         return tags
 

@@ -26,7 +26,8 @@ from .scorers import Scorers
 from .space import is_sampler
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+    from sklearn.callback import with_callbacks as with_callbacks
 except ImportError:  # scikit-learn before 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
@@ -35,20 +36,6 @@ except ImportError:  # scikit-learn before 1.9
     def with_callbacks(method: Any) -> Any:
         """The method as it is."""
         return method
-
-
-__all__ = [
-    "CallbackSupportMixin",
-    "Callbacks",
-    "FitRequest",
-    "as_plan",
-    "as_seed",
-    "check_options",
-    "checked_labels",
-    "raise_as_sklearn",
-    "warn_of_failures",
-    "with_callbacks",
-]
 
 
 class FitRequest(NamedTuple):
@@ -108,13 +95,26 @@ class Callbacks:
 
 def check_options(search: Any) -> None:
     """Refuse options of a search that contradict each other or mean nothing."""
-    check_estimator(search._prototype(), None)
-    _refuse_other_kinds(search._prototype())
+    estimator, sampler = search._prototype(), is_sampler(search.search)
+    check_estimator(estimator, None)
+    tags, name = get_tags(estimator), type(estimator).__name__
+    if tags.estimator_type == "clusterer":
+        problem = f"{name} finds clusters and predicts no labels that could be scored."
+        raise InputError(problem, remedy="Use GridSearchCV for it.")
+    if tags.input_tags.pairwise:
+        problem = (
+            f"{name} takes kernels or distances between samples as X, whose columns would have to be held out too."
+        )
+        raise InputError(problem, remedy="Give features and a kernel by name or function, such as `kernel='rbf'`.")
     if search.grid is not None and search.param_grid is not None:
         raise InputError("`grid` and `param_grid` are two names for one thing.", remedy="Give one of them.")
-    if is_sampler(search.search):
-        _check_sampler_options(search)
-    elif search.search not in ("grid", "random", "halving"):
+    if sampler and isinstance(search.estimator, Mapping):
+        remedy = "Give an estimator and a grid of distributions."
+        raise InputError("a sampler sets the parameters of one estimator.", remedy=remedy)
+    if sampler and search.repeats == "auto":
+        remedy = "Give a number of `repeats` instead of 'auto'."
+        raise InputError("a sampler needs scores of the same folds each time.", remedy=remedy)
+    if not sampler and search.search not in ("grid", "random", "halving"):
         needed = "must be 'grid', 'random', 'halving' or an Optuna sampler or study"
         raise invalid("search", needed, got(search.search))
     if callable(search.refit) and search.rule is not None:
@@ -125,39 +125,12 @@ def check_options(search: Any) -> None:
     if not (isinstance(search.error_score, Real) or search.error_score == "raise"):
         raise invalid("error_score", "must be a number or 'raise'", got(search.error_score))
     if search.return_train_score:
-        raise invalid(
-            "return_train_score=True",
-            "needs predictions of the training samples, which are not collected",
-            remedy="Leave it out, and use `sklearn.model_selection.validation_curve` to see training scores.",
-        )
+        needed = "needs predictions of the training samples, which are not collected"
+        remedy = "Leave it out, and use `sklearn.model_selection.validation_curve` to see training scores."
+        raise invalid("return_train_score=True", needed, remedy=remedy)
     if search.search == "halving" and search.drop is not True:
         problem = "`search='halving'` decides itself which configurations to drop."
         raise InputError(problem, remedy="Leave `drop=True`, or use `search='grid'`.")
-
-
-def _check_sampler_options(search: Any) -> None:
-    if isinstance(search.estimator, Mapping):
-        raise InputError(
-            "a sampler sets the parameters of one estimator.", remedy="Give an estimator and a grid of distributions."
-        )
-    if search.repeats == "auto":
-        problem = "a sampler needs scores of the same folds each time."
-        raise InputError(problem, remedy="Give a number of `repeats` instead of 'auto'.")
-
-
-def _refuse_other_kinds(estimator: Any) -> None:
-    """Refuse an estimator that predicts no labels, or whose X would have to be split by columns too."""
-    tags = get_tags(estimator)
-    name = type(estimator).__name__
-    if tags.estimator_type == "clusterer":
-        raise InputError(
-            f"{name} finds clusters and predicts no labels that could be scored.", remedy="Use GridSearchCV for it."
-        )
-    if tags.input_tags.pairwise:
-        raise InputError(
-            f"{name} takes kernels or distances between samples as X, whose columns would have to be held out too.",
-            remedy="Give features and a kernel by name or function, such as `kernel='rbf'`.",
-        )
 
 
 def as_seed(random_state: Any) -> int:
@@ -168,8 +141,7 @@ def as_seed(random_state: Any) -> int:
         return int(random_state)
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    needed = "must be a whole number from 0, or None to draw one"
-    raise invalid("random_state", needed, got(random_state))
+    raise invalid("random_state", "must be a whole number from 0, or None to draw one", got(random_state))
 
 
 def as_plan(cv: Any) -> Plan:
@@ -179,8 +151,7 @@ def as_plan(cv: Any) -> Plan:
     if isinstance(cv, Plan):
         return cv
     if isinstance(cv, (bool, str)):
-        needed = "must be a number of folds, a Plan or a splitter of scikit-learn"
-        raise invalid("cv", needed, got(cv))
+        raise invalid("cv", "must be a number of folds, a Plan or a splitter of scikit-learn", got(cv))
     return Plan(folds=int(cv)) if isinstance(cv, (int, np.integer)) else Plan.from_cv(cv)
 
 
@@ -192,15 +163,14 @@ def checked_labels(y: Any, estimator: Any) -> Any:
     if plain.dtype.names is not None:
         return y
     if plain.ndim == 2 and plain.shape[1] > 1:
-        raise InputError(
-            f"y should be a 1d array, got an array of shape {plain.shape}: a search compares predictions of one column.",
-            remedy="Search for each column separately.",
+        problem = (
+            f"y should be a 1d array, got an array of shape {plain.shape}: a search compares predictions of one column."
         )
+        raise InputError(problem, remedy="Search for each column separately.")
     y = column_or_1d(y, warn=True)
     if len(y) < 2:
-        raise InputError(
-            f"a search needs samples to hold out and to fit on; there is {formatting.count(len(y), 'sample')}."
-        )
+        n = formatting.count(len(y), "sample")
+        raise InputError(f"a search needs samples to hold out and to fit on; there is {n}.")
     if is_classifier(estimator):
         check_classification_targets(y)
     return y
@@ -215,12 +185,11 @@ def warn_of_failures(oof: Predictions) -> None:
     n = int(np.sum(states == State.FAILED))
     if n:
         reason = Counter(oof.messages.values()).most_common(1)[0][0]
-        warnings.warn(
+        text = (
             f"{n} of {states.size} fits failed; their configurations cannot be selected. The most common reason: "
-            f"{reason} Use error_score='raise' to see the exception.",
-            FitFailedWarning,
-            stacklevel=3,
+            f"{reason} Use error_score='raise' to see the exception."
         )
+        warnings.warn(text, FitFailedWarning, stacklevel=3)
 
 
 def raise_as_sklearn(error: CollectError) -> NoReturn:

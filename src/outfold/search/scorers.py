@@ -36,27 +36,13 @@ _SCIKIT_NAMES = {
 
 @dataclass(frozen=True, eq=False)
 class Scorers:
-    """The scorers that `scoring` and `refit` mean.
+    """The scorers that `scoring` and `refit` mean."""
 
-    Attributes
-    ----------
-    given : dict
-        What was asked for, by its name in ``cv_results_``: ``"score"`` if there is only one.
-    scorers : dict
-        The same as scikit-learn's scorers, for ``score``.
-    main : str or None
-        The one that selects; None if none was named.
-    multimetric : bool
-        Whether several were asked for by name.
-    whole : callable or None
-        The function that returns all of them, if there is one.
-    """
-
-    given: dict[str, Any]
-    scorers: dict[str, Any]
-    main: str | None
-    multimetric: bool = False
-    whole: Any = None
+    given: dict[str, Any]  # what was asked for, by its name in ``cv_results_``: ``"score"`` if there is only one
+    scorers: dict[str, Any]  # the same as scikit-learn's scorers, for ``score``
+    main: str | None  # the one that selects; None if none was named
+    multimetric: bool = False  # whether several were asked for by name
+    whole: Any = None  # the function that returns all of them, if there is one
 
     @property
     def scorer(self) -> Any:
@@ -334,18 +320,10 @@ Cell = tuple[Any, Any, Any]
 
 @dataclass(frozen=True)
 class FunctionScorer:
-    """A plain function of (estimator, X, y) as a metric of stored predictions.
-
-    Parameters
-    ----------
-    function : callable
-        What was given as `scoring`.
-    response : str
-        What is stored of the models besides their labels: ``"proba"``, ``"score"``, or what ``predict`` gives.
-    """
+    """A plain function of (estimator, X, y) as a metric of stored predictions."""
 
     function: Callable[..., Any]
-    response: str
+    response: str  # what is stored besides labels: "proba", "score", or what ``predict`` gives
 
     @property
     def name(self) -> str:

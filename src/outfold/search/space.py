@@ -36,9 +36,8 @@ class Space(NamedTuple):
 def make_space(estimator: Any, grid: Any, search: str, n_configs: int | None, seed: int) -> Space:
     """All configurations of a grid, or `n_configs` of them drawn at random without replacement."""
     if search == "grid" and n_configs is not None:
-        raise InputError(
-            "`search='grid'` tries the whole grid; `n_configs` is for `search='random'`, 'halving' or a sampler."
-        )
+        given = "`n_configs` is for `search='random'`, 'halving' or a sampler"
+        raise invalid("search='grid'", "tries the whole grid", given)
     if search == "random" and n_configs is None:
         n_configs = _DEFAULT_DRAWS
     if n_configs is not None:
