@@ -323,11 +323,9 @@ def _wanted(sizes: Any, smallest: int, least: int, plan: str) -> list[float]:
         )
     tiny = min(round(float(size) * smallest) if shares else int(size) for size in given)
     if tiny < least:
-        raise InputError(
-            needed=f"the smallest size comes to {formatting.count(tiny, 'sample')}",
-            given=f"a training part needs {least} at least, one of every class",
-            remedy="Leave out the smallest sizes.",
-        )
+        needed = f"the smallest size comes to {formatting.count(tiny, 'sample')}"
+        fewest = f"a training part needs {least} at least, one of every class"
+        raise InputError(needed=needed, given=fewest, remedy="Leave out the smallest sizes.")
     return [float(size) if shares else int(size) for size in np.unique(given)]
 
 

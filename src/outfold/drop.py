@@ -156,7 +156,7 @@ class Bootstrap(DropRule):
     def _draws(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[NDArray[Any]]:
         """Blocks of draws; a stream of its own for every fold, whatever was drawn before."""
         state = np.random.SeedSequence(seed, spawn_key=(_DROP_STREAM, *cell)).generate_state(1, np.uint64)
-        bootstrap = resampling.Bootstrap(len(scoring.rows), int(state[0]), scoring.group_codes())
+        bootstrap = resampling.BootstrapDraws(len(scoring.rows), int(state[0]), scoring.group_codes())
         yield from bootstrap.blocks(self.n_resamples)
 
 

@@ -30,7 +30,7 @@ from .results import Interval
 from .stats import intervals as _kernels
 from .stats import roc_curves as _areas
 from .stats.paired import mean_variance
-from .stats.resampling import Bootstrap
+from .stats.resampling import BootstrapDraws
 
 __all__ = [
     "bbc_f",
@@ -212,7 +212,7 @@ def bca(
     observed = _number_of(statistic, v)
     draws = [
         _number_of(statistic, v[np.repeat(np.arange(n), row)])
-        for block in Bootstrap(n, as_seed(rng)).blocks(b)
+        for block in BootstrapDraws(n, as_seed(rng)).blocks(b)
         for row in block
     ]
     jackknife = [_number_of(statistic, np.delete(v, i, axis=0)) for i in range(n)]

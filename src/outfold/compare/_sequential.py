@@ -265,11 +265,8 @@ def _by_repeat(compared: ComparedConfigs) -> tuple[NDArray[np.float64], str, tup
         given = f"these predictions are {compared.plan}"
         remedy = "Collect with `Plan(repeats=...)`, or use `over='samples'`."
         raise NeedError(argument="e_process(over='repeats')", needed=needed, given=given, remedy=remedy)
-    note = Note(
-        "OF315",
-        "repeats say how this data set would be judged over all partitions; they say nothing about new samples.",
-    )
-    return differences, "repeats", (note,)
+    text = "repeats say how this data set would be judged over all partitions; they say nothing about new samples."
+    return differences, "repeats", (Note("OF315", text),)
 
 
 def _bounds(compared: ComparedConfigs, given: Bounds | None, over: str) -> Bounds:

@@ -358,10 +358,8 @@ def _without_missing(table: ScoreTable, missing: Missing) -> ScoreTable:
         raise InputError(needed=needed, remedy="Fill it in, or leave such data sets out with `missing='drop'`.")
     kept = np.setdiff1d(np.arange(len(holes)), gaps)
     lost = [table.datasets[i] for i in gaps]
-    note = Note(
-        "OF354",
-        f"{len(lost)} of {formatting.count(len(holes), 'data set')} left out for missing scores: {_listed(lost)}.",
-    )
+    left_out = f"{len(lost)} of {formatting.count(len(holes), 'data set')} left out"
+    note = Note("OF354", f"{left_out} for missing scores: {_listed(lost)}.")
     return replace(
         table, scores=table.scores[kept], datasets=tuple(table.datasets[i] for i in kept), notes=(*table.notes, note)
     )
