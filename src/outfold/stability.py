@@ -248,9 +248,6 @@ def as_stop(stop: Any) -> Stop:
     raise invalid("stop", "must be a rule such as `stability.Rank()` or `stability.Fixed(20)`", got(stop))
 
 
-# -- after the fact -------------------------------------------------------------------------------------
-
-
 @_document
 @requires()
 def trace(oof: Predictions, metric: MetricLike) -> Stability:

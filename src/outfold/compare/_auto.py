@@ -218,8 +218,6 @@ def auto(
     return replace(compare_pairs(test, compared, all_pairs(2), hypothesis, **options)[0], reason=reason)
 
 
-# -- many pairs ---------------------------------------------------------------------------------------------
-
 Adjust = Literal["holm", "bonferroni", "bh", "none"]
 
 _ADJUST: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {

@@ -437,6 +437,10 @@ def detectable(
 def _result(simulator: _Simulator, difference: NDArray[np.float64], found: NDArray[np.float64]) -> Power:
     compared, hypothesis = simulator.compared, simulator.hypothesis
     error = np.sqrt(found * (1 - found) / simulator.n_simulations)
+    text = (
+        f"{simulator.test.name} by {compared.metric_name} is undefined in {simulator.undefined:,} of "
+        f"{simulator.n_simulations:,} simulations, in which a class is missing, say; they count as nothing found."
+    )
     shaped = [v if v.ndim else float(v) for v in (difference, found, error)]
     return Power(
         test=simulator.test.name,
@@ -452,15 +456,5 @@ def _result(simulator: _Simulator, difference: NDArray[np.float64], found: NDArr
         alternative=hypothesis.side,
         confidence_level=hypothesis.confidence_level,
         plan=str(compared.plan),
-        notes=_notes(simulator),
+        notes=(Note("OF316", text),) if simulator.undefined else (),
     )
-
-
-def _notes(simulator: _Simulator) -> tuple[Note, ...]:
-    if not simulator.undefined:
-        return ()
-    text = (
-        f"{simulator.test.name} by {simulator.compared.metric_name} is undefined in {simulator.undefined:,} of "
-        f"{simulator.n_simulations:,} simulations, in which a class is missing, say; they count as nothing found."
-    )
-    return (Note("OF316", text),)

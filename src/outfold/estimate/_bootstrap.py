@@ -304,7 +304,7 @@ def oob(
     Returns: {estimate}
     References: {raschka2018}
 
-    Examples: {rounds}
+    Examples: {models, rounds}
     >>> found = of.estimate.oob(oof, "accuracy")
     >>> found.selected, round(found.value, 2)
     ('bayes', 0.7)
@@ -351,7 +351,7 @@ def point632(
     Returns: {estimate}
     References: {raschka2018, efron1983}
 
-    Examples: {rounds}
+    Examples: {models, rounds}
     >>> round(of.estimate.point632(oof, "accuracy", "neighbours").value, 2)
     0.68
     """
@@ -383,7 +383,7 @@ def point632plus(
     Returns: {estimate}
     References: {raschka2018, efron1997}
 
-    Examples: {rounds}
+    Examples: {models, rounds}
     >>> found = of.estimate.point632plus(oof, "accuracy", "neighbours")
     >>> round(found.value, 2), round(found.details["overfitting"], 2)
     (0.58, 0.87)
@@ -412,7 +412,7 @@ def optimism(
     Returns: {estimate}
     References: {harrell1996}
 
-    Examples: {rounds}
+    Examples: {models, rounds}
     >>> round(of.estimate.optimism(oof, "accuracy", "bayes").value, 2)
     0.67
     """

@@ -26,16 +26,6 @@ from ._intervals import Evidence, OneConfiguration, bootstrap_scores
 
 _MANY_ROUNDS = 20
 
-_MODELS = (
-    ">>> import outfold as of\n"
-    ">>> from sklearn.datasets import load_iris\n"
-    ">>> from sklearn.naive_bayes import GaussianNB\n"
-    ">>> from sklearn.neighbors import KNeighborsClassifier\n"
-    ">>> X, y = load_iris(return_X_y=True)\n"
-    ">>> X, y = X[50:, :2], y[50:]\n"
-    '>>> models = {"neighbours": KNeighborsClassifier(1), "bayes": GaussianNB()}'
-)
-# Fills the docstrings of the public functions.
 document = fill_with(
     {
         "config": (
@@ -59,10 +49,16 @@ document = fill_with(
             "    score of a round is the score of its model on all samples."
         ),
         "estimate": "Estimate\n    The value, its interval if there is one, the selected configuration and caveats.",
-        "models": _MODELS,
-        "rounds": (
-            f"{_MODELS}\n>>> oof = of.collect(models, X, y, plan=of.Plan.bootstrap(10), resub=True, progress=False)"
+        "models": (
+            ">>> import outfold as of\n"
+            ">>> from sklearn.datasets import load_iris\n"
+            ">>> from sklearn.naive_bayes import GaussianNB\n"
+            ">>> from sklearn.neighbors import KNeighborsClassifier\n"
+            ">>> X, y = load_iris(return_X_y=True)\n"
+            ">>> X, y = X[50:, :2], y[50:]\n"
+            '>>> models = {"neighbours": KNeighborsClassifier(1), "bayes": GaussianNB()}'
         ),
+        "rounds": ">>> oof = of.collect(models, X, y, plan=of.Plan.bootstrap(10), resub=True, progress=False)",
     }
 )
 
@@ -258,13 +254,8 @@ def of_subject(
     selection = select.choose(scoring, subject.rule)
     if subject.named:
         selection = replace(selection, rule="named beforehand")
-        fields |= {
-            "value": selection.score,
-            "draws": draws,
-            "interval": interval,
-            "named": True,
-            "details": dict(details),
-        }
+        fields |= {"value": selection.score, "draws": draws, "interval": interval, "named": True}
+        fields["details"] = details or {}
     else:
         result = _corrected(subject, scoring)
         description += f"; corrected for the selection by {len(result.scores):,} draws"
