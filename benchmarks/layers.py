@@ -21,7 +21,7 @@ from outfold.learners import spaces
 
 # (what a person would call it, file, function): cumulative times, none of which contains another.
 LAYERS = (
-    ("checking arguments, splitting, recipes and routes", "_collect/entry.py", "prepare"),
+    ("checking arguments, splitting, templates and routes", "_collect/entry.py", "prepare"),
     ("rows and shared steps", "_collect/trunk.py", "reach"),
     ("fits of families", "_collect/together.py", "_try"),
     ("predictions of families", "_collect/together.py", "_read"),

@@ -119,7 +119,7 @@ def register(monkeypatch):
 def patient(monkeypatch):
     """Batches are not cut by how long fits take on a busy machine, so that fits can be counted."""
     monkeypatch.setattr("outfold.fitting.dispatcher._PATIENCE", 1e6)
-    monkeypatch.setattr("outfold.fitting.pool._TASK_SECONDS", 60.0)
+    monkeypatch.setattr("outfold.fitting.worker._TASK_SECONDS", 60.0)
 
 
 # -- reports --------------------------------------------------------------------------------------------

@@ -429,22 +429,22 @@ def test_top_group_equals_a_plain_loop(zero_one):
 
 
 def test_wald_line_by_hand():
-    line = sequential.wald_line(10, 0.01, 0.1)
+    intercept, slope = sequential.wald_line(10, 0.01, 0.1)
     pi1 = 0.5 * 90**0.1
     scale = np.log(pi1 / 0.5) - np.log((1 - pi1) / 0.5)
-    assert line == pytest.approx((np.log(0.1 / 0.99) / scale, np.log(0.5 / (1 - pi1)) / scale))
+    assert (intercept, slope) == pytest.approx((np.log(0.1 / 0.99) / scale, np.log(0.5 / (1 - pi1)) / scale))
     # A configuration that is never on top is dropped early, one that always is never.
-    assert min(s for s in range(1, 11) if line(s) >= 0) == 3
-    assert all(line(s) < s for s in range(1, 11))
+    assert min(s for s in range(1, 11) if intercept + slope * s >= 0) == 3
+    assert all(intercept + slope * s < s for s in range(1, 11))
     assert sequential.least_steps(0.01, 0.1) == 7
 
 
 def test_sequential_drops_what_is_seldom_on_top():
     oof = spread_out(n=400, folds=10)
     log = race(oof, drop.Sequential())
-    line = sequential.wald_line(10, 0.01, 0.1)
+    intercept, slope = sequential.wald_line(10, 0.01, 0.1)
     first = min(s for s, _ in log)
-    assert line(first + 1) >= 0 > line(first)
+    assert intercept + slope * (first + 1) >= 0 > intercept + slope * first
     assert "config 0" in {d.config for s, d in log if s == first}
     assert "config 11" in survivors(oof, log)
     assert 1 <= len(survivors(oof, log)) < 8

@@ -42,14 +42,12 @@ def keys_of(result: Any) -> tuple[str, ...]:
     """Keys of the papers, each once."""
     keys = dict.fromkeys(key for text in references_of(result) for key in _keys_in(text))
     if isinstance(result, str) and not keys:
-        raise InputError(
-            argument="result", needed="must be a name and a year as printed, such as 'Holm 1979'", given=got(result)
-        )
+        needed = "must be a name and a year as printed, such as 'Holm 1979'"
+        raise InputError(argument="result", needed=needed, given=got(result))
     unknown = [key for key in keys if key not in _entries()]
     if unknown:
-        raise InputError(
-            f"there is no BibTeX entry for {', '.join(unknown)}", remedy="Cite it by its reference as printed."
-        )
+        problem = f"there is no BibTeX entry for {', '.join(unknown)}"
+        raise InputError(problem, remedy="Cite it by its reference as printed.")
     return tuple(keys)
 
 

@@ -22,8 +22,7 @@ from .docstrings import fill_with
 from .exceptions import InputError, got, invalid
 from .fitting.api import Cell, Rows, TrainedPredictions, TrainingRows, collect_trained
 from .fitting.configs import as_configs, grid
-from .fitting.job import Job
-from .fitting.options import Options
+from .fitting.job import Job, Options
 from .fitting.progress import Mode
 from .metrics import Metric, MetricLike
 from .metrics._scoring import Scoring, bind, cell_scores, standard_errors

@@ -325,7 +325,8 @@ class Sequential(DropRule):
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
         oof, best = scoring.oof, _best(scoring)
         self.check(oof)
-        bar = sequential.wald_line(self._steps(oof), self.alpha, self.beta)(len(scoring.cells))
+        intercept, slope = sequential.wald_line(self._steps(oof), self.alpha, self.beta)
+        bar = intercept + slope * len(scoring.cells)
         tops = self._tops(oof, scoring)[scoring.candidates]
         for j in np.flatnonzero(tops <= bar):
             if j != best:

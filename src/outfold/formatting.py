@@ -44,14 +44,10 @@ def seconds(value: float) -> str:
     """``40 ms``, ``0.4 s``, ``12 s``, ``3 min 05 s``, ``2 h 10 min``."""
     if 0 < value < 0.1:
         return f"{1000 * value:.2g} ms"
-    if value < 10:
-        return f"{value:.1f} s"
     if value < 60:
-        return f"{value:.0f} s"
+        return f"{value:.1f} s" if value < 10 else f"{value:.0f} s"
     minutes, rest = divmod(round(value), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest:02d} s"
-    return f"{minutes // 60} h {minutes % 60:02d} min"
+    return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
 def shorten(text: str, width: int) -> str:
@@ -66,16 +62,13 @@ def facts(title: str, rows: Iterable[tuple[str, str]]) -> str:
     """A title and indented ``key   value`` lines."""
     rows = list(rows)
     width = max((len(k) for k, _ in rows), default=0)
-    lines = [f"  {k:<{width}}   {v}" for k, v in rows]
-    return "\n".join([title, *lines])
+    return "\n".join([title, *(f"  {k:<{width}}   {v}" for k, v in rows)])
 
 
 def facts_html(title: str, rows: Iterable[tuple[str, str]]) -> str:
     """The same as `facts`, as a small html table; everything is escaped."""
-    cells = "".join(
-        f"<tr><th style='text-align:left'>{html.escape(k)}</th><td style='text-align:left'>{html.escape(v)}</td></tr>"
-        for k, v in rows
-    )
+    row = "<tr><th style='text-align:left'>{}</th><td style='text-align:left'>{}</td></tr>"
+    cells = "".join(row.format(html.escape(k), html.escape(v)) for k, v in rows)
     return f"<div class='outfold'><b>{html.escape(title)}</b><table>{cells}</table></div>"
 
 
@@ -224,9 +217,8 @@ def make_frame(columns: dict[str, Any], backend: str | None = None) -> Any:
     if backend is None:
         backend = next((name for name in ("pandas", "polars") if importlib.util.find_spec(name)), None)
         if backend is None:
-            raise InputError(
-                "a frame needs pandas or polars", remedy="Install one of them: pip install 'outfold[frames]'."
-            )
+            remedy = "Install one of them: pip install 'outfold[frames]'."
+            raise InputError("a frame needs pandas or polars", remedy=remedy)
     import narwhals as nw
 
     try:

@@ -26,7 +26,7 @@ def demo(configs, **options):
 
 def case(own, honest, truth, interval=(0.5, 0.9)):
     estimate = SimpleNamespace(naive=own, value=honest, interval=interval, confidence_level=0.95)
-    return demo_app.Case(estimate, truth)
+    return demo_app.TunedSample(estimate, truth)
 
 
 def test_prints_what_it_computed(small):

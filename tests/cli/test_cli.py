@@ -360,12 +360,13 @@ def test_run_without_skops_says_so_and_goes_on(capsys, few, table, tmp_path, mon
         (
             ["--target", "outcome", "--drop-columns", "agee"],
             2,
-            "--drop-columns must name a column",
+            "outfold: error: --drop-columns must name a column of the table; there is no column 'agee'. Did you mean 'age'? "
+            "The columns are: id, age, x, city, constant, empty, note, clinic, outcome, amount.\n",
         ),
         (
             ["--target", "outcome", "--id", "city"],
             2,
-            "'city' is missing in 1 row, the first of them data row 6",
+            "outfold: error: --id must have a value in each row; 'city' is missing in 1 row, the first of them data row 6.\n",
         ),
         (["--target", "outcome", "--id", "clinic"], 2, "more than one row"),
         (["--target", "outcome", "--task", "regression"], 2, "Use --task classification"),
@@ -465,7 +466,7 @@ def test_the_unexpected_is_one_line_and_a_traceback_with_debug(capsys, oof_file,
     def broken(args):
         raise ZeroDivisionError("first line\nsecond line")
 
-    monkeypatch.setattr("outfold.cli.read_commands.load", broken)
+    monkeypatch.setattr("outfold.cli.commands.load", broken)
     code, out, err = call(capsys, "show", oof_file)
     assert (code, out) == (1, "")
     assert err == "outfold: unexpected ZeroDivisionError: first line (--debug shows where)\n"
@@ -477,7 +478,7 @@ def test_a_reader_that_went_away_is_no_error(capsys, oof_file, monkeypatch):
     def gone(args):
         raise BrokenPipeError
 
-    monkeypatch.setattr("outfold.cli.read_commands.load", gone)
+    monkeypatch.setattr("outfold.cli.commands.load", gone)
     assert call(capsys, "show", oof_file) == (0, "", "")
 
 
@@ -492,7 +493,7 @@ def process(*argv, **env):
 def test_as_a_process(oof_file):
     done = process("outfold", "--version")
     assert (done.returncode, done.stdout.split()) == (0, [b"outfold", of.__version__.encode()])
-    assert process("outfold.cli", "estimate", "nothing.oof", "--metric", "accuracy").returncode == 1
+    assert process("outfold", "estimate", "nothing.oof", "--metric", "accuracy").returncode == 1
 
 
 def test_a_terminal_without_unicode_is_served(oof_file):

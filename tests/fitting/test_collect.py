@@ -17,7 +17,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from collect_estimators import AddsColumn, Draws, PredictsNaN, Raises, Tally, WritesIntoX, WrongShape
-from internals import Plan, State, collect, digest, grid, make_recipes, refit, seed_of
+from internals import Plan, State, collect, digest, grid, make_templates, refit, seed_of
 from outfold.exceptions import CollectError, InputError
 
 
@@ -322,9 +322,9 @@ def test_nested_seeds_are_set_whichever_way_the_estimator_travels():
         raise TypeError("cannot pickle")
 
     for dumps in (pickle.dumps, refuse):
-        (recipe,) = make_recipes({"m": model}, dumps)
-        assert (recipe.frozen is None) == (dumps is refuse)
-        one, two = recipe.make(7), recipe.make(8)
+        (template,) = make_templates({"m": model}, dumps)
+        assert (template.frozen is None) == (dumps is refuse)
+        one, two = template.make(7), template.make(8)
         for params, seed in ((one.get_params(), 7), (two.get_params(), 8)):
             assert params["baggingclassifier__random_state"] == seed
             assert params["baggingclassifier__estimator__random_state"] == seed
@@ -611,8 +611,8 @@ def test_writing_into_a_frame_does_not_reach_the_next_fit(binary, way):
 
 def test_who_may_share_a_frame():
     def trusted(estimator):
-        (recipe,) = make_recipes({"a": estimator}, pickle.dumps)
-        return recipe.trusted
+        (template,) = make_templates({"a": estimator}, pickle.dumps)
+        return template.trusted
 
     assert trusted(make_pipeline(StandardScaler(), LogisticRegression()))
     assert trusted(make_pipeline(FunctionTransformer(np.log1p), LogisticRegression()))

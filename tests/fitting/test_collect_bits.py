@@ -18,10 +18,10 @@ from threadpoolctl import threadpool_info
 
 from collect_estimators import DrawsGlobally, Raises, Tally
 from internals import (
+    EstimatorTemplate,
     PlainExecutor,
     Plan,
     Portion,
-    Recipe,
     Schedule,
     collect,
     grid,
@@ -248,7 +248,7 @@ def test_many_samples_give_the_same_bits():
 
 def schedule(done=(), task_seconds=1.0, largest=100, n=10):
     splits = Plan(folds=3, repeats=2).split(np.arange(30) % 2)
-    executor = PlainExecutor([Recipe(f"c{j}", "") for j in range(n)])
+    executor = PlainExecutor([EstimatorTemplate(f"c{j}", "") for j in range(n)])
     return Schedule(single_holdouts(splits), executor, set(done), task_seconds, largest)
 
 

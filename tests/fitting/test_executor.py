@@ -65,9 +65,9 @@ def test_both_executors_give_the_same_bits(data, picks, fold):
         job = make_job(configs, *data, Options.checked(plan=Plan(folds=3), share=share))
         holdout = single_holdouts(job.splits)[fold]
         executor = job.executor
-        recipes = [executor.recipes[j] for j in executor.order]
+        templates = [executor.templates[j] for j in executor.order]
         worker = WorkerSettings(job.samples, job.reader)
-        batch = Batch(worker, executor.token, holdout, one_repeat(job.splits, 0), job.seed_of(holdout), recipes)
+        batch = Batch(worker, executor.token, holdout, one_repeat(job.splits, 0), job.seed_of(holdout), templates)
         outcomes = run_batch(executor, batch)
         found.append({outcome.name: outcome for outcome in outcomes})
     shared, plain = found

@@ -18,10 +18,10 @@ from sklearn.utils import all_estimators
 
 from internals import (
     PipelinePath,
-    SharingRecipe,
+    SharingTemplate,
     estimator_text,
     is_untouched,
-    make_recipes,
+    make_templates,
     one_of_each,
     own_params,
     parts_of,
@@ -82,18 +82,18 @@ def test_what_was_fitted_frozen_or_set_up_is_cloned():
     assert not is_untouched(fitted)
     assert not is_untouched(FrozenEstimator(fitted))
     assert not is_untouched(StandardScaler().set_output(transform="pandas"))
-    (recipe,) = make_recipes({"m": fitted}, pickle.dumps)
-    assert not hasattr(recipe.make(0), "coef_")
+    (template,) = make_templates({"m": fitted}, pickle.dumps)
+    assert not hasattr(template.make(0), "coef_")
 
 
 @pytest.mark.parametrize("estimator", COMPOSED, ids=lambda e: type(e).__name__)
-def test_a_recipe_makes_what_a_seeded_clone_is(estimator):
-    (recipe,) = make_recipes({"m": estimator}, pickle.dumps)
-    made, expected = recipe.make(5), clone(estimator)
+def test_a_template_makes_what_a_seeded_clone_is(estimator):
+    (template,) = make_templates({"m": estimator}, pickle.dumps)
+    made, expected = template.make(5), clone(estimator)
     seeds = [p for p, v in expected.get_params().items() if p.endswith("random_state") and v is None]
     expected.set_params(**dict.fromkeys(seeds, 5))
     assert repr(made) == repr(expected)
-    assert made is not recipe.make(5)
+    assert made is not template.make(5)
 
 
 class Users(BaseEstimator):
@@ -123,11 +123,11 @@ def test_a_model_alone_is_the_one_at_the_end_of_the_path(model, depth):
     estimator, path = model, ()
     for _ in range(depth):
         estimator, path = make_pipeline(PCA(), estimator), (1, *path)
-    (recipe,) = make_recipes({"a": estimator}, pickle.dumps)
-    recipe = SharingRecipe.of(recipe, PipelinePath(0, (), path, ()))
-    one, other = recipe.make_model(11), recipe.make_model(12)
+    (template,) = make_templates({"a": estimator}, pickle.dumps)
+    template = SharingTemplate.of(template, PipelinePath(0, (), path, ()))
+    one, other = template.make_model(11), template.make_model(12)
     for made, seed in ((one, 11), (other, 12)):
-        whole = recipe.make(seed)
+        whole = template.make(seed)
         for i in path:
             whole = whole.steps[i][1]
         assert repr(made) == repr(whole)
@@ -138,11 +138,11 @@ def test_a_model_alone_is_the_one_at_the_end_of_the_path(model, depth):
 
 
 def test_a_model_that_was_changed_leaves_the_next_one_as_it_was():
-    (made,) = make_recipes({"a": Ridge()}, pickle.dumps)
-    recipe = SharingRecipe.of(made, None)
-    first = recipe.make_model(1).set_params(alpha=5.0).fit(np.eye(3), np.arange(3))
+    (made,) = make_templates({"a": Ridge()}, pickle.dumps)
+    template = SharingTemplate.of(made, None)
+    first = template.make_model(1).set_params(alpha=5.0).fit(np.eye(3), np.arange(3))
     assert hasattr(first, "coef_")
-    second = recipe.make_model(1)
+    second = template.make_model(1)
     assert second.alpha == 1.0
     assert not hasattr(second, "coef_")
 
@@ -160,16 +160,16 @@ def test_one_of_each_make_and_all_of_the_users():
 
 def test_one_part_in_two_places_becomes_two():
     scaler = StandardScaler()
-    (recipe,) = make_recipes({"m": make_pipeline(scaler, PCA(), scaler, Ridge())}, pickle.dumps)
-    steps = [step for _, step in recipe.make(0).steps]
+    (template,) = make_templates({"m": make_pipeline(scaler, PCA(), scaler, Ridge())}, pickle.dumps)
+    steps = [step for _, step in template.make(0).steps]
     assert steps[0] is not steps[2]
 
 
 def test_a_parameter_that_cannot_be_pickled_is_no_harm():
     pipeline = make_pipeline(FunctionTransformer(lambda X: X + 1), Ridge())
-    (recipe,) = make_recipes({"m": pipeline}, pickle.dumps)
-    assert recipe.frozen is None
-    assert recipe.make(0).fit(np.eye(3), np.arange(3)).predict(np.eye(3)).shape == (3,)
+    (template,) = make_templates({"m": pipeline}, pickle.dumps)
+    assert template.frozen is None
+    assert template.make(0).fit(np.eye(3), np.arange(3)).predict(np.eye(3)).shape == (3,)
 
 
 def test_a_generator_inside_a_splitter_is_copied_as_clone_copies_it():
@@ -179,5 +179,5 @@ def test_a_generator_inside_a_splitter_is_copied_as_clone_copies_it():
     rng = np.random.RandomState(3)
     forest = RandomForestClassifier(2, random_state=rng)
     estimator = CalibratedClassifierCV(forest, cv=KFold(3, shuffle=True, random_state=rng))
-    made = make_recipes({"a": estimator}, pickle.dumps)[0].make(0)
+    made = make_templates({"a": estimator}, pickle.dumps)[0].make(0)
     assert made.cv.random_state is not made.estimator.random_state

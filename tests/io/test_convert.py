@@ -558,10 +558,7 @@ def test_an_e_process_goes_through_the_rows_of_a_table_in_their_order(backend):
 @pytest.fixture(params=["pandas", "polars"])
 def only_engine(request, monkeypatch):
     """As if only one of the two were installed."""
-    monkeypatch.setattr(tables_module, "_READERS", {request.param: tables_module._READERS[request.param]})
-    found = tables_module.importlib.util.find_spec
-    hidden = {"pandas": "polars", "polars": "pandas"}[request.param]
-    monkeypatch.setattr(tables_module.importlib.util, "find_spec", lambda name: None if name == hidden else found(name))
+    monkeypatch.setattr(tables_module, "_ENGINES", ("not_installed", request.param))
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "mse", "concordance", "roc_auc_ovr", "mean"])
@@ -623,7 +620,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(FileError, match=rf"^{re.escape(name)} could not be read as a table \(.+\)\.$"):
             read(tmp_path / name)
-    monkeypatch.setattr(tables_module.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(tables_module, "_ENGINES", ("not_installed",))
     with pytest.raises(FileError, match=r"needs pandas and pyarrow, or polars\. Run: pip install 'outfold\[frames\]'"):
         read(tmp_path / "e.csv")
 

@@ -141,8 +141,8 @@ def test_variance_where_one_pass_would_lose_it():
         [[1, 1, 1, 0, 0], [1, 2, 0, 1, 0], [0, 0, 2, 3, 0], [0, 0, 0, 0, 7], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]]
     )
     whole = np.var(y)
-    np.testing.assert_allclose(variance(y)(weights.astype(np.uint8)), [14 / 9, 19 / 16, 0, 0, np.nan, whole], rtol=1e-9)
-    assert (variance(y)(weights)[[2, 3]] == 0).all()
+    np.testing.assert_allclose(variance(y, weights.astype(np.uint8)), [14 / 9, 19 / 16, 0, 0, np.nan, whole], rtol=1e-9)
+    assert (variance(y, weights)[[2, 3]] == 0).all()
 
 
 def test_disabled_nests():

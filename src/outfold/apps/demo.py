@@ -30,16 +30,8 @@ MOST_COLUMNS = 80
 
 
 @dataclass(frozen=True)
-class Case:
-    """One sample that was tuned on, and what became of its winner.
-
-    Attributes
-    ----------
-    estimate
-        The corrected estimate, with the winner's score.
-    truth
-        Score of the refitted winner on the samples that were kept aside.
-    """
+class TunedSample:
+    """One sample that was tuned on: the estimate, and the score of the refitted winner on the samples kept aside."""
 
     estimate: Estimate
     truth: float
@@ -73,28 +65,11 @@ def main(
     n_jobs: int | None = -1,
     out: TextIO | None = None,
     err: TextIO | None = None,
-) -> list[Case]:
+) -> list[TunedSample]:
     """Tune on one small sample, then on many, and print how the scores compare with the truth.
 
-    Parameters
-    ----------
-    samples
-        Size of the sample that is tuned on; all others are the truth.
-    times
-        How many further samples of that size make the picture.
-    configs
-        Configurations to try; `space` by default.
-    folds, quick_folds
-        Folds for the first sample, and for those of the picture.
-    seed, n_jobs
-        Seed of everything random; number of workers, which changes nothing but the time.
-    out, err
-        Where the text and the progress line go; the standard streams by default.
-
-    Returns
-    -------
-    list of Case
-        The sample of the first part, then those of the picture.
+    All others than the `samples` are the truth. `times` further samples make the picture, by fewer folds. The tuned samples
+    are returned, that of the first part first.
     """
     from joblib import Parallel, delayed
 
@@ -104,18 +79,18 @@ def main(
     configs = space() if configs is None else configs
     page = Page(out)
     page.show(_opening(samples, len(y), X.shape[1], len(configs), folds))
-    cases = [_case(X, y, samples, configs, folds, (seed, 0))]
-    page.show(_first(cases[0], samples, len(y) - samples, page))
+    tuned = [_tune(X, y, samples, configs, folds, (seed, 0))]
+    page.show(_first(tuned[0], samples, len(y) - samples, page))
     progress = _Progress(times, err)
     # One worker tunes on a whole sample: that takes the workers less talk than sharing every sample among them.
-    work = (delayed(_case)(X, y, samples, configs, quick_folds, (seed, i)) for i in range(1, times + 1))
-    for case in Parallel(n_jobs, return_as="generator")(work):
-        cases.append(case)
-        progress.show(len(cases) - 1)
-    progress.clear()
-    page.show(_many(cases[1:], samples, quick_folds, page))
+    work = (delayed(_tune)(X, y, samples, configs, quick_folds, (seed, i)) for i in range(1, times + 1))
+    for one in Parallel(n_jobs, return_as="generator")(work):
+        tuned.append(one)
+        progress.show(len(tuned) - 1)
+    progress.write("")
+    page.show(_many(tuned[1:], samples, quick_folds, page))
     page.show("Your own data:  outfold run data.csv --target COLUMN")
-    return cases
+    return tuned
 
 
 def patients() -> tuple[NDArray[np.float64], NDArray[np.intp]]:
@@ -155,29 +130,21 @@ def space() -> Configs:
 def _check_sizes(samples: int, times: int, total: int) -> None:
     most = total - FEWEST_KEPT
     if not 2 * FOLDS <= samples <= most:
-        raise InputError(
-            argument="samples",
-            needed=f"must lie between {2 * FOLDS} and {most}, so that {FEWEST_KEPT} or more of {total} patients are kept",
-            given=got(samples),
-        )
+        needed = f"must lie between {2 * FOLDS} and {most}, so that {FEWEST_KEPT} or more of {total} patients are kept"
+        raise InputError(argument="samples", needed=needed, given=got(samples))
     if times < 1:
         raise InputError(argument="times", needed="must be 1 or more", given=got(times))
 
 
-def _case(
-    X: NDArray[Any],
-    y: NDArray[Any],
-    samples: int,
-    configs: Mapping[str, Any],
-    folds: int,
-    seed: tuple[int, int],
-) -> Case:
+def _tune(
+    X: NDArray[Any], y: NDArray[Any], samples: int, configs: Mapping[str, Any], folds: int, seed: tuple[int, int]
+) -> TunedSample:
     order = np.random.default_rng(seed).permutation(len(y))
     tuned, kept = order[:samples], order[samples:]
     number = int(np.random.SeedSequence(seed).generate_state(1)[0])
     oof = collect(configs, X[tuned], y[tuned], Plan(folds=folds), rng=number, response="label", progress=False)
     model = refit(oof, configs, X[tuned], y[tuned], metric=METRIC)
-    return Case(estimate.bbc(oof, METRIC), float(np.mean(model.predict(X[kept]) == y[kept])))
+    return TunedSample(estimate.bbc(oof, METRIC), float(np.mean(model.predict(X[kept]) == y[kept])))
 
 
 # -- words ----------------------------------------------------------------------------------------------
@@ -192,14 +159,14 @@ def _opening(samples: int, total: int, n_features: int, n_configs: int, folds: i
     )
 
 
-def _first(case: Case, samples: int, n_kept: int, page: Page) -> list[str]:
-    own, honest, truth = case.own, case.honest, case.truth
-    assert case.estimate.interval is not None
-    interval = formatting.interval(*case.estimate.interval, case.estimate.confidence_level)
+def _first(one: TunedSample, samples: int, n_kept: int, page: Page) -> list[str]:
+    own, honest, truth = one.own, one.honest, one.truth
+    assert one.estimate.interval is not None
+    interval = formatting.interval(*one.estimate.interval, one.estimate.confidence_level)
     rows = [
-        ("winner's score", own, case.estimate.selected),
+        ("winner's score", own, one.estimate.selected),
         ("corrected estimate (BBC)", honest, interval),
-        ("optimism", case.estimate.optimism, "winner's score minus corrected estimate"),
+        ("optimism", one.estimate.optimism, "winner's score minus corrected estimate"),
         (f"truth, {n_kept} kept", truth, "the winner, fitted again on all " + str(samples)),
     ]
     width = max(len(label) for label, _, _ in rows)
@@ -207,7 +174,7 @@ def _first(case: Case, samples: int, n_kept: int, page: Page) -> list[str]:
     for label, value, text in rows:
         start = f"  {label:<{width}}  {formatting.number(value, sign=label == 'optimism'):>7}  "
         table.append(start + page.shorten(text, page.width - len(start)))
-    holds = "holds" if case.covered else "misses"
+    holds = "holds" if one.covered else "misses"
     sentence = (
         f"The winner's score is {_off(own - truth)}; the corrected estimate is {_off(honest - truth)}, and its "
         f"interval {holds} the truth."
@@ -215,29 +182,22 @@ def _first(case: Case, samples: int, n_kept: int, page: Page) -> list[str]:
     return ["\n".join(table), sentence]
 
 
-def _many(cases: Sequence[Case], samples: int, folds: int, page: Page) -> list[str]:
-    values = {
-        "winner's score": [c.own for c in cases],
-        "corrected": [c.honest for c in cases],
-        "truth": [c.truth for c in cases],
-    }
-    n = formatting.count(len(cases), "random sample")
+def _many(tuned: Sequence[TunedSample], samples: int, folds: int, page: Page) -> list[str]:
+    names = {"winner's score": "own", "corrected": "honest", "truth": "truth"}
+    values = {label: [getattr(one, name) for one in tuned] for label, name in names.items()}
+    n = formatting.count(len(tuned), "random sample")
     title = f"The same for {n} of {samples}, {folds}-fold to save time"
-    return [title, picture(values, METRIC, page.width, page.blocks), conclusion(cases)]
+    return [title, picture(values, METRIC, page.width, page.blocks), conclusion(tuned)]
 
 
-def conclusion(cases: Sequence[Case]) -> str:
-    """What the cases show, in words that follow the numbers."""
-    own = float(np.mean([c.own - c.truth for c in cases]))
-    honest = float(np.mean([c.honest - c.truth for c in cases]))
-    above, held, n = sum(c.own > c.truth for c in cases), sum(c.covered for c in cases), len(cases)
-    level = f"{100 * cases[0].estimate.confidence_level:g}%"
-    if abs(honest) < abs(own):
-        verdict = "closer"
-    elif abs(honest) > abs(own):
-        verdict = "no closer this time"
-    else:
-        verdict = "as far off"
+def conclusion(tuned: Sequence[TunedSample]) -> str:
+    """What the samples show, in words that follow the numbers."""
+    own = float(np.mean([c.own - c.truth for c in tuned]))
+    honest = float(np.mean([c.honest - c.truth for c in tuned]))
+    above, held, n = sum(c.own > c.truth for c in tuned), sum(c.covered for c in tuned), len(tuned)
+    level = f"{100 * tuned[0].estimate.confidence_level:g}%"
+    nearer = abs(own) - abs(honest)
+    verdict = "closer" if nearer > 0 else "no closer this time" if nearer < 0 else "as far off"
     return (
         f"The winner's score was above the truth in {above} of {n} samples, and on average {_off(own)}. "
         f"The corrected estimate was {verdict}: on average {_off(honest)}. "
@@ -261,19 +221,7 @@ _ROUNDING = 1e-9
 
 
 def picture(values: Mapping[str, Sequence[float]], unit: str, width: int = MOST_COLUMNS, blocks: bool = True) -> str:
-    """Histograms of one line each on a common axis, with their means at the end of the line.
-
-    Parameters
-    ----------
-    values
-        The numbers of every line, by its label.
-    unit
-        What the axis shows.
-    width
-        Columns there are.
-    blocks
-        Draw with block characters; plain ones otherwise.
-    """
+    """Histograms of one line each on a common axis, with their means at the end of the line; in plain letters or blocks."""
     margin = 2 + max(map(len, [*values, unit])) + 2
     room = max(width - margin - len("  mean 0.000"), 10)
     everything = np.concatenate([np.asarray(v, dtype=float) for v in values.values()])
@@ -321,10 +269,14 @@ class Page:
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
         self.width = min(MOST_COLUMNS, shutil.get_terminal_size((MOST_COLUMNS, 24)).columns)
-        self.blocks = _can_show(_BLOCKS, stream)
+        try:
+            _BLOCKS.encode(getattr(stream, "encoding", None) or "utf-8")
+            self.blocks = True
+        except (UnicodeEncodeError, LookupError):
+            self.blocks = False
 
     def shorten(self, text: str, room: int) -> str:
-        """The text, cut in the middle if it has not enough room."""
+        """The text, cut in the middle if it does not fit."""
         room = max(room, 12)
         return formatting.shorten(text, room) if self.blocks else formatting.shorten(text, room - 1).replace("…", "..")
 
@@ -335,33 +287,20 @@ class Page:
             print("\n".join(lines), file=self.stream, end="\n\n", flush=True)
 
 
-def _can_show(signs: str, stream: TextIO) -> bool:
-    try:
-        signs.encode(getattr(stream, "encoding", None) or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
-
-
 class _Progress:
     """One line on the terminal: how many samples are done, and how long the rest will take."""
 
     def __init__(self, total: int, stream: TextIO) -> None:
-        self.total, self.stream = total, stream
-        self.shown = stream.isatty()
-        self.start = monotonic()
-        self._write(f"sample 0/{total}")
+        self.total, self.stream, self.start = total, stream, monotonic()
+        self.write(f"sample 0/{total}")
 
     def show(self, done: int) -> None:
         """This many samples have been tuned."""
         left = (monotonic() - self.start) / done * (self.total - done)
-        self._write(f"sample {done}/{self.total}  {formatting.seconds(left)} left")
+        self.write(f"sample {done}/{self.total}  {formatting.seconds(left)} left")
 
-    def clear(self) -> None:
-        """Take the line away."""
-        self._write("")
-
-    def _write(self, text: str) -> None:
-        if self.shown:
+    def write(self, text: str) -> None:
+        """Replace the line."""
+        if self.stream.isatty():
             self.stream.write(f"\r\033[K{text}")
             self.stream.flush()

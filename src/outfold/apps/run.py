@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import estimate, formatting, metrics
+from .. import estimate, formatting, metrics, select
 from ..data.plan import Plan
 from ..data.predictions import Predictions
 from ..data.target import encode
 from ..exceptions import FileError, InputError
 from ..fitting import collect, refit
-from ..fitting.options import Share
+from ..fitting.job import Share
 from ..learners import spaces
 from ..reporting import report
 from ..results import Estimate
@@ -37,17 +37,7 @@ SEMICOLONS = "The file seems to be separated by semicolons; save it with commas.
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """What is learnt from a file.
-
-    Attributes
-    ----------
-    X, y
-        Features and labels of the rows that have a label.
-    task
-        ``"classification"`` or ``"regression"``.
-    groups, samples
-        Groups and names of the rows, or None.
-    """
+    """Features and labels of the rows that have a label; groups and names of these rows, where they were asked for."""
 
     X: pd.DataFrame
     y: NDArray[Any]
@@ -58,21 +48,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What came of it, and where it is.
-
-    Attributes
-    ----------
-    estimate
-        Performance of the model on new samples.
-    predictions
-        The .oof file.
-    model
-        The model's file, or None where it could not be saved.
-    report
-        The page on it, an html file.
-    nested
-        The estimate of nested cross-validation, where it was asked for.
-    """
+    """The estimate, the .oof file, the model's file (None where it could not be saved), the page, and a nested estimate."""
 
     estimate: Estimate
     predictions: Path
@@ -81,15 +57,15 @@ class Result:
     nested: Estimate | None = None
 
     def __str__(self) -> str:
-        facts = [f"  {'files':<10} {self.predictions} (predictions of all configurations)"]
-        if self.model is not None:
-            facts.append(
-                f"  {'':<10} {self.model} (the selected configuration, fitted on all {self.estimate.n_samples:,} samples)"
-            )
-        facts.append(f"  {'':<10} {self.report} (all of it on one page)")
-        facts.append(f"  {'next':<10} outfold show {self.predictions} --metric {self.estimate.metric}")
+        fitted = f"the selected configuration, fitted on all {self.estimate.n_samples:,} samples"
+        facts = [
+            ("files", f"{self.predictions} (predictions of all configurations)"),
+            *([] if self.model is None else [("", f"{self.model} ({fitted})")]),
+            ("", f"{self.report} (all of it on one page)"),
+            ("next", f"outfold show {self.predictions} --metric {self.estimate.metric}"),
+        ]
         nested = [] if self.nested is None else ["", str(self.nested)]
-        return "\n".join([str(self.estimate), *facts, *nested])
+        return "\n".join([str(self.estimate), *(f"  {key:<10} {words}" for key, words in facts), *nested])
 
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form."""
@@ -123,36 +99,11 @@ def run(
 ) -> Result:
     """Performance of the best of about 60 configurations on a table, and that configuration fitted on all of it.
 
-    Parameters
-    ----------
-    path
-        A .csv, .csv.gz or .parquet file with one row for each sample.
-    target
-        The column to predict.
-    out
-        Folder for ``run.oof``, ``model.skops`` and ``report.html``; a call that was stopped goes on from what it holds.
-    metric
-        What selects and is estimated; `metrics.default` of the task by default.
-    task
-        Told from the target by default: text, bool and few distinct whole numbers are classes.
-    plan
-        How samples are held out; 10 folds by default.
-    group, sample
-        Columns with groups to hold out together, and with the samples' names.
-    leave_out
-        Columns not to learn from.
-    positive
-        Which of two classes is the positive one.
-    n_jobs, seed, timeout, inner, share
-        As in `collect`; with `inner` nested cross-validation is estimated too.
-    explain
-        Called with what is going to be shared.
-    configs
-        Makes the configurations for the features and the task; `spaces.tabular` by default.
-    command
-        What was typed to get here, for the report.
-    say
-        Called with every note a person should read.
+    The folder `out` gets ``run.oof``, ``model.skops`` and ``report.html``; a call that was stopped goes on from what it holds.
+    The task is told from the target by default: text, bool and few distinct whole numbers are classes. `configs` makes the
+    configurations for the features and the task; it is `spaces.tabular` by default. `explain` is called with what is going to
+    be shared, `say` with every note a person should read. `command` is what was typed to get here. All other arguments are
+    those of `collect`.
     """
     table = read_table(path, target, task=task, group=group, sample=sample, leave_out=leave_out, say=say)
     found = encode(table.y, task=table.task, positive=positive, what=f"the target {target!r}")
@@ -199,9 +150,8 @@ def _folder(out: str | Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(
-            f"the folder {folder} cannot be made ({error.strerror}).", remedy="Use another `out`."
-        ) from error
+        problem = f"the folder {folder} cannot be made ({error.strerror})."
+        raise FileError(problem, remedy="Use another `out`.") from error
     return folder
 
 
@@ -228,26 +178,17 @@ def _keep_model(folder: Path, oof: Predictions, space: Any, table: Table, metric
         draft.replace(path)
         label.write_text(json.dumps(wanted, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
-        raise FileError(
-            f"{path} cannot be written ({error.strerror or error}).", remedy="Use another `out`."
-        ) from error
+        problem = f"{path} cannot be written ({error.strerror or error})."
+        raise FileError(problem, remedy="Use another `out`.") from error
     return path
 
 
 def _model_label(oof: Predictions, metric: str) -> dict[str, Any]:
     """What the model is: the same label, the same model."""
-    from ..select import best
-
-    selected = best(oof, metric).name
-    made = oof.provenance
-    return {
-        "configuration": selected,
-        "specification": made.get("specs", {}).get(selected),
-        "seed": made.get("seed"),
-        "data": str(made.get("data")),
-        "labels": str(made.get("labels")),
-        "scikit-learn": made.get("scikit-learn"),
-    }
+    made, selected = oof.provenance, select.best(oof, metric).name
+    out = {"configuration": selected, "specification": made.get("specs", {}).get(selected), "seed": made.get("seed")}
+    out |= {"data": str(made.get("data")), "labels": str(made.get("labels"))}
+    return out | {"scikit-learn": made.get("scikit-learn")}
 
 
 def _read_label(path: Path) -> Any:
@@ -278,14 +219,9 @@ def read_table(
     frame = _labelled(frame, target, say)
     kind = task or _kind_of(frame[target])
     named = {column for column in (*roles.values(), *leave_out) if column is not None}
-    X = _features(frame.drop(columns=list(named)), say)
-    return Table(
-        X=X,
-        y=_labels(frame[target], kind),
-        task=kind,
-        groups=None if group is None else _complete(frame[group], "group"),
-        samples=None if sample is None else _names(frame[sample]),
-    )
+    X, y = _features(frame.drop(columns=list(named)), say), _labels(frame[target], kind)
+    groups = None if group is None else _complete(frame[group], "group")
+    return Table(X, y, kind, groups, None if sample is None else _names(frame[sample]))
 
 
 def _read(path: Path, target: str) -> pd.DataFrame:
@@ -307,7 +243,8 @@ def _read(path: Path, target: str) -> pd.DataFrame:
     except ImportError:
         raise FileError(f"reading {path.name} needs pyarrow.", remedy="pip install 'outfold[frames]'") from None
     except Exception as error:
-        raise FileError(f"{path.name} could not be read as a table ({_first_line(error)}).") from error
+        reason = str(error).strip().partition("\n")[0]
+        raise FileError(f"{path.name} could not be read as a table ({reason}).") from error
 
 
 def _exact_target(path: Path, values: pd.Series[Any]) -> pd.Series[Any]:
@@ -325,10 +262,6 @@ def _exact_target(path: Path, values: pd.Series[Any]) -> pd.Series[Any]:
     return pd.read_csv(path, usecols=[values.name], dtype=str, keep_default_na=False, na_values=[""])[values.name]
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
-
-
 def _check_column(frame: pd.DataFrame, column: str | None, role: str) -> None:
     if column is None or column in frame.columns:
         return
@@ -336,12 +269,8 @@ def _check_column(frame: pd.DataFrame, column: str | None, role: str) -> None:
     hint = f"Did you mean {near[0]!r}? " if near else ""
     shown = ", ".join(map(str, frame.columns[:40])) + (", ..." if frame.shape[1] > 40 else "")
     semicolons = f" {SEMICOLONS}" if frame.shape[1] == 1 and ";" in str(frame.columns[0]) else ""
-    raise InputError(
-        argument=role,
-        needed="must name a column of the table",
-        given=f"there is no column {column!r}",
-        remedy=f"{hint}The columns are: {shown}.{semicolons}",
-    )
+    needed, given = "must name a column of the table", f"there is no column {column!r}"
+    raise InputError(argument=role, needed=needed, given=given, remedy=f"{hint}The columns are: {shown}.{semicolons}")
 
 
 def _labelled(frame: pd.DataFrame, target: str, say: Say) -> pd.DataFrame:
@@ -369,9 +298,8 @@ def _labels(values: pd.Series[Any], kind: Kind) -> NDArray[Any]:
 
     if kind == "regression":
         if not pd.api.types.is_numeric_dtype(values):
-            raise InputError(
-                f"the target {values.name!r} holds text, not numbers.", remedy="Use `task='classification'`."
-            )
+            problem = f"the target {values.name!r} holds text, not numbers."
+            raise InputError(problem, remedy="Use `task='classification'`.")
         return values.to_numpy(dtype=np.int64 if pd.api.types.is_integer_dtype(values) else float)
     if pd.api.types.is_bool_dtype(values):
         return values.to_numpy(dtype=bool)
@@ -385,35 +313,27 @@ def _labels(values: pd.Series[Any], kind: Kind) -> NDArray[Any]:
 
 
 def _complete(values: pd.Series[Any], role: str) -> NDArray[Any]:
+    """Groups or names: a value in each row, as a number or as text."""
+    import pandas as pd
+
     missing = int(values.isna().sum())
     if missing:
-        raise InputError(
-            argument=role,
-            needed="must have a value in each row",
-            given=f"{values.name!r} is missing in {formatting.count(missing, 'row')}, the first of them data row "
-            f"{int(np.argmax(values.isna())) + 1}",
-        )
-    return _plain(values)
+        first = int(np.argmax(values.isna())) + 1
+        rows = formatting.count(missing, "row")
+        given = f"{values.name!r} is missing in {rows}, the first of them data row {first}"
+        raise InputError(argument=role, needed="must have a value in each row", given=given)
+    if pd.api.types.is_integer_dtype(values) or pd.api.types.is_float_dtype(values):
+        return values.to_numpy()
+    return values.astype(str).to_numpy(dtype=np.str_)
 
 
 def _names(values: pd.Series[Any]) -> NDArray[Any]:
     names = _complete(values, "sample")
     if values.duplicated().any():
-        twice = values[values.duplicated()].iloc[0]
-        raise InputError(
-            argument="sample",
-            needed="must name a column of unique values",
-            given=f"{twice!r} is in more than one row of {values.name!r}",
-        )
+        twice = values[values.duplicated()].tolist()[0]
+        given = f"{twice!r} is in more than one row of {values.name!r}"
+        raise InputError(argument="sample", needed="must name a column of unique values", given=given)
     return names
-
-
-def _plain(values: pd.Series[Any]) -> NDArray[Any]:
-    import pandas as pd
-
-    if pd.api.types.is_integer_dtype(values) or pd.api.types.is_float_dtype(values):
-        return values.to_numpy()
-    return values.astype(str).to_numpy(dtype=np.str_)
 
 
 def _features(frame: pd.DataFrame, say: Say) -> pd.DataFrame:

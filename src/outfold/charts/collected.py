@@ -12,7 +12,7 @@ from .. import formatting, stability
 from ..arguments import check_count, is_number
 from ..data.predictions import Predictions, State
 from ..exceptions import InputError
-from ..metrics import MetricLike
+from ..metrics import Metric, MetricLike
 from ..metrics._scoring import alone, bind, cell_scores
 from ..requirements import check_predictions
 from ..results import CurveLine, LearningCurve, Stability, ValidationCurve
@@ -38,9 +38,16 @@ class CellStates(NamedTuple):
     states: NDArray[np.uint8]
     left: NDArray[np.intp]
 
-    def having(self, state: State) -> int:
-        """How many configurations have such a cell."""
-        return int(np.sum(np.any(self.states == state, axis=1)))
+
+def having(oof: Predictions, state: State) -> int:
+    """How many configurations have a cell in this state."""
+    return int(np.sum(np.any(oof.state[:, oof.planned] == state, axis=1)))
+
+
+def who_left(oof: Predictions) -> str:
+    """``3 dropped and 1 failed``; empty where all stayed."""
+    left = {state: having(oof, state) for state in (State.DROPPED, State.FAILED)}
+    return " and ".join(f"{n:,} {state.name.lower()}" for state, n in left.items() if n)
 
 
 def cell_states(oof: Predictions) -> CellStates:
@@ -62,8 +69,7 @@ def cells(oof: Predictions) -> chart.Chart:
     categories = tuple(chart.Category(int(s), s.name.lower(), STATES[s]) for s in sorted(State))
     there = [s for s in (State.DONE, State.DROPPED, State.FAILED, State.PENDING) if np.any(made.states == s)]
     columns = [f"fold {k + 1}" if oof.n_repeats == 1 else f"repeat {r + 1}, fold {k + 1}" for r, k in made.cells]
-    gone = " and ".join(f"{made.having(s):,} {s.name.lower()}" for s in (State.DROPPED, State.FAILED) if made.having(s))
-    gone = gone or "none dropped, none failed"
+    gone = who_left(oof) or "none dropped, none failed"
     done = f"{oof.completeness:.0%} of all cells done"
     return chart.Chart(
         "cells",
@@ -72,9 +78,7 @@ def cells(oof: Predictions) -> chart.Chart:
         "Which configurations were left, and when",
         f"Each row is a configuration, each column a fold, in the order of collecting: {gone}, {done}.",
         chart.Axis("repeat" if oof.n_repeats > 1 else "fold", ticks=_cell_ticks(made.cells, oof.n_repeats)),
-        chart.Axis(
-            "" if named else "configurations, the first to leave at the bottom", names=made.configs if named else ()
-        ),
+        chart.Axis(names=made.configs) if named else chart.Axis("configurations, the first to leave at the bottom"),
         (chart.HeatMap(made.states, made.configs, columns, categories),),
         {"configs": made.configs, "left": made.left.tolist()},
         [chart.Key(s.name.lower(), chart.Box(0, 1, 0, 1, STATES[s])) for s in there],
@@ -94,17 +98,10 @@ def _cell_ticks(order: Sequence[tuple[int, int]], n_repeats: int) -> tuple[tuple
 # -- scores of folds ----------------------------------------------------------------------------------------
 
 
-class FoldGrid(NamedTuple):
-    """(repeats, folds) scores of a configuration; NaN where there is none."""
-
-    config: str
-    metric: str
-    greater_is_better: bool
-    scores: NDArray[np.float64]
-
-
-def fold_grid(oof: Predictions, metric: MetricLike, config: str | int | None) -> FoldGrid:
-    """The scores that ``oof.scores(metric)`` has for this configuration, the best one where None."""
+def fold_grid(
+    oof: Predictions, metric: MetricLike, config: str | int | None
+) -> tuple[str, Metric, NDArray[np.float64]]:
+    """A configuration, the best one where None, and its scores (repeats, folds); NaN where there is none."""
     check_predictions(oof, "plot.fold_scores")
     name = oof.leaderboard(metric).configs[0] if config is None else oof.configs[oof.config_index(config)]
     one = alone(oof, name)
@@ -112,43 +109,43 @@ def fold_grid(oof: Predictions, metric: MetricLike, config: str | int | None) ->
     if np.isnan(scores).all():
         given, remedy = f"{found.name} of {name!r} is undefined in every fold", "Use larger folds or another metric."
         raise chart.refused("fold_scores", "needs folds in which the metric is defined", given, remedy)
-    return FoldGrid(name, found.name, found.greater_is_better, scores)
+    return name, found, scores
 
 
 def fold_scores(oof: Predictions, metric: MetricLike, config: str | int | None) -> chart.Chart:
     """The scores of one configuration, fold by fold."""
-    made = fold_grid(oof, metric, config)
-    n, k = made.scores.shape
-    values = made.scores[np.isfinite(made.scores)]
+    name, found, scores = fold_grid(oof, metric, config)
+    n, k = scores.shape
+    values = scores[np.isfinite(scores)]
     low, high, mean = (formatting.number(v) for v in (values.min(), values.max(), values.mean()))
     spread = f"{low} to {high}, mean {mean}"
-    written, said = (
-        np.vectorize(lambda v, say=say: say(v) if np.isfinite(v) else "", otypes=[object])(made.scores)
-        for say in ("{:.3g}".format, formatting.number)
-    )
+    written, said = np.full((2, n, k), "", dtype=object)
+    for (r, i), v in np.ndenumerate(scores):
+        if np.isfinite(v):
+            written[r, i], said[r, i] = f"{v:.3g}", formatting.number(v)
     heat = chart.HeatMap(
-        made.scores,
+        scores,
         [f"repeat {r + 1}" for r in range(n)],
         [f"fold {i + 1}" for i in range(k)],
         low=float(values.min()),
         high=float(values.max()),
-        reverse=not made.greater_is_better,
+        reverse=not found.greater_is_better,
         words=said,
-        texts=written if made.scores.size <= _WRITTEN_CELLS else None,
+        texts=written if scores.size <= _WRITTEN_CELLS else None,
         crossed=True,
-        bar=f"{made.metric} (dark is better)",
+        bar=f"{found.name} (dark is better)",
     )
     return chart.Chart(
         "fold_scores",
-        f"{made.metric} of {formatting.shorten(made.config, 50)}",
+        f"{found.name} of {formatting.shorten(name, 50)}",
         f"{chart.about_data(oof.n_samples, oof.plan)}; {spread} over folds",
         "Is there a fold unlike the others?",
-        f"{made.metric} of the selected configuration. Each row is a repeat, each column a fold; the stronger the colour, the "
+        f"{found.name} of the selected configuration. Each row is a repeat, each column a fold; the stronger the colour, the "
         f"better. {spread}.",
         chart.Axis("fold", ticks=_counted(k)),
         chart.Axis("repeat", ticks=_counted(n)),
         (heat,),
-        {"config": made.config, "scores": made.scores.tolist()},
+        {"config": name, "scores": scores.tolist()},
         size=(min(max(2.1 + 0.52 * k, 5.4), 12.0), min(max(1.6 + 0.32 * n, 2.7), 8.0)),
     )
 
@@ -223,7 +220,10 @@ def trace(source: Any, metric: MetricLike | None = None, configs: Any = None, to
 
 
 def _of_repeats(found: Stability, shown: list[int]) -> str:
-    return f"{chart.some_of(len(shown), len(found.configs))}, {formatting.count(found.n_repeats, 'repeat')}"
+    """How many configurations of how many, and how many repeats."""
+    n = formatting.count(len(found.configs), "configuration")
+    some = f"{len(shown):,} of {n}" if len(shown) < len(found.configs) else n
+    return f"{some}, {formatting.count(found.n_repeats, 'repeat')}"
 
 
 def repeats(source: Any, metric: MetricLike | None = None, configs: Any = None, top: int = 8) -> chart.Chart:
@@ -288,10 +288,8 @@ def shown_lines(curve: Any, configs: Sequence[str | int] | str | int | None, mos
     if configs is not None:
         return chart.positions(known, configs, "curve")
     if len(known) > most:
-        needed, given = (
-            f"must name {most} configurations at most, which can be told apart",
-            f"this curve has {len(known):,}",
-        )
+        needed = f"must name {most} configurations at most, which can be told apart"
+        given = f"this curve has {len(known):,}"
         raise InputError(argument="configs", needed=needed, given=given, remedy="Name some: `configs=[...]`.")
     return list(range(len(known)))
 
@@ -358,10 +356,8 @@ def validation_curve(curve: Any) -> chart.Chart:
     marks: list[chart.Mark] = [*trained, *held]
     keys = [chart.Key("held out", held[1]), chart.Key("trained on", trained[1])]
     where = {int(v): float(x) for v, x in zip(at.order, at.x, strict=True)}
-    for v, word, dashes in (
-        (curve.best, "best", chart.SOLID),
-        (curve.one_standard_error, "one standard error", chart.DASHED),
-    ):
+    simple = curve.one_standard_error
+    for v, word, dashes in ((curve.best, "best", chart.SOLID), (simple, "one standard error", chart.DASHED)):
         if v is not None:
             value = curve.values[v]
             words = f"{word}: {f'{value:g}' if isinstance(value, float) else value}"

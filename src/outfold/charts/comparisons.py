@@ -99,9 +99,8 @@ def difference(
     if made.folds is not None:
         heights = 0.7 + 0.6 * (np.arange(len(made.folds)) + 0.5) / len(made.folds)
         marks.append(chart.Points(made.folds, heights, "blue", size=4, faint=True))
-        marks.append(
-            chart.Note(1, "" if first.wins is None else f"{first.wins.better:,} better, {first.wins.worse:,} worse")
-        )
+        won = "" if first.wins is None else f"{first.wins.better:,} better, {first.wins.worse:,} worse"
+        marks.append(chart.Note(1, won))
         names, height = ["mean", f"{len(made.folds):,} folds"], 2.8
     elif len(pairs) == 1:
         names = [""]

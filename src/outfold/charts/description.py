@@ -292,11 +292,8 @@ def _without_common(names: Sequence[str], width: int) -> list[str]:
 def styles(names: Sequence[str]) -> list[tuple[str, Style]]:
     """A style for each line; more lines than there are styles cannot be told apart."""
     if len(names) > len(STYLES):
-        needed, remedy = (
-            f"must name {len(STYLES)} lines at most, which can be told apart",
-            "Name fewer: `configs=[...]`.",
-        )
-        raise InputError(argument="configs", needed=needed, given=f"these are {len(names):,}", remedy=remedy)
+        needed, given = f"must name {len(STYLES)} lines at most, which can be told apart", f"these are {len(names):,}"
+        raise InputError(argument="configs", needed=needed, given=given, remedy="Name fewer: `configs=[...]`.")
     return list(zip(names, STYLES, strict=False))
 
 
@@ -319,11 +316,6 @@ def about_data(n_samples: int | None, plan: object, groups: str = "") -> str:
 def refused(picture: str, needed: str, given: str = "", remedy: str = "") -> InputError:
     """The error for what a picture cannot show."""
     return InputError(argument=f"plot.{picture}", needed=needed, given=given, remedy=remedy)
-
-
-def some_of(shown: int, n: int) -> str:
-    """How many configurations of how many."""
-    return f"{shown:,} of {formatting.count(n, 'configuration')}" if shown < n else formatting.count(n, "configuration")
 
 
 def positions(known: Sequence[str], wanted: Any, where: str) -> list[int]:

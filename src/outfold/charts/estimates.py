@@ -106,11 +106,8 @@ def best_configurations(
     scores = scoring.scores()[0]
     order = np.argsort(-scoring.metric.sign * scores, kind="stable")[:top].tolist()
     draws = _draws_of(scoring, metric, order, check_count(n_resamples, "n_resamples", 2), seed)
-    rows = [
-        ConfigurationScore(scoring.names[j], float(scores[j]), _interval(draws[:, i], level))
-        for i, j in enumerate(order)
-        if np.isfinite(scores[j])
-    ]
+    finite = [(i, j) for i, j in enumerate(order) if np.isfinite(scores[j])]
+    rows = [ConfigurationScore(scoring.names[j], float(scores[j]), _interval(draws[:, i], level)) for i, j in finite]
     return BestConfigurations(tuple(rows), found, oof.n_configs - len(scoring.candidates))
 
 
@@ -235,15 +232,8 @@ def optimism(given: Any) -> chart.Chart:
 # -- draws --------------------------------------------------------------------------------------------------
 
 
-class Histogram(NamedTuple):
-    """Counts of draws between edges."""
-
-    counts: NDArray[np.intp]
-    edges: Floats
-
-
-def histogram(estimate: Any, bins: int | None) -> Histogram:
-    """Bins by Freedman and Diaconis, between 10 and 60, or as many as asked for."""
+def histogram(estimate: Any, bins: int | None) -> tuple[NDArray[np.intp], Floats]:
+    """Counts of draws between edges; bins by Freedman and Diaconis, between 10 and 60, or as many as asked for."""
     values = chart.check_result(estimate, Estimate, "draws", "estimate.bbc").draws
     if values is None:
         raise chart.refused(
@@ -251,17 +241,16 @@ def histogram(estimate: Any, bins: int | None) -> Histogram:
         )
     if bins is None:
         bins = int(np.clip(len(np.histogram_bin_edges(values, "fd")) - 1, 10, 60)) if np.ptp(values) > 0 else 10
-    return Histogram(*np.histogram(values, check_count(bins, "bins")))
+    counts, edges = np.histogram(values, check_count(bins, "bins"))
+    return counts, edges
 
 
 def draws(estimate: Estimate, bins: int | None = None) -> chart.Chart:
     """Where the interval comes from."""
-    made = histogram(estimate, bins)
-    top = float(made.counts.max()) * 1.06
+    counts, edges = (values.tolist() for values in histogram(estimate, bins))
+    top = float(max(counts)) * 1.06
     marks: list[chart.Mark] = []
-    for n, low, high in zip(
-        made.counts.tolist(), *(edges.tolist() for edges in (made.edges[:-1], made.edges[1:])), strict=True
-    ):
+    for n, low, high in zip(counts, edges, edges[1:], strict=False):
         tip = f"{formatting.number(low)} to {formatting.number(high)}: {formatting.count(n, 'draw')}"
         marks.append(chart.Box(low, high, 0.0, float(n), "soft", tip=tip))
     keys = []
@@ -282,13 +271,13 @@ def draws(estimate: Estimate, bins: int | None = None) -> chart.Chart:
     return chart.Chart(
         "draws",
         estimate.title,
-        f"{_data(estimate)}, {int(made.counts.sum()):,} bootstrap draws",
+        f"{_data(estimate)}, {sum(counts):,} bootstrap draws",
         "Where the interval comes from",
         caption,
         chart.Axis(chart.direction(estimate.metric, estimate.greater_is_better), margin=0.03),
         chart.Axis("draws", 0.0, top * 1.03, scale="whole"),
         marks,
-        {"counts": made.counts.tolist(), "edges": made.edges.tolist()},
+        {"counts": counts, "edges": edges},
         keys,
         (6.8, 3.6),
     )

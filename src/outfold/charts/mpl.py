@@ -10,23 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exceptions import InputError
-from .description import (
-    TONES,
-    Axis,
-    Band,
-    Box,
-    Chart,
-    HeatMap,
-    Key,
-    Line,
-    Mark,
-    Note,
-    Points,
-    Rule,
-    Span,
-    Strip,
-    Text,
-)
+from . import description as marks
+from .description import TONES, Axis, Chart, Key
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -76,7 +61,7 @@ def draw(chart: Chart, ax: Axes | None = None) -> Axes:
     _axis(ax, "y", chart.y)
     if chart.shape == "square":
         ax.set_aspect("equal")
-    heat = next((mark for mark in chart.marks if isinstance(mark, HeatMap)), None)
+    heat = next((mark for mark in chart.marks if isinstance(mark, marks.HeatMap)), None)
     if heat is not None:
         ax.spines[:].set_visible(False)
         ax.tick_params(length=0)
@@ -92,50 +77,50 @@ def draw(chart: Chart, ax: Axes | None = None) -> Axes:
 # -- marks --------------------------------------------------------------------------------------------------
 
 
-def _mark(ax: Axes, mark: Mark) -> None:
+def _mark(ax: Axes, mark: marks.Mark) -> None:
     match mark:
-        case Points(marker="hidden"):
+        case marks.Points(marker="hidden"):
             pass
-        case Points():
+        case marks.Points():
             ax.plot(mark.x, mark.y, **_points(mark))
-        case Line():
+        case marks.Line():
             ax.plot(mark.x, mark.y, **_line(mark))
-        case Band():
+        case marks.Band():
             opacity = 0.07 if mark.faint else 0.13
             ax.fill_between(mark.x, mark.low, mark.high, color=TONES[mark.tone], alpha=opacity, linewidth=0)
-        case Box():
+        case marks.Box():
             from matplotlib.patches import Rectangle
 
             low, high = sorted((mark.bottom, mark.top))
             colours: Any = {"facecolor": "none" if mark.outline else TONES[mark.tone], "edgecolor": TONES["grey"]}
             colours["linewidth"] = 0.9 if mark.outline else 0.3
             ax.add_patch(Rectangle((mark.left, low), mark.right - mark.left, high - low, **colours))
-        case Rule():
+        case marks.Rule():
             across = ax.axvline if mark.axis == "x" else ax.axhline
             across(mark.at, color=TONES[mark.tone], linewidth=mark.width, linestyle=_dashes(mark.dashes), zorder=1)
             if mark.text:
                 _write(ax, 1.005, mark.at, mark.text, 8, transform=ax.get_yaxis_transform(), va="center")
-        case Span():
+        case marks.Span():
             ax.axvspan(mark.low, mark.high, color=TONES["faint"], zorder=0)
-        case Strip():
+        case marks.Strip():
             _strip(ax, mark)
-        case Text():
+        case marks.Text():
             how = {"color": TONES[mark.tone], "ha": mark.align, "va": "bottom" if mark.above else "center"}
             _write(ax, mark.x, mark.y, mark.text, mark.size, fontweight="bold" if mark.bold else "normal", **how)
-        case Note():
+        case marks.Note():
             _write(ax, 1.01, mark.row, mark.text, 8.5, transform=ax.get_yaxis_transform(), va="center")
-        case HeatMap():
+        case marks.HeatMap():
             _heat_map(ax, mark)
 
 
-def _points(mark: Points) -> dict[str, Any]:
+def _points(mark: marks.Points) -> dict[str, Any]:
     colour = TONES[mark.tone]
     edge = {"markeredgewidth": 0} if mark.faint else {"markeredgecolor": colour, "markeredgewidth": 1.4}
     shape = {"marker": _MARKERS[mark.marker], "markersize": mark.size, "alpha": 0.45 if mark.faint else 1.0}
     return {"linestyle": "none", "color": "white" if mark.open else colour} | shape | edge
 
 
-def _line(mark: Line) -> dict[str, Any]:
+def _line(mark: marks.Line) -> dict[str, Any]:
     how: dict[str, Any] = {"color": TONES[mark.tone], "linewidth": mark.width, "linestyle": _dashes(mark.dashes)}
     if not mark.dashes and not mark.marker:
         how["solid_capstyle"] = "butt"
@@ -151,7 +136,7 @@ def _dashes(dashes: tuple[float, ...]) -> Any:
     return (0, dashes) if dashes else "-"
 
 
-def _strip(ax: Axes, mark: Strip) -> None:
+def _strip(ax: Axes, mark: marks.Strip) -> None:
     across = ax.get_xaxis_transform()
     how: dict[str, Any] = {"transform": across, "linewidth": 6, "solid_capstyle": "butt", "zorder": 1}
     for begin, end, tone in mark.parts:
@@ -160,7 +145,7 @@ def _strip(ax: Axes, mark: Strip) -> None:
         ax.plot([begin] * 2, [0, 0.05], transform=across, color="white", linewidth=1.5)
 
 
-def _heat_map(ax: Axes, mark: HeatMap) -> None:
+def _heat_map(ax: Axes, mark: marks.HeatMap) -> None:
     import matplotlib.pyplot as plt
     from matplotlib.colors import ListedColormap
 
@@ -280,13 +265,13 @@ def _legend(ax: Axes, keys: Sequence[Key], beside: bool, size: float) -> None:
         _as_name(text, key.name or key.text)
 
 
-def _handle(sample: Line | Points | Box) -> Artist:
+def _handle(sample: marks.Line | marks.Points | marks.Box) -> Artist:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    if isinstance(sample, Box):
+    if isinstance(sample, marks.Box):
         return Patch(facecolor=TONES[sample.tone], edgecolor=TONES["grey"], linewidth=0.5)
-    how = _line(sample) if isinstance(sample, Line) else _points(sample)
+    how = _line(sample) if isinstance(sample, marks.Line) else _points(sample)
     return Line2D([], [], **(how | {"markevery": None}))
 
 

@@ -28,6 +28,7 @@ from . import description as chart
 
 Floats = NDArray[np.float64]
 CurveKind = Literal["roc", "precision_recall"]
+Words = tuple[str, str, str, str, str]  # name, title, facts, question and caption of a chart
 
 _GRID = np.linspace(0, 1, 101)
 _TIPS = 21  # points of a curve that have a tip
@@ -201,10 +202,8 @@ def _pr_step(recall: Floats, precision: Floats, x: Floats) -> Floats:
     return np.asarray(precision[np.minimum(np.searchsorted(recall, x), len(recall) - 1)])
 
 
-KINDS = {
-    "roc": _Kind("roc_auc", _roc_points, _roc_path, roc_curves.roc),
-    "precision_recall": _Kind("average_precision", _pr_points, _pr_path, roc_curves.precision),
-}
+KINDS = {"roc": _Kind("roc_auc", _roc_points, _roc_path, roc_curves.roc)}
+KINDS["precision_recall"] = _Kind("average_precision", _pr_points, _pr_path, roc_curves.precision)
 
 
 # -- which lines ------------------------------------------------------------------------------------------
@@ -362,46 +361,35 @@ def threshold_chart(
     if kind == "roc":
         marks.append(_DIAGONAL)
     elif made.share is not None:
-        words = f"share of {made.positive}: {made.share:.2f}"
-        marks += [
-            chart.Rule("y", made.share, "pale", tip=words),
-            chart.Text(0.01, made.share, words, above=True, size=8),
-        ]
+        share = f"share of {made.positive}: {made.share:.2f}"
+        marks.append(chart.Rule("y", made.share, "pale", tip=share))
+        marks.append(chart.Text(0.01, made.share, share, above=True, size=8))
     bands: list[chart.Mark] = []
     lines: list[chart.Mark] = []
-    keys = []
+    keys, numbers = [], []
     for curve, (_, style) in zip(made.lines, chart.styles([line.name for line in made.lines]), strict=True):
         defined = np.isfinite(curve.low) & np.isfinite(curve.high)
         bands.append(chart.Band(curve.grid[defined], curve.low[defined], curve.high[defined], style.tone))
         line = chart.Line(curve.x, curve.y, *style[:2], 1.8, steps=kind == "precision_recall")
         at = np.unique(np.linspace(0, len(curve.x) - 1, _TIPS).astype(int))
-        tips = [
-            f"{_whose(curve.name, made.config)}\n{x_name} {formatting.number(float(a))}\n{y_name} {formatting.number(float(b))}"
-            for a, b in zip(curve.x[at], curve.y[at], strict=True)
-        ]
+        whose, say = _whose(curve.name, made.config), formatting.number
+        places = zip(curve.x[at].tolist(), curve.y[at].tolist(), strict=True)
+        tips = [f"{whose}\n{x_name} {say(a)}\n{y_name} {say(b)}" for a, b in places]
         lines += [line, chart.Points(curve.x[at], curve.y[at], style.tone, "hidden", 8, tips=tips)]
         keys.append(line)
+        shown = {what: getattr(curve.estimate, what) for what in ("metric", "value", "interval")}
+        numbers.append({"name": curve.name} | shown)
     about = " Each line is a class." if made.positive is None else f" Positive class: {made.positive}."
-    numbers = [
-        {"name": line.name} | {what: getattr(line.estimate, what) for what in ("metric", "value", "interval")}
-        for line in made.lines
-    ]
     area = "The area below the curve" if kind == "roc" else "The average precision"
-    return chart.Chart(
+    words = (
         kind,
         f"{'ROC curves' if kind == 'roc' else 'precision and recall'}, {_subject(made)}",
         f"{chart.about_data(oof.n_samples, oof.plan)}. Bands: {100 * level:g}% over samples",
         "ROC curve" if kind == "roc" else "Precision and recall",
         f"The selected configuration{', mean over repeats' if oof.n_repeats > 1 else ''}. {area} is not corrected for having "
         f"been selected.{about} Band: {100 * level:g}% over samples.",
-        chart.Axis(x_name, -0.01, 1.01, grid=True),
-        chart.Axis(y_name, -0.01, 1.01, grid=True),
-        (*marks, *bands, *lines),
-        {"config": made.config or made.lines[0].name, "positive": made.positive, "lines": numbers},
-        _keys(made, keys),
-        (5.0, 5.5 + 0.19 * len(keys)),
-        "square",
     )
+    return _square(words, (x_name, y_name), [*marks, *bands, *lines], made, numbers, keys)
 
 
 def calibration(
@@ -413,11 +401,8 @@ def calibration(
     keys, numbers = [], []
     for bin_, (_, style) in zip(made.lines, chart.styles([line.name for line in made.lines]), strict=True):
         line = chart.Line(bin_.predicted, bin_.observed, *style[:2], 1.2, style.marker)
-        marks += [
-            chart.Line([p, p], [low, high], style.tone, width=1)
-            for p, low, high in zip(bin_.predicted, bin_.low, bin_.high, strict=True)
-            if np.isfinite(low)
-        ]
+        bars = zip(bin_.predicted, bin_.low, bin_.high, strict=True)
+        marks += [chart.Line([p, p], ends, style.tone, width=1) for p, *ends in bars if np.isfinite(ends[0])]
         tips = [
             f"{_whose(bin_.name, made.config)}\npredicted {formatting.number(float(p))}\nobserved "
             f"{chart.with_interval(float(o), (float(low), float(high)), level)}\n{formatting.count(int(n), 'prediction')}"
@@ -428,21 +413,25 @@ def calibration(
         columns = {k: np.asarray(getattr(bin_, k)).tolist() for k in ("predicted", "observed", "low", "high", "n")}
         numbers.append({"name": bin_.name, "brier": bin_.estimate.value} | columns)
     each = int(np.median(np.concatenate([line.n for line in made.lines])))
-    return chart.Chart(
+    words = (
         "calibration",
         f"calibration, {_subject(made)}",
         f"{chart.about_data(oof.n_samples, oof.plan)}, about {each:,} predictions a point. Bars: {100 * level:g}% over samples",
         "Do probabilities mean what they say?",
         f"The selected configuration: the share{'' if made.positive is None else f' of {made.positive}'} among samples of about "
         "equal predicted probability. On the diagonal, probabilities mean what they say.",
-        chart.Axis("predicted probability", -0.01, 1.01, grid=True),
-        chart.Axis("observed share", -0.01, 1.01, grid=True),
-        marks,
-        {"config": made.config or made.lines[0].name, "positive": made.positive, "lines": numbers},
-        _keys(made, keys),
-        (5.0, 5.5 + 0.19 * len(keys)),
-        "square",
     )
+    return _square(words, ("predicted probability", "observed share"), marks, made, numbers, keys)
+
+
+def _square(
+    words: Words, axes: Sequence[str], marks: list[chart.Mark], made: Lines[Any], numbers: Any, lines: Any
+) -> chart.Chart:
+    """A chart of shares over shares."""
+    x, y = (chart.Axis(label, -0.01, 1.01, grid=True) for label in axes)
+    drawn = {"config": made.config or made.lines[0].name, "positive": made.positive, "lines": numbers}
+    keys = _keys(made, lines)
+    return chart.Chart(*words, x, y, marks, drawn, keys, (5.0, 5.5 + 0.19 * len(keys)), "square")
 
 
 def confusion(oof: Predictions, config: str | int | None = None) -> chart.Chart:
@@ -455,15 +444,9 @@ def confusion(oof: Predictions, config: str | int | None = None) -> chart.Chart:
         words[i, j] = f"{count:g} samples, {made.shares[i, j]:.1%} of the class"
         texts[i, j] = f"{shown}\n{made.shares[i, j]:.0%}" if count else ""
     written = k <= _WRITTEN_CLASSES
-    heat = chart.HeatMap(
-        made.shares,
-        [f"true {name}" for name in classes],
-        [f"predicted {name}" for name in classes],
-        words=words,
-        texts=texts if written else None,
-        text_size=9 if k < 8 else 7.5,
-        bar="share of the true class",
-    )
+    rows, columns = ([f"{which} {name}" for name in classes] for which in ("true", "predicted"))
+    how: dict[str, Any] = {"texts": texts if written else None, "text_size": 9 if k < 8 else 7.5}
+    heat = chart.HeatMap(made.shares, rows, columns, words=words, bar="share of the true class", **how)
     longest = 0.075 * min(max(map(len, classes)), 40)
     side = min(2.6 + 0.46 * k, 8.0)
     some = None if written else tuple((float(i), classes[i]) for i in range(0, k, -(-k // 20)))

@@ -10,22 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import formatting
-from .description import (
-    Axis,
-    Band,
-    Box,
-    Chart,
-    HeatMap,
-    Key,
-    Line,
-    Mark,
-    Note,
-    Points,
-    Rule,
-    Span,
-    Strip,
-    Text,
-)
+from . import description as marks
+from .description import Axis, Chart, Key
 
 WIDTH = 460.0
 _LEFT, _RIGHT = 12.0, WIDTH - 14
@@ -41,7 +27,7 @@ def render(chart: Chart, *, wide: bool = False) -> str:
 
     A `wide` one has the whole width of the page: one row, without its name and without a legend.
     """
-    heat = next((mark for mark in chart.marks if isinstance(mark, HeatMap)), None)
+    heat = next((mark for mark in chart.marks if isinstance(mark, marks.HeatMap)), None)
     if heat is not None:
         return _heat_map(chart, heat)
     return _rows(chart, wide) if chart.y.names else _plane(chart)
@@ -60,7 +46,7 @@ def _rows(chart: Chart, wide: bool) -> str:
         return first + _ROW * row + (40 if wide else 20) * (value - row)
 
     draw.x_axis(x, bottom, 20 if wide else 0, "" if wide else chart.x.label, 7 if wide else 5, chart.x)
-    notes = {mark.row: mark.text for mark in chart.marks if isinstance(mark, Note)}
+    notes = {mark.row: mark.text for mark in chart.marks if isinstance(mark, marks.Note)}
     for mark in chart.marks:
         _draw(draw, mark, x, y, (0, bottom), (0, right))
     for i, name in enumerate([] if wide else chart.y.names):
@@ -74,7 +60,6 @@ def _rows(chart: Chart, wide: bool) -> str:
 
 
 def _plane(chart: Chart) -> str:
-    """Two axes of numbers."""
     square = chart.shape == "square"
     left, right, bottom = (60.0, 420.0, 344.0) if square else (54.0, _RIGHT, 200.0)
     draw = Drawing(bottom + 44 + _height(chart.keys, left), _label(chart))
@@ -88,7 +73,7 @@ def _plane(chart: Chart) -> str:
     return draw.render()
 
 
-def _heat_map(chart: Chart, heat: HeatMap) -> str:
+def _heat_map(chart: Chart, heat: marks.HeatMap) -> str:
     """Names or numbers of the rows at the left, those of the columns on top."""
     n, k = heat.values.shape
     rows = list(enumerate(chart.y.names)) if chart.y.names else list(chart.y.ticks or ())
@@ -123,7 +108,7 @@ def _heat_map(chart: Chart, heat: HeatMap) -> str:
 Cell = tuple[int, int, int, str, dict[str, Any], str]
 
 
-def _categories(heat: HeatMap) -> Iterator[Cell]:
+def _categories(heat: marks.HeatMap) -> Iterator[Cell]:
     """Neighbours of one category are one rectangle."""
     known = {category.value: category for category in heat.categories}
     for i, values in enumerate(heat.values):
@@ -136,7 +121,7 @@ def _categories(heat: HeatMap) -> Iterator[Cell]:
             begin = end
 
 
-def _shades(heat: HeatMap) -> Iterator[Cell]:
+def _shades(heat: marks.HeatMap) -> Iterator[Cell]:
     span = heat.high - heat.low or 1.0
     for (i, j), value in np.ndenumerate(heat.values):
         if np.isfinite(value):
@@ -153,54 +138,56 @@ def _label(chart: Chart) -> str:
     return f"{chart.title}; {chart.facts}"
 
 
-def _scale(axis: Axis, marks: Iterable[Mark], start: float, stop: float, which: str = "x") -> Scale:
+def _scale(axis: Axis, drawn: Iterable[marks.Mark], start: float, stop: float, which: str = "x") -> Scale:
     """A scale that holds all marks, or has the ends that the axis gives."""
     values: list[float] = [*axis.hold]
-    for mark in marks:
+    for mark in drawn:
         match mark:
-            case Points() | Line():
+            case marks.Points() | marks.Line():
                 values += np.asarray(mark.x if which == "x" else mark.y, dtype=float).ravel().tolist()
-            case Band():
+            case marks.Band():
                 values += np.concatenate([mark.x] if which == "x" else [mark.low, mark.high]).tolist()
-            case Box():
+            case marks.Box():
                 values += [mark.left, mark.right] if which == "x" else [mark.bottom, mark.top]
     scale = Scale.around(values, start, stop, axis.margin)
     low, high = scale.low if axis.low is None else axis.low, scale.high if axis.high is None else axis.high
     return Scale(low, high, start, stop)
 
 
-def _draw(draw: Drawing, mark: Mark, x: Place, y: Place, ends: tuple[float, float], sides: tuple[float, float]) -> None:
+def _draw(
+    draw: Drawing, mark: marks.Mark, x: Place, y: Place, ends: tuple[float, float], sides: tuple[float, float]
+) -> None:
     """One mark; `ends` are the top and the bottom of the chart, `sides` its left and right."""
     match mark:
-        case Points():
+        case marks.Points():
             tips: Sequence[str | None] = mark.tips or [None] * len(mark.x)
             look = "ghost" if mark.marker == "hidden" else f"open s-{mark.tone}" if mark.open else f"f-{mark.tone} edge"
             look = f"f-{mark.tone} soft" if mark.faint else look
             for a, b, tip in zip(mark.x, mark.y, tips, strict=True):
                 draw.marker(x(float(a)), y(float(b)), 0.4 * mark.size + 1, mark.marker, look, tip)
-        case Line():
+        case marks.Line():
             at = [(x(float(a)), y(float(b))) for a, b in zip(mark.x, mark.y, strict=True) if np.isfinite(b)]
             if mark.steps:
                 at = [point for (a, _), (c, d) in zip([at[0], *at], at, strict=False) for point in ((a, d), (c, d))]
             draw.path(at, f"line s-{mark.tone}", mark.width, mark.dashes, mark.tip or None)
             for a, b in at[:: mark.every] if mark.marker else []:
                 draw.marker(a, b, 3.2, mark.marker, f"open s-{mark.tone}" if mark.open else f"f-{mark.tone} edge")
-        case Band():
+        case marks.Band():
             edge = [*zip(mark.x, mark.high, strict=True), *zip(mark.x[::-1], mark.low[::-1], strict=True)]
             draw.path([(x(float(a)), y(float(b))) for a, b in edge], f"band f-{mark.tone}", close=True)
-        case Box():
+        case marks.Box():
             top, bottom = sorted((y(mark.bottom), y(mark.top)))
             look = f"outline s-{mark.tone}" if mark.outline else f"f-{mark.tone}"
             draw.rect(x(mark.left), top, max(x(mark.right) - x(mark.left), 1), bottom - top, look, mark.tip or None)
-        case Rule():
+        case marks.Rule():
             at = [(x(mark.at), e) for e in ends] if mark.axis == "x" else [(e, y(mark.at)) for e in sides]
             draw.path(at, f"line s-{mark.tone}", mark.width, mark.dashes, mark.tip or None)
-        case Span():
+        case marks.Span():
             draw.rect(x(mark.low), ends[0], x(mark.high) - x(mark.low), ends[1] - ends[0], "f-faint")
-        case Strip():
+        case marks.Strip():
             for begin, end, tone in mark.parts:
                 draw.rect(x(begin), ends[1] - 5, x(end) - x(begin) - 1, 5, f"f-{tone}")
-        case Text():
+        case marks.Text():
             anchor = {"left": "start", "center": "middle", "right": "end"}[mark.align]
             at_x, at_y = x(mark.x) + (4 if mark.align == "left" else 0), y(mark.y) + (-4 if mark.above else 4)
             draw.text(at_x, at_y, mark.text, "tick", anchor)
@@ -226,11 +213,11 @@ def _legend(draw: Drawing, keys: Sequence[Key], y: float, left: float = 0.0) -> 
     for x, line, key in _flow(keys, left):
         at, sample = y + _KEY * line - 4, key.sample
         match sample:
-            case Line():
+            case marks.Line():
                 draw.path([(x, at), (x + 22, at)], f"line key s-{sample.tone}", sample.width, sample.dashes)
-            case Points():
+            case marks.Points():
                 draw.marker(x + 11, at, 4, sample.marker, f"f-{sample.tone} edge")
-            case Box():
+            case marks.Box():
                 draw.rect(x + 6, at - 5, 10, 10, f"f-{sample.tone} outlined")
         draw.text(x + 28, at + 4, key.brief or key.text, "t", most=52)
 

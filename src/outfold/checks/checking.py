@@ -229,10 +229,6 @@ def _codes(ignore: Iterable[str]) -> tuple[str, ...]:
     for code in codes:
         if code not in CHECKS:
             near = get_close_matches(str(code), CHECKS, n=1, cutoff=0)
-            raise InputError(
-                argument="ignore",
-                needed="must hold codes of checks",
-                given=f"there is no check {code!r}",
-                remedy=f"The nearest is {near[0]}; docs/checks.md lists all.",
-            )
+            given, remedy = f"there is no check {code!r}", f"The nearest is {near[0]}; docs/checks.md lists all."
+            raise InputError(argument="ignore", needed="must hold codes of checks", given=given, remedy=remedy)
     return codes

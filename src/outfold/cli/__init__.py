@@ -17,7 +17,7 @@ from typing import Any
 
 from .._version import __version__
 from ..exceptions import InputError, OutfoldError
-from . import compare_commands, read_commands, run_commands
+from .commands import add_commands
 from .options import CommandParser
 
 __all__ = ["main"]
@@ -26,18 +26,7 @@ FINE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command.
-
-    Parameters
-    ----------
-    argv : sequence of str or None
-        The arguments; those of the process if None.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Run one command with these arguments, or those of the process; the exit code is returned."""
     for stream in (sys.stdout, sys.stderr):
         # A character the terminal cannot show must not end the command.
         with contextlib.suppress(AttributeError, ValueError):
@@ -78,20 +67,9 @@ def build_parser() -> tuple[argparse.ArgumentParser, CommandParser]:
         epilog="New here?  outfold demo    Your own data?  outfold run data.csv --target COLUMN",
     )
     parser.add_argument("--version", action="version", version=f"outfold {__version__}")
-    commands: Any = parser.add_subparsers(
-        title="commands", metavar="COMMAND", required=True, parser_class=CommandParser
-    )
-    run_commands.add_demo(commands)
-    run_commands.add_advise(commands)
-    run = run_commands.add_run(commands)
-    read_commands.add_show(commands)
-    read_commands.add_estimate(commands)
-    read_commands.add_check(commands)
-    compare_commands.add_compare(commands)
-    compare_commands.add_rank(commands)
-    read_commands.add_report(commands)
-    read_commands.add_open(commands)
-    return parser, run
+    how: dict[str, Any] = {"metavar": "COMMAND", "required": True, "parser_class": CommandParser}
+    commands = parser.add_subparsers(title="commands", **how)
+    return parser, add_commands(commands)
 
 
 def _word(code: str, parser: CommandParser, run_parser: CommandParser) -> str | None:

@@ -81,32 +81,23 @@ def _plain(value: str) -> str:
 
 
 def add_option(container: Any, *flags: str, library: str = "", **settings: Any) -> None:
-    """Add an option.
+    """Add an option; its help says its default.
 
-    Parameters
-    ----------
-    container : CommandParser or argument group
-        Where to add it.
-    *flags : str
-        The flags; errors use the first long one.
-    library : str
-        The library's arguments that the option sets, separated by spaces, where `dest` is not their name.
-    **settings
-        Those of ``argparse.ArgumentParser.add_argument``.
+    `library` has the library's arguments that the option sets, separated by spaces, where `dest` is not their name. Errors use
+    the first long flag. All other settings are those of ``argparse.ArgumentParser.add_argument``.
     """
-    action = container.add_argument(*flags, **settings)
+    help = settings.pop("help", "")
+    if settings.get("default") and "(default" not in help:
+        help = f"{help} (default: %(default)s)".lstrip()
+    action = container.add_argument(*flags, help=help, **settings)
     action.library = (library or action.dest).split()
 
 
 def add_command(commands: Any, name: str, does: Callable[..., int | None], summary: str, epilog: str) -> CommandParser:
     """Add a command with its help."""
-    parser: CommandParser = commands.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    how: dict[str, Any] = {"epilog": epilog, "formatter_class": argparse.RawDescriptionHelpFormatter}
+    description = summary[0].upper() + summary[1:] + "."
+    parser: CommandParser = commands.add_parser(name, help=summary, description=description, **how)
     parser.set_defaults(command=does, parser=parser)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return parser
@@ -115,17 +106,8 @@ def add_command(commands: Any, name: str, does: Callable[..., int | None], summa
 # -- options that several commands have -----------------------------------------------------------------
 
 # Attributes that hold the columns of a table, and the names that `read` gives them.
-COLUMNS = {
-    "sample": "sample",
-    "config_column": "config",
-    "label": "label",
-    "prediction": "prediction",
-    "fold": "fold",
-    "repeat": "repeat",
-    "group": "group",
-    "response": "response",
-    "positive": "positive",
-}
+COLUMNS = {"sample": "sample", "config_column": "config"}
+COLUMNS |= {name: name for name in ("label", "prediction", "fold", "repeat", "group", "response", "positive")}
 
 
 def add_file(parser: CommandParser) -> None:
@@ -135,49 +117,21 @@ def add_file(parser: CommandParser) -> None:
     for name in ("sample", "config-column", "fold", "repeat", "group"):
         default = name.removesuffix("-column")
         add_option(columns, f"--{name}", library=f"{default}=", metavar="COL", help=f"(default: {default})")
-    add_option(
-        columns,
-        "--label",
-        library="label=",
-        action="append",
-        metavar="COL",
-        help="give it twice for survival: time, event (default: label)",
-    )
-    add_option(
-        columns,
-        "--prediction",
-        library="prediction=",
-        action="append",
-        metavar="COL",
-        help="give it once for each class, if several (default: prediction)",
-    )
-    add_option(
-        columns,
-        "--response",
-        metavar="R",
-        help="what the predictions are: label, score, proba, value, risk, pointwise",
-    )
+    twice, each = "give it twice for survival: time, event", "give it once for each class, if several"
+    for name, help in (("label", twice), ("prediction", each)):
+        how = {"action": "append", "metavar": "COL", "help": f"{help} (default: {name})"}
+        add_option(columns, f"--{name}", library=f"{name}=", **how)
+    kinds = "what the predictions are: label, score, proba, value, risk, pointwise"
+    add_option(columns, "--response", metavar="R", help=kinds)
     add_option(columns, "--positive", metavar="LABEL", help="which of two classes is the positive one")
-
-
-def add_metric(parser: CommandParser, **settings: Any) -> None:
-    """The metric."""
-    add_option(parser, "--metric", metavar="M", **settings)
 
 
 def add_draws(parser: CommandParser, n_resamples: int | None = None, draws: str = "bootstrap draws") -> None:
     """Resamples, confidence level and seed; the library's defaults apply to those that are not given."""
     default = "" if n_resamples is None else f" (default: {n_resamples})"
     add_option(parser, "--resamples", dest="n_resamples", type=int, metavar="B", help=f"number of {draws}{default}")
-    add_option(
-        parser,
-        "--confidence-level",
-        "--level",
-        dest="confidence_level",
-        type=float,
-        metavar="L",
-        help="confidence level of intervals (default: 0.95)",
-    )
+    flags, help = ("--confidence-level", "--level"), "confidence level of intervals (default: 0.95)"
+    add_option(parser, *flags, dest="confidence_level", type=float, metavar="L", help=help)
     add_option(parser, "--seed", dest="rng", type=_seed, metavar="N", help="seed of the draws (default: 0)")
 
 
@@ -189,30 +143,10 @@ def add_format(parser: CommandParser, latex: bool = False) -> None:
 
 def add_work_options(parser: CommandParser) -> None:
     """Workers and seed."""
-    add_option(
-        parser,
-        "--jobs",
-        dest="n_jobs",
-        type=_jobs,
-        default=-1,
-        metavar="N",
-        help="number of workers (default: one per core)",
-    )
-    add_option(
-        parser,
-        "--seed",
-        dest="seed",
-        library="rng seed",
-        type=_seed,
-        default=0,
-        metavar="N",
-        help="seed of all random numbers (default: %(default)s)",
-    )
-
-
-def given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """The options of these names that were given, as arguments of a library call."""
-    return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    workers = "number of workers (default: one per core)"
+    add_option(parser, "--jobs", dest="n_jobs", type=_jobs, default=-1, metavar="N", help=workers)
+    seed = "seed of all random numbers (default: %(default)s)"
+    add_option(parser, "--seed", library="rng seed", type=_seed, default=0, metavar="N", help=seed)
 
 
 def _jobs(text: str) -> int:

@@ -2,7 +2,9 @@
 
 from ..select import tied_set
 from ._areas import delong
+from ._auto import ADJUSTMENTS as ADJUSTMENTS
 from ._auto import auto, pairs
+from ._pair_test import TESTS as TESTS
 from ._power import detectable, power
 from ._proportions import cochran_q, f_looney, mcnemar, z_proportions
 from ._resampled_sets import bootstrap, permutation

@@ -17,7 +17,10 @@ _BLOCK = 1 << 20
 def row_codes(X: Any) -> Codes | None:
     """(N,) a 64-bit hash of every row of an array, a sparse matrix or a frame; None for anything else."""
     if hasattr(X, "tocsr"):
-        return _sparse_codes(X.tocsr())
+        matrix = X.tocsr()
+        values = np.where(matrix.data != 0, _mixed(matrix.data, matrix.indices), np.uint64(0))
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)])
+        return np.asarray(sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]])
     if hasattr(X, "columns"):
         columns = list(_columns(X))
         return sum((_mixed(c, j) for j, c in enumerate(columns)), np.zeros(X.shape[0], np.uint64))
@@ -39,14 +42,7 @@ def held_out_with_twin(
 ) -> NDArray[np.bool_]:
     """(N,) True for samples that some repeat held out while a sample with the same code was trained on.
 
-    Parameters
-    ----------
-    codes
-        Equal codes, equal rows.
-    folds
-        (N, R) the fold that held out a sample; -1 where none did.
-    train
-        Training samples by (repeat, fold) where they are not simply all others.
+    `folds` is (N, R); `train` holds training samples by (repeat, fold) where they are not simply all others.
     """
     kind, sizes = np.unique(codes, return_inverse=True, return_counts=True)[1:]
     out = np.zeros(len(codes), dtype=bool)
@@ -74,12 +70,6 @@ def _numbers(column: NDArray[Any]) -> NDArray[Any]:
         return column
     seen: dict[str, int] = {}
     return np.array([seen.setdefault(str(value), len(seen)) for value in column.tolist()], dtype=np.int64)
-
-
-def _sparse_codes(matrix: Any) -> Codes:
-    values = np.where(matrix.data != 0, _mixed(matrix.data, matrix.indices), np.uint64(0))
-    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)])
-    return np.asarray(sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]])
 
 
 def _mixed(values: NDArray[Any], column: Any) -> Codes:

@@ -22,16 +22,24 @@ def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes
     """The configurations of both, in one artifact; an error says what differs where the splits are not the same."""
     if not isinstance(second, Predictions):
         raise invalid("other", "must be Predictions, as `collect` or `load` give", f"got {type(second).__name__}")
-    _refuse_other_splits(first, second)
+    found = next(_differences(first, second), None)
+    if found is not None:
+        problem = f"only predictions of the same samples on the same splits can be joined; {found}"
+        raise NeedError(problem, remedy="Collect both on the same data, plan and seed.")
     first, second = _renamed(first, second, suffixes)
     response = _common_response(first, second)
     parts = (_answering(first, response), _answering(second, response))
     threshold = first.threshold if first.threshold == second.threshold else None
+    seconds = [np.full(oof.state.shape, np.nan) if oof.seconds is None else oof.seconds for oof in (first, second)]
+    notes = dict.fromkeys((*first.notes, *second.notes))
+    if response == "label" and first.response != second.response:
+        gone = next(r for r in (first.response, second.response) if r != "label")
+        notes[Note("OF105", f"{gone} and label were joined as class labels, which is what both have.")] = None
     return replace(
         first,
         data=np.concatenate([part.data for part in parts], axis=1),
         state=np.concatenate([first.state, second.state]),
-        seconds=_seconds(first, second),
+        seconds=None if first.seconds is None and second.seconds is None else np.concatenate(seconds),
         labels=_labels(first, second, response),
         response=response,
         threshold=threshold if response == "score" else None,
@@ -41,19 +49,9 @@ def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes
         samples=second.samples if _numbered(first) else first.samples,
         blocks=_blocks(first, second),
         messages={**first.messages, **second.messages},
-        notes=_notes(first, second, response),
+        notes=tuple(notes),
         provenance=_provenance(first, second),
     )
-
-
-# -- same samples, same splits --------------------------------------------------------------------------
-
-
-def _refuse_other_splits(first: Predictions, second: Predictions) -> None:
-    found = next(_differences(first, second), None)
-    if found is not None:
-        problem = f"only predictions of the same samples on the same splits can be joined; {found}"
-        raise NeedError(problem, remedy="Collect both on the same data, plan and seed.")
 
 
 def _differences(first: Predictions, second: Predictions) -> Iterator[str]:
@@ -66,16 +64,6 @@ def _differences(first: Predictions, second: Predictions) -> Iterator[str]:
     if not _numbered(first) and not _numbered(second) and not np.array_equal(first.samples, second.samples):  # type: ignore[arg-type]
         same = set(first.samples.tolist()) == set(second.samples.tolist())  # type: ignore[union-attr]
         yield "the samples are in another order." if same else "the samples have other names."
-    yield from _label_differences(first, second)
-    if first.groups is not None and second.groups is not None and not _same_groups(first, second):
-        yield "the groups differ."
-    yield from _fold_differences(first, second)
-    if first.fingerprint != second.fingerprint:
-        yield "the training parts differ."
-
-
-def _label_differences(first: Predictions, second: Predictions) -> Iterator[str]:
-    a, b = first.target, second.target
     if a.classes is not None and b.classes is not None and list(map(str, a.classes)) != list(map(str, b.classes)):
         yield f"the classes are {', '.join(map(str, a.classes))} against {', '.join(map(str, b.classes))}."
     other = a.y != b.y
@@ -83,6 +71,13 @@ def _label_differences(first: Predictions, second: Predictions) -> Iterator[str]
         other = other | (a.event != b.event)
     if other.any():
         yield f"{int(other.sum()):,} of {formatting.count(len(a), 'label')} differ."
+    if first.group_codes is not None and second.group_codes is not None:
+        pairs = set(zip(first.group_codes.tolist(), second.group_codes.tolist(), strict=True))
+        if not len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs}):
+            yield "the groups differ."
+    yield from _fold_differences(first, second)
+    if first.fingerprint != second.fingerprint:
+        yield "the training parts differ."
 
 
 def _fold_differences(first: Predictions, second: Predictions) -> Iterator[str]:
@@ -91,12 +86,9 @@ def _fold_differences(first: Predictions, second: Predictions) -> Iterator[str]:
     few = min(first.n_repeats, second.n_repeats)
     same = np.array_equal(first.folds[:, :few], second.folds[:, :few])
     if first.n_repeats != second.n_repeats:
-        hint = (
-            f" The first {few} are the same: `sel(repeat=range({few}))` of the longer one can be joined."
-            if same
-            else ""
-        )
-        yield f"there are {first.n_repeats} against {formatting.count(second.n_repeats, 'repeat')}.{hint}"
+        hint = f" The first {few} are the same: `sel(repeat=range({few}))` of the longer one can be joined."
+        counts = f"{first.n_repeats} against {formatting.count(second.n_repeats, 'repeat')}"
+        yield f"there are {counts}.{hint if same else ''}"
     if not same:
         seeds = [oof.provenance.get("seed") for oof in (first, second)]
         why = f" (seed {seeds[0]} against {seeds[1]})" if None not in seeds and seeds[0] != seeds[1] else ""
@@ -107,14 +99,6 @@ def _numbered(oof: Predictions) -> bool:
     """Whether the samples have no names but their numbers."""
     assert oof.samples is not None
     return bool(oof.samples.dtype.kind in "iu" and np.array_equal(oof.samples, np.arange(oof.n_samples)))
-
-
-def _same_groups(first: Predictions, second: Predictions) -> bool:
-    pairs = set(zip(first.group_codes.tolist(), second.group_codes.tolist(), strict=True))  # type: ignore[union-attr]
-    return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
-
-
-# -- names ----------------------------------------------------------------------------------------------
 
 
 def _renamed(first: Predictions, second: Predictions, suffixes: Suffixes | None) -> tuple[Predictions, Predictions]:
@@ -153,9 +137,6 @@ def _with_ending(oof: Predictions, names: set[str], ending: str) -> Predictions:
     )
 
 
-# -- one response ---------------------------------------------------------------------------------------
-
-
 def _common_response(first: Predictions, second: Predictions) -> Response:
     """The most that both can give."""
     one, other = first.response, second.response
@@ -165,9 +146,8 @@ def _common_response(first: Predictions, second: Predictions) -> Response:
     for wanted in most:
         if all(_can(oof, wanted) for oof in (first, second)):
             return wanted
-    raise NeedError(
-        f"predictions of response {one!r} and {other!r} cannot be joined", remedy="Collect both with the same response."
-    )
+    problem = f"predictions of response {one!r} and {other!r} cannot be joined"
+    raise NeedError(problem, remedy="Collect both with the same response.")
 
 
 def _can(oof: Predictions, response: str) -> bool:
@@ -190,23 +170,11 @@ def _answering(oof: Predictions, response: Response) -> Predictions:
 
 def _labels(first: Predictions, second: Predictions, response: Response) -> NDArray[np.intp] | None:
     """The models' own labels where the cut of the joined scores would not give them."""
-    if response not in ("score", "proba"):
-        return None
-    plain = first.response == second.response and first.threshold == second.threshold
-    if plain and first.labels is None and second.labels is None:
-        return None
-    if not all(_can(oof, "label") for oof in (first, second)):
+    alike = first.response == second.response and first.threshold == second.threshold
+    plain = alike and first.labels is None and second.labels is None
+    if response not in ("score", "proba") or plain or not all(_can(oof, "label") for oof in (first, second)):
         return None
     return np.concatenate([oof.respond("label") for oof in (first, second)], axis=1)
-
-
-# -- the rest -------------------------------------------------------------------------------------------
-
-
-def _seconds(first: Predictions, second: Predictions) -> NDArray[np.float64] | None:
-    if first.seconds is None and second.seconds is None:
-        return None
-    return np.concatenate([np.full(o.state.shape, np.nan) if o.seconds is None else o.seconds for o in (first, second)])
 
 
 def _blocks(first: Predictions, second: Predictions) -> dict[str, Predictions]:
@@ -217,14 +185,6 @@ def _blocks(first: Predictions, second: Predictions) -> dict[str, Predictions]:
         for name, (one, other) in both.items()
         if next(_differences(one, other), None) is None and one.response == other.response
     }
-
-
-def _notes(first: Predictions, second: Predictions, response: Response) -> tuple[Note, ...]:
-    notes = dict.fromkeys((*first.notes, *second.notes))
-    if response == "label" and first.response != second.response:
-        gone = next(r for r in (first.response, second.response) if r != "label")
-        notes[Note("OF105", f"{gone} and label were joined as class labels, which is what both have.")] = None
-    return tuple(notes)
 
 
 def _provenance(first: Predictions, second: Predictions) -> dict[str, Any]:

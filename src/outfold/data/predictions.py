@@ -503,7 +503,10 @@ class Predictions(WithConfigs):
         yield "configurations", f"{self.n_configs:,} ({names}{', …' if self.n_configs > 3 else ''})"
         yield "plan", str(self.plan)
         yield "response", MEANING[self.response]
-        yield "cells", _cells_text(self)
+        states = self.state[:, self.planned]
+        parts = [f"{int(np.sum(states == s)):,} {s.name.lower()}" for s in State if np.any(states == s)]
+        done = bool(np.all(states == State.DONE))
+        yield "cells", f"all {states.size:,} done" if done else f"{', '.join(parts)} of {states.size:,}"
         if self.messages:
             message, n = Counter(self.messages.values()).most_common(1)[0]
             among = formatting.count(len(self.messages), "failed cell")
@@ -522,15 +525,6 @@ _ADVICE = {
     "pointwise": "Use a metric of this response, such as accuracy or mse, or give `response='pointwise'`.",
 } | dict.fromkeys(("score", "proba"), "Use `collect(response='{}')`, or a metric of labels such as accuracy.")
 _OTHER_ADVICE = "Give predictions with `response='{}'`, or use another metric."
-
-
-def _cells_text(oof: Predictions) -> str:
-    states = oof.state[:, oof.planned]
-    total = states.size
-    if np.all(states == State.DONE):
-        return f"all {total:,} done"
-    parts = [f"{int(np.sum(states == s)):,} {s.name.lower()}" for s in State if np.any(states == s)]
-    return f"{', '.join(parts)} of {total:,}"
 
 
 def begun(oof: Predictions) -> Predictions:

@@ -103,7 +103,9 @@ def _layout(splits: Splits, n_train: NDArray[np.intp], n_test: NDArray[np.intp])
         if np.all(n_test[planned] == 1):
             return "loo"
         return "balanced" if splits.plan.kind == "blocked" or _is_balanced(splits.folds) else "kfold"
-    if is_time_series(splits) or _draws_twice(splits):
+    # No test here is made for samples that are trained on more than once, as in bootstrap rounds.
+    draws_twice = any(len(np.unique(rows)) < len(rows) for rows in (splits.train or {}).values())
+    if draws_twice or is_time_series(splits):
         return "other"
     # Random splits come one a repeat; such as hold out no sample twice by chance stand in one repeat.
     return "holdout" if whole or np.all(planned.sum(axis=1) == 1) else "other"
@@ -114,11 +116,6 @@ def is_time_series(splits: Splits) -> bool:
     return len(splits.cells) > 1 and all(
         splits.train_rows(r, k).max() < splits.test_rows(r, k).min() for r, k in splits.cells
     )
-
-
-def _draws_twice(splits: Splits) -> bool:
-    """Whether samples are trained on more than once, as in bootstrap rounds: no test here is made for such."""
-    return any(len(np.unique(rows)) < len(rows) for rows in (splits.train or {}).values())
 
 
 def _is_balanced(folds: NDArray[np.int32]) -> bool:

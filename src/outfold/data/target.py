@@ -16,24 +16,14 @@ Task = Literal["binary", "multiclass", "regression", "survival", "pointwise"]
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The labels of N samples.
-
-    Attributes
-    ----------
-    task
-        What kind of labels these are.
-    y
-        (N,) class codes (intp) for a classification, values (float64) for a regression, times (float64)
-        for survival; zeros for ``pointwise``, where predictions are already scores.
-    classes
-        The class labels in code order; the last of two is the positive class. None unless a classification.
-    event
-        (N,) bool, True where the event was observed. None unless survival.
-    """
+    """The labels of N samples."""
 
     task: Task
+    # (N,) class codes (intp), values or survival times (float64); zeros for "pointwise", where predictions are scores.
     y: NDArray[Any]
+    # Of a classification: the class labels in code order; the last of two is the positive class.
     classes: NDArray[Any] | None = None
+    # Of survival: (N,) True where the event was observed.
     event: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
@@ -71,18 +61,9 @@ class Target:
 def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str = "y") -> Target:
     """Labels as a `Target`; an error says why they cannot be used.
 
-    Parameters
-    ----------
-    y : array-like
-        Class labels, numbers, or survival times (structured with one bool and one float field, or two
-        columns: time, event).
-    task : str or None
-        ``"classification"``, ``"regression"``, ``"survival"``, or None to tell from the labels: text, bool
-        and whole numbers are classes, other numbers are values, structured records are survival.
-    positive : object
-        Which of two classes is the positive one; by default the last in sorted order.
-    what : str
-        What an error calls the labels.
+    `y` holds class labels, numbers, or survival times (structured with one bool and one float field, or two columns: time,
+    event). Where `task` is None the labels tell: text, bool and whole numbers are classes, other numbers are values,
+    structured records are survival. `positive` names the positive one of two classes, by default the last in sorted order.
     """
     if np.ma.is_masked(y):
         given = f"{int(np.sum(np.ma.getmaskarray(y)))} labels are masked"
@@ -98,13 +79,14 @@ def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str =
     if len(labels) == 0:
         raise invalid(what, "must have at least two samples", "it is empty")
     _refuse_missing(labels, what)
-    if task == "regression" or (task is None and _is_continuous(labels)):
-        return _encode_values(labels, what)
+    continuous = labels.dtype.kind == "f" and bool(np.any(labels != np.round(labels)))
+    if task == "regression" or (task is None and continuous):
+        try:
+            return Target("regression", labels.astype(np.float64))
+        except (TypeError, ValueError):
+            given = f"it holds {labels.dtype} labels"
+            raise invalid(what, "must be numbers for a regression", given) from None
     return _encode_classes(labels, positive, what)
-
-
-def _is_continuous(labels: NDArray[Any]) -> bool:
-    return labels.dtype.kind == "f" and bool(np.any(labels != np.round(labels)))
 
 
 def _refuse_missing(labels: NDArray[Any], what: str) -> None:
@@ -121,14 +103,6 @@ def _refuse_missing(labels: NDArray[Any], what: str) -> None:
         raise invalid(what, "must have a finite label for each sample", given, "Leave out the samples without a label.")
 
 
-def _encode_values(labels: NDArray[Any], what: str) -> Target:
-    try:
-        values = labels.astype(np.float64)
-    except (TypeError, ValueError):
-        raise invalid(what, "must be numbers for a regression", f"it holds {labels.dtype} labels") from None
-    return Target("regression", values)
-
-
 def _encode_classes(labels: NDArray[Any], positive: Any, what: str) -> Target:
     try:
         classes, codes = np.unique(labels, return_inverse=True)
@@ -140,19 +114,13 @@ def _encode_classes(labels: NDArray[Any], positive: Any, what: str) -> Target:
         raise invalid(what, "must have at least two classes", f"it holds one class only ({classes[0]!s})", remedy)
     codes = codes.astype(np.intp)
     if positive is not None:
-        classes, codes = _put_last(classes, codes, positive, what)
+        found = [i for i, c in enumerate(classes) if c == positive or str(c) == str(positive)]
+        if not found or len(classes) != 2:
+            given = f"{got(positive)}, and `{what}` has {len(classes)}: {', '.join(map(str, classes[:10]))}"
+            raise invalid("positive", "must name one of two classes", given)
+        if found[0] == 0:
+            classes, codes = classes[::-1], 1 - codes
     return Target("binary" if len(classes) == 2 else "multiclass", codes, classes)
-
-
-def _put_last(
-    classes: NDArray[Any], codes: NDArray[np.intp], positive: Any, what: str
-) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Reorder two classes so that `positive` has code 1."""
-    found = [i for i, c in enumerate(classes) if c == positive or str(c) == str(positive)]
-    if not found or len(classes) != 2:
-        given = f"{got(positive)}, and `{what}` has {len(classes)}: {', '.join(map(str, classes[:10]))}"
-        raise invalid("positive", "must name one of two classes", given)
-    return (classes[::-1], 1 - codes) if found[0] == 0 else (classes, codes)
 
 
 def _encode_survival(labels: NDArray[Any], what: str) -> Target:

@@ -1,6 +1,6 @@
 """`collect` and `refit`: arguments are checked, a job is made of them, and the job is run.
 
-The walk goes on in `options`, `job`, `dispatcher`, `worker` and `executor`; results gather in `buffer`.
+The walk goes on in `job`, `dispatcher`, `worker` and `executor`; results gather in `buffer`.
 """
 
 from __future__ import annotations
@@ -27,17 +27,15 @@ from ..select import RuleLike, as_rule, choose
 from ..stability import Stop
 from ..stats.compiling import limit_threads
 from .buffer import ResultBuffer
-from .configs import Configs, as_configs
+from .configs import as_configs
 from .data import as_features, as_labels, digest
-from .dispatcher import Dispatcher, ResultsReopened
+from .dispatcher import Dispatcher, ResultsReopened, paired_holdouts
 from .early_stopping import EarlyStopping
-from .estimators import make_recipes, seed_of
-from .job import Job, make_job
+from .estimators import make_templates, seed_of
+from .job import Job, Options, Share, make_job
 from .limits import own_random_state
-from .options import Options, Share
 from .predict import Kind
 from .progress import Mode
-from .schedule import paired_holdouts
 
 Cell = tuple[int, int]
 Rows = NDArray[np.intp]
@@ -175,23 +173,11 @@ def collect(
     given = dict(locals())  # all arguments by name: each is an option, except what is fitted and on what
     for name in ("configs", "X", "y"):
         del given[name]
-    named = _as_named(configs)
-    options = Options.checked(**given)
-    job = make_job(named, X, y, options)
+    job = make_job(configs, X, y, Options.checked(**given))
     if explain:
         n_holdouts = len(job.splits.cells) + (len(paired_holdouts(job.splits)) if inner else 0)
         (explain if callable(explain) else print)(job.executor.explain(n_holdouts))
     return run_job(job)
-
-
-def _as_named(configs: Any) -> Configs:
-    """Configurations of which there is at least one."""
-    named = as_configs(configs)
-    if not named:
-        raise InputError(
-            needed="there is no configuration to collect", given="give a grid, a dict of estimators or an estimator"
-        )
-    return named
 
 
 def run_job(job: Job) -> Predictions:
@@ -209,40 +195,39 @@ def run_job(job: Job) -> Predictions:
         if options.drop is not None:
             buffer.forget_drops(job.configs)
         dispatcher = Dispatcher(job, buffer)
-        stopping = EarlyStopping(job, dispatcher)
+        stopping: EarlyStopping | None = None
         stack.callback(dispatcher.progress.close)
         try:
             with dispatcher:
                 while True:
                     try:
-                        stopping.run()
+                        if options.drop is None and options.stop is None:
+                            dispatcher.fit(dispatcher.holdouts, job.splits)
+                        else:
+                            stopping = EarlyStopping(job, dispatcher)
+                            stopping.run()
                         break
                     except ResultsReopened:
                         dispatcher.start_over()
-                        stopping = EarlyStopping(job, dispatcher)
                 dispatcher.refuse_if_all_failed()
                 if "resub" in job.blocks:
                     dispatcher.fit_resub()
                 if options.fresh is not None:
                     dispatcher.fit_fresh(options.fresh, options.rule)
         except KeyboardInterrupt as interrupt:
-            interrupt.add_note(_how_to_go_on(options.store, dispatcher.so_far()))
+            so_far, keep = dispatcher.so_far(), "Give store='run.oof' to keep what is finished next time."
+            goes_on = f"{so_far} are in {options.store}; start it again to go on."
+            interrupt.add_note(f"{so_far} were done. {keep}" if options.store is None else goes_on)
             raise
         finally:
-            facts = dispatcher.facts() | stopping.facts()
-            notes = (*job.notes(facts), *dispatcher.executor.notes(), *stopping.notes())
+            facts = dispatcher.facts() | (stopping.facts() if stopping else {})
+            notes = (*job.notes(facts), *dispatcher.executor.notes(), *(stopping.notes() if stopping else ()))
             if store:
                 store.update(notes=notes, **facts)
         made = {**buffer.oof.start.provenance, **facts}
         made["specs"] = {name: text for name, text in made["specs"].items() if name in job.configs}
         oof = begun(buffer.predictions(provenance=made, notes=notes))
         return oof if oof.configs == tuple(job.configs) else oof.sel(list(job.configs))
-
-
-def _how_to_go_on(store: str | Path | None, so_far: str) -> str:
-    if store is None:
-        return f"{so_far} were done. Give store='run.oof' to keep what is finished next time."
-    return f"{so_far} are in {store}; start it again to go on."
 
 
 # -- refit ----------------------------------------------------------------------------------------------
@@ -306,9 +291,9 @@ def refit_one(
             needed=f"the selected configuration {selected!r} is not among the `configs`",
             given="give those the predictions came from",
         )
-    (recipe,) = make_recipes({selected: named[selected]}, pickle.dumps)
+    (template,) = make_templates({selected: named[selected]}, pickle.dumps)
     text = oof.provenance.get("specs", {}).get(selected)
-    if text is not None and text != recipe.text:
+    if text is not None and text != template.text:
         raise InputError(
             needed=f"the configuration {selected!r} has other parameters than the one the predictions came from"
         )
@@ -319,7 +304,7 @@ def refit_one(
     limits = limit_threads("blas"), limit_threads("openmp", int(oof.provenance.get("threads", 1)))
     with limits[0], limits[1], own_random_state() as seed_globals:
         seed_globals(seed)
-        model = recipe.make(seed)
+        model = template.make(seed)
         model.fit(features, labels, **fit_params)
     return model
 
@@ -339,21 +324,11 @@ def _refuse_other_data(oof: Predictions, features: Any, labels: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class TrainedPredictions:
-    """What fits on several training parts of each cell predict for held-out and for training samples.
+    """What fits on several training parts of each cell predict for held-out and for training samples."""
 
-    Attributes
-    ----------
-    both
-        Predictions with a repeat for each (stage, cell): fold 0 is held out, fold 1 is trained on.
-    job
-        What was asked for; its splits are those of the plan.
-    n_train
-        (stages, cells) samples trained on.
-    """
-
-    both: Predictions
-    job: Job
-    n_train: NDArray[np.intp]
+    both: Predictions  # with a repeat for each (stage, cell): fold 0 is held out, fold 1 is trained on
+    job: Job  # its splits are those of the plan
+    n_train: NDArray[np.intp]  # (stages, cells)
 
     @property
     def splits(self) -> Splits:
@@ -389,7 +364,7 @@ def collect_trained(
     Each fit is one repeat of the splits: its fold 0 is the test part, its fold 1 the training part. So workers, limits, seeds
     and failed cells are those of `collect`.
     """
-    job = replace(make_job(_as_named(configs), X, y, options), blocks={})
+    job = replace(make_job(configs, X, y, options), blocks={})
     cells, parts = job.splits.cells, stages(job)
     splits = _two_parts(job.splits, [(cell, rows[cell]) for rows in parts for cell in cells])
     both = run_job(replace(job, splits=splits, seeds=tuple(cells) * len(parts)))

@@ -13,8 +13,7 @@ from ..data.predictions import Predictions, State
 from ..data.splitting import Splits
 from ..exceptions import StoreMismatchError
 from ..io.store import Cell
-from .schedule import CellKey
-from .worker import FitOutcome
+from .worker import CellKey, FitOutcome
 
 
 class CellResult(NamedTuple):
@@ -87,10 +86,8 @@ class BlockBuffer:
         self.state[at, repeat, fold] = [State.FAILED if cell.values is None else State.DONE for cell in cells]
         if done:
             self.data[repeat][np.ix_(at[done], rows)] = np.stack([np.asarray(cells[i].values) for i in done])
-        if self.messages or len(done) < len(cells):
-            self._set_messages(configs, repeat, fold, cells)
-
-    def _set_messages(self, configs: Sequence[int], repeat: int, fold: int, cells: Sequence[CellResult]) -> None:
+        if not self.messages and len(done) == len(cells):
+            return
         for config, cell in zip(configs, cells, strict=True):
             key = (self.start.configs[config], repeat, fold)
             if cell.values is None:
@@ -98,32 +95,21 @@ class BlockBuffer:
             else:
                 self.messages.pop(key, None)
 
-    def drop(self, config: int, repeat: int, fold: int) -> None:
-        """Mark a cell as dropped and empty it."""
-        self._empty(config, repeat, fold, State.DROPPED)
-
-    def open_again(self, config: int, repeat: int, fold: int) -> None:
-        """Make a cell pending and empty it."""
-        self._empty(config, repeat, fold, State.PENDING)
-
-    def _empty(self, config: int, repeat: int, fold: int, state: State) -> None:
+    def empty(self, config: int, repeat: int, fold: int, state: State) -> None:
+        """Empty a cell, which is dropped or pending now."""
         self.data[repeat, config, self.rows(repeat, fold)] = -1 if self.data.dtype.kind == "i" else np.nan
         self.state[config, repeat, fold] = state
         self.messages.pop((self.start.configs[config], repeat, fold), None)
 
     def snapshot(self) -> Predictions:
         """What is known now, as a copy."""
-        known: dict[str, Any] = {"data": self.data.copy(), "state": self.state.copy(), "labels": self.labels}
-        return replace(self.start, **known, **self._splits, messages=self.messages, blocks={})
+        known: dict[str, Any] = {"data": self.data.copy(), "state": self.state.copy(), "seconds": self.start.seconds}
+        return replace(self.predictions(), **known, blocks={})
 
     def predictions(self) -> Predictions:
         """What is known at the end; the artifact takes over the arrays."""
         known: dict[str, Any] = {"data": self.data, "state": self.state, "seconds": self.seconds, "labels": self.labels}
-        return replace(self.start, **known, **self._splits, messages=self.messages)
-
-    @property
-    def _splits(self) -> dict[str, Any]:
-        return {"folds": self.folds, "plan": self.plan}
+        return replace(self.start, **known, folds=self.folds, plan=self.plan, messages=self.messages)
 
 
 class ResultBuffer:
@@ -188,7 +174,7 @@ class ResultBuffer:
                 state = part.state[self.position[name]]
                 for r, k in zip(*np.nonzero(np.isin(state, (State.DONE, State.FAILED))), strict=True):
                     keys.add((block, name, int(r), int(k)))
-                    part.open_again(self.position[name], int(r), int(k))
+                    part.empty(self.position[name], int(r), int(k), State.PENDING)
         self._write([(*key, State.PENDING) for key in sorted(keys)])
         return keys
 
@@ -197,7 +183,7 @@ class ResultBuffer:
         new = []
         for block, name, repeat, fold in sorted(keys):
             config = self.position[name]
-            self.blocks[block].drop(config, repeat, fold)
+            self.blocks[block].empty(config, repeat, fold, State.DROPPED)
             start = self.blocks[block].start
             if repeat >= start.n_repeats or start.state[config, repeat, fold] != State.DROPPED:
                 new.append((block, name, repeat, fold, State.DROPPED))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import formatting
-from ..exceptions import InputError
+from ..exceptions import InputError, invalid
 from .estimators import Variants, check_estimator
 
 
@@ -161,8 +161,7 @@ def _parts(param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None) -
     if isinstance(param_grid, Mapping):
         return [dict(param_grid)]
     if isinstance(param_grid, str) or not all(isinstance(part, Mapping) for part in param_grid):
-        needed = "must be a dict of values by parameter, or a list of such dicts"
-        raise InputError(argument="param_grid", needed=needed)
+        raise invalid("param_grid", "must be a dict of values by parameter, or a list of such dicts")
     if not param_grid:
         needed = "is an empty list, so the grid holds no configuration"
         raise InputError(argument="param_grid", needed=needed, remedy="Leave it out for one.")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..exceptions import InputError
+from ..exceptions import InputError, invalid
 
 Rows = NDArray[np.intp]
 
@@ -66,13 +66,10 @@ def as_features(X: Any, n: int) -> Any:
         try:
             X = np.asarray(X)
         except ValueError:
-            raise InputError(
-                argument="X", needed="must be a table with rows of equal length", given="these rows differ in length"
-            ) from None
+            raise invalid("X", "must be a table with rows of equal length", "these rows differ in length") from None
     if X.shape == () or X.shape[0] != n:
         rows = X.shape[0] if X.shape else "no"
-        given = f"`X` has {rows} rows, `y` has {n} labels"
-        raise InputError(argument="X", needed="and `y` must have the same length", given=given)
+        raise invalid("X", "and `y` must have the same length", f"`X` has {rows} rows, `y` has {n} labels")
     return X
 
 

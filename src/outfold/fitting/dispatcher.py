@@ -1,15 +1,16 @@
-"""The dispatcher: hands batches to workers, takes in what comes back, and goes on after a worker has crashed."""
+"""The dispatcher: cuts the work into batches, hands them to workers, takes in what comes back, and goes on after a crash."""
 
 from __future__ import annotations
 
 import tempfile
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import groupby
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,10 +25,8 @@ from .buffer import ResultBuffer
 from .executor import Executor
 from .job import Job
 from .limits import hung
-from .pool import PoolBroken
 from .progress import Progress, quick_score
-from .schedule import CellKey, Holdout, Schedule, one_repeat, paired_holdouts, single_holdouts, trained_holdouts
-from .worker import CRASHED, Batch, FitOutcome, WorkerSettings, expired_message
+from .worker import CRASHED, Batch, CellKey, FitOutcome, Holdout, PoolBroken, Workers, WorkerSettings, expired_message
 
 # No batch has more configurations than this, so that cells reach the store and the progress line.
 _LARGEST_BATCH = 200
@@ -35,6 +34,131 @@ _LARGEST_BATCH = 200
 _PATIENCE = 3.0
 # Warnings about code, not about the fit.
 _SILENT = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
+
+
+# -- what to fit ----------------------------------------------------------------------------------------
+
+
+def single_holdouts(splits: Splits, block: str = "oof", twin: str | None = None) -> list[Holdout]:
+    """One fit for each fold."""
+    return [Holdout(block, r, (k,), ((r, k),), twin) for r, k in splits.cells]
+
+
+def trained_holdouts(splits: Splits) -> list[Holdout]:
+    """One fit for each repeat: fold 0 is what it held out, fold 1 what it was trained on."""
+    return [Holdout("oof", r, (0,), ((r, 0), (r, 1))) for r in range(splits.n_repeats)]
+
+
+def paired_holdouts(splits: Splits) -> list[Holdout]:
+    """One fit for every two folds i < k: it serves outer i, inner k and outer k, inner i."""
+    n = splits.n_folds
+    return [
+        Holdout("inner", r, (i, k), ((r * n + i, k), (r * n + k, i)))
+        for r in range(splits.n_repeats)
+        for i in range(n)
+        for k in range(i + 1, n)
+    ]
+
+
+def one_repeat(splits: Splits, repeat: int) -> Splits:
+    """The splits of one repeat only: all that a fit in it has to know."""
+    train = splits.train and {(0, k): rows for (r, k), rows in splits.train.items() if r == repeat}
+    plan = replace(splits.plan, repeats=1, cv=None)
+    return Splits(plan, np.ascontiguousarray(splits.folds[:, repeat : repeat + 1]), train)
+
+
+class Portion(NamedTuple):
+    """A hold-out and the positions of the configurations to fit on it in one batch."""
+
+    holdout: Holdout
+    configs: tuple[int, ...]
+
+
+@dataclass
+class Schedule:
+    """Portions of what is missing, cut while the work goes on by how long fits turn out to take.
+
+    The executor says in which order configurations come and where a cut costs little.
+    """
+
+    holdouts: Sequence[Holdout]
+    executor: Executor
+    settled: set[CellKey]  # the cells that need no fit
+    task_seconds: float  # of a batch: long against its overhead, short against what a crash may lose
+    largest: int  # the most configurations of a portion
+    slowest_first: bool = False  # for workers that wait for each other
+    _seconds: dict[str, float] = field(default_factory=dict)
+    _default: float | None = None
+    _returned: deque[tuple[Holdout, list[int]]] = field(default_factory=deque)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the configurations."""
+        return [template.name for template in self.executor.templates]
+
+    def missing(self, holdout: Holdout) -> list[int]:
+        """Positions of the configurations that lack a cell of this hold-out."""
+        slots, settled = holdout.slots, self.settled
+        return [j for j, name in enumerate(self.names) if any((b, name, r, k) not in settled for b, r, k in slots)]
+
+    def learn(self, name: str, seconds: float) -> None:
+        """Record the seconds of a fit of this configuration."""
+        self._seconds[name] = seconds
+        self._default = seconds if self._default is None else 0.9 * self._default + 0.1 * seconds
+
+    def portions(self) -> Iterator[Portion]:
+        """Portions in the order of the hold-outs; lazily, so that later ones use what was learnt."""
+        self._returned.clear()
+        for holdout in self.holdouts:
+            waiting = self._ordered(self.missing(holdout))
+            while waiting:
+                size = self._size(waiting)
+                yield Portion(holdout, tuple(waiting[:size]))
+                waiting = waiting[size:]
+                yield from self._returned_portions()
+
+    def give_back(self, holdout: Holdout, names: Sequence[str]) -> None:
+        """A batch took too long, and these are left of it: they come next, while a worker has the rows for them."""
+        known = self.names
+        self._returned.append((holdout, [known.index(name) for name in names]))
+
+    @property
+    def has_returned(self) -> bool:
+        """Whether something was given back after the last portion."""
+        return bool(self._returned)
+
+    def _returned_portions(self) -> Iterator[Portion]:
+        while self._returned:
+            holdout, waiting = self._returned.popleft()
+            size = self._size(waiting)
+            if size < len(waiting):
+                self._returned.appendleft((holdout, waiting[size:]))
+            yield Portion(holdout, tuple(waiting[:size]))
+
+    def _ordered(self, waiting: list[int]) -> list[int]:
+        there = set(waiting)
+        waiting = [j for j in self.executor.order if j in there]
+        if not self.slowest_first or self._default is None:
+            return waiting
+        branches = [list(branch) for _, branch in groupby(waiting, key=self.executor.branch)]
+        branches.sort(key=lambda branch: -max(self._expected(j) for j in branch))
+        return [j for branch in branches for j in branch]
+
+    def _expected(self, j: int) -> float:
+        return self._seconds.get(self.executor.templates[j].name, self._default or 0.0)
+
+    def _size(self, waiting: Sequence[int]) -> int:
+        # Nothing is known at first: single fits, which teach fastest and lose least.
+        total, enough = 0.0, 0.0 if self._default is None else self.task_seconds
+        for size, j in enumerate(waiting, start=1):
+            total += self._expected(j)
+            worth = self.executor.cut_after(j, waiting[size]) if size < len(waiting) else 0.0
+            if worth is not None and (total >= max(enough, worth) or size >= self.largest):
+                return size
+        return len(waiting)
+
+
+# -- the dispatcher -------------------------------------------------------------------------------------
 
 # Who fits, and what; what goes to a worker.
 Task = tuple[Executor, Batch]
@@ -53,7 +177,7 @@ class _InFlight:
     def watch(self, tasks: Iterator[Task]) -> Iterator[Task]:
         """The tasks as they are handed out."""
         for task in tasks:
-            self._tasks[task[1].holdout, task[1].recipes[0].name] = task
+            self._tasks[task[1].holdout, task[1].templates[0].name] = task
             yield task
 
     def landed(self, outcomes: Sequence[FitOutcome]) -> Batch:
@@ -63,23 +187,13 @@ class _InFlight:
     def singles(self, settled: set[CellKey]) -> Iterator[Batch]:
         """What has not come back, as batches of one configuration."""
         for _, batch in list(self._tasks.values()):
-            for recipe in batch.recipes:
-                if any((block, recipe.name, r, k) not in settled for block, r, k in batch.holdout.slots):
-                    yield replace(batch, recipes=[recipe])
+            for template in batch.templates:
+                if any((block, template.name, r, k) not in settled for block, r, k in batch.holdout.slots):
+                    yield replace(batch, templates=[template])
 
 
 class Dispatcher:
-    """The work on one job; a context manager, which has the workers.
-
-    Attributes
-    ----------
-    job, buffer
-        What to fit, and where results go.
-    settled
-        The cells that need no fit any more.
-    progress
-        The line that a person sees.
-    """
+    """The work on one job; a context manager, which has the workers."""
 
     def __init__(self, job: Job, buffer: ResultBuffer) -> None:
         self.job, self.buffer, options = job, buffer, job.options
@@ -111,7 +225,7 @@ class Dispatcher:
             stack.enter_context(pool.surroundings(options.threads))
             if not pool.own_process:
                 stack.callback(lambda: self.executor.release())
-            self._workers = stack.enter_context(pool.open())
+            self._workers = stack.enter_context(closing(Workers(pool)))
             self._settings = self._make_settings()
             self._stack = stack.pop_all()
         return self
@@ -169,9 +283,9 @@ class Dispatcher:
 
     def _fit_plainly(self, block: str, splits: Splits, names: set[str], first_repeat: int = 0) -> None:
         """Fit each of these configurations by itself on a further block."""
-        recipes = [recipe for recipe in self.job.recipes if recipe.name in names]
+        templates = [template for template in self.job.templates if template.name in names]
         self.progress.total += self.count_open(block, splits.cells, names)
-        schedule = self._make_schedule(self.executor.plain(recipes))
+        schedule = self._make_schedule(self.executor.plain(templates))
         self._fit(single_holdouts(splits, block), splits, schedule, first_repeat)
 
     def _make_schedule(self, executor: Executor, slowest_first: bool = False) -> Schedule:
@@ -199,8 +313,8 @@ class Dispatcher:
             yield self._task(schedule.executor, holdout, part, seed, positions)
 
     def _task(self, executor: Executor, holdout: Holdout, splits: Splits, seed: int, positions: Sequence[int]) -> Task:
-        recipes, further = executor.recipes, executor.helpers(positions)
-        mine, helpers = [recipes[j] for j in positions], [recipes[j] for j in further]
+        templates, further = executor.templates, executor.helpers(positions)
+        mine, helpers = [templates[j] for j in positions], [templates[j] for j in further]
         return executor, Batch(self._settings, executor.token, holdout, splits, seed, mine, helpers)
 
     def _make_settings(self) -> WorkerSettings:
@@ -229,7 +343,7 @@ class Dispatcher:
         with closing(self._workers.run(tasks)) as results:
             for outcomes in results:
                 batch = flight.landed(outcomes)
-                rest = [recipe.name for recipe in batch.recipes[len(outcomes) :]]
+                rest = [template.name for template in batch.templates[len(outcomes) :]]
                 if rest:
                     schedule.give_back(batch.holdout, rest)
                 n_left += len(outcomes) - self._take(outcomes, schedule, batch.token)
@@ -287,25 +401,21 @@ class Dispatcher:
 
     def _run_single(self, batch: Batch, schedule: Schedule) -> None:
         """Fit one configuration with nothing beside it: if the process ends again, this fit is the reason."""
-        start, executor, (recipe,) = perf_counter(), schedule.executor, batch.recipes
-        position = [other.name for other in executor.recipes].index(recipe.name)
-        task = self._task(executor, batch.holdout, batch.splits, batch.seed, [position])
-        if self._survives(task, schedule):
-            return
-        if not executor.shares(position):
-            crashed = FitOutcome(batch.holdout, recipe.name, None, CRASHED, perf_counter() - start, ())
-            self._take([crashed], schedule, executor.token)
-            return
-        isolated = executor.isolating(position)
-        start, task = perf_counter(), self._task(isolated, batch.holdout, batch.splits, batch.seed, [position])
-        if self._survives(task, schedule):
+        start, executor, (template,) = perf_counter(), schedule.executor, batch.templates
+        position = [other.name for other in executor.templates].index(template.name)
+        attempt, where = executor, (batch.holdout, batch.splits, batch.seed, [position])
+        survived = self._survives(self._task(executor, *where), schedule)
+        if not survived and executor.shares(position):
+            start, attempt = perf_counter(), executor.isolating(position)
+            survived = self._survives(self._task(attempt, *where), schedule)
+        if not survived:
+            crashed = FitOutcome(batch.holdout, template.name, None, CRASHED, perf_counter() - start, ())
+            self._take([crashed], schedule, attempt.token)
+        elif attempt is not executor:
             r, k = batch.holdout.cells[0]
-            state = self.buffer.blocks[batch.holdout.block].state[self.buffer.position[recipe.name], r, k]
+            state = self.buffer.blocks[batch.holdout.block].state[self.buffer.position[template.name], r, k]
             if state == State.DONE:  # what it shares with others is to blame
-                schedule.executor = isolated
-        else:
-            crashed = FitOutcome(batch.holdout, recipe.name, None, CRASHED, perf_counter() - start, ())
-            self._take([crashed], schedule, isolated.token)
+                schedule.executor = attempt
 
     def _survives(self, task: Task, schedule: Schedule) -> bool:
         """Run one task, and say whether the worker lived, or was ended because a fit hung."""
@@ -322,7 +432,7 @@ class Dispatcher:
         for (block, repeat, left_out, cells, twin), name, shared in keys:
             executor = schedule.executor
             if shared:  # it has yet to be seen whose fault that is
-                schedule.executor = executor.isolating([r.name for r in executor.recipes].index(name))
+                schedule.executor = executor.isolating([r.name for r in executor.templates].index(name))
                 continue
             holdout = Holdout(block, repeat, tuple(left_out), tuple((r, k) for r, k in cells), twin)
             timeout = self.job.options.timeout

@@ -20,42 +20,26 @@ from ..metrics._scoring import running
 from ..stats.compiling import limit_threads
 from .dispatcher import Dispatcher
 from .job import Job
-from .schedule import Holdout
+from .worker import Holdout
 
 
 class EarlyStopping:
-    """The order of the work if configurations may be dropped or repeats added.
-
-    Attributes
-    ----------
-    log
-        One record for each configuration that was dropped, and why.
-    dropped
-        The names of the configurations that were dropped.
-    n_done
-        The number of finished repeats.
-    stopped
-        Whether the work came to its end.
-    at_limit
-        Whether the repeats were not enough when no more were allowed.
-    """
+    """The order of the work if configurations may be dropped or repeats added."""
 
     def __init__(self, job: Job, dispatcher: Dispatcher) -> None:
         self.job, self.dispatcher, self.buffer = job, dispatcher, dispatcher.buffer
         self.rule, self.stop = job.options.drop, job.options.stop
-        self.log: list[dict[str, Any]] = []
-        self.dropped: list[str] = []
-        self.n_done = 0
-        self.stopped, self.at_limit = False, False
+        self.log: list[dict[str, Any]] = []  # one record for each configuration that was dropped, and why
+        self.dropped: list[str] = []  # their names
+        self.n_done = 0  # finished repeats
+        self.stopped = False  # the work came to its end
+        self.at_limit = False  # the repeats were not enough when no more were allowed
         self.splits, self.holdouts = job.splits, list[Holdout]()
         self._most = self.splits.n_repeats if job.repeats is None else job.repeats.most
         self._end = self._most
 
     def run(self) -> None:
-        """Fit, ask the rules, drop, repeat by repeat; all at once if there is no rule."""
-        if self.rule is None and self.stop is None:
-            self.dispatcher.fit(self.dispatcher.holdouts, self.splits)
-            return
+        """Fit, ask the rules, drop, repeat by repeat."""
         self._forecast(self.job.header)
         for repeat in range(self._most):
             self._begin(repeat)

@@ -26,12 +26,6 @@ PLAIN = frozenset({int, float, bool, str, bytes, type(None), complex})
 # Copying them gives the same object again, so that two clones of an estimator have one in common.
 _COPIED_AS_SELF = (FunctionType, BuiltinFunctionType, type, np.ufunc)
 
-# Parameters of which pickling gives what `clone` does.
-_COPIED_ALIKE = (
-    *(int, float, bool, str, bytes, type(None), complex, np.generic, np.ndarray, np.random.RandomState),
-    *(*_COPIED_AS_SELF, list, tuple, dict),
-)
-
 # Where estimators made of others keep them; each item is (name, estimator, ...).
 _PARTS = ("steps", "transformer_list", "transformers", "estimators")
 
@@ -295,34 +289,18 @@ def seed_of(rng: int, *key: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Recipe:
+class EstimatorTemplate:
     """Makes fresh, seeded copies of a configuration's estimator.
 
-    Reading a pickled clone that was never fitted is about ten times faster than cloning. The parts whose random_state is None
-    are pickled beside the estimator, so that they can be seeded without a search.
-
-    Attributes
-    ----------
-    name
-        The configuration.
-    text
-        The estimator with all its parameters.
-    unseeded
-        Parameters that get a seed for every fit, where `frozen` is None.
-    frozen
-        Pickled (estimator, parts to seed); None where the estimator cannot be pickled or seeded this way.
-    estimator
-        The clone itself, where `frozen` is None.
-    trusted
-        All parts are scikit-learn's own, which do not write into a frame they are given.
+    Reading a pickled clone that was never fitted is about ten times faster than cloning.
     """
 
-    name: str
-    text: str
-    unseeded: tuple[str, ...] = ()
-    frozen: bytes | None = None
-    estimator: Any = None
-    trusted: bool = False
+    name: str  # of the configuration
+    text: str  # the estimator with all its parameters
+    unseeded: tuple[str, ...] = ()  # parameters that get a seed for every fit, where `frozen` is None
+    frozen: bytes | None = None  # pickled (estimator, parts to seed), where that is possible
+    estimator: Any = None  # the clone itself, where `frozen` is None
+    trusted: bool = False  # all parts are scikit-learn's own, which do not write into a frame they are given
 
     def make(self, seed: int) -> Any:
         """A fresh estimator, seeded where the user left the seed open."""
@@ -337,23 +315,16 @@ class Recipe:
         return made
 
 
-def make_recipes(configs: dict[str, Any], dumps: Callable[[Any], bytes]) -> list[Recipe]:
-    """Recipes of all configurations; `dumps` pickles for where the fits will happen."""
+def make_templates(configs: dict[str, Any], dumps: Callable[[Any], bytes]) -> list[EstimatorTemplate]:
+    """Templates of all configurations; `dumps` pickles for where the fits will happen."""
     return [_copied(name, made, dumps) or _cloned(name, made, dumps) for name, made in configs.items()]
 
 
-def _copied(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe | None:
-    """The recipe of an estimator whose copy equals a clone and takes a tenth of the time; None for any other."""
+def _copied(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> EstimatorTemplate | None:
+    """The template of an estimator whose copy equals a clone and takes a tenth of the time; None for any other."""
     parts = list(parts_of(estimator))
-    # A part that is in two places would be one object in the copy and two in a clone.
-    if len({id(part) for part in parts}) < len(parts) or not all(is_untouched(part) for part in parts):
-        return None
     values = [value for part in parts for value in further_values(part)]
-    if not all(_copies_well(value) for value in values):
-        return None
-    # The same holds for a generator of random numbers: it would continue where another part left it.
-    chance = [id(value) for value in values if isinstance(value, (np.random.RandomState, np.random.Generator))]
-    if len(set(chance)) < len(chance):
+    if not _copies_as_clone(parts, values):
         return None
     unseeded = [part for part in parts if getattr(part, _SEED_NAME, False) is None]
     try:
@@ -362,7 +333,17 @@ def _copied(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe 
             pickle.loads(frozen)
     except Exception:  # a parameter that cannot be pickled; cloning still works
         return None
-    return Recipe(name, estimator_text(estimator), frozen=frozen, trusted=_are_trusted([estimator, *values]))
+    return EstimatorTemplate(name, estimator_text(estimator), frozen=frozen, trusted=_are_trusted([estimator, *values]))
+
+
+def _copies_as_clone(parts: Sequence[Any], values: Sequence[Any]) -> bool:
+    """Whether a copy of an estimator made of these parts, with these further values, equals a clone."""
+    # A part that is in two places would be one object in the copy and two in a clone.
+    if len({id(part) for part in parts}) < len(parts) or not all(is_untouched(part) for part in parts):
+        return False
+    # The same holds for a generator of random numbers: it would continue where another part left it.
+    chance = [id(value) for value in values if isinstance(value, (np.random.RandomState, np.random.Generator))]
+    return len(set(chance)) == len(chance) and all(_copies_well(value) for value in values)
 
 
 def _copies_well(value: Any, inside: bool = False) -> bool:
@@ -383,7 +364,7 @@ def _copies_well(value: Any, inside: bool = False) -> bool:
     return hasattr(value, "get_params")
 
 
-def _cloned(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe:
+def _cloned(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> EstimatorTemplate:
     from sklearn.base import clone
 
     made = clone(estimator)
@@ -392,7 +373,7 @@ def _cloned(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> Recipe:
     parts = [params[p.removesuffix(f"__{_SEED_NAME}")] if p != _SEED_NAME else made for p in unseeded]
     frozen = _freeze(made, parts, unseeded, dumps)
     trusted = _are_trusted([made, *params.values()])
-    return Recipe(name, estimator_text(made), unseeded, frozen, made if frozen is None else None, trusted)
+    return EstimatorTemplate(name, estimator_text(made), unseeded, frozen, made if frozen is None else None, trusted)
 
 
 def _are_trusted(values: Iterable[Any]) -> bool:
@@ -423,11 +404,6 @@ class Variants:
 
     A clone is pickled once, together with the parts whose parameters vary, and read back for each copy. Where that might not
     give what ``clone`` and ``set_params`` give, those are used.
-
-    Parameters
-    ----------
-    estimator : estimator
-        What is copied; it is never changed.
     """
 
     def __init__(self, estimator: Any) -> None:
@@ -454,12 +430,10 @@ class Variants:
         from sklearn.base import BaseEstimator, clone
 
         made = clone(self.estimator)
-        known = made.get_params(deep=True)
-        parts = [made, *(value for value in known.values() if is_estimator(value))]
-        others = [value for value in known.values() if not is_estimator(value)]
-        if not (all(map(_is_plain_part, parts)) and all(isinstance(value, _COPIED_ALIKE) for value in others)):
+        parts = list(parts_of(made))
+        if not _copies_as_clone(parts, [value for part in parts for value in further_values(part)]):
             return None
-        owners = []
+        known, owners = made.get_params(deep=True), []
         for name in names:
             inside, _, own = name.rpartition("__")
             owner = known.get(inside) if inside else made
@@ -472,19 +446,6 @@ class Variants:
             return pickle.dumps((made, owners), protocol=pickle.HIGHEST_PROTOCOL)
         except Exception:  # a function made on the spot, say; cloning still works
             return None
-
-
-def _is_plain_part(part: Any) -> bool:
-    """Whether it is scikit-learn's, is cloned in the usual way, and has no callbacks."""
-    from sklearn.base import BaseEstimator
-
-    kind: Any = type(part)
-    return (
-        package_of(kind) == "sklearn"
-        and issubclass(kind, BaseEstimator)
-        and kind.__sklearn_clone__ is BaseEstimator.__sklearn_clone__
-        and not getattr(part, "_skl_callbacks", None)
-    )
 
 
 def _with_params(estimator: Any, chosen: Mapping[str, Any], key: str) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 from .. import formatting
 from ..data.notes import Note
 from .data import FitRows, borrow
-from .estimators import Recipe
+from .estimators import EstimatorTemplate
 from .limits import Expired, record_warnings
 from .predict import Reader, RowPredictions
 from .worker import Batch, FitOutcome, describe, expired_message, sendable, text_of
@@ -29,17 +29,10 @@ class Executor(ABC):
 
     The dispatcher, the schedule, crash recovery and early stopping know an executor by these methods only. An executor does
     not change: a method that alters how it works gives another one, with another token.
-
-    Attributes
-    ----------
-    recipes
-        The configurations, in the order of the collection. A position is a place in this list.
-    token
-        What workers keep is for executors with this token.
     """
 
-    recipes: Sequence[Recipe]
-    token: str
+    templates: Sequence[EstimatorTemplate]  # in the order of the collection; a position is a place in it
+    token: str  # what workers keep is for executors with this token
 
     @abstractmethod
     def fit(self, batch: Batch) -> list[FitOutcome]:
@@ -47,14 +40,14 @@ class Executor(ABC):
 
     def release(self) -> None:
         """Let go of the rows that this thread keeps for the next batch."""
-        _rows.key = _rows.rows = None
+        _kept.key = _kept.rows = None
 
     # -- what goes into a batch -------------------------------------------------------------------------
 
     @property
     def order(self) -> Sequence[int]:
         """All positions, in the order in which they are best fitted."""
-        return range(len(self.recipes))
+        return range(len(self.templates))
 
     def branch(self, position: int) -> Hashable:
         """Neighbours in the order with equal branches are better handed out together."""
@@ -70,8 +63,8 @@ class Executor(ABC):
 
     # -- what came back ---------------------------------------------------------------------------------
 
-    def own_seconds(self, outcome: FitOutcome) -> float | None:
-        """Seconds of the configuration's own part of a fit; None if nothing had to be fitted for it."""
+    def own_seconds(self, outcome: FitOutcome) -> float:
+        """Seconds of the configuration's own part of a fit."""
         return outcome.seconds
 
     @abstractmethod
@@ -100,9 +93,9 @@ class Executor(ABC):
         """The executor that fits this configuration, and those it shares work with, by themselves."""
         return self
 
-    def plain(self, recipes: Sequence[Recipe]) -> Executor:
+    def plain(self, templates: Sequence[EstimatorTemplate]) -> Executor:
         """An executor that fits each of these configurations by itself."""
-        return PlainExecutor(recipes)
+        return PlainExecutor(templates)
 
     # -- what to tell -----------------------------------------------------------------------------------
 
@@ -125,7 +118,7 @@ class Executor(ABC):
 
     def explain(self, n_holdouts: int) -> str:
         """What is going to be fitted, for a person."""
-        n = len(self.recipes)
+        n = len(self.templates)
         fits = f"{formatting.count(n * n_holdouts, 'fit')} of {formatting.count(n, 'configuration')}"
         return f"{fits} on {formatting.count(n_holdouts, 'hold-out')}; nothing is shared"
 
@@ -133,43 +126,40 @@ class Executor(ABC):
 class PlainExecutor(Executor):
     """Each configuration is cloned, fitted and asked for predictions.
 
-    Parameters
-    ----------
-    recipes : sequence of Recipe
-        The configurations.
-    skip_passed_checks : bool
-        Leave out scikit-learn's validation of parameters for a configuration that has passed it in this thread.
+    With `skip_passed_checks`, scikit-learn does not validate parameters again that have passed in this thread.
     """
 
-    def __init__(self, recipes: Sequence[Recipe], skip_passed_checks: bool = False, token: str | None = None) -> None:
-        self.recipes, self.skip_passed_checks = recipes, skip_passed_checks
-        self.token = new_token() if token is None else token
+    def __init__(
+        self, templates: Sequence[EstimatorTemplate], skip_passed_checks: bool = False, token: str = ""
+    ) -> None:
+        self.templates, self.skip_passed_checks = templates, skip_passed_checks
+        self.token = token or new_token()
         self._before: Mapping[str, Any] = {}
         self._notes: tuple[Note, ...] = ()
         self._n_fits = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """A worker gets the recipes that it needs with each batch."""
-        return {"recipes": (), "skip_passed_checks": self.skip_passed_checks, "token": self.token}
+        """A worker gets the templates that it needs with each batch."""
+        return {"templates": (), "skip_passed_checks": self.skip_passed_checks, "token": self.token}
 
     def fit(self, batch: Batch) -> list[FitOutcome]:
         """Fit the configurations one after the other."""
         outcomes: list[FitOutcome] = []
         start = perf_counter()
-        for recipe in batch.recipes:
-            outcomes.append(self.fit_one(batch, recipe))
+        for template in batch.templates:
+            outcomes.append(self.fit_one(batch, template))
             if batch.ends_after(outcomes[-1:], perf_counter() - start):
                 break
         return outcomes
 
-    def fit_one(self, batch: Batch, recipe: Recipe) -> FitOutcome:
+    def fit_one(self, batch: Batch, template: EstimatorTemplate) -> FitOutcome:
         """Fit a configuration and predict what is left out; whatever it raises becomes a message."""
         start, settings = perf_counter(), batch.settings
         predicted, message, caught = None, "", None
         batch.start_random()
         with record_warnings() as names:
             try:
-                predicted = self._predict(batch, recipe)
+                predicted = self._predict(batch, template)
             except Expired:
                 message = expired_message(settings.timeout)
             except KeyboardInterrupt:
@@ -179,27 +169,27 @@ class PlainExecutor(Executor):
                 caught = sendable(error, settings.own_process) if settings.raises else None
         seconds = perf_counter() - start
         if predicted is None:
-            return FitOutcome(batch.holdout, recipe.name, None, message, seconds, tuple(names), None, caught)
-        return outcome_of(batch, recipe, predicted, seconds, tuple(names))
+            return FitOutcome(batch.holdout, template.name, None, message, seconds, tuple(names), None, caught)
+        return outcome_of(batch, template, predicted, seconds, tuple(names))
 
-    def _predict(self, batch: Batch, recipe: Recipe) -> tuple[RowPredictions, ...]:
+    def _predict(self, batch: Batch, template: EstimatorTemplate) -> tuple[RowPredictions, ...]:
         # A new worker imports the estimator's library when it makes the first one: before the clock starts.
-        model = recipe.make(batch.seed)
-        reader, trusted = batch.settings.reader, recipe.trusted
-        passed = self.skip_passed_checks and has_passed(batch, recipe.name)
+        model = template.make(batch.seed)
+        reader, trusted = batch.settings.reader, template.trusted
+        passed = self.skip_passed_checks and has_passed(batch, template.name)
         try:
-            with batch.guard(recipe.name), skipping_checks(passed):
+            with batch.guard(template.name), skipping_checks(passed):
                 predicted = fit_predict(shared_rows(batch), reader, model, trusted)
             if self.skip_passed_checks and not passed:
-                mark_passed(batch, recipe.name)
+                mark_passed(batch, template.name)
             return predicted
         except Exception as error:
             if not passed and not (isinstance(error, ValueError) and "read-only" in text_of(error)):
                 raise
         # An estimator that writes into its input gets rows of its own; the others go on sharing theirs.
         batch.start_random()
-        with batch.guard(recipe.name):
-            return fit_predict(_rows_of(batch, private=True), reader, recipe.make(batch.seed), trusted)
+        with batch.guard(template.name):
+            return fit_predict(_rows_of(batch, private=True), reader, template.make(batch.seed), trusted)
 
     def count(self, outcome: FitOutcome, void: bool = False) -> None:
         """Each fit that was asked for was done."""
@@ -207,7 +197,7 @@ class PlainExecutor(Executor):
 
     def continuing(self, facts: Mapping[str, Any], notes: Sequence[Note]) -> Executor:
         """Notes of earlier calls about their fits stay."""
-        again = PlainExecutor(self.recipes, self.skip_passed_checks)
+        again = PlainExecutor(self.templates, self.skip_passed_checks)
         again._before, again._notes = facts, tuple(note for note in notes if note.code in ("OF106", "OF107"))
         return again
 
@@ -234,7 +224,7 @@ def fit_predict(rows: FitRows, reader: Reader, model: Any, trusted: bool) -> tup
 
 def outcome_of(
     batch: Batch,
-    recipe: Recipe,
+    template: EstimatorTemplate,
     predicted: tuple[RowPredictions, ...],
     seconds: float,
     warnings: tuple[str, ...],
@@ -244,33 +234,34 @@ def outcome_of(
     values = tuple(part.values for part in predicted)
     labels = tuple(part.labels for part in predicted)
     known = labels if any(own is not None for own in labels) else None
-    return FitOutcome(batch.holdout, recipe.name, values, "", seconds, warnings, known, None, shared)
+    return FitOutcome(batch.holdout, template.name, values, "", seconds, warnings, known, None, shared)
 
 
 # -- checks that were passed before ---------------------------------------------------------------------
 
 
-class _PassedChecks(threading.local):
-    """What has passed scikit-learn's checks in this thread, under this token."""
+class _Kept(threading.local):
+    """What this thread keeps: what has passed scikit-learn's checks under a token, and the rows of the last hold-out."""
 
-    token: str | None = None
-    names: frozenset[Any] | set[Any] = frozenset()
+    def __init__(self) -> None:
+        self.token, self.passed = "", set[Hashable]()
+        self.key: Hashable = None
+        self.rows: FitRows | None = None
 
 
-_passed = _PassedChecks()
+_kept = _Kept()
 
 
-def has_passed(batch: Batch, name: Any) -> bool:
+def has_passed(batch: Batch, name: Hashable) -> bool:
     """Whether this was fitted here before, so that its parameters need not be checked again."""
-    return _passed.token == batch.token and name in _passed.names
+    return _kept.token == batch.token and name in _kept.passed
 
 
-def mark_passed(batch: Batch, name: Any) -> None:
+def mark_passed(batch: Batch, name: Hashable) -> None:
     """This was fitted, so its parameters are good."""
-    if _passed.token != batch.token:
-        _passed.token, _passed.names = batch.token, set()
-    assert isinstance(_passed.names, set)
-    _passed.names.add(name)
+    if _kept.token != batch.token:
+        _kept.token, _kept.passed = batch.token, set()
+    _kept.passed.add(name)
 
 
 @contextmanager
@@ -289,24 +280,14 @@ def skipping_checks(passed: bool, finite: bool = False) -> Iterator[None]:
 # -- rows -----------------------------------------------------------------------------------------------
 
 
-class _LastRows(threading.local):
-    """The rows of the last hold-out in this thread; the next batch is mostly for the same one."""
-
-    key: Hashable = None
-    rows: FitRows | None = None
-
-
-_rows = _LastRows()
-
-
 def shared_rows(batch: Batch) -> FitRows:
     """The rows of a hold-out, which fits of several configurations share."""
     key = (batch.token, batch.holdout)
-    if _rows.key != key or _rows.rows is None:
-        _rows.rows = None  # free the old rows before taking the new ones
-        _rows.rows = _rows_of(batch)
-        _rows.key = key
-    return _rows.rows
+    if _kept.key != key or _kept.rows is None:
+        _kept.rows = None  # free the old rows before taking the new ones
+        _kept.rows = _rows_of(batch)
+        _kept.key = key
+    return _kept.rows
 
 
 def _rows_of(batch: Batch, private: bool = False) -> FitRows:

@@ -1,62 +1,256 @@
-"""A job: what one call of `collect` fits, on what, and the artifact that it starts from."""
+"""A job: the checked arguments of one call of `collect`, what it fits, on what, and the artifact that it starts from."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from .._version import __version__
+from ..arguments import check_count
 from ..data.cells import State, inner_folds
 from ..data.duplicates import held_out_with_twin, row_codes
 from ..data.notes import Note
+from ..data.plan import Plan
 from ..data.predictions import AUTO, Predictions
 from ..data.splitting import NOT_HELD_OUT, Splits, fingerprint
 from ..data.target import Target, encode
-from ..exceptions import InputError, NeedError
-from .configs import Configs
-from .data import Samples, as_features, as_labels, digest, has_rows, refuse_masked
-from .estimators import Recipe, make_recipes, one_of_each, plain_text, seed_of
+from ..drop import DropRule, Sequential, as_drop_rule
+from ..exceptions import InputError, NeedError, got, invalid
+from ..metrics import MetricLike
+from ..select import RuleLike
+from ..stability import Stop, as_stop
+from .configs import Configs, as_configs
+from .data import Samples, as_features, as_labels, digest, has_rows, refuse_masked, refuse_missing_groups
+from .estimators import EstimatorTemplate, make_templates, one_of_each, plain_text, seed_of
 from .executor import Executor, PlainExecutor
-from .options import Options
-from .pool import Pool
-from .predict import Reader, choose_response, kind_of
-from .schedule import Holdout
+from .predict import Kind, Reader, choose_response, kind_of
+from .progress import Mode
+from .worker import Holdout, Pool
+
+# -- options --------------------------------------------------------------------------------------------
+
+Share = Literal["exact", "close", False]
+
+# The most repeats where their number is open.
+_MAX_REPEATS = 50
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Options:
+    """How to collect; `collect` documents each option.
+
+    What is given is checked and brought to one form: the plan is a `Plan` with its repeats, the seed a number, a rule an
+    instance. `stop` and `max_repeats` are None unless repeats are added until `stop` holds; `resub` is True or False.
+    """
+
+    plan: Plan = field(default_factory=Plan)
+    groups: Any = None
+    rng: int = 0
+    n_jobs: int | None = None
+    store: str | Path | None = None
+    response: str = "auto"
+    fit_params: Mapping[str, Any] = field(default_factory=dict)
+    progress: Mode = True
+    inner: bool = False
+    fresh: MetricLike | None = None
+    rule: RuleLike = None
+    resub: bool = False
+    drop: DropRule | None = None
+    repeats: Any = None
+    stop: Stop | None = None
+    max_repeats: int | None = None
+    timeout: float | None = None
+    retry_failed: bool = False
+    on_error: Literal["keep", "raise"] = "keep"
+    positive: Any = None
+    samples: Any = None
+    threads: int = 1
+    task: Kind | None = None
+    share: Share = "exact"
+    share_check: bool = True
+    explain: bool | Callable[[str], object] = False
+
+    @classmethod
+    def checked(cls, **given: Any) -> Options:
+        """Options from arguments as `collect` takes them."""
+        raw = cls(**given)
+        _check_values(raw)
+        rule = None if raw.drop is None else as_drop_rule(raw.drop)
+        if rule is not None and raw.inner:
+            raise InputError(
+                argument="drop",
+                needed="cannot be combined with `inner=True`",
+                given="nested cross-validation selects among all configurations in every outer fold, so none may be missing",
+                remedy="Leave one of them out; bbc needs no inner folds.",
+            )
+        plan, stop, most = _repeated(as_plan(raw.plan), raw.repeats, raw.stop, raw.max_repeats)
+        if plan.kind == "three_way" and raw.fresh is None:
+            raise InputError(
+                needed="a three-way plan needs the metric that selects on the validation part",
+                given="give `fresh='accuracy'`, for example",
+                remedy="Without a test part use `Plan.holdout`.",
+            )
+        if stop is not None:
+            _check_open_end(raw, rule)
+        refuse_masked(groups=raw.groups, samples=raw.samples)
+        return replace(
+            raw,
+            plan=plan,
+            groups=_as_groups(raw.groups),
+            rng=_as_seed(raw.rng),
+            fit_params=_as_fit_params(raw.fit_params),
+            resub=plan.kind == "bootstrap" if given.get("resub") is None else bool(raw.resub),
+            drop=rule,
+            stop=stop,
+            max_repeats=most,
+            samples=None if raw.samples is None else np.array(raw.samples),
+            threads=int(raw.threads),
+        )
+
+    @property
+    def raises(self) -> bool:
+        """Whether the first fit that fails ends the collection."""
+        return self.on_error == "raise"
+
+
+def as_plan(plan: Any) -> Plan:
+    """A plan, from whatever `collect` takes as one."""
+    if plan is None or isinstance(plan, Plan):
+        return plan or Plan()
+    if _is_number(plan, Integral):
+        return Plan(folds=int(plan))
+    if not isinstance(plan, (str, bytes, Mapping)) and (hasattr(plan, "split") or isinstance(plan, Iterable)):
+        return Plan.from_cv(plan)
+    needed = "must be a Plan such as `Plan(folds=10)`, a number of folds, or a scikit-learn splitter"
+    raise InputError(argument="plan", needed=needed, given=got(plan))
+
+
+def _repeated(plan: Plan, repeats: Any, stop: Any, most: Any) -> tuple[Plan, Stop | None, int | None]:
+    """The plan with its repeats; if their number is open, also the rule that ends them and the most that may come."""
+    if repeats != AUTO:
+        for name, value in (("stop", stop), ("max_repeats", most)):
+            if value is not None:
+                raise invalid(
+                    name, "needs `repeats='auto'`", f"got `repeats={repeats!r}`", f"Give both, or leave `{name}` out."
+                )
+        if repeats is None:
+            return plan, None, None
+        if not _is_number(repeats, Integral) or repeats < 1:
+            raise invalid("repeats", "must be a whole number from 1, 'auto' or None", got(repeats))
+    if plan.kind not in ("kfold", "holdout"):
+        raise InputError(
+            argument="repeats",
+            needed="needs a plan that can draw another partition",
+            given=f"this one is {plan}",
+            remedy="Use `Plan(folds=10)`, or leave `repeats` out.",
+        )
+    if repeats != AUTO:
+        return replace(plan, repeats=int(repeats)), None, None
+    most = check_count(_MAX_REPEATS if most is None else most, "max_repeats", 1)
+    return replace(plan, repeats=1), as_stop(stop), most
+
+
+def _check_open_end(raw: Options, rule: DropRule | None) -> None:
+    """Refuse what must know the number of repeats beforehand."""
+    if raw.inner or raw.fresh is not None:
+        raise InputError(
+            argument="inner" if raw.inner else "fresh",
+            needed="needs to know the number of repeats",
+            given="give `repeats=10`, for example, not 'auto'",
+        )
+    if isinstance(rule, Sequential) and rule.steps is None:
+        raise InputError(
+            argument="Sequential",
+            needed="needs to know the number of folds beforehand, which `repeats='auto'` leaves open",
+            given="give `Sequential(steps=...)`",
+        )
+
+
+def _check_values(raw: Options) -> None:
+    kinds, shares = get_args(Kind), ("exact", "close")
+    checks = {
+        "store": (
+            raw.store is None or isinstance(raw.store, (str, os.PathLike)),
+            "the name of a file such as 'run.oof', or None",
+        ),
+        "on_error": (raw.on_error in ("keep", "raise"), "'keep' or 'raise'"),
+        "resub": (
+            raw.resub is None or isinstance(raw.resub, (bool, np.bool_)),
+            "True, False or None (for bootstrap plans only)",
+        ),
+        "timeout": (
+            raw.timeout is None or (_is_number(raw.timeout, Real) and 0 < raw.timeout < np.inf),
+            "a number of seconds above 0, or None for no limit",
+        ),
+        "threads": (_is_number(raw.threads, Integral) and raw.threads >= 1, "a whole number from 1"),
+        "task": (raw.task is None or raw.task in kinds, f"{', '.join(map(repr, kinds))} or None"),
+        "share": (raw.share is False or raw.share in shares, "'exact', 'close' or False"),
+        "share_check": (isinstance(raw.share_check, bool), "True or False"),
+    }
+    for name, (good, needed) in checks.items():
+        if not good:
+            raise invalid(name, f"must be {needed}", got(getattr(raw, name)))
+
+
+def _as_seed(rng: Any) -> int:
+    if rng is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if not _is_number(rng, (int, np.integer)) or rng < 0:
+        raise invalid(
+            "rng", "must be a whole number from 0, or None to draw one", got(rng), "A number lets a store resume."
+        )
+    return int(rng)
+
+
+def _as_groups(groups: Any) -> Any:
+    if groups is None:
+        return None
+    out = np.array(groups)
+    refuse_missing_groups(out)
+    return out
+
+
+def _as_fit_params(fit_params: Any) -> dict[str, Any]:
+    if fit_params is None:
+        return {}
+    if not isinstance(fit_params, Mapping):
+        raise invalid("fit_params", "must be a dict of arguments of fit", f"got {type(fit_params).__name__}")
+    refuse_masked(**{str(name): value for name, value in fit_params.items()})
+    return dict(fit_params)
+
+
+def _is_number(value: Any, kind: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+# -- the job --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One call of `collect`, checked and ready.
-
-    Attributes
-    ----------
-    splits
-        Who is held out when; if the number of repeats is open, of the first repeat.
-    repeats
-        Draws further repeats, if their number is open.
-    blocks
-        The splits of the further blocks: inner, fresh, inbag, resub.
-    seeds
-        If each repeat of the splits is one fit that predicts two parts (see `api.collect_trained`): the cell whose seed it
-        takes.
-    """
+    """One call of `collect`, checked and ready."""
 
     configs: Configs
     options: Options
     samples: Samples
     target: Target
-    splits: Splits
+    splits: Splits  # if the number of repeats is open, of the first repeat
     reader: Reader
-    recipes: list[Recipe]
+    templates: list[EstimatorTemplate]
     executor: Executor
     pool: Pool
-    repeats: OpenRepeats | None = None
-    blocks: Mapping[str, Splits] = field(default_factory=dict)
+    repeats: OpenRepeats | None = None  # draws further repeats, if their number is open
+    blocks: Mapping[str, Splits] = field(default_factory=dict)  # inner, fresh, inbag, resub
+    # If each repeat of the splits is one fit that predicts two parts (`api.collect_trained`): the cell whose seed it takes.
     seeds: Sequence[tuple[int, int]] | None = None
 
     def seed_of(self, holdout: Holdout, first_repeat: int = 0) -> int:
@@ -98,7 +292,7 @@ class Job:
             "data": digest(self.samples.X),
             "labels": digest(self.samples.y),
             "twins": self._twins(),
-            "specs": {recipe.name: recipe.text for recipe in self.recipes},
+            "specs": {template.name: template.text for template in self.templates},
             "outfold": __version__,
             "scikit-learn": sklearn.__version__,
             "numpy": np.__version__,
@@ -146,8 +340,12 @@ class Job:
         return (*self.splits.notes, Note("OF103", f"fits gave warnings: {kinds} of {facts['n_fits']:,} fits."))
 
 
-def make_job(configs: Configs, X: Any, y: Any, options: Options) -> Job:
+def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
     """The job for these configurations and samples."""
+    configs = as_configs(configs)
+    if not configs:
+        given = "give a grid, a dict of estimators or an estimator"
+        raise InputError(needed="there is no configuration to collect", given=given)
     refuse_masked(X=X, y=y)
     kind = kind_of(one_of_each(configs), y) if options.task is None else options.task
     target = encode(y, task=kind, positive=options.positive)
@@ -158,29 +356,29 @@ def make_job(configs: Configs, X: Any, y: Any, options: Options) -> Job:
     n_classes = 2 if target.classes is None else len(target.classes)
     response = choose_response(options.response, kind, configs, n_classes)
     pool = Pool.configured(options.n_jobs, options.timeout)
-    recipes = make_recipes(configs, pool.dumps)
+    templates = make_templates(configs, pool.dumps)
     return Job(
         configs=configs,
         options=options,
         samples=samples,
         target=target,
         splits=splits,
-        reader=Reader.of(response, target),
-        recipes=recipes,
-        executor=_make_executor(configs, recipes, options, pool),
+        reader=Reader(response, target.classes),
+        templates=templates,
+        executor=_make_executor(configs, templates, options, pool),
         pool=pool,
         repeats=repeats,
         blocks=_further_blocks(options, splits, target),
     )
 
 
-def _make_executor(configs: Configs, recipes: list[Recipe], options: Options, pool: Pool) -> Executor:
+def _make_executor(configs: Configs, templates: list[EstimatorTemplate], options: Options, pool: Pool) -> Executor:
     if options.share is False:
-        return PlainExecutor(recipes)
+        return PlainExecutor(templates)
     # Imported here, so that nothing of it is loaded where nothing is shared.
     from .sharing.executor import SharingExecutor
 
-    return SharingExecutor.planned(configs, recipes, options, pool)
+    return SharingExecutor.planned(configs, templates, options, pool)
 
 
 def _check_weights(samples: Samples) -> None:
@@ -245,30 +443,18 @@ def _further_blocks(options: Options, splits: Splits, target: Target) -> dict[st
 
 def _inner_splits(splits: Splits, target: Target) -> Splits:
     """The inner folds of nested cross-validation: repeat r * K + k leaves out outer fold k."""
-    plan = splits.plan
+    plan, bbc = splits.plan, "or estimate with bbc."
+    needed, given, remedy = "", f"this plan is {plan}", ""
+    counts = np.bincount(target.y) if plan.stratify and target.classes is not None else None
     if splits.train is not None or plan.kind in ("holdout", "loo"):
-        raise NeedError(
-            argument="inner=True",
-            needed="needs K folds that are trained on all other samples",
-            given=f"this plan is {plan}",
-            remedy="Use `Plan(folds=10)`, or estimate with bbc.",
-        )
-    if splits.n_folds < 3:
-        raise NeedError(
-            argument="inner=True",
-            needed="needs at least 3 folds",
-            given=f"this plan is {plan}",
-            remedy="Use `Plan(folds=3)` or more.",
-        )
-    if plan.stratify and target.classes is not None:
-        counts = np.bincount(target.y)
-        if counts.min() < 3:
-            raise NeedError(
-                argument="inner=True",
-                needed="needs at least 3 members of every class",
-                given=f"class {target.classes[int(counts.argmin())]!s} has {counts.min()}",
-                remedy="Join it with another class, or estimate with bbc.",
-            )
+        needed, remedy = "K folds that are trained on all other samples", f"Use `Plan(folds=10)`, {bbc}"
+    elif splits.n_folds < 3:
+        needed, remedy = "at least 3 folds", "Use `Plan(folds=3)` or more."
+    elif target.classes is not None and counts is not None and counts.min() < 3:
+        needed, remedy = "at least 3 members of every class", f"Join it with another class, {bbc}"
+        given = f"class {target.classes[int(counts.argmin())]!s} has {counts.min()}"
+    if needed:
+        raise NeedError(argument="inner=True", needed=f"needs {needed}", given=given, remedy=remedy)
     folds = inner_folds(splits.folds, splits.n_folds)
     return Splits(replace(plan, kind="given", repeats=folds.shape[1]), folds)
 

@@ -150,10 +150,10 @@ class Expired(BaseException):
 
 
 @contextlib.contextmanager
-def alarm(seconds: float | None) -> Iterator[None]:
+def alarm(seconds: float) -> Iterator[None]:
     """Raise `Expired` in this block after these seconds, where Python can: in the main thread, with SIGALRM."""
     possible = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    if seconds is None or not possible:
+    if not possible:
         yield
         return
 
@@ -194,16 +194,16 @@ class Watchdog:
     _file: TextIO | None = None
     _folder: str | None = None
 
-    def __init__(self, folder: str | None, seconds: float | None) -> None:
+    def __init__(self, folder: str | None, seconds: float) -> None:
         self.folder, self.seconds = folder, seconds
 
     @contextlib.contextmanager
     def guard(self, *key: Any) -> Iterator[None]:
         """Watch over this block."""
-        if self.folder is None or self.seconds is None:
+        if self.folder is None:
             yield
             return
-        file = self._record()
+        file = self._record(self.folder)
         file.seek(0)
         file.truncate()
         file.write(json.dumps(key) + "\n")
@@ -214,16 +214,14 @@ class Watchdog:
         finally:
             faulthandler.cancel_dump_traceback_later()
 
-    def _record(self) -> TextIO:
+    @classmethod
+    def _record(cls, folder: str) -> TextIO:
         """The file of this process, opened once."""
-        assert self.folder is not None
-        if Watchdog._folder != self.folder:
-            if Watchdog._file is not None:
-                Watchdog._file.close()
-            Watchdog._file = open(Path(self.folder) / f"{os.getpid()}.fit", "w")  # noqa: SIM115
-            Watchdog._folder = self.folder
-        assert Watchdog._file is not None
-        return Watchdog._file
+        if cls._file is None or cls._folder != folder:
+            if cls._file is not None:
+                cls._file.close()
+            cls._file, cls._folder = open(Path(folder) / f"{os.getpid()}.fit", "w"), folder  # noqa: SIM115
+        return cls._file
 
 
 def hung(folder: str) -> list[list[Any]]:

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.cells import Response, cut_labels
-from ..data.target import Target
 from ..exceptions import InputError, got
 
 Kind = Literal["classification", "regression", "survival"]
@@ -99,15 +98,12 @@ def _lacking(response: str, configs: Mapping[str, Any], n_classes: int) -> str |
     """The first configuration without a method for this response."""
     methods = _METHODS[response]
     pairs = response == "score" and n_classes > 2
-    # All of them can predict, that was checked; a stack has `predict` only once it is fitted.
-    return next(
-        (
-            name
-            for name, e in configs.items()
-            if not any(m == "predict" or hasattr(e, m) for m in methods) or (pairs and _scores_pairs(e))
-        ),
-        None,
-    )
+    for name, estimator in configs.items():
+        # All of them can predict, that was checked; a stack has `predict` only once it is fitted.
+        has = any(method == "predict" or hasattr(estimator, method) for method in methods)
+        if not has or (pairs and _scores_pairs(estimator)):
+            return name
+    return None
 
 
 class RowPredictions(NamedTuple):
@@ -129,11 +125,6 @@ class Reader:
 
     response: Response
     classes: NDArray[Any] | None
-
-    @classmethod
-    def of(cls, response: Response, target: Target) -> Reader:
-        """The reader for these labels."""
-        return cls(response, target.classes)
 
     @property
     def width(self) -> int | None:
@@ -307,38 +298,28 @@ def _shaped(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
 
 # -- known classifiers ----------------------------------------------------------------------------------
 
+
+def _classes(package: str, names: str) -> set[tuple[str, str]]:
+    return {(f"sklearn.{package}", name) for name in names.split()}
+
+
 # predict is the first largest of the columns of predict_proba, literally.
 _LARGEST = frozenset(
-    {
-        ("sklearn.tree", "DecisionTreeClassifier"),
-        ("sklearn.tree", "ExtraTreeClassifier"),
-        ("sklearn.ensemble", "RandomForestClassifier"),
-        ("sklearn.ensemble", "ExtraTreesClassifier"),
-    }
+    _classes("tree", "DecisionTreeClassifier ExtraTreeClassifier")
+    | _classes("ensemble", "RandomForestClassifier ExtraTreesClassifier")
 )
 # predict, predict_proba and decision_function are monotone in each other: they agree up to rounding at the cut.
 _MONOTONE = frozenset(
-    {
-        ("sklearn.linear_model", "LogisticRegression"),
-        ("sklearn.linear_model", "LogisticRegressionCV"),
-        ("sklearn.linear_model", "SGDClassifier"),
-        ("sklearn.linear_model", "RidgeClassifier"),
-        ("sklearn.linear_model", "RidgeClassifierCV"),
-        ("sklearn.linear_model", "Perceptron"),
-        ("sklearn.svm", "LinearSVC"),
-        ("sklearn.naive_bayes", "GaussianNB"),
-        ("sklearn.naive_bayes", "BernoulliNB"),
-        ("sklearn.naive_bayes", "MultinomialNB"),
-        ("sklearn.naive_bayes", "ComplementNB"),
-        ("sklearn.discriminant_analysis", "LinearDiscriminantAnalysis"),
-        ("sklearn.discriminant_analysis", "QuadraticDiscriminantAnalysis"),
-        ("sklearn.ensemble", "GradientBoostingClassifier"),
-        ("sklearn.ensemble", "HistGradientBoostingClassifier"),
-        ("sklearn.neural_network", "MLPClassifier"),
-    }
+    _classes("linear_model", "LogisticRegression LogisticRegressionCV SGDClassifier Perceptron")
+    | _classes("linear_model", "RidgeClassifier RidgeClassifierCV")
+    | _classes("svm", "LinearSVC")
+    | _classes("naive_bayes", "GaussianNB BernoulliNB MultinomialNB ComplementNB")
+    | _classes("discriminant_analysis", "LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis")
+    | _classes("ensemble", "GradientBoostingClassifier HistGradientBoostingClassifier")
+    | _classes("neural_network", "MLPClassifier")
 )
 # predict follows only the sign of the binary score.
-_BINARY_SCORE = frozenset({("sklearn.svm", "SVC"), ("sklearn.svm", "NuSVC")})
+_BINARY_SCORE = frozenset(_classes("svm", "SVC NuSVC"))
 _NEIGHBOURS = ("sklearn.neighbors", "KNeighborsClassifier")
 _PIPELINE = ("sklearn.pipeline", "Pipeline")
 

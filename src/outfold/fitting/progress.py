@@ -21,20 +21,7 @@ _REDRAW_SECONDS = 0.2
 
 
 class Progress:
-    """Counts finished cells and shows how far the work is.
-
-    Parameters
-    ----------
-    total
-        Cells to do.
-    mode
-        True shows the line on a terminal only, ``"always"`` anywhere, False nowhere; a function is called with the
-        cells done and the total instead.
-    score
-        Scores the predictions of a cell, for the current best; None for no such thing.
-    metric
-        Name of that score.
-    """
+    """Counts finished cells and shows how far the work is; `score` and its name `metric` tell the current best."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A batch of fits on its way to a worker and back: what is sent, how it is run, and what comes of each fit.
+"""A batch of fits on its way to a worker and back: what is sent, how it is run, what comes of each fit, and the workers.
 
 A worker process imports this module, the executor and what they need; nothing of the driver.
 """
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import pickle
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,89 +19,71 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.splitting import Splits
+from ..exceptions import CollectError, InputError, got, invalid
+from ..stats.compiling import limit_threads
 from .data import Samples
-from .estimators import Recipe
-from .limits import Expired, Watchdog, alarm, limit_worker, own_random_state, silence_warnings
+from .estimators import EstimatorTemplate
+from .limits import Expired, Watchdog, alarm, hold_interrupts, limit_worker, own_random_state, silence_warnings
 from .predict import Reader
-from .schedule import Holdout
 
 if TYPE_CHECKING:
     from .executor import Executor
 
 CRASHED = "the worker process ended (crash or out of memory)"
 
+CellKey = tuple[str, str, int, int]  # block, configuration, repeat, fold
+
+
+class Holdout(NamedTuple):
+    """What one fit leaves out: a fold, or two of them for nested cross-validation."""
+
+    block: str
+    repeat: int
+    left_out: tuple[int, ...]
+    cells: tuple[tuple[int, int], ...]  # the (repeat, fold) of the block that the fit fills
+    twin: str | None = None  # the block whose same cells take what the model predicts for its training samples
+
+    @property
+    def slots(self) -> tuple[tuple[str, int, int], ...]:
+        """Every (block, repeat, fold) that the fit fills, those of the twin last."""
+        blocks = (self.block,) if self.twin is None else (self.block, self.twin)
+        return tuple((block, *cell) for block in blocks for cell in self.cells)
+
+    @property
+    def folds(self) -> tuple[int, ...]:
+        """The fold predicted for every cell."""
+        return tuple(fold for _, fold in self.cells)
+
 
 @dataclass(frozen=True, eq=False)
 class WorkerSettings:
-    """What all batches of a collection have in common.
-
-    Attributes
-    ----------
-    samples, reader
-        The data, and how to read predictions.
-    own_process
-        The worker is a separate process: it sets its limits itself.
-    limited
-        The worker sets its OpenMP threads itself; else the process that it works in has done so.
-    threads
-        OpenMP threads that a fit may use.
-    timeout
-        Seconds that a fit may take, or None.
-    folder
-        Where watchdogs leave records; None where a process must not be ended.
-    config
-        The settings of scikit-learn in the driver, which workers do not inherit.
-    shared_process
-        Other fits run in this process at the same time, so its global random numbers must not be seeded.
-    patience
-        Seconds after which a batch returns what is finished; the rest is handed out again.
-    raises
-        The first failed fit ends the collection: its exception is kept, and the fits after it are left out.
-    """
+    """What all batches of a collection have in common."""
 
     samples: Samples
     reader: Reader
-    own_process: bool = False
-    limited: bool = False
-    threads: int = 1
-    timeout: float | None = None
-    folder: str | None = None
-    config: Mapping[str, Any] = field(default_factory=dict)
-    shared_process: bool = False
-    patience: float = np.inf
-    raises: bool = False
+    own_process: bool = False  # the worker is a separate process, which sets its limits itself
+    limited: bool = False  # the worker sets its OpenMP threads itself; else the process that it works in has done so
+    threads: int = 1  # OpenMP threads that a fit may use
+    timeout: float | None = None  # seconds that a fit may take
+    folder: str | None = None  # where watchdogs leave records; None where a process must not be ended
+    config: Mapping[str, Any] = field(default_factory=dict)  # scikit-learn's, which workers do not inherit
+    shared_process: bool = False  # other fits run in this process, so its global random numbers must not be seeded
+    patience: float = np.inf  # seconds after which a batch returns what is finished; the rest is handed out again
+    raises: bool = False  # the first failed fit ends the collection: its exception is kept, no more are fitted
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Configurations to fit on the training rows of one hold-out: what an executor takes.
-
-    Attributes
-    ----------
-    settings
-        What all batches of the collection have in common.
-    token
-        Tells apart what a worker keeps for different collections, or for one whose executor has changed.
-    holdout, splits
-        What is left out; the splits are those of the hold-out's repeat only.
-    seed
-        The seed of all fits on this hold-out.
-    recipes
-        The configurations.
-    helpers
-        Further configurations that the executor needs to fit these; their results are not wanted.
-    seed_globals
-        Seeds the global generators of numpy and Python; set in the worker.
-    """
+    """Configurations to fit on the training rows of one hold-out: what an executor takes."""
 
     settings: WorkerSettings
-    token: str
+    token: str  # tells apart what a worker keeps for different collections, or for one whose executor has changed
     holdout: Holdout
-    splits: Splits
-    seed: int
-    recipes: Sequence[Recipe]
-    helpers: Sequence[Recipe] = ()
-    seed_globals: Callable[[int], None] | None = None
+    splits: Splits  # of the hold-out's repeat only
+    seed: int  # of all fits on this hold-out
+    templates: Sequence[EstimatorTemplate]
+    helpers: Sequence[EstimatorTemplate] = ()  # needed to fit the others; their results are not wanted
+    seed_globals: Callable[[int], None] | None = None  # seeds numpy's and Python's generators; set in the worker
 
     def start_random(self) -> None:
         """Begin a fit with the global random numbers that every fit on this hold-out begins with."""
@@ -108,10 +92,7 @@ class Batch:
 
     @contextmanager
     def guard(self, name: str, spent: float = 0.0, shared: bool = False) -> Iterator[None]:
-        """Raise `Expired` if this block takes longer than a fit may, of which `spent` seconds are over already.
-
-        `shared` says that the block works for several configurations.
-        """
+        """Raise `Expired` if this block, for several configurations if `shared`, takes longer than a fit has left."""
         timeout = self.settings.timeout
         if timeout is None:
             yield
@@ -147,10 +128,7 @@ class FitOutcome(NamedTuple):
 
 
 def run_batch(executor: Executor, batch: Batch) -> list[FitOutcome]:
-    """Fit a batch under the limits of a worker; a function of its arguments only.
-
-    A batch that takes much longer than expected returns the first outcomes, at least one.
-    """
+    """Fit a batch under the limits of a worker; the first outcomes, at least one."""
     from sklearn import config_context
 
     settings = batch.settings
@@ -198,3 +176,139 @@ def sendable(error: BaseException, own_process: bool) -> BaseException | None:
     except Exception:
         return None
     return error
+
+
+# -- workers --------------------------------------------------------------------------------------------
+
+# Seconds a batch should take: long against the 1-2 ms it costs to hand it out, and longer if many workers ask at once.
+_TASK_SECONDS = 0.05
+_WORKERS_SERVED = 8
+_NO_PROCESSES = "Use `n_jobs=1` or `joblib.parallel_config('threading')`."
+
+
+class PoolBroken(Exception):  # noqa: N818
+    """A worker process ended before it answered; the pool has to be started anew."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The workers of a collection."""
+
+    n_workers: int  # tasks worked on at the same time
+    own_process: bool  # separate processes, not threads of this one
+    killable: bool  # may be ended when they hang
+    options: dict[str, Any] = field(default_factory=dict)  # of joblib's `Parallel`; none if fits are done inline
+
+    @classmethod
+    def configured(cls, n_jobs: int | None, timeout: float | None) -> Pool:
+        """The pool for `n_jobs` under the active ``joblib.parallel_config``."""
+        from joblib import effective_n_jobs
+        from joblib.parallel import BACKENDS, get_active_backend
+
+        if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
+            raise invalid("n_jobs", "must be None or a whole number other than 0", got(n_jobs))
+        n = int(effective_n_jobs(n_jobs))
+        backend = get_active_backend()[0]
+        if n > 1 and not getattr(backend, "supports_return_generator", True):
+            needed = f"joblib's {type(backend).__name__} cannot hand back results one by one"
+            raise InputError(needed=needed, given="use 'loky' or 'threading'")
+        threads = bool(getattr(backend, "uses_threads", False))
+        loky = isinstance(backend, BACKENDS["loky"])
+        if timeout is not None and loky and n == 1:
+            # joblib gives a single job no process of its own; two of them, one task in flight, come to the same.
+            return cls(1, True, True, {"n_jobs": 2, "pre_dispatch": 1})
+        if n == 1 and (threads or loky or isinstance(backend, BACKENDS["multiprocessing"])):
+            return cls(1, False, False)
+        return cls(n, not threads, loky, {"n_jobs": n_jobs})
+
+    @property
+    def task_seconds(self) -> float:
+        """How long a task should take."""
+        return _TASK_SECONDS * max(1.0, self.n_workers / _WORKERS_SERVED)
+
+    def dumps(self, value: Any) -> bytes:
+        """Pickle for the workers; classes of the user's script travel by value to other processes."""
+        if self.own_process:
+            from joblib import wrap_non_picklable_objects
+
+            value = wrap_non_picklable_objects(value, keep_wrapper=False)
+        return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+
+    @property
+    def inline(self) -> bool:
+        """The fits are done in the thread that asks for them."""
+        return not self.options
+
+    def surroundings(self, threads: int) -> AbstractContextManager[Any]:
+        """Limits of this process while threads of it do the fits."""
+        stack = ExitStack()
+        if not self.own_process:
+            stack.enter_context(limit_threads("blas"))
+            if self.inline:
+                stack.enter_context(limit_threads("openmp", threads))
+            stack.enter_context(silence_warnings())
+        return stack
+
+
+class Workers:
+    """Workers that stay from one call of `run` to the next, so that joblib maps a large X into them once."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self._parallel: Any = None
+
+    def run(self, tasks: Iterable[tuple[Any, ...]]) -> Generator[list[FitOutcome], None, None]:
+        """Do the tasks in any order; `PoolBroken` when a worker process ended. Later calls start new ones."""
+        if self.pool.inline:
+            for task in tasks:
+                yield run_batch(*task)
+            return
+        try:
+            yield from self._run_parallel(tasks)
+        except BaseException:
+            self.close()
+            raise
+
+    def _run_parallel(self, tasks: Iterable[tuple[Any, ...]]) -> Generator[list[FitOutcome], None, None]:
+        from joblib import delayed
+        from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
+
+        outcomes: Any = None
+        try:
+            # Worker processes that are started now leave Ctrl-C to this one.
+            with hold_interrupts() if self.pool.own_process else nullcontext():
+                outcomes = self._started()(delayed(run_batch)(*task) for task in tasks)
+            for outcome in outcomes:  # noqa: UP028  (`yield from` would close it out of the reach of `finally`)
+                yield outcome
+        except TerminatedWorkerError as error:
+            raise PoolBroken(str(error)) from error
+        except (BrokenProcessPool, pickle.PicklingError) as error:
+            broken = isinstance(error, BrokenProcessPool)  # the workers live, but cannot read what they are sent
+            what = (
+                f"read by worker processes ({_last_line(error)})" if broken else f"sent to worker processes ({error})"
+            )
+            raise CollectError(needed=f"a configuration or `X` cannot be {what}", remedy=_NO_PROCESSES) from error
+        finally:
+            if outcomes is not None:
+                with warnings.catch_warnings():  # whoever stops early knows that tasks are lost
+                    warnings.simplefilter("ignore")
+                    outcomes.close()
+
+    def _started(self) -> Any:
+        if self._parallel is None:
+            from joblib import Parallel
+
+            parallel = Parallel(return_as="generator_unordered", batch_size=1, **self.pool.options)
+            self._parallel = parallel.__enter__()
+        return self._parallel
+
+    def close(self) -> None:
+        """Let the workers go."""
+        parallel, self._parallel = self._parallel, None
+        if parallel is not None:
+            parallel.__exit__(None, None, None)
+
+
+def _last_line(error: BaseException) -> str:
+    lines = str(error.__cause__ or error).strip().splitlines()
+    return lines[-1].strip() if lines else type(error).__name__

@@ -199,8 +199,6 @@ def _pick(values: NDArray[Any], index: NDArray[np.intp], backend: str | None) ->
     return getattr(column, "array", column)[index]  # without the index of pandas
 
 
-# -- what arrays and tables have in common --------------------------------------------------------------
-
 _TASKS = {"value": "regression", "risk": "survival", "label": "classification"} | dict.fromkeys(
     ("score", "proba"), "classification"
 )

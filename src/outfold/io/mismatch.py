@@ -33,12 +33,22 @@ def refuse_mismatch(name: str, known: Predictions, header: Predictions, identity
     """Raise `StoreMismatchError` unless the predictions in the file `name` come from a collection like this one."""
     before = known.provenance.get("identity")
     if before is None:
-        raise StoreMismatchError(
-            f"{name} was not made by collecting, so it cannot be continued", remedy="Use another `store`."
-        )
+        problem = f"{name} was not made by collecting, so it cannot be continued"
+        raise StoreMismatchError(problem, remedy="Use another `store`.")
     before, now = {"response": known.response, **before}, {"response": header.response, **identity}
-    differ = [*_identity_differences(known, header, before, now), *_changed_configurations(known, header)]
-    if not differ and not _same_splits(known, header, now):
+    differ = _identity_differences(known, header, before, now)
+    old, new = known.provenance.get("specs", {}), header.provenance.get("specs", {})
+    changed = [config for config in new if config in old and old[config] != new[config]]
+    if changed:
+        more = f" and {len(changed) - 1:,} more" if len(changed) > 1 else ""
+        how = _spec_difference(old[changed[0]], new[changed[0]])
+        differ.append(f"another configuration called {changed[0]!r}{how}{more}")
+    # Where repeats are added until it is enough, one of them may have more; those that both have must be the same.
+    n = min(known.n_repeats, header.n_repeats) if now.get("repeats") == AUTO else None
+    one, other = (
+        oof.fingerprint if n is None else fingerprint(oof.target, oof.folds[:, :n]) for oof in (known, header)
+    )
+    if not differ and one != other:
         differ = ["other labels or splits"]
     # Other labels or splits of the whole make every block another: say it once.
     if not differ:
@@ -78,8 +88,8 @@ def _identity_differences(
 def _difference(key: str, before: str | None, now: str | None) -> str:
     word = _WORDS.get(key, key.replace("_", " "))
     if key == "repeats":
-        texts = [f"repeats={AUTO!r}" if value == AUTO else "a fixed number of repeats" for value in (before, now)]
-        return f"{texts[0]} (now {texts[1]})"
+        auto, fixed = f"repeats={AUTO!r}", "a fixed number of repeats"
+        return f"{auto} (now {fixed})" if before == AUTO else f"{fixed} (now {auto})"
     if key == "share":
         return f"share={before or 'exact'!r} (now {now or 'exact'!r})"
     if key in _OPTIONAL and _is_none(before) != _is_none(now):
@@ -133,35 +143,16 @@ def _plan_words(text: str | None) -> dict[str, str] | None:
     return dict(words) if all(len(pair) == 2 for pair in words) else None
 
 
-def _changed_configurations(known: Predictions, header: Predictions) -> list[str]:
-    old, new = known.provenance.get("specs", {}), header.provenance.get("specs", {})
-    changed = [name for name in new if name in old and old[name] != new[name]]
-    if not changed:
-        return []
-    more = f" and {len(changed) - 1:,} more" if len(changed) > 1 else ""
-    return [f"another configuration called {changed[0]!r}{_spec_difference(old[changed[0]], new[changed[0]])}{more}"]
-
-
 def _spec_difference(old: str, new: str) -> str:
     """The parameters in which two texts of an estimator differ, where they are the same otherwise."""
     one, other = (re.findall(r"[^,()\[\]{}]+", text) for text in (old, new))
     if len(one) != len(other):
         return ""
     pairs = [(a.strip(), b.strip()) for a, b in zip(one, other, strict=True) if a != b]
-    shown = [f"{a} (now {_value(a, b)})" for a, b in pairs[:3] if max(len(a), len(b)) <= _LONGEST]
-    return f" with {', '.join(shown)}" if shown and len(shown) == len(pairs[:3]) else ""
-
-
-def _value(before: str, now: str) -> str:
-    """What follows ``name=`` where the name is the same."""
-    name, _, value = now.partition("=")
-    return value if value and before.startswith(f"{name}=") else now
-
-
-def _same_splits(known: Predictions, header: Predictions, identity: Mapping[str, str]) -> bool:
-    if identity.get("repeats") != AUTO:
-        return known.fingerprint == header.fingerprint
-    # One of them may have more repeats; those that both have must be the same.
-    n = min(known.n_repeats, header.n_repeats)
-    one, other = (fingerprint(oof.target, oof.folds[:, :n]) for oof in (known, header))
-    return one == other
+    shown = []
+    for a, b in pairs[:3]:
+        name, _, value = b.partition("=")
+        if max(len(a), len(b)) > _LONGEST:
+            return ""
+        shown.append(f"{a} (now {value if value and a.startswith(f'{name}=') else b})")
+    return f" with {', '.join(shown)}" if shown else ""

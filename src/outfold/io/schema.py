@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._version import __version__
 from ..data.notes import Note
 from ..data.plan import Plan
 from ..data.predictions import Predictions, State
@@ -195,15 +196,6 @@ def _fact(block: str, key: str) -> str:
     return key if block == MAIN else f"{block}.{key}"
 
 
-def _package_version() -> str | None:
-    from importlib.metadata import PackageNotFoundError, version  # slow to import, and only needed here
-
-    try:
-        return version("outfold")
-    except PackageNotFoundError:
-        return None
-
-
 def create(db: sqlite3.Connection, oof: Predictions) -> None:
     """Make the tables in an empty database, and put the predictions into them."""
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -212,7 +204,7 @@ def create(db: sqlite3.Connection, oof: Predictions) -> None:
     with transaction(db):
         _insert_samples(db, oof)
         insert_configs(db, 0, oof.configs, oof.params)
-        insert_about(db, {"outfold": _package_version(), "blocks": list(oof.blocks)})
+        insert_about(db, {"outfold": __version__, "blocks": list(oof.blocks)})
         db.execute("INSERT INTO about VALUES ('format', ?)", (_FORMAT,))
         for name, block in {MAIN: oof, **oof.blocks}.items():
             insert_block(db, name, block)
@@ -387,13 +379,12 @@ def _dumps(value: Any) -> str:
 
 
 def _loads(text: str) -> Any:
-    return json.loads(text, object_hook=_unmarked)
+    def unmarked(found: dict[str, Any]) -> Any:
+        if found.keys() == {_TUPLE}:
+            return tuple(found[_TUPLE])
+        return {k[1:] if k.startswith("\\") and _is_mark(k) else k: v for k, v in found.items()}
 
-
-def _unmarked(found: dict[str, Any]) -> Any:
-    if found.keys() == {_TUPLE}:
-        return tuple(found[_TUPLE])
-    return {k[1:] if k.startswith("\\") and _is_mark(k) else k: v for k, v in found.items()}
+    return json.loads(text, object_hook=unmarked)
 
 
 def _is_mark(key: str) -> bool:

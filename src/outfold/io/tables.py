@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -204,8 +204,7 @@ def _factorize(series: nw.Series[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     return codes.to_numpy().astype(np.intp), uniform(distinct.to_numpy())
 
 
-# -- files ----------------------------------------------------------------------------------------------
-
+_ENGINES = ("pandas", "polars")
 _ENDINGS = (".csv", ".csv.gz", ".parquet")
 
 
@@ -217,38 +216,26 @@ def read_table(path: Path) -> Any:
         raise FileError(f"there is no file {path}.")
     if not path.name.endswith(_ENDINGS):
         raise FileError(f"{path.name} must be a .csv, .csv.gz, .parquet or .oof file.")
-    engines = [name for name in ("pandas", "polars") if importlib.util.find_spec(name)]
-    for engine in engines:
+    for engine in _ENGINES:
         try:
-            return _READERS[engine](path)
-        except ImportError:  # pandas reads .parquet with a package of its own choice
+            return _read(engine, path)
+        except ImportError:  # not installed, or pandas, which reads .parquet with a package of its own choice
             continue
         except Exception as error:
             why = str(error).strip().partition("\n")[0]
             raise FileError(f"{path.name} could not be read as a table ({why}).") from error
-    raise FileError(
-        f"reading {path.name} needs pandas and pyarrow, or polars", remedy="Run: pip install 'outfold[frames]'."
-    )
+    remedy = "Run: pip install 'outfold[frames]'."
+    raise FileError(f"reading {path.name} needs pandas and pyarrow, or polars", remedy=remedy)
 
 
-def _read_with_pandas(path: Path) -> Any:
-    import pandas as pd
-
+def _read(engine: str, path: Path) -> Any:
+    reader = importlib.import_module(engine)
     if path.suffix == ".parquet":
-        return pd.read_parquet(path)
+        return reader.read_parquet(path)
+    if engine == "polars":
+        return reader.read_csv(path, infer_schema_length=None)  # the type of a column from all of its rows
     # Every digit of a number counts; newer versions read them all, and no longer want to be told.
-    old = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
+    old = tuple(map(int, reader.__version__.split(".")[:2])) < (3, 1)
     exact: dict[str, Any] = {"float_precision": "round_trip"} if old else {}
     # Only an empty field is missing: "NA" may be a class.
-    return pd.read_csv(path, keep_default_na=False, na_values=[""], low_memory=False, **exact)
-
-
-def _read_with_polars(path: Path) -> Any:
-    import polars as pl
-
-    if path.suffix == ".parquet":
-        return pl.read_parquet(path)
-    return pl.read_csv(path, infer_schema_length=None)  # the type of a column from all of its rows
-
-
-_READERS = {"pandas": _read_with_pandas, "polars": _read_with_polars}
+    return reader.read_csv(path, keep_default_na=False, na_values=[""], low_memory=False, **exact)

@@ -8,10 +8,13 @@ sigmoid fitted by an inner 3-fold CV, which costs four fits of a method that is 
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ..arguments import check_choice
+from ..docstrings import fill_with
 from ..exceptions import InputError
 from ..fitting.configs import Configs, grid
 
@@ -41,33 +44,45 @@ _MIXES = [0.001, 0.5, 1.0]
 _N_PENALTIES = 10
 
 
+# Texts that the docstrings share.
+_filled = fill_with(
+    {
+        "X": """X : pandas or polars DataFrame, or array of numbers of shape (n_samples, n_features)
+    The features. Only the columns, the number of rows and whether values are missing are looked at.""",
+        "configs": "\nReturns\n-------\nConfigs\n    The configurations by name.\n\nExamples\n--------",
+    }
+)
+
+
+@_filled
 def tabular(X: Any, task: Literal["classification", "regression"]) -> Configs:
     """Configurations for a table and a task.
 
     Parameters
     ----------
-    X
-        The features: a pandas or polars frame, or an array of numbers. Only its columns, its number of rows and whether
-        values are missing are looked at.
-    task
-        ``"classification"`` or ``"regression"``.
-
-    Examples
-    --------
+    {X}
+    task : {"classification", "regression"}
+        What is predicted.
+    {configs}
     >>> len(tabular(np.zeros((100, 4)), "regression"))
     60
     """
-    if task == "classification":
-        return classification(X)
-    if task == "regression":
-        return regression(X)
-    raise InputError(f"task must be 'classification' or 'regression'; got {task!r}.")
+    check_choice(task, ("classification", "regression"), "task")
+    return classification(X) if task == "classification" else regression(X)
 
 
+@_filled
 def classification(X: Any) -> Configs:
     """Logistic regression, SVM, k-NN, tree, forest and boosting for the columns of `X`; all give probabilities.
 
     SVMs are left out above `MOST_ROWS_SVM` rows, and numbers of neighbours that the rows cannot fill.
+
+    Parameters
+    ----------
+    {X}
+    {configs}
+    >>> len(classification(np.zeros((100, 4))))
+    60
     """
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -87,10 +102,18 @@ def classification(X: Any) -> Configs:
     return out | grid("boost", table.plain(HistGradientBoostingClassifier()), _BOOST)
 
 
+@_filled
 def regression(X: Any) -> Configs:
     """Ridge regression, SVM, k-NN, tree, forest and boosting for the columns of `X`.
 
     SVMs are left out above `MOST_ROWS_SVM` rows, and numbers of neighbours that the rows cannot fill.
+
+    Parameters
+    ----------
+    {X}
+    {configs}
+    >>> len(regression(np.zeros((100, 4))))
+    60
     """
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
@@ -112,6 +135,7 @@ def regression(X: Any) -> Configs:
     return out | grid("boost", table.plain(HistGradientBoostingRegressor()), _BOOST)
 
 
+@_filled
 def tsamardinos2015(X: Any) -> Configs:
     """The 236 configurations of strategy NFS in Tsamardinos, Rakhshani and Lagani (2015), for two classes.
 
@@ -120,8 +144,10 @@ def tsamardinos2015(X: Any) -> Configs:
     236, their text says 247. The machines give scores, no probabilities; they stop after 20,000 steps, since some of the
     polynomial ones would take hours to fit what they cannot.
 
-    Examples
-    --------
+    Parameters
+    ----------
+    {X}
+    {configs}
     >>> len(tsamardinos2015(np.zeros((100, 4))))
     236
     """
@@ -132,28 +158,19 @@ def tsamardinos2015(X: Any) -> Configs:
     table = _look_at(X)
     svm = table.scaled(SVC(max_iter=20_000))
     # A node of one sample is never split, so that 1 and 2 are the same tree; both were tried, and both count.
-    sizes = [{"min_samples_leaf": leaf, "min_samples_split": node} for leaf in _NODE_SIZES for node in _NODE_SIZES]
-    trees = {
-        f"tree(min_samples_leaf={size['min_samples_leaf']}, min_samples_split={size['min_samples_split']})": size
-        for size in sizes
-    }
+    trees, params = {}, {}
+    for leaf, node in product(_NODE_SIZES, _NODE_SIZES):
+        name = f"tree(min_samples_leaf={leaf}, min_samples_split={node})"
+        trees[name] = table.plain(DecisionTreeClassifier(min_samples_leaf=leaf, min_samples_split=max(2, node)))
+        params[name] = {"min_samples_leaf": leaf, "min_samples_split": node}
     out = Configs({"logit": table.scaled(LogisticRegression(C=np.inf, max_iter=1000))})
-    out |= Configs(
-        {
-            name: table.plain(
-                DecisionTreeClassifier(
-                    min_samples_leaf=size["min_samples_leaf"], min_samples_split=max(2, size["min_samples_split"])
-                )
-            )
-            for name, size in trees.items()
-        },
-        trees,
-    )
+    out |= Configs(trees, params)
     out |= grid("svm", svm, kernel="linear", C=_TENS)
     out |= grid("svm", svm, kernel="rbf", gamma=_TENS, C=_TENS)
     return out | grid("svm", svm, kernel="poly", degree=[2, 3, 4], gamma=_TENS, C=_TENS)
 
 
+@_filled
 def tsamardinos2018(X: Any, y: Any, n_trees: int = 1000) -> Configs:
     """The 610 configurations of Tsamardinos, Greasidou and Borboudakis (2018), sect. 5.2, for two classes.
 
@@ -165,13 +182,11 @@ def tsamardinos2018(X: Any, y: Any, n_trees: int = 1000) -> Configs:
 
     Parameters
     ----------
-    X, y
+    X, y : array-like
         The samples; their values set the penalties.
-    n_trees
+    n_trees : int
         Trees of a forest.
-
-    Examples
-    --------
+    {configs}
     >>> rng = np.random.default_rng(0)
     >>> len(tsamardinos2018(rng.normal(size=(60, 4)), np.arange(60) % 2))
     610
@@ -183,7 +198,7 @@ def tsamardinos2018(X: Any, y: Any, n_trees: int = 1000) -> Configs:
 
     table, labels = _look_at(X), np.unique(np.asarray(y))
     if len(labels) != 2:
-        raise InputError(f"the configurations of Tsamardinos et al. (2018) are for two classes; y has {len(labels)}.")
+        raise InputError(argument="y", needed="must have two classes", given=f"y has {len(labels)}")
     positive = np.asarray(y) == labels[1]
     penalties = _penalties(table.encoder().fit_transform(X), positive)
     root = np.sqrt(len(table.numbers) + len(table.categories))
@@ -234,9 +249,7 @@ class _Table(NamedTuple):
         return Pipeline([("columns", self._columns()), ("model", model)])
 
     def scaled(self, model: Any) -> Any:
-        from sklearn.pipeline import Pipeline
-
-        return Pipeline([*self.encoder().steps, ("model", model)])
+        return self.selected(None, model)
 
     def encoder(self) -> Any:
         """Numbers of one size, without a model."""
@@ -282,21 +295,21 @@ def _look_at(X: Any) -> _Table:
     categories = [c for c, dtype in frame.schema.items() if any(dtype == t for t in texts)]
     other = [c for c in frame.columns if c not in numbers and c not in categories]
     if other:
-        raise InputError(
-            f"column {other[0]!r} holds {frame.schema[other[0]]}, which is neither a number nor a category. "
-            "Make numbers of it, such as days since a date, or leave it out."
-        )
+        given = f"column {other[0]!r} holds {frame.schema[other[0]]}"
+        remedy = "Make numbers of it, such as days since a date, or leave it out."
+        raise InputError(argument="X", needed="must have columns of numbers or categories", given=given, remedy=remedy)
     if not numbers and not categories:
-        raise InputError("there are no columns to predict from; at least one is needed.")
+        raise InputError(
+            argument="X", needed="must have at least one column", given="there are no columns to predict from"
+        )
     return _Table(numbers, categories, any(_has_missing(frame[c]) for c in numbers), len(frame))
 
 
 def _look_at_array(X: Any) -> _Table:
     array = np.asarray(X)
     if array.ndim != 2 or array.shape[1] == 0 or array.dtype.kind not in "biuf":
-        raise InputError(
-            f"X must be a data frame, or an array of numbers of shape (N, p); got {array.dtype} {array.shape}."
-        )
+        needed = "must be a data frame, or an array of numbers of shape (N, p)"
+        raise InputError(argument="X", needed=needed, given=f"got {array.dtype} {array.shape}")
     missing = array.dtype.kind == "f" and bool(np.isnan(array).any())
     return _Table(list(range(array.shape[1])), [], missing, len(array))
 

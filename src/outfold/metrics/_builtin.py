@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -275,7 +276,7 @@ _squared_log = _within(made.squared_log, "the squared logarithmic error", -1, -1
 _poisson = _within(made.poisson_deviance, "the Poisson deviance", 0, 0, y_may_equal=True)
 _gamma = _within(made.gamma_deviance, "the gamma deviance", 0, 0)
 
-_AVERAGES: dict[str, tuple[Callable[[made.Share], made.ClassMetric], str]] = {
+_AVERAGES: dict[str, tuple[Callable[..., Floats], str]] = {
     "macro": (made.macro, "mean {} of the classes present or predicted"),
     "weighted": (made.weighted, "mean {} of the classes, weighted by their number of samples"),
     "micro": (made.micro, "{} of all classes taken together"),
@@ -286,13 +287,13 @@ def _averaged(name: str, share: made.Share, function: str, average: str, what: s
     """A share of every class, averaged as scikit-learn does."""
     metric, words = _AVERAGES[average]
     plain = scikit_learn(function, average=average, **options)
-    return _confusion(f"{name}_{average}", CLASSES, metric(share), plain, words.format(what))
+    return _confusion(f"{name}_{average}", CLASSES, partial(metric, share), plain, words.format(what))
 
 
 def _of_positive(name: str, function: str, share: made.Share, words: str, **options: Any) -> Metric:
     """A share of the positive class."""
     plain = scikit_learn(function, has_positive, **options)
-    return _confusion(name, BINARY, made.one_class(share, 1), plain, words)
+    return _confusion(name, BINARY, partial(made.one_class, share, 1), plain, words)
 
 
 def f_metric(beta: float, average: str = "binary") -> Metric:
@@ -338,7 +339,7 @@ _BUILT_IN = (
                "share of samples whose class is not predicted (0-1 loss)"),
     _of_positive("precision", "precision_score", made.precision, "share of predicted positives that are positive"),
     _of_positive("recall", "recall_score", made.recall, "share of positives that are predicted (sensitivity)"),
-    _confusion("specificity", BINARY, made.one_class(made.recall, 0),
+    _confusion("specificity", BINARY, partial(made.one_class, made.recall, 0),
                scikit_learn("recall_score", has_negative, pos_label=0), "share of negatives that are predicted"),
     f_metric(1), f_metric(0.5), f_metric(2),
     _of_positive("jaccard", "jaccard_score", made.jaccard,
@@ -372,7 +373,7 @@ _BUILT_IN = (
     Metric("average_precision", True, "score", BINARY, _merged(lambda t, p: ranks.AveragePrecisionKernel(p, t.y == 1)),
            scikit_learn("average_precision_score", has_positive), None, SHARE,
            "precision averaged over the recall steps"),
-    _pointwise("top_k_accuracy", True, "score", MULTICLASS, made.in_top(2),
+    _pointwise("top_k_accuracy", True, "score", MULTICLASS, made.in_top_two,
                scikit_learn("top_k_accuracy_score", labels=every_class), SHARE,
                "share of samples whose class is one of the two of the highest score"),
     _pointwise("log_loss", False, "proba", CLASSES, made.log_loss, scikit_learn("log_loss", labels=every_class), LOSS,
@@ -381,10 +382,10 @@ _BUILT_IN = (
                scikit_learn("brier_score_loss", labels=positive_or_every_class), (0, 2),
                "mean squared error of the class probabilities"),
     Metric("d2_log_loss_score", True, "proba", CLASSES,
-           _skill(made.log_loss, lambda t: made.entropy(t.y, n_classes(t))),
+           _skill(made.log_loss, lambda t: partial(made.entropy, t.y, n_classes(t))),
            scikit_learn("d2_log_loss_score", two_labels, labels=every_class), None, SKILL,
            "share of the log loss of constant class shares that is saved"),
-    Metric("d2_brier_score", True, "proba", CLASSES, _skill(made.brier, lambda t: made.impurity(t.y, n_classes(t))),
+    Metric("d2_brier_score", True, "proba", CLASSES, _skill(made.brier, lambda t: partial(made.impurity, t.y, n_classes(t))),
            ScikitLearn(brier_skill, two_labels, "d2_brier_score"), None, SKILL,
            "share of the Brier score of constant class shares that is saved"),
     _pointwise("mse", False, "value", REGRESSION, made.squared, scikit_learn("mean_squared_error"), LOSS,
@@ -408,12 +409,12 @@ _BUILT_IN = (
                "mean Poisson deviance, for counts"),
     _pointwise("gamma_deviance", False, "value", REGRESSION, _gamma, scikit_learn("mean_gamma_deviance"), LOSS,
                "mean gamma deviance, for positive values"),
-    Metric("r2", True, "value", REGRESSION, _skill(made.squared, lambda t: made.variance(t.y)),
+    Metric("r2", True, "value", REGRESSION, _skill(made.squared, lambda t: partial(made.variance, t.y)),
            scikit_learn("r2_score", two_labels), None, SKILL, "share of the variance explained"),
     Metric("explained_variance", True, "value", REGRESSION, _merged(lambda t, p: made.ExplainedVarianceKernel(p, t.y)),
            scikit_learn("explained_variance_score", two_labels), None, SKILL,
            "share of the variance explained, a constant error not counted"),
-    Metric("d2_absolute_error_score", True, "value", REGRESSION, _skill(made.absolute, lambda t: made.deviation(t.y)),
+    Metric("d2_absolute_error_score", True, "value", REGRESSION, _skill(made.absolute, lambda t: partial(made.deviation, t.y)),
            scikit_learn("d2_absolute_error_score", two_labels), None, SKILL,
            "share of the absolute error of the median that is saved"),
     Metric("concordance", True, "risk", SURVIVAL, _merged(_concordance), Plain(_plain_concordance), None, SHARE,
@@ -433,20 +434,10 @@ SAME = {
     "recall_weighted": "accuracy",
     "f1_micro": "accuracy",
 }
-MINUS = {
-    "neg_log_loss": "log_loss",
-    "neg_brier_score": "brier",
-    "neg_mean_squared_error": "mse",
-    "neg_root_mean_squared_error": "rmse",
-    "neg_mean_absolute_error": "mae",
-    "neg_mean_absolute_percentage_error": "mape",
-    "neg_median_absolute_error": "median_absolute_error",
-    "neg_max_error": "max_error",
-    "neg_mean_squared_log_error": "msle",
-    "neg_root_mean_squared_log_error": "rmsle",
-    "neg_mean_poisson_deviance": "poisson_deviance",
-    "neg_mean_gamma_deviance": "gamma_deviance",
+_LOSSES = {
+    m.name: getattr(m.reference, "function", "") for m in _BUILT_IN if not m.greater_is_better and m.name != "error"
 }
+MINUS = {"neg_brier_score" if name == "brier" else f"neg_{function}": name for name, function in _LOSSES.items()}
 # One question, asked of two classes or of more.
 BY_TASK: dict[tuple[str, Task | None], str] = {
     ("roc_auc", "multiclass"): "roc_auc_ovr",

@@ -20,7 +20,7 @@ from ..data.scores import FoldScores, layout, split_sizes
 from ..data.target import Target
 from ..exceptions import InputError, NeedError, got
 from ..results import Leaderboard
-from ..stats.kernels import EXACT32, EXACT64, Floats, Kernel, MeanKernel, OneForMany, OneOfMany
+from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel
 from ..stats.resampling import BootstrapDraws, block_size, blocks
 from . import Metric, MetricLike
 
@@ -242,8 +242,8 @@ class Scoring:
     def _repeats_at_once(self, repeats: list[int]) -> list[Part]:
         """The kernels of the repeats of one candidate, which one kernel serves as if they were as many configurations."""
         own = np.ascontiguousarray(self._data[:, self.candidates[0]][repeats][:, self.rows])
-        shared = OneForMany(self.metric.kernel(self.oof.target.take(self.rows), own))
-        return [Part(OneOfMany(shared, i), None) for i in range(len(repeats))]
+        kernel, last = self.metric.kernel(self.oof.target.take(self.rows), own), list[NDArray[Any]]()
+        return [Part(Column(kernel, i, last), None) for i in range(len(repeats))]
 
     def _summed_kernel(self, values: Callable[..., NDArray[Any]], repeats: list[int]) -> Kernel:
         # Sums of 0-1 values stay whole numbers, so that ties stay exact: divide once, at the end.

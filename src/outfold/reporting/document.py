@@ -9,19 +9,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .. import compare, estimate, metrics, stability
 from .._version import __version__
-from ..arguments import check_count
+from ..arguments import RngLike, as_seed, check_count
 from ..charts import collected, comparisons, estimates, responses
 from ..charts.description import Chart
 from ..checks.case import Case
 from ..checks.checking import checked
 from ..citations import cite, references_of
 from ..data.predictions import Predictions, State
+from ..docstrings import fill_with
 from ..exceptions import FileError, InputError
 from ..formatting import json_ready
 from ..metrics import MetricLike
@@ -114,39 +115,25 @@ class Report:
         return cite(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every number of the page, ready for json.
-
-        Returns
-        -------
-        dict
-            Estimate, configurations, comparisons, checks, provenance and the numbers of each picture.
-        """
-        facts: dict[str, Any] = json_ready(
-            {
-                "title": self.title,
-                "headline": self.headline,
-                "how": dict(self.how),
-                "estimate": self.estimate.to_dict(),
-                "configurations": [dict(row) for row in self.rows],
-                "comparisons": None if self.comparisons is None else self.comparisons.to_dict(),
-                "no_comparison": self.no_comparison,
-                "checks": self.checks.to_dict(),
-                "methods": self.methods,
-                "bibtex": self.bibtex,
-                "provenance": dict(self.provenance),
-                "pictures": {picture.name: picture.numbers for picture in self.pictures},
-            }
-        )
-        return facts
+        """Every number of the page, ready for json."""
+        facts: dict[str, Any] = {
+            "title": self.title,
+            "headline": self.headline,
+            "how": dict(self.how),
+            "estimate": self.estimate.to_dict(),
+            "configurations": [dict(row) for row in self.rows],
+            "comparisons": None if self.comparisons is None else self.comparisons.to_dict(),
+            "no_comparison": self.no_comparison,
+            "checks": self.checks.to_dict(),
+            "methods": self.methods,
+            "bibtex": self.bibtex,
+            "provenance": dict(self.provenance),
+            "pictures": {picture.name: picture.numbers for picture in self.pictures},
+        }
+        return {key: json_ready(value) for key, value in facts.items()}
 
     def to_csv(self) -> str:
-        """The table of configurations as csv text, one line for each.
-
-        Returns
-        -------
-        str
-            The text, with a header.
-        """
+        """The table of configurations as csv text with a header, one line for each."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.rows[0])
@@ -154,33 +141,15 @@ class Report:
         return out.getvalue()
 
     def to_html(self) -> str:
-        """One html page that needs no network and no other file.
-
-        Returns
-        -------
-        str
-            The page.
-        """
+        """One html page that needs no network and no other file."""
         return page.render(self)
 
     def to_markdown(self) -> str:
-        """The sentences and tables as Markdown, without pictures.
-
-        Returns
-        -------
-        str
-            The text.
-        """
+        """The sentences and tables as Markdown, without pictures."""
         return text.markdown(self)
 
     def to_latex(self) -> str:
-        """The methods paragraph and the tables for a paper, with booktabs rules.
-
-        Returns
-        -------
-        str
-            The LaTeX code.
-        """
+        """The methods paragraph and the tables for a paper, with booktabs rules."""
         return text.latex(self)
 
     def save(self, path: str | Path) -> Path:
@@ -221,6 +190,7 @@ def _cell(value: Any) -> Any:
 _estimate = estimate  # `report` has an argument of this name
 
 
+@fill_with({})
 def report(
     oof: Predictions,
     metric: MetricLike | None = None,
@@ -230,7 +200,7 @@ def report(
     top: int = 15,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
-    rng: int = 0,
+    rng: RngLike = 0,
     command: str | None = None,
 ) -> Report:
     """Make one page on how good the selected configuration is, how that was found, and what to be careful about.
@@ -247,12 +217,10 @@ def report(
         What the page is called.
     top : int, default=15
         How many configurations the pictures show.
-    n_resamples : int, default=1000
-        The number of bootstrap draws.
+    {n_resamples}
     confidence_level : float, default=0.95
         The level of the intervals, between 0 and 1.
-    rng : int, default=0
-        The seed of the draws.
+    {rng}
     command : str or None, default=None
         The command that made the report, for the section on how to repeat it.
 
@@ -269,52 +237,34 @@ def report(
     Expect mean 0.72 (95% CI 0.54 to 0.84) on new samples; the winner's score, 0.84, is 0.12 too high.
     """
     check_predictions(oof, "report")
-    top = check_count(top, "top")
-    wanted = _wanted_metric(oof, metric, estimate)
+    top, seed = check_count(top, "top"), as_seed(rng)
+    if metric is None:
+        default = metrics.default(oof.target.task, oof.response)
+        metric = estimate.metric if isinstance(estimate, Estimate) else default
     with kernels_kept():
         found = estimate
         if found is None:
-            found = _estimate.bbc(oof, wanted, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng)
+            found = _estimate.bbc(oof, metric, n_resamples=n_resamples, confidence_level=confidence_level, rng=seed)
         else:
-            estimates.check_belongs(found, oof, Scoring(oof, wanted))
+            estimates.check_belongs(found, oof, Scoring(oof, metric))
         # A slow metric has few draws; the pictures then have no more.
         n = n_resamples if found.draws is None else min(n_resamples, len(found.draws))
-        return _build(oof, wanted, found, title, command, _Drawn(top, max(n, 2), rng))
-
-
-class _Drawn(NamedTuple):
-    """How the pictures are drawn."""
-
-    top: int
-    n_resamples: int
-    rng: int
-
-
-def _build(
-    oof: Predictions, metric: MetricLike, found: Estimate, title: str, command: str | None, drawn: _Drawn
-) -> Report:
-    board = oof.leaderboard(metric, "fold" if found.aggregate == "fold" else "pooled")
-    compared, why_not = _comparisons(oof, metric, found, board)
-    return Report(
-        title=title,
-        headline=text.headline(found),
-        how=tuple(text.how(oof, found)),
-        estimate=found,
-        leaderboard=board,
-        rows=tuple(_rows(oof, board, found)),
-        comparisons=compared,
-        no_comparison=why_not,
-        checks=checked(Case(oof, metric, made=found)),
-        methods=text.methods(oof, found, compared),
-        provenance=tuple(_provenance(oof, found, command)),
-        pictures=tuple(_pictures(oof, metric, found, compared, drawn)),
-    )
-
-
-def _wanted_metric(oof: Predictions, metric: MetricLike | None, made: Estimate | None) -> MetricLike:
-    if metric is not None:
-        return metric
-    return made.metric if isinstance(made, Estimate) else metrics.default(oof.target.task, oof.response)
+        board = oof.leaderboard(metric, "fold" if found.aggregate == "fold" else "pooled")
+        compared, why_not = _comparisons(oof, metric, found, board)
+        return Report(
+            title=title,
+            headline=text.headline(found),
+            how=tuple(text.how(oof, found)),
+            estimate=found,
+            leaderboard=board,
+            rows=tuple(_rows(oof, board, found)),
+            comparisons=compared,
+            no_comparison=why_not,
+            checks=checked(Case(oof, metric, made=found)),
+            methods=text.methods(oof, found, compared),
+            provenance=tuple(_provenance(oof, found, command)),
+            pictures=tuple(_pictures(oof, metric, found, compared, (top, max(n, 2), seed))),
+        )
 
 
 def _comparisons(
@@ -325,14 +275,9 @@ def _comparisons(
     if not rivals:
         only = "one configuration only" if len(board.configs) < 2 else "no configuration that predicts otherwise"
         return None, f"There is {only}."
+    configs, level = [found.selected, *rivals], found.confidence_level
     try:
-        made = compare.auto(
-            oof,
-            metric,
-            configs=[found.selected, *rivals],
-            control=found.selected,
-            confidence_level=found.confidence_level,
-        )
+        made = compare.auto(oof, metric, configs=configs, control=found.selected, confidence_level=level)
     except InputError as error:
         return None, str(error)
     assert isinstance(made, Comparisons)
@@ -341,24 +286,20 @@ def _comparisons(
 
 def _rivals(oof: Predictions, selected: str, board: Leaderboard) -> list[str]:
     """The best of the others; of those that predict the same, the first."""
-    seen: set[bytes] = set()
-    rivals: list[str] = []
+    seen: dict[bytes, str] = {}
     for name in (selected, *board.configs):
         j = oof.configs.index(name)
         labels = b"" if oof.labels is None else oof.labels[:, j].tobytes()
-        says = oof.data[:, j].tobytes() + labels
-        if says not in seen and name != selected and len(rivals) < _COMPARED:
-            rivals.append(name)
-        seen.add(says)
-        if len(rivals) == _COMPARED:
+        seen.setdefault(oof.data[:, j].tobytes() + labels, name)
+        if len(seen) > _COMPARED:
             break
-    return rivals
+    return list(seen.values())[1:]
 
 
 def _rows(oof: Predictions, board: Leaderboard, found: Estimate) -> Iterable[dict[str, Any]]:
-    """One dict for each configuration, best first."""
     often = None if found.chosen is None else Counter(map(str, found.chosen))
-    seconds = _seconds(oof)
+    known = () if oof.seconds is None else zip(oof.configs, oof.seconds, strict=True)
+    seconds = {name: float(np.nansum(spent)) for name, spent in known if not np.isnan(spent).all()}
     for rank, entry in enumerate(board.to_dict()["configurations"], start=1):
         name = entry["config"]
         share = None if often is None else often[name] / len(found.chosen)  # type: ignore[arg-type]
@@ -374,33 +315,17 @@ def _rows(oof: Predictions, board: Leaderboard, found: Estimate) -> Iterable[dic
         }
 
 
-def _seconds(oof: Predictions) -> dict[str, float]:
-    """Time spent on every configuration, where that is known."""
-    if oof.seconds is None:
-        return {}
-    known = zip(oof.configs, oof.seconds, strict=True)
-    return {name: float(np.nansum(seconds)) for name, seconds in known if not np.isnan(seconds).all()}
-
-
-_FACTS = {
-    "seed": "seed",
-    "data": "hash of the data",
-    "labels": "hash of the labels",
-    "started": "started",
-    "finished": "finished",
-    "outfold": "outfold that collected",
-    "scikit-learn": "scikit-learn",
-    "numpy": "numpy",
-    "python": "python",
-}
+# Facts of the provenance in order, and what some of them are called.
+_FACTS = ("seed", "data", "labels", "started", "finished", "outfold", "scikit-learn", "numpy", "python")
+_CALLED = {"data": "hash of the data", "labels": "hash of the labels", "outfold": "outfold that collected"}
 
 
 def _provenance(oof: Predictions, found: Estimate, command: str | None) -> Iterable[tuple[str, str]]:
     yield "fingerprint", oof.fingerprint
     made: Mapping[str, Any] = oof.provenance
-    for key, words in _FACTS.items():
+    for key in _FACTS:
         if made.get(key) is not None:
-            yield words, str(made[key])
+            yield _CALLED.get(key, key), str(made[key])
     yield "outfold that reported", __version__
     spec = made.get("specs", {}).get(found.selected)
     if spec is not None:
@@ -413,16 +338,12 @@ def _provenance(oof: Predictions, found: Estimate, command: str | None) -> Itera
 
 
 def _pictures(
-    oof: Predictions,
-    metric: MetricLike,
-    found: Estimate,
-    compared: Comparisons | None,
-    drawn: _Drawn,
+    oof: Predictions, metric: MetricLike, found: Estimate, compared: Comparisons | None, drawn: tuple[int, int, int]
 ) -> Iterable[Chart]:
-    """The pictures that apply, in order."""
+    top, n_resamples, seed = drawn
     config = found.selected
     yield estimates.optimism(found)
-    yield estimates.configurations(oof, metric, drawn.top, found, found.confidence_level, *drawn[1:])
+    yield estimates.configurations(oof, metric, top, found, found.confidence_level, n_resamples, seed)
     if found.draws is not None:
         yield estimates.draws(found)
     if found.chosen is not None and found.n_configs > 1:
@@ -436,17 +357,17 @@ def _pictures(
     if oof.n_folds > 1 and oof.n_folds < oof.n_samples:
         few = oof if oof.n_repeats <= _MOST_REPEATS_IN_GRID else oof.sel(repeat=range(_MOST_REPEATS_IN_GRID))
         yield from _try(lambda: collected.fold_scores(few, metric, config))
-    yield from _pictures_of_classes(oof, config, drawn.rng)
+    yield from _pictures_of_classes(oof, config, seed)
     if compared is not None:
         yield comparisons.difference(compared)
 
 
-def _pictures_of_classes(oof: Predictions, config: str, rng: int) -> Iterable[Chart]:
+def _pictures_of_classes(oof: Predictions, config: str, seed: int) -> Iterable[Chart]:
     classes = oof.target.classes
     if classes is None:
         return
     if len(classes) <= _MOST_CLASSES:
-        how = (oof, config, None, 0.95, _BAND_DRAWS, rng)
+        how = (oof, config, None, 0.95, _BAND_DRAWS, seed)
         yield from _try(lambda: responses.threshold_chart("roc", *how))
         yield from _try(lambda: responses.threshold_chart("precision_recall", *how))
         if oof.response == "proba":

@@ -28,10 +28,13 @@ from .text import called, comparison_rows, notes_of
 if TYPE_CHECKING:
     from .document import Report
 
+# Attributes of elements.
+_SORTED, _WON, _NUMBER = ' aria-sort="ascending"', ' class="won"', ' class="n"'
 _LETTERS = 160  # of a name in large letters; the table has all of them
 _FEW = 20  # rows of the table before "show all"
 # Where pictures stand; all others follow the table of configurations.
 _HERO, _COMPARED = "optimism", "difference"
+_RANKED = ("configurations", "selection")
 _PREDICTED = ("roc", "precision_recall", "calibration", "confusion")
 
 
@@ -86,15 +89,9 @@ def _section(name: str, title: str, body: str) -> str:
 def _sections(report: Report) -> Iterable[tuple[str, str, str]]:
     yield "how", "How it was found", _facts(report.how)
     yield "configurations", "Configurations", _configurations(report)
-    others = [
-        p for p in report.pictures if p.name not in (_HERO, _COMPARED, "configurations", "selection", *_PREDICTED)
-    ]
-    yield "evidence", "The evidence", _figures(others)
-    yield (
-        "predictions",
-        "Its predictions",
-        _figures(p for p in report.pictures if p.name in _PREDICTED),
-    )
+    elsewhere = (_HERO, _COMPARED, *_RANKED, *_PREDICTED)
+    yield "evidence", "The evidence", _figures(p for p in report.pictures if p.name not in elsewhere)
+    yield "predictions", "Its predictions", _figures(p for p in report.pictures if p.name in _PREDICTED)
     yield "comparisons", "Comparisons", _comparisons(report)
     yield "checks", "Checks", _checks(report)
     yield "methods", "For the paper", _methods(report)
@@ -121,7 +118,7 @@ def _figure(picture: Chart, hero: bool = False) -> str:
 
 
 def _configurations(report: Report) -> str:
-    pictures = [p for p in report.pictures if p.name in ("configurations", "selection")]
+    pictures = [p for p in report.pictures if p.name in _RANKED]
     metric = called(report.estimate.metric)
     columns = [("#", "n rank"), ("configuration", "name"), (metric, "n"), ("se", "n wide")]
     columns += [("selected in", "n wide"), ("time", "n wide"), ("status", "wide")]
@@ -143,24 +140,17 @@ def _configurations(report: Report) -> str:
 <p class="more screen"><button type="button" class="button" id="more" hidden></button></p>"""
 
 
-_SORTED = ' aria-sort="ascending"'
-
-
 def _row(row: Mapping[str, Any]) -> str:
-    share, seconds = row["selected_share"], row["seconds"]
     cells = [
-        _number_cell(row["rank"], "n", lambda v: str(v)),
+        _number_cell(row["rank"], "n", str),
         f'<td class="name"><span>{escape(row["config"])}</span></td>',
         _number_cell(row["score"], "n", formatting.number),
         _number_cell(row["se"], "n wide", formatting.number),
-        _number_cell(share, "n wide", lambda v: f"{v:.1%}"),
-        _number_cell(seconds, "n wide", formatting.seconds),
+        _number_cell(row["selected_share"], "n wide", lambda v: f"{v:.1%}"),
+        _number_cell(row["seconds"], "n wide", formatting.seconds),
         f'<td class="wide">{escape(row["status"])}</td>',
     ]
     return f"<tr{_WON if row['status'] == 'selected' else ''}>{''.join(cells)}</tr>"
-
-
-_WON = ' class="won"'
 
 
 def _number_cell(value: float | None, style: str, say: Any) -> str:
@@ -177,7 +167,7 @@ def _comparisons(report: Report) -> str:
     if found is None:
         return f'<p class="lead">{escape(report.no_comparison)}</p>'
     header, rows = comparison_rows(found)
-    head = "".join(f'<th scope="col"{_STYLE if i else ""}>{escape(name)}</th>' for i, name in enumerate(header))
+    head = "".join(f'<th scope="col"{_NUMBER if i else ""}>{escape(name)}</th>' for i, name in enumerate(header))
     body = "".join(
         f'<tr><td class="name"><span>{escape(name)}</span></td>'
         + "".join(f'<td class="n">{escape(c)}</td>' for c in cells)
@@ -197,9 +187,6 @@ def _comparisons(report: Report) -> str:
 <div class="scroll" tabindex="0" role="region" aria-label="Table of comparisons">
 <table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>
 {notes}"""
-
-
-_STYLE = ' class="n"'
 
 
 def _checks(report: Report) -> str:
@@ -246,14 +233,7 @@ class _Page(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        """The page."""
-        self._answer(with_body=True)
-
-    def do_HEAD(self) -> None:
-        """The page's headers."""
-        self._answer(with_body=False)
-
-    def _answer(self, with_body: bool) -> None:
+        """The page, or its headers only."""
         # A page elsewhere whose name was made to lead to this computer may not read the report.
         if self.headers.get("Host") not in self.server.hosts:
             self.send_error(HTTPStatus.FORBIDDEN)
@@ -267,8 +247,10 @@ class _Page(BaseHTTPRequestHandler):
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.end_headers()
-        if with_body:
+        if self.command == "GET":
             self.wfile.write(self.server.page)
+
+    do_HEAD = do_GET  # noqa: N815  (the name that the base class asks for)
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: requests are of no interest."""
@@ -284,28 +266,13 @@ class _Server(ThreadingHTTPServer):
 
 
 def serve(html: str, port: int = 0, *, browser: bool = True, say: Callable[[str], None] = print) -> None:
-    """Serve a page until Ctrl-C.
-
-    Parameters
-    ----------
-    html : str
-        The page.
-    port : int
-        The port; 0 takes one that is free.
-    browser : bool
-        Whether to open the browser.
-    say : callable
-        Called with the address.
-    """
+    """Serve a page until Ctrl-C; port 0 takes one that is free, `say` is called with the address."""
     try:
         server = _Server(port, html.encode("utf-8", "replace"))
     except (OSError, OverflowError) as error:
-        raise FileError(
-            argument="port",
-            needed="must be free",
-            given=f"port {port} cannot be used ({error})",
-            remedy="Give another `port`, or none.",
-        ) from error
+        given = f"port {port} cannot be used ({error})"
+        remedy = "Give another `port`, or none."
+        raise FileError(argument="port", needed="must be free", given=given, remedy=remedy) from error
     with server:
         address = f"http://{HOST}:{server.server_port}/"
         say(address)

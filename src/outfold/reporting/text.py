@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import formatting
 from .._version import __version__
+from ..charts.collected import having, who_left
 from ..charts.estimates import has_own, why_optimistic
 from ..charts.svg import line_of
 from ..data.predictions import Predictions, State
@@ -19,16 +20,8 @@ if TYPE_CHECKING:
     from .document import Report
 
 # What readers of papers call them; other metrics go by their names.
-_CALLED = {
-    "brier": "Brier score",
-    "f1": "F1",
-    "mae": "MAE",
-    "mcc": "MCC",
-    "mse": "MSE",
-    "r2": "R2",
-    "rmse": "RMSE",
-    "roc_auc": "AUC",
-}
+_CALLED = {name: name.upper() for name in ("f1", "mae", "mcc", "mse", "r2", "rmse")}
+_CALLED |= {"brier": "Brier score", "roc_auc": "AUC"}
 
 
 def called(metric: str) -> str:
@@ -39,17 +32,7 @@ def called(metric: str) -> str:
 class Rounding:
     """As many digits as the interval leaves meaningful: two of its width, and one more where the sum adds up then only.
 
-    Parameters
-    ----------
-    estimate
-        What is spoken of.
-
-    Attributes
-    ----------
-    digits
-        After the point; before it, if negative.
-    about
-        What to say before an optimism that is not the difference of the rounded scores.
+    `about` is what to say before an optimism that is not the difference of the rounded scores.
     """
 
     def __init__(self, estimate: Estimate) -> None:
@@ -116,11 +99,8 @@ def how(oof: Predictions, estimate: Estimate) -> list[tuple[str, str]]:
     rows.append(("selected", f"{estimate.selected}, {estimate.rule}"))
     rows.append(("estimated by", f"{estimate.description} [{estimate.reference}]"))
     made = oof.provenance
-    fits = (
-        f"all {work['done']:,} done"
-        if work["done"] == work["planned"]
-        else f"{work['done']:,} of {work['planned']:,} done"
-    )
+    of = "" if work["done"] == work["planned"] else f" of {work['planned']:,}"
+    fits = f"{'' if of else 'all '}{work['done']:,}{of} done"
     if made.get("n_fits") is not None:
         shared = made.get("sharing", {})
         saved = int(shared.get("models", 0)) - int(shared.get("models_done", 0))
@@ -128,18 +108,16 @@ def how(oof: Predictions, estimate: Estimate) -> list[tuple[str, str]]:
         if saved:
             fits += f"; what configurations share was fitted once (level {shared['level']})"
     if work["dropped"]:
-        fits += (
-            f"; {work['dropped']:,} ({work['dropped'] / work['planned']:.0%}) saved by dropping hopeless configurations"
-        )
+        share = work["dropped"] / work["planned"]
+        fits += f"; {work['dropped']:,} ({share:.0%}) saved by dropping hopeless configurations"
     if work["failed"]:
         fits += f"; {work['failed']:,} failed"
     if work["pending"]:
         fits += f"; {work['pending']:,} still to come"
     rows.append(("cells", fits))
     if "seconds" in made:
-        spent = (
-            f", {formatting.seconds(work['seconds'])} of fitting and predicting" if work["seconds"] is not None else ""
-        )
+        spent = work["seconds"]
+        spent = "" if spent is None else f", {formatting.seconds(spent)} of fitting and predicting"
         rows.append(("time", f"{formatting.seconds(float(made['seconds']))} in all{spent}"))
     return rows
 
@@ -169,15 +147,8 @@ def _groups(oof: Predictions) -> str:
 
 
 def _tried(oof: Predictions) -> str:
-    gone = [
-        f"{having(oof, state):,} {state.name.lower()}" for state in (State.DROPPED, State.FAILED) if having(oof, state)
-    ]
-    return f"{oof.n_configs:,} tried" + (f", of which {' and '.join(gone)}" if gone else "")
-
-
-def having(oof: Predictions, state: State) -> int:
-    """How many configurations have a cell in this state."""
-    return int(np.sum(np.any(oof.state[:, oof.planned] == state, axis=1)))
+    gone = who_left(oof)
+    return f"{oof.n_configs:,} tried" + (f", of which {gone}" if gone else "")
 
 
 def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | None) -> str:
@@ -203,11 +174,8 @@ def methods(oof: Predictions, estimate: Estimate, comparisons: Comparisons | Non
 def _plan(plan: str) -> str:
     if plan.endswith("one test set"):
         return f"({plan})"
-    return (
-        f"by {plan}"
-        if any(word in plan for word in ("hold-out", "rounds", "splits"))
-        else f"by {plan} cross-validation"
-    )
+    named = any(word in plan for word in ("hold-out", "rounds", "splits"))
+    return f"by {plan}" if named else f"by {plan} cross-validation"
 
 
 def _parenthesis(reference: str) -> str:
@@ -236,15 +204,12 @@ def _about_selection(estimate: Estimate) -> str:
 
 
 def _about_own(estimate: Estimate, say: Rounding) -> Iterable[str]:
-    if not has_own(estimate):
-        return
-    name = _own_name(estimate)
-    yield (
-        f"{name[0].upper()}{name[1:]} was {say(estimate.naive)}; being selected on the same predictions made it optimistic by "
-        f"{say.about}{say(estimate.optimism)}."
-        if say.optimistic(estimate)
-        else f"{name[0].upper()}{name[1:]} was {say(estimate.naive)}."
-    )
+    if has_own(estimate):
+        name, by = _own_name(estimate), f"{say.about}{say(estimate.optimism)}"
+        luck = (
+            f"; being selected on the same predictions made it optimistic by {by}" if say.optimistic(estimate) else ""
+        )
+        yield f"{name[0].upper()}{name[1:]} was {say(estimate.naive)}{luck}."
 
 
 def _about_comparisons(found: Comparisons | None) -> Iterable[str]:
@@ -254,10 +219,8 @@ def _about_comparisons(found: Comparisons | None) -> Iterable[str]:
     adjusted = ""
     if found.adjusted is not None and len(found) > 1:
         n = int(np.sum(found.adjusted <= terms.alpha))
-        by = {"holm": "Holm's method", "bonferroni": "Bonferroni's method", "bh": "Benjamini and Hochberg's method"}
-        adjusted = (
-            f" with p values adjusted by {by[found.adjust]}: {n} of {len(found)} differed at alpha {terms.alpha:g}"
-        )
+        whose = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini and Hochberg"}[found.adjust]
+        adjusted = f" with p values adjusted by {whose}'s method: {n} of {len(found)} differed at alpha {terms.alpha:g}"
     name = terms.description.replace(";", ",").partition(",")[0]
     article = "" if "'s " in name else "the "  # DeLong's test, the permutation test
     test = f"{article}{name} ({_parenthesis(terms.reference)})"
@@ -272,23 +235,29 @@ def _about_software(made: Mapping[str, Any]) -> str:
     return f"Computed with {', '.join([f'outfold {__version__}', *others])}{seed}."
 
 
+_MINUS = "Each configuration minus the selected configuration, {}."
 _SOFTWARE = {"scikit-learn": "scikit-learn", "numpy": "NumPy", "python": "Python"}
+
+
+def _board_rows(report: Report) -> list[list[str]]:
+    """Name, score and standard error of the best 20."""
+    board = report.leaderboard
+    rows = zip(board.configs, board.scores.tolist(), board.se.tolist(), strict=True)
+    say = formatting.number
+    return [[name, say(score), say(se) if math.isfinite(se) else "-"] for name, score, se in rows][:20]
 
 
 def markdown(report: Report) -> str:
     """The report without pictures, for a README or a notebook."""
     board = report.leaderboard
-    rows = [
-        [str(i + 1), name, formatting.number(float(score)), formatting.number(float(se)) if np.isfinite(se) else "-"]
-        for i, (name, score, se) in enumerate(zip(board.configs, board.scores, board.se, strict=True))
-    ][:20]
+    rows = [[str(i), *row] for i, row in enumerate(_board_rows(report), start=1)]
     more = [f"and {len(board) - 20:,} more"] if len(board) > 20 else []
     parts = [f"# {escape_markdown(report.title)}", f"**{escape_markdown(report.headline)}**"]
     parts.append(_markdown_table(["how it was found", ""], report.how))
     parts += ["## Configurations", _markdown_table(["rank", "configuration", board.metric, "se"], rows), *more]
     if report.comparisons is not None:
-        about = f"Each configuration minus the selected configuration, {report.estimate.selected}."
-        parts += ["## Comparisons", escape_markdown(about), _markdown_table(*comparison_rows(report.comparisons))]
+        about = escape_markdown(_MINUS.format(report.estimate.selected))
+        parts += ["## Comparisons", about, _markdown_table(*comparison_rows(report.comparisons))]
         parts += [f"{code}: {escape_markdown(words)}" for code, words in notes_of(report.comparisons).items()]
     checks = [[f.code, f.severity, f.text, f.advice] for f in report.checks]
     parts.append("## Checks")
@@ -330,17 +299,12 @@ def escape_markdown(text: object) -> str:
 
 def latex(report: Report) -> str:
     """The methods paragraph, the table of configurations and that of comparisons, for a paper with booktabs."""
-    board = report.leaderboard
-    rows = [
-        [name, formatting.number(float(score)), formatting.number(float(se)) if np.isfinite(se) else "-"]
-        for name, score, se in zip(board.configs, board.scores, board.se, strict=True)
-    ][:20]
     parts = [
         f"% {line_of(report.headline)}",
         formatting.escape_latex(report.methods),
-        formatting.table_latex(["configuration", board.metric, "se"], rows),
+        formatting.table_latex(["configuration", report.leaderboard.metric, "se"], _board_rows(report)),
     ]
     if report.comparisons is not None:
-        about = f"Each configuration minus the selected configuration, {report.estimate.selected}."
-        parts += [formatting.escape_latex(about), formatting.table_latex(*comparison_rows(report.comparisons))]
+        about = formatting.escape_latex(_MINUS.format(report.estimate.selected))
+        parts += [about, formatting.table_latex(*comparison_rows(report.comparisons))]
     return "\n\n".join(parts) + "\n"

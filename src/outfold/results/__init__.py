@@ -2,16 +2,27 @@
 
 from ..data.notes import Note
 from ._advice import SEVERITIES, Advice, Checks, Finding, Optimism, Severity, Simulation
+from ._advice import Goal as Goal
+from ._advice import Task as Task
 from ._base import Interval
 from ._comparison import Alternative, Comparison, Power, Probabilities, SequentialComparison, Wins
 from ._comparison import ComparisonTerms as ComparisonTerms
+from ._comparison import comparison_row as comparison_row
 from ._comparisons import Comparisons, Omnibus
 from ._comparisons import PairArrays as PairArrays
-from ._curves import CurveLine, LearningCurve, ValidationCurve
 from ._estimates import Estimate
 from ._estimates import Intervals as Intervals
 from ._ranking import OmnibusTest, Ranking, RankPair
-from ._selection import Leaderboard, PlanComparison, Selection, Stability, TiedSet
+from ._selection import (
+    CurveLine,
+    Leaderboard,
+    LearningCurve,
+    PlanComparison,
+    Selection,
+    Stability,
+    TiedSet,
+    ValidationCurve,
+)
 
 __all__ = [
     "SEVERITIES",

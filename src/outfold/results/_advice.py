@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, overload
 
@@ -57,10 +57,8 @@ class Optimism(Result):
         The winner's cross-validation accuracy minus its true one, on average; also ``float(result)``.
     se : float
         Standard error of `value`; 0 where it was computed and not simulated.
-    own : float
-        The winner's cross-validation accuracy, on average.
-    truth : float
-        Its true accuracy, on average.
+    own, truth : float
+        The winner's cross-validation accuracy and its true accuracy, on average.
     n_samples, n_configs : int
         Number of samples, and of configurations.
     method : {"exact", "simulation"}
@@ -96,10 +94,8 @@ class Advice(Result):
 
     Attributes
     ----------
-    goal : {"estimate", "select", "compare"}
-        What was asked for.
-    task : {"binary", "multiclass", "regression", "survival"}
-        What is predicted.
+    goal, task : str
+        What was asked for, and what is predicted, as in `advise`.
     n_samples, n_configs : int
         How many samples and configurations there are.
     plan : Plan
@@ -179,14 +175,10 @@ class Finding(NamedTuple):
         Code of the check, such as ``OF501``.
     severity : {"error", "caution", "tip"}
         ``error``: do not report the number as it is. ``caution``: read it with care. ``tip``: good to know.
-    text : str
-        One sentence with the numbers at hand.
-    advice : str
-        What to do.
-    source : str
-        Where the caveat comes from.
-    page : str
-        Its page, relative to the documentation.
+    text, advice : str
+        One sentence with the numbers at hand, and what to do.
+    source, page : str
+        Where the caveat comes from, and its page, relative to the documentation.
     """
 
     code: str
@@ -205,10 +197,8 @@ class Checks(FrameResult, Sequence[Finding]):
     ----------
     findings : tuple of Finding
         The findings.
-    metric : str
-        The metric that was checked.
-    about : str
-        The predictions, in words.
+    metric, about : str
+        The metric that was checked, and the predictions in words.
     ignored : tuple of str
         Codes that were left out on request.
     """
@@ -232,9 +222,6 @@ class Checks(FrameResult, Sequence[Finding]):
 
     def __len__(self) -> int:
         return len(self.findings)
-
-    def __iter__(self) -> Iterator[Finding]:
-        return iter(self.findings)
 
     @overload
     def __getitem__(self, index: int) -> Finding: ...

@@ -67,15 +67,12 @@ class TableResult(Result):
     """A result that has a table, of which the text shows the first rows."""
 
     left: ClassVar[tuple[int, ...]] = (0,)  # columns that are aligned to the left
+    rows_of: ClassVar[str] = ""  # the attribute that has one item for each row, where not all rows are shown
     more: ClassVar[str] = "more"
 
     def _table(self, shown: int | None = None) -> Table:
         """Header, and the rows or the first ones of them."""
         raise NotImplementedError
-
-    def _n_rows(self) -> int:
-        """The number of rows, where not all may be shown."""
-        return 0
 
     def _lines(self) -> Iterable[str]:
         """The text below the table."""
@@ -83,7 +80,7 @@ class TableResult(Result):
 
     def __str__(self) -> str:
         head = [self._title()] if self._title() else []
-        n = self._n_rows()
+        n = len(getattr(self, self.rows_of)) if self.rows_of else 0
         more = [f"… and {n - SHOWN:,} {self.more}"] if n > SHOWN else []
         table = formatting.table(*self._table(SHOWN if n else None), left=self.left)
         return "\n".join([*head, table, *more, *self._lines()])

@@ -59,10 +59,17 @@ class Probabilities(NamedTuple):
         return f"P(better) {formatting.number(self.better)}{middle}, P(worse) {formatting.number(self.worse)}"
 
 
-class Leveled:
-    """What decides at a confidence level."""
+@dataclass(frozen=True, kw_only=True)
+class Tested:
+    """What all comparisons say about their method and data."""
 
-    confidence_level: float
+    metric: str
+    greater_is_better: bool
+    description: str
+    reference: str
+    plan: str | None = None
+    fingerprint: str | None = None
+    confidence_level: float = 0.95
 
     @property
     def alpha(self) -> float:
@@ -72,7 +79,7 @@ class Leveled:
 
 @document_result
 @dataclass(frozen=True, kw_only=True)
-class ComparisonTerms(Leveled):
+class ComparisonTerms(Tested):
     """What all pairs of one test have in common.
 
     Attributes
@@ -80,17 +87,10 @@ class ComparisonTerms(Leveled):
     {terms}
     """
 
-    metric: str
-    greater_is_better: bool
     method: str
-    description: str
-    reference: str
     statistic_name: str = ""
-    plan: str | None = None
-    fingerprint: str | None = None
     n_samples: int | None = None
     alternative: Alternative = "two-sided"
-    confidence_level: float = 0.95
     rope: float | None = None
 
 
@@ -292,7 +292,7 @@ def _cells(result: Comparison, bayes: bool, adjusted: bool) -> list[str]:
 
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SequentialComparison(Leveled, FrameResult):
+class SequentialComparison(Tested, FrameResult):
     """A comparison that is valid at whatever unit you stop: evidence, p value and interval after each unit.
 
     Attributes
@@ -302,10 +302,8 @@ class SequentialComparison(Leveled, FrameResult):
         Metric of `a` minus metric of `b`, over the units seen.
     interval : Interval
         Interval of the true difference. It is valid at all units at once with the confidence level.
-    evalue : float
-        Evidence against "no difference" after the last unit.
-    pvalue : float
-        The anytime p value: 1 over the largest e-value so far.
+    evalue, pvalue : float
+        Evidence against "no difference" after the last unit; the anytime p value, 1 over the largest e-value so far.
     evalues, pvalues : ndarray of shape (n,)
         The same after each unit.
     stop : int or None
@@ -319,8 +317,6 @@ class SequentialComparison(Leveled, FrameResult):
 
     a: str
     b: str
-    metric: str
-    greater_is_better: bool
     difference: float
     interval: Interval
     evalue: float
@@ -330,11 +326,6 @@ class SequentialComparison(Leveled, FrameResult):
     stop: int | None
     over: str
     bounds: tuple[float, float]
-    description: str
-    reference: str
-    confidence_level: float = 0.95
-    plan: str | None = None
-    fingerprint: str | None = None
     notes: tuple[Note, ...] = ()
 
     in_dict = (
@@ -382,15 +373,13 @@ class SequentialComparison(Leveled, FrameResult):
 
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Power(Leveled, TableResult, FrameResult):
+class Power(TableResult, FrameResult):
     """How often a test finds a difference, by simulation on the user's own predictions.
 
     Attributes
     ----------
-    test : str
-        Name of the test.
-    metric : str
-        Name of the metric.
+    test, metric : str
+        Name of the test, and of the metric.
     {pair}
     difference : float or ndarray
         The true difference, metric of `a` minus metric of `b`; an array if several were asked for.
@@ -398,10 +387,8 @@ class Power(Leveled, TableResult, FrameResult):
         Share of simulations in which the test finds a difference, of the same shape.
     standard_error : float or ndarray
         Standard error of the power, from the number of simulations.
-    n : int
-        Number of samples in each simulation.
-    n_simulations : int
-        Number of simulations.
+    n, n_simulations : int
+        Number of samples in each simulation, and number of simulations.
     reach : float
         The largest difference that the predictions can be made to show.
     {alternative, level}
@@ -424,6 +411,11 @@ class Power(Leveled, TableResult, FrameResult):
     confidence_level: float = 0.95
     plan: str | None = None
     notes: tuple[Note, ...] = ()
+
+    @property
+    def alpha(self) -> float:
+        """Error rate of the decision: one minus the confidence level."""
+        return round(1 - self.confidence_level, 12)
 
     in_dict = (
         "test metric a b n n_simulations reach alternative confidence_level alpha plan difference power standard_error "

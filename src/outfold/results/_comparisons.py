@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, overload
@@ -15,12 +15,12 @@ from ..data.notes import Note
 from ..docstrings import document_result
 from ..formatting import json_ready
 from ._base import Facts, FrameResult, Interval, Table, TableResult, method_facts
-from ._comparison import Comparison, ComparisonTerms, Leveled, Probabilities, Wins, comparison_row, comparison_table
+from ._comparison import Comparison, ComparisonTerms, Probabilities, Tested, Wins, comparison_row, comparison_table
 
 
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Omnibus(Leveled, FrameResult):
+class Omnibus(Tested, FrameResult):
     """Whether any of several configurations differs from the others.
 
     Attributes
@@ -31,31 +31,22 @@ class Omnibus(Leveled, FrameResult):
     {described, configs}
     statistic_name : str
         Such as ``Q`` or ``F``.
-    statistic : float
-        The statistic of the test.
+    statistic, pvalue : float
+        The statistic of the test, and the p value.
     df : tuple of float
-        Its degrees of freedom.
-    pvalue : float
-        The p value.
+        The degrees of freedom.
     {level}
-    plan : str or None
-        How samples were held out.
-    {n_samples, notes, details}
+    {plan, n_samples, notes, details}
     """
 
-    metric: str
     method: str
-    description: str
-    reference: str
     configs: tuple[str, ...]
     scores: NDArray[np.float64]
     statistic_name: str
     statistic: float
     df: tuple[float, ...]
     pvalue: float
-    confidence_level: float = 0.95
     greater_is_better: bool = True
-    plan: str | None = None
     n_samples: int | None = None
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -101,22 +92,10 @@ class Omnibus(Leveled, FrameResult):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairArrays:
-    """What a test finds for many pairs at once: arrays with one entry for each pair, NaN for what is undefined.
+    """What a test finds for many pairs at once: arrays (P,) with one entry for each pair, NaN for what is undefined.
 
-    Attributes
-    ----------
-    tested : ndarray of shape (P,) or None
-        The difference that the test is of, if it is not `difference`.
-    interval : ndarray of shape (P, 2) or None
-        Confidence intervals; None if the method gives none.
-    wins : ndarray of shape (P, 3) or None
-        Better, equal, worse.
-    probabilities : ndarray of shape (P, 3) or None
-        Better, equivalent, worse.
-    notes : dict
-        Caveats of single pairs, by position.
-    details : dict
-        Further arrays with one entry for each pair.
+    Intervals are (P, 2); wins (better, equal, worse) and probabilities (better, equivalent, worse) are (P, 3). Notes are the
+    caveats of single pairs, by position. The fields are those of `Comparison`.
     """
 
     difference: NDArray[np.float64]
@@ -212,9 +191,6 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
             notes=(*self.notes, *self.arrays.notes.get(i, ())),
         )
 
-    def __iter__(self) -> Iterator[Comparison]:
-        return (self[i] for i in range(len(self)))
-
     def __repr__(self) -> str:
         return f"<Comparisons {self.terms.method} of {formatting.count(len(self), 'pair')} by {self.terms.metric}>"
 
@@ -225,11 +201,7 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
         keys = -np.abs(self.arrays.difference) if p is None else np.where(np.isnan(p), 2.0, p)
         return np.argsort(keys, kind="stable")
 
-    left = (0, 1)
-    more = "more pairs"
-
-    def _n_rows(self) -> int:
-        return len(self)
+    left, rows_of, more = (0, 1), "pairs", "more pairs"
 
     def _table(self, shown: int | None = None) -> Table:
         return comparison_table([self[i] for i in self._order[:shown]])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import escape
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from ..formatting import escape_latex
 
@@ -86,25 +86,19 @@ def layout(
         row = i if i < half else k - 1 - i
         end = left - 1.2 if side == "left" else right + 1.2
         labels.append(Label(name, rank, x(rank), first_row + _ROW * row, end, side, name == control))
+    cd_bar = None
+    if cd is not None:  # with few data sets it may be longer than the axis: then only its number says so
+        end = left + min(cd * (_AXIS_WIDTH / (k - 1)), _AXIS_WIDTH)
+        cd_bar = Bar(left, end, _EDGE + 1.4, f"CD = {cd:.3g}")
     return Layout(
         width=right + 2.0 + margins[1] + _EDGE,
         height=max(label.y for label in labels) + 0.6 + _EDGE,
         axis=Bar(left, right, axis_y),
-        ticks=tuple(Tick(x(rank), rank) for rank in _ticks(k)),
+        ticks=tuple(Tick(x(rank), rank) for rank in range(1, k + 1, -(-k // 15))),
         labels=tuple(labels),
         bars=tuple(bars),
-        cd=None if cd is None else _cd_bar(cd, left, _AXIS_WIDTH / (k - 1)),
+        cd=cd_bar,
     )
-
-
-def _ticks(k: int) -> list[int]:
-    step = -(-k // 15)
-    return list(range(1, k + 1, step))
-
-
-def _cd_bar(cd: float, left: float, unit: float) -> Bar:
-    # With few data sets it may be longer than the axis: then it says so by its number only.
-    return Bar(left, left + min(cd * unit, _AXIS_WIDTH), _EDGE + 1.4, f"CD = {cd:.3g}")
 
 
 def _bars(spans: Sequence[tuple[float, float]], top: float) -> list[Bar]:
@@ -118,99 +112,90 @@ def _bars(spans: Sequence[tuple[float, float]], top: float) -> list[Bar]:
     return out
 
 
-# -- SVG ------------------------------------------------------------------------------------------------
-
-_EM = 14  # pixels of a line of text
-
-
-# Characters that XML cannot hold in any form.
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def svg(made: Layout) -> str:
-    """A self-contained SVG picture, on white so that it can be read on a dark page too."""
-    width, height = (round(_EM * v) for v in (made.width, made.height))
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'font-family="sans-serif" font-size="{_EM}" fill="{LINE}" stroke-linecap="butt" role="img">',
-        "<title>Mean ranks; a bar joins algorithms that are not told apart</title>",
-        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-        *(_svg_line(bar.left, bar.y, bar.right, bar.y, BAR, 4) for bar in made.bars),
-        _svg_line(made.axis.left, made.axis.y, made.axis.right, made.axis.y),
-    ]
-    for tick in made.ticks:
-        parts.append(_svg_line(tick.x, made.axis.y - 0.35, tick.x, made.axis.y))
-        parts.append(_svg_text(tick.x, made.axis.y - 0.6, str(tick.rank), "middle"))
-    for label in made.labels:
-        path = f"M{_px(label.x)} {_px(made.axis.y)}V{_px(label.y)}H{_px(label.text_x)}"
-        parts.append(f'<path d="{path}" fill="none" stroke="{LINE}"/>')
-        parts.append(_svg_label(label))
-    if made.cd is not None:
-        parts += [_svg_line(*line) for line in cd_lines(made.cd)]
-        parts.append(_svg_text((made.cd.left + made.cd.right) / 2, made.cd.y - 0.4, made.cd.text, "middle"))
-    return "\n".join([*parts, "</svg>\n"])
-
-
 def cd_lines(bar: Bar) -> list[tuple[float, float, float, float]]:
     """The critical difference as a line with two ends."""
     left, right, y = bar.left, bar.right, bar.y
     return [(left, y, right, y), (left, y - 0.25, left, y + 0.25), (right, y - 0.25, right, y + 0.25)]
 
 
-def _svg_label(label: Label) -> str:
-    anchor, shift = ("end", -0.3) if label.side == "left" else ("start", 0.3)
-    weight = ' font-weight="bold"' if label.control else ""
-    return _svg_text(label.text_x + shift, label.y + 0.35, label.name, anchor, weight)
+class _Pen(Protocol):
+    def line(self, x1: float, y1: float, x2: float, y2: float, bar: bool = False) -> str: ...
+    def elbow(self, label: Label, axis_y: float) -> str: ...
+    def text(self, x: float, y: float, text: str, side: str = "middle", bold: bool = False) -> str: ...
 
 
-def _svg_text(x: float, y: float, text: str, anchor: str, more: str = "") -> str:
-    return f'<text x="{_px(x)}" y="{_px(y)}" text-anchor="{anchor}"{more}>{_xml(text)}</text>'
+def _drawn(made: Layout, pen: _Pen) -> list[str]:
+    """All parts: bars below, then the axis, the names with their elbows, and the critical difference."""
+    axis = made.axis
+    parts = [pen.line(bar.left, bar.y, bar.right, bar.y, bar=True) for bar in made.bars]
+    parts.append(pen.line(axis.left, axis.y, axis.right, axis.y))
+    for tick in made.ticks:
+        parts += [pen.line(tick.x, axis.y - 0.35, tick.x, axis.y), pen.text(tick.x, axis.y - 0.6, str(tick.rank))]
+    for label in made.labels:
+        shift = -0.3 if label.side == "left" else 0.3
+        parts += [
+            pen.elbow(label, axis.y),
+            pen.text(label.text_x + shift, label.y, label.name, label.side, label.control),
+        ]
+    if made.cd is not None:
+        parts += [pen.line(*line) for line in cd_lines(made.cd)]
+        parts.append(pen.text((made.cd.left + made.cd.right) / 2, made.cd.y - 0.4, made.cd.text))
+    return parts
 
 
-def _xml(text: str) -> str:
-    return escape(_NO_XML.sub("\ufffd", text))
+_EM = 14  # pixels of a line of text
+# Characters that XML cannot hold in any form.
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def _svg_line(x1: float, y1: float, x2: float, y2: float, colour: str = LINE, width: int = 1) -> str:
-    ends = f'x1="{_px(x1)}" y1="{_px(y1)}" x2="{_px(x2)}" y2="{_px(y2)}"'
-    return f'<line {ends} stroke="{colour}" stroke-width="{width}"/>'
+class _Svg:
+    @staticmethod
+    def px(value: float) -> str:
+        return f"{_EM * value:.1f}"
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, bar: bool = False) -> str:
+        ends = f'x1="{self.px(x1)}" y1="{self.px(y1)}" x2="{self.px(x2)}" y2="{self.px(y2)}"'
+        return f'<line {ends} stroke="{BAR if bar else LINE}" stroke-width="{4 if bar else 1}"/>'
+
+    def elbow(self, label: Label, axis_y: float) -> str:
+        path = f"M{self.px(label.x)} {self.px(axis_y)}V{self.px(label.y)}H{self.px(label.text_x)}"
+        return f'<path d="{path}" fill="none" stroke="{LINE}"/>'
+
+    def text(self, x: float, y: float, text: str, side: str = "middle", bold: bool = False) -> str:
+        anchor, down = {"middle": ("middle", 0.0), "left": ("end", 0.35), "right": ("start", 0.35)}[side]
+        weight = ' font-weight="bold"' if bold else ""
+        shown = escape(_NO_XML.sub("\ufffd", text))
+        return f'<text x="{self.px(x)}" y="{self.px(y + down)}" text-anchor="{anchor}"{weight}>{shown}</text>'
 
 
-def _px(value: float) -> str:
-    return f"{_EM * value:.1f}"
+def svg(made: Layout) -> str:
+    """A self-contained SVG picture, on white so that it can be read on a dark page too."""
+    width, height = (round(_EM * v) for v in (made.width, made.height))
+    head = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'font-family="sans-serif" font-size="{_EM}" fill="{LINE}" stroke-linecap="butt" role="img">',
+        "<title>Mean ranks; a bar joins algorithms that are not told apart</title>",
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+    ]
+    return "\n".join([*head, *_drawn(made, _Svg()), "</svg>\n"])
 
 
-# -- TikZ -----------------------------------------------------------------------------------------------
+class _Tikz:
+    def line(self, x1: float, y1: float, x2: float, y2: float, bar: bool = False) -> str:
+        style = "[outfoldbar, line width=2.5pt]" if bar else ""
+        return rf"\draw{style} ({x1:.3f}, {y1:.3f}) -- ({x2:.3f}, {y2:.3f});"
+
+    def elbow(self, label: Label, axis_y: float) -> str:
+        return rf"\draw ({label.x:.3f}, {axis_y:.3f}) |- ({label.text_x:.3f}, {label.y:.3f});"
+
+    def text(self, x: float, y: float, text: str, side: str = "middle", bold: bool = False) -> str:
+        anchor = {"middle": "south", "left": "east", "right": "west"}[side]
+        name = text if side == "middle" else escape_latex(text)
+        shown = rf"\textbf{{{name}}}" if bold else name
+        return rf"\node[anchor={anchor}] at ({x:.3f}, {y:.3f}) {{{shown}}};"
 
 
 def tikz(made: Layout) -> str:
     """A ``tikzpicture``; needs nothing but the package tikz."""
-    lines = [
-        r"\begin{tikzpicture}[x=1em, y=-1em, inner sep=0pt]",
-        rf"\definecolor{{outfoldbar}}{{HTML}}{{{BAR[1:]}}}",
-        *(rf"\draw[outfoldbar, line width=2.5pt] {_tikz_line(b.left, b.y, b.right, b.y)};" for b in made.bars),
-        rf"\draw {_tikz_line(made.axis.left, made.axis.y, made.axis.right, made.axis.y)};",
-    ]
-    for tick in made.ticks:
-        lines.append(rf"\draw {_tikz_line(tick.x, made.axis.y - 0.35, tick.x, made.axis.y)};")
-        lines.append(_tikz_node(tick.x, made.axis.y - 0.6, "south", str(tick.rank)))
-    for label in made.labels:
-        anchor, shift = ("east", -0.3) if label.side == "left" else ("west", 0.3)
-        elbow = f"({label.x:.3f}, {made.axis.y:.3f}) |- ({label.text_x:.3f}, {label.y:.3f})"
-        lines.append(rf"\draw {elbow};")
-        name = escape_latex(label.name)
-        lines.append(
-            _tikz_node(label.text_x + shift, label.y, anchor, rf"\textbf{{{name}}}" if label.control else name)
-        )
-    if made.cd is not None:
-        lines += [rf"\draw {_tikz_line(*line)};" for line in cd_lines(made.cd)]
-        lines.append(_tikz_node((made.cd.left + made.cd.right) / 2, made.cd.y - 0.4, "south", made.cd.text))
-    return "\n".join([*lines, r"\end{tikzpicture}", ""])
-
-
-def _tikz_line(x1: float, y1: float, x2: float, y2: float) -> str:
-    return f"({x1:.3f}, {y1:.3f}) -- ({x2:.3f}, {y2:.3f})"
-
-
-def _tikz_node(x: float, y: float, anchor: str, text: str) -> str:
-    return rf"\node[anchor={anchor}] at ({x:.3f}, {y:.3f}) {{{text}}};"
+    head = [r"\begin{tikzpicture}[x=1em, y=-1em, inner sep=0pt]", rf"\definecolor{{outfoldbar}}{{HTML}}{{{BAR[1:]}}}"]
+    return "\n".join([*head, *_drawn(made, _Tikz()), r"\end{tikzpicture}", ""])

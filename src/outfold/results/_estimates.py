@@ -33,18 +33,14 @@ class Estimate(FrameResult):
 
     Attributes
     ----------
-    value : float
-        The estimate.
+    value, naive : float
+        The estimate, and the winner's cross-validation score, before correction.
     interval : Interval or None
-        Its confidence interval; None where the method gives none.
+        Confidence interval of the estimate; None where the method gives none.
     confidence_level : float
         Level of the interval.
-    naive : float
-        The winner's cross-validation score, before correction.
-    selected : str
-        The configuration that was selected.
-    method : str
-        Short name of the method, such as ``"bbc"``.
+    selected, method : str
+        The configuration that was selected, and the short name of the method, such as ``"bbc"``.
     {metric}
     n_samples, n_configs : int
         Number of samples that were held out, and of configurations that could be selected.

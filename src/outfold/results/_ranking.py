@@ -23,16 +23,12 @@ class OmnibusTest(NamedTuple):
 
     Attributes
     ----------
-    name : str
-        The test in words.
-    statistic_name : str
-        Such as ``chi2`` or ``F``.
-    statistic : float
-        The statistic of the test.
+    name, statistic_name : str
+        The test in words, and its statistic, such as ``chi2`` or ``F``.
+    statistic, pvalue : float
+        The statistic of the test, and the p value.
     df : tuple of float
-        Its degrees of freedom.
-    pvalue : float
-        The p value.
+        The degrees of freedom.
     """
 
     name: str
@@ -190,10 +186,7 @@ class Ranking(TableResult):
         n, over = formatting.count(len(self.algorithms), "algorithm"), formatting.count(self.n_datasets, "data set")
         return f"{n} over {over}{by}, best mean rank first"
 
-    left = (1,)
-
-    def _n_rows(self) -> int:
-        return len(self.algorithms)
+    left, rows_of = (1,), "algorithms"
 
     def _table(self, shown: int | None = None) -> Table:
         header = ["rank", "algorithm", "mean score" if self.metric is None else f"mean {self.metric}"]

@@ -27,19 +27,16 @@ def table(
     """All columns; `scores` holds (configurations, splits) by name of the scorer."""
     r, k = _cells(oof)
     states = oof.state[:, r, k]
+    # A configuration with other cells has no mean; GridSearchCV gives failed fits a score where it was told one.
+    counted = (State.DONE,) if np.isnan(error_score) else (State.DONE, State.FAILED)
     columns = time_columns(oof) | param_columns(params)
     for name, values in scores.items():
         filled = np.where(states == State.FAILED, error_score, values)
-        columns |= score_columns(name, filled, np.asarray(np.isin(states, _counted(error_score)).all(axis=1)))
+        columns |= score_columns(name, filled, np.asarray(np.isin(states, counted).all(axis=1)))
     words = np.full(len(states), State.DONE.name.lower(), dtype=object)
     for state in (State.DROPPED, State.FAILED):
         words[np.any(states == state, axis=1)] = state.name.lower()
     return columns | {"config": np.array(oof.configs, dtype=object), "state": words}
-
-
-def _counted(error_score: float) -> tuple[State, ...]:
-    """A configuration with other cells has no mean; GridSearchCV gives failed fits a score where it was told one."""
-    return (State.DONE,) if np.isnan(error_score) else (State.DONE, State.FAILED)
 
 
 def split_scores(oof: Predictions, metric: Metric, scorer: Any) -> NDArray[np.float64]:
@@ -120,9 +117,6 @@ def time_columns(oof: Predictions) -> Columns:
     nothing = np.where(np.isnan(mean), np.nan, 0.0)
     scoring = {"mean_score_time": nothing, "std_score_time": nothing.copy()}
     return {"mean_fit_time": mean, "std_fit_time": spread, **scoring}
-
-
-# -- rules that select and drop --------------------------------------------------------------------------
 
 
 class ByFold(Rule):

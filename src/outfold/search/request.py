@@ -90,9 +90,6 @@ class Callbacks:
         self._fit.call_on_fit_task_end(estimator=self._search, **self._data)
 
 
-# -- checks of arguments --------------------------------------------------------------------------------
-
-
 def check_options(search: Any) -> None:
     """Refuse options of a search that contradict each other or mean nothing."""
     estimator, sampler = search._prototype(), is_sampler(search.search)
@@ -174,9 +171,6 @@ def checked_labels(y: Any, estimator: Any) -> Any:
     if is_classifier(estimator):
         check_classification_targets(y)
     return y
-
-
-# -- failed fits, as scikit-learn reports them ----------------------------------------------------------
 
 
 def warn_of_failures(oof: Predictions) -> None:

@@ -103,9 +103,6 @@ def _refuse_too_many(n_configs: int, n: int) -> None:
         raise invalid(f"n_configs={n_configs}", needed, remedy=remedy)
 
 
-# -- names ----------------------------------------------------------------------------------------------
-
-
 def _name_all(estimator: Any, params: Sequence[Mapping[str, Any]]) -> Space:
     """A clone of the estimator for every dict of parameters, under names that differ."""
     short = short_names({name for part in params for name in part})
@@ -134,9 +131,6 @@ def _name_of(
         last = last.steps[-1][1]
     inside = ", ".join(f"{short[p]}={form(value)}" for p, value in params.items())
     return f"{type(last).__name__}({inside})" if inside else type(last).__name__
-
-
-# -- Optuna, by ask and tell ----------------------------------------------------------------------------
 
 
 def is_sampler(search: Any) -> bool:

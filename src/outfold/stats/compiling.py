@@ -13,8 +13,6 @@ from itertools import pairwise
 from types import ModuleType
 from typing import Any, Literal
 
-# -- numba ----------------------------------------------------------------------------------------------
-
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function of arrays; numba caches it where it can write. No operation is reordered or fused."""
@@ -57,9 +55,6 @@ def _load(name: str) -> ModuleType | None:
         return import_module(f"outfold.stats.{name}")
     except ImportError:
         return None
-
-
-# -- threads --------------------------------------------------------------------------------------------
 
 
 # Rows times lanes times configurations a thread: below it, starting one costs more than it saves.

@@ -21,9 +21,6 @@ class Nested(NamedTuple):
     error: float
 
 
-# -- from draws -----------------------------------------------------------------------------------------
-
-
 def percentile(draws: Floats, level: float) -> Ends:
     """Equal-tailed quantiles, linearly interpolated; the same for a loss and for the score it comes from."""
     tail = (1 - level) / 2
@@ -74,9 +71,6 @@ def fold_draws(
     return np.einsum("bk,bk->b", left_out, scores[chosen]) / left_out.sum(axis=1), chosen
 
 
-# -- from counts ----------------------------------------------------------------------------------------
-
-
 def wilson(k: int, n: int, level: float) -> Ends:
     """Shares that a score test does not refuse (Wilson 1927); an end that is 0 or 1 is exactly so."""
     z = -normal_quantile((1 - level) / 2)
@@ -93,9 +87,6 @@ def clopper_pearson(k: int, n: int, level: float) -> Ends:
     tail = (1 - level) / 2
     low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail))
     return low, (1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - tail)))
-
-
-# -- from an estimate and its standard error --------------------------------------------------------------
 
 
 def around(centre: float, error: float, level: float, df: float | None = None) -> Ends:

@@ -18,10 +18,8 @@ EXACT64 = 2**53
 RELATIVE_TIE = 1e-12
 
 
-class Kernel(Protocol):
-    """The metric of C configurations on N samples, under many integer weightings at once."""
-
-    n_configs: int
+class Scores(Protocol):
+    """Scores C configurations on N samples, under many integer weightings at once."""
 
     def scores(self, weights: Array) -> Floats:
         """(b, C) metric of every configuration under each of the (b, N) weightings; NaN where undefined."""
@@ -30,6 +28,12 @@ class Kernel(Protocol):
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
         """(b,) metric of configuration ``chosen[i]`` under ``weights[i]``; NaN where undefined."""
         ...
+
+
+class Kernel(Scores, Protocol):
+    """A metric of some predictions."""
+
+    n_configs: int
 
 
 def ratio(numerator: Array, denominator: Array, reuse: bool = False) -> Floats:
@@ -144,36 +148,23 @@ def negated(kernel: Kernel) -> Kernel:
     return Mapped(kernel, lambda scores: 0.0 - scores)  # not unary minus, which makes a zero loss -0.0
 
 
-class OneForMany:
-    """A kernel that remembers the scores of the last weights, for all who ask for one column of them in turn."""
-
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-        self._weights: Array | None = None
-        self._scores: Floats = np.empty((0, 0))
-
-    def scores(self, weights: Array) -> Floats:
-        """(b, C) metric of every configuration."""
-        if weights is not self._weights:
-            self._weights, self._scores = weights, self.kernel.scores(weights)
-        return self._scores
-
-
-class OneOfMany:
-    """One configuration of a kernel as a kernel of its own."""
+class Column:
+    """One configuration of a kernel as a kernel of its own; `last` holds the last weights and scores, for all columns."""
 
     n_configs = 1
 
-    def __init__(self, shared: OneForMany, config: int) -> None:
-        self._shared, self._config = shared, config
+    def __init__(self, kernel: Kernel, config: int, last: list[Array]) -> None:
+        self._kernel, self._config, self._last = kernel, config, last
 
     def scores(self, weights: Array) -> Floats:
         """(b, 1) metric of the configuration."""
-        return self._shared.scores(weights)[:, [self._config]]
+        if not self._last or self._last[0] is not weights:
+            self._last[:] = [weights, self._kernel.scores(weights)]
+        return np.asarray(self._last[1][:, [self._config]])
 
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
         """(b,) metric of the configuration, whichever of one was chosen."""
-        return self._shared.kernel.paired(weights, np.full(len(chosen), self._config))
+        return self._kernel.paired(weights, np.full(len(chosen), self._config))
 
 
 def _integral(values: Array) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -70,16 +71,12 @@ def gamma_deviance(y: Array, values: Floats) -> Floats:
     return 2 * (np.log(values / y) + y / values - 1)
 
 
-def in_top(k: int) -> Callable[[Array, Floats], NDArray[np.int32]]:
-    """1 where the true class is among the k of the highest scores (C, N, K), else 0; of equal ones the later is taken."""
-
-    def hits(y: Array, scores: Floats) -> NDArray[np.int32]:
-        own = np.take_along_axis(scores, np.broadcast_to(y[None, :, None], (*scores.shape[:2], 1)), axis=2)
-        later = np.arange(scores.shape[2]) > y[:, None]
-        ahead = (scores > own) | ((scores == own) & later)
-        return np.asarray((ahead.sum(axis=2) < k).astype(np.int32))
-
-    return hits
+def in_top_two(y: Array, scores: Floats) -> NDArray[np.int32]:
+    """1 where the true class is among the two of the highest scores (C, N, K), else 0; of equal ones the later is taken."""
+    own = np.take_along_axis(scores, np.broadcast_to(y[None, :, None], (*scores.shape[:2], 1)), axis=2)
+    later = np.arange(scores.shape[2]) > y[:, None]
+    ahead = (scores > own) | ((scores == own) & later)
+    return np.asarray((ahead.sum(axis=2) < 2).astype(np.int32))
 
 
 # -- skill: how much better than a constant prediction ------------------------------------------------------
@@ -122,7 +119,7 @@ class ExplainedVarianceKernel:
         # A constant added to the errors changes nothing; about 0 one pass keeps the digits of the variance.
         self._errors = errors - errors.mean(axis=1, keepdims=True)
         self._mean, self._square = MeanKernel(self._errors), MeanKernel(self._errors**2)
-        self._spread = variance(y)
+        self._spread = partial(variance, y)
 
     def scores(self, weights: Array) -> Floats:
         """(b, C) explained variance of every configuration under each weighting."""
@@ -149,22 +146,17 @@ def _two_passes(values: Floats, weights: Array) -> float:
 # -- what a constant prediction loses -------------------------------------------------------------------
 
 
-def variance(y: Floats) -> Baseline:
+def variance(y: Floats, weights: Array) -> Floats:
     """(b,) variance of y, stable wherever y is centred; exactly 0 where y is constant."""
     y = y - y.mean()  # one pass about 0 keeps the digits; where it does not, two are made
-    columns = np.stack([np.ones(len(y)), y, y**2], axis=1)
-
-    def spread(weights: Array) -> Floats:
-        counts = weights.astype(np.float64, copy=False)
-        size, first, second = (counts @ columns).T
-        square = ratio(second, size)
-        out: Floats = square - ratio(first, size) ** 2
-        lost = np.flatnonzero(out <= _CANCELLED * square)
-        if len(lost):
-            out[lost] = _variance(y, counts[lost])
-        return out
-
-    return spread
+    counts = weights.astype(np.float64, copy=False)
+    size, first, second = (counts @ np.stack([np.ones(len(y)), y, y**2], axis=1)).T
+    square = ratio(second, size)
+    out: Floats = square - ratio(first, size) ** 2
+    lost = np.flatnonzero(out <= _CANCELLED * square)
+    if len(lost):
+        out[lost] = _variance(y, counts[lost])
+    return out
 
 
 def _variance(y: Floats, counts: Floats) -> Floats:
@@ -177,17 +169,13 @@ def _variance(y: Floats, counts: Floats) -> Floats:
     return np.where(lowest < highest, squares, 0.0)
 
 
-def deviation(y: Floats) -> Baseline:
+def deviation(y: Floats, weights: Array) -> Floats:
     """(b,) mean distance of y from its median."""
     order = np.argsort(y)
-
-    def distance(weights: Array) -> Floats:
-        running = np.cumsum(weights[:, order], axis=1, dtype=np.int64)
-        middle = np.argmax(2 * running >= running[:, -1:], axis=1)
-        distances = np.abs(y - y[order[middle]][:, None])
-        return ratio(np.einsum("bn,bn->b", weights.astype(np.float64), distances), total(weights))
-
-    return distance
+    running = np.cumsum(weights[:, order], axis=1, dtype=np.int64)
+    middle = np.argmax(2 * running >= running[:, -1:], axis=1)
+    distances = np.abs(y - y[order[middle]][:, None])
+    return ratio(np.einsum("bn,bn->b", weights.astype(np.float64), distances), total(weights))
 
 
 def _shares(y: Array, n_classes: int, weights: Array) -> Floats:
@@ -196,25 +184,17 @@ def _shares(y: Array, n_classes: int, weights: Array) -> Floats:
     return ratio(counts, total(weights)[:, None])
 
 
-def entropy(y: Array, n_classes: int) -> Baseline:
+def entropy(y: Array, n_classes: int, weights: Array) -> Floats:
     """(b,) mean log loss of the shares of the classes."""
-
-    def surprise(weights: Array) -> Floats:
-        p = _shares(y, n_classes, weights)
-        return np.asarray(-np.sum(p * np.log(np.where(p > 0, p, 1.0)), axis=1))
-
-    return surprise
+    p = _shares(y, n_classes, weights)
+    return np.asarray(-np.sum(p * np.log(np.where(p > 0, p, 1.0)), axis=1))
 
 
-def impurity(y: Array, n_classes: int) -> Baseline:
+def impurity(y: Array, n_classes: int, weights: Array) -> Floats:
     """(b,) mean squared error of the shares of the classes: of the second of two, else summed over classes."""
-
-    def squares(weights: Array) -> Floats:
-        p = _shares(y, n_classes, weights)
-        whole: Floats = np.sum(p * (1 - p), axis=1)
-        return whole / 2 if n_classes == 2 else whole
-
-    return squares
+    p = _shares(y, n_classes, weights)
+    whole: Floats = np.sum(p * (1 - p), axis=1)
+    return whole / 2 if n_classes == 2 else whole
 
 
 # -- one value of the sorted losses: the median and the largest -----------------------------------------
@@ -408,47 +388,31 @@ def _defined(share: tuple[Floats, Floats], where: Array) -> tuple[Floats, Floats
     return part, np.where(where, np.where(whole == 0, 1.0, whole), 0.0)
 
 
-def one_class(share: Share, code: int) -> ClassMetric:
+def one_class(share: Share, code: int, classes: Iterator[ClassCounts]) -> Floats:
     """The share of one of two classes, such as the precision of the positive one; NaN unless it has weight."""
-
-    def metric(classes: Iterator[ClassCounts]) -> Floats:
-        c = tuple(classes)[code]
-        return ratio(*_defined(share(c), c.actual > 0))
-
-    return metric
+    c = tuple(classes)[code]
+    return ratio(*_defined(share(c), c.actual > 0))
 
 
-def macro(share: Share) -> ClassMetric:
+def macro(share: Share, classes: Iterator[ClassCounts]) -> Floats:
     """The mean share of the classes that have weight or are predicted."""
-
-    def metric(classes: Iterator[ClassCounts]) -> Floats:
-        shares = [_defined(share(c), c.predicted + c.actual > 0) for c in classes]
-        return mean_ratio(*zip(*shares, strict=True))
-
-    return metric
+    shares = [_defined(share(c), c.predicted + c.actual > 0) for c in classes]
+    return mean_ratio(*zip(*shares, strict=True))
 
 
-def weighted(share: Share) -> ClassMetric:
+def weighted(share: Share, classes: Iterator[ClassCounts]) -> Floats:
     """The mean share of the classes, each weighted by its number of members."""
-
-    def metric(classes: Iterator[ClassCounts]) -> Floats:
-        top, members = np.zeros(()), np.zeros(())
-        for c in classes:
-            part, whole = _defined(share(c), np.ones((), dtype=bool))
-            top, members = top + c.actual * (part / whole), members + c.actual
-        return ratio(top, members)
-
-    return metric
+    top, members = np.zeros(()), np.zeros(())
+    for c in classes:
+        part, whole = _defined(share(c), np.ones((), dtype=bool))
+        top, members = top + c.actual * (part / whole), members + c.actual
+    return ratio(top, members)
 
 
-def micro(share: Share) -> ClassMetric:
+def micro(share: Share, classes: Iterator[ClassCounts]) -> Floats:
     """The share of all classes taken together."""
-
-    def metric(classes: Iterator[ClassCounts]) -> Floats:
-        parts, wholes = zip(*map(share, classes), strict=True)
-        return ratio(sum(parts, np.zeros(())), sum(wholes, np.zeros(())))
-
-    return metric
+    parts, wholes = zip(*map(share, classes), strict=True)
+    return ratio(sum(parts, np.zeros(())), sum(wholes, np.zeros(())))
 
 
 def balanced_accuracy(classes: Iterator[ClassCounts]) -> Floats:

@@ -9,9 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .kernels import Array, Floats
-
-# -- draws ----------------------------------------------------------------------------------------------
+from .kernels import Array, Floats, Scores
 
 # Fixed, because a block is also the unit of the random stream: results may not depend on memory or threads.
 BLOCK = 256
@@ -115,18 +113,6 @@ _ATTEMPTS = 100
 _NEAR = 3.0
 
 
-class Scores(Protocol):
-    """Scores configurations under weightings."""
-
-    def scores(self, weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
-        """(b, C) score of every configuration under every weighting."""
-        ...
-
-    def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp], /) -> NDArray[np.float64]:
-        """(b,) score of chosen[i] under weights[i]."""
-        ...
-
-
 class Picks(Protocol):
     """Selects a configuration under weightings."""
 
@@ -139,7 +125,7 @@ class Picks(Protocol):
 class Corrected:
     """Out-of-bag scores of the configuration selected in every draw, and how many draws could not be scored."""
 
-    scores: NDArray[np.float64]
+    scores: Floats
     chosen: NDArray[np.intp]
     n_again: int
 
@@ -174,7 +160,7 @@ def correct_given(scoring: Scores, rule: Picks, counts: NDArray[Any]) -> Correct
     return Corrected(scores[defined], chosen[defined], int(np.sum(~defined)))
 
 
-def _score(scoring: Scores, rule: Picks, counts: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def _score(scoring: Scores, rule: Picks, counts: NDArray[Any]) -> tuple[NDArray[np.intp], Floats]:
     picks = rule.pick(scoring, counts)
     values = scoring.paired((counts == 0).view(np.uint8), np.maximum(picks, 0))
     values[picks < 0] = np.nan
@@ -204,7 +190,7 @@ def noise_share(scoring: Scores, counts: NDArray[Any], sign: int) -> float:
     return float((1 - slope) / (1 + slope))
 
 
-def _centred_among(values: NDArray[np.float64], members: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _centred_among(values: Floats, members: NDArray[np.bool_]) -> Floats:
     mean = np.sum(values * members, axis=1, keepdims=True) / np.sum(members, axis=1, keepdims=True)
     return np.asarray((values - mean) * members)
 

@@ -81,9 +81,6 @@ def _reaching(centred: Floats, per: Floats, behind: Floats) -> NDArray[np.intp]:
     return np.asarray(out)
 
 
-# -- how means, ranks and distributions move with more repeats ------------------------------------------
-
-
 def rank_correlations(before: Floats, after: Floats) -> Floats:
     """(C,) Spearman's correlation of the means over repeats of (C, R, N) and (C, R', N) values, NaN where none was made.
 

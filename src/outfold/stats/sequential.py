@@ -35,9 +35,6 @@ def hoeffding_radius(n: int, spread: float, delta: float) -> float:
     return float(spread * np.sqrt(np.log(2 / delta) / (2 * n)))
 
 
-# -- Friedman -------------------------------------------------------------------------------------------
-
-
 class Ranks(NamedTuple):
     """Rank sums over blocks and what the tests on them need."""
 
@@ -81,9 +78,6 @@ def conover_statistics(found: Ranks, best: int) -> Floats:
     gap = np.abs(found.sums - found.sums[best])
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(gap > 0, gap / scale, 0.0)
-
-
-# -- sequential tests -----------------------------------------------------------------------------------
 
 
 def cochran_q(hits: NDArray[np.bool_]) -> Floats:
@@ -137,22 +131,14 @@ def top_group(losses: Floats, level: float) -> NDArray[np.bool_]:
     return top
 
 
-class Line(NamedTuple):
-    """The lower line of Wald's open sequential test: whoever is not above it after s steps has lost."""
+def wald_line(steps: int, alpha: float, beta: float) -> tuple[float, float]:
+    """Intercept and slope of the lower line of Wald's open sequential test: whoever is not above it after s steps has lost.
 
-    intercept: float
-    slope: float
-
-    def __call__(self, steps: int) -> float:
-        """The largest number of successes with which a configuration has lost after this many steps."""
-        return self.intercept + self.slope * steps
-
-
-def wald_line(steps: int, alpha: float, beta: float) -> Line:
-    """Wald's test of pi0 = 1/2 against pi1 = ((1 - beta) / alpha)^(1/S) / 2 (Krueger et al. 2015, sect. 3.3)."""
+    The test is of pi0 = 1/2 against pi1 = ((1 - beta) / alpha)^(1/S) / 2 (Krueger et al. 2015, sect. 3.3).
+    """
     pi0, pi1 = 0.5, 0.5 * ((1 - beta) / alpha) ** (1 / steps)
     scale = np.log(pi1 / pi0) - np.log((1 - pi1) / (1 - pi0))
-    return Line(float(np.log(beta / (1 - alpha)) / scale), float(np.log((1 - pi0) / (1 - pi1)) / scale))
+    return float(np.log(beta / (1 - alpha)) / scale), float(np.log((1 - pi0) / (1 - pi1)) / scale)
 
 
 def least_steps(alpha: float, beta: float) -> int:

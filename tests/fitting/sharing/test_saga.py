@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 import outfold as of
-from internals import LogisticFamily, SagaFamily, check_family, compiling, saga
+from internals import LogisticFamily, SagaFamily, check_family, compiling, logistic
 from outfold.fitting.sharing import Unsuitable, family_of
 
 pytest.importorskip("numba", reason="the solver is compiled")
@@ -129,7 +129,7 @@ def test_members_stop_each_in_its_own_round() -> None:
 
 def test_more_members_than_walk_together(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, X_test = problem(2, 40, 12, "normal")
-    monkeypatch.setattr(saga, "_MOST", 400)
+    monkeypatch.setattr(logistic, "_MOST_KEPT", 400)
     expect_equal([net(C, 0.5) for C in np.geomspace(0.01, 3, 13)], X, y, X_test)
 
 
@@ -249,12 +249,12 @@ def test_other_bits_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     X, y, _ = problem(10, 30, 3, "normal")
     monkeypatch.setattr(kernel, "solve", one_bit_off)
-    saga._agrees.cache_clear()
+    logistic._agrees.cache_clear()
     try:
         with pytest.raises(Unsuitable, match="bits"):
             SAGA.fit([net(1.0, 0.5)], X, y)
     finally:
-        saga._agrees.cache_clear()
+        logistic._agrees.cache_clear()
 
 
 def test_without_compiled_loops_there_is_no_family(monkeypatch: pytest.MonkeyPatch) -> None:

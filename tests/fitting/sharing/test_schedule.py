@@ -10,11 +10,11 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from collect_estimators import Tally
 from internals import (
     Configs,
+    EstimatorTemplate,
     FitOutcome,
     Options,
     Plan,
     Pool,
-    Recipe,
     Schedule,
     SharedFit,
     SharingExecutor,
@@ -28,8 +28,8 @@ def schedule(estimators, **options):
     splits = Plan(folds=2).split(np.arange(20) % 2)
     names = [f"c{j}" for j in range(len(estimators))]
     configs = Configs(zip(names, estimators, strict=True))
-    recipes = [Recipe(name, "") for name in names]
-    executor = SharingExecutor.planned(configs, recipes, Options(), Pool(1, False, False))
+    templates = [EstimatorTemplate(name, "") for name in names]
+    executor = SharingExecutor.planned(configs, templates, Options(), Pool(1, False, False))
     return Schedule(single_holdouts(splits), executor, set(), 1.0, 100, **options)
 
 

@@ -13,12 +13,13 @@ from share_estimators import check_company
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from internals import CutClassificationTree, CutRegressionTree, check_family
+from internals import CutTree, check_family
 from outfold.fitting.sharing import Unsuitable
 
+CLASSIFICATION, REGRESSION = (CutTree(f"sklearn.tree.DecisionTree{kind}") for kind in ("Classifier", "Regressor"))
 KINDS = {
-    "classification": (DecisionTreeClassifier, CutClassificationTree()),
-    "regression": (DecisionTreeRegressor, CutRegressionTree()),
+    "classification": (DecisionTreeClassifier, CLASSIFICATION),
+    "regression": (DecisionTreeRegressor, REGRESSION),
 }
 
 
@@ -92,7 +93,7 @@ def test_cut_trees_without_ties_equal_separate_fits():
         if any(_splits(tree) != _splits(trees[0]) for trees in bases for tree in trees):
             continue
         proven += 1
-        for member, view in zip(members, CutRegressionTree().fit(members, X, y), strict=True):
+        for member, view in zip(members, REGRESSION.fit(members, X, y), strict=True):
             alone = clone(member).fit(X, y)
             np.testing.assert_allclose(view.predict(X_test), alone.predict(X_test), rtol=1e-12, atol=1e-13)
     assert proven >= 10
@@ -124,9 +125,7 @@ def _differ(a: Any, b: Any) -> Any:
 
 def test_cut_trees_hold_the_level_on_average():
     X, y, X_test = _data(4, 150, 5, "classification", ties=True, n_classes=3)
-    check_family(
-        CutClassificationTree(), _members(DecisionTreeClassifier), X, y, X_test=X_test, tolerance=0, differing=0.25
-    )
+    check_family(CLASSIFICATION, _members(DecisionTreeClassifier), X, y, X_test=X_test, tolerance=0, differing=0.25)
 
 
 @pytest.mark.parametrize("task", sorted(KINDS))
@@ -147,14 +146,14 @@ def test_missing_values_frames_and_whole_numbers():
     members = _members(DecisionTreeRegressor)
     for rows in (holes, frame, locked, X.astype(np.float32)):
         rows = rows[["a"]] if rows is frame else rows[:, :1]  # one feature leaves nothing to chance
-        for member, view in zip(members, CutRegressionTree().fit(members, rows, y), strict=True):
+        for member, view in zip(members, REGRESSION.fit(members, rows, y), strict=True):
             assert not _differ(view.predict(rows), clone(member).fit(rows, y).predict(rows)).any()
 
 
 def test_one_class_only():
     X, _, X_test = _data(6, 20, 2, "classification", ties=False)
     y = np.full(20, 3)
-    check_family(CutClassificationTree(), _members(DecisionTreeClassifier), X, y, X_test=X_test, tolerance=0)
+    check_family(CLASSIFICATION, _members(DecisionTreeClassifier), X, y, X_test=X_test, tolerance=0)
 
 
 @pytest.mark.parametrize(
@@ -171,8 +170,8 @@ def test_one_class_only():
     ],
 )
 def test_cut_trees_refuse_what_cutting_cannot_serve(params):
-    assert not CutClassificationTree().covers(DecisionTreeClassifier(**params))
-    assert not CutRegressionTree().covers(DecisionTreeRegressor(**params))
+    assert not CLASSIFICATION.covers(DecisionTreeClassifier(**params))
+    assert not REGRESSION.covers(DecisionTreeRegressor(**params))
 
 
 def test_data_that_are_refused():
@@ -180,6 +179,6 @@ def test_data_that_are_refused():
 
     X, y, _ = _data(7, 20, 2, "regression", ties=False)
     with pytest.raises(Unsuitable, match="dense X"):
-        CutRegressionTree().fit([DecisionTreeRegressor()], csr_array(X), y)
+        REGRESSION.fit([DecisionTreeRegressor()], csr_array(X), y)
     with pytest.raises(Unsuitable, match="single y"):
-        CutRegressionTree().fit([DecisionTreeRegressor()], X, np.column_stack((y, y)))
+        REGRESSION.fit([DecisionTreeRegressor()], X, np.column_stack((y, y)))

@@ -7,11 +7,9 @@ their results and messages are always those of separate fits.
 from __future__ import annotations
 
 import pickle
-import threading
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +18,7 @@ from ...data.notes import Note
 from ...exceptions import CollectError
 from ..configs import Configs
 from ..data import borrow
-from ..estimators import Recipe
+from ..estimators import EstimatorTemplate
 from ..executor import (
     Executor,
     PlainExecutor,
@@ -33,73 +31,60 @@ from ..executor import (
 )
 from ..limits import record_warnings
 from ..predict import RowPredictions
-from ..worker import Batch, FitOutcome
+from ..worker import Batch, FitOutcome, Pool
 from .family import Level, as_new, is_builtin
-from .plan import FamilyGroup, SharingPlan, SharingRecipe, make_plan
+from .plan import FamilyGroup, SharingPlan, SharingTemplate, make_plan
 from .summary import SharedFit, SharingCounts, explain_plan, family_key
-from .transform_cache import CACHE, FailedVerification, ModelResult, PathEnd, SharedBatch
+from .transform_cache import CACHE, FailedVerification, SharedBatch, Walk
 from .verification import outcomes_differ
 
 if TYPE_CHECKING:
-    from ..options import Options
-    from ..pool import Pool
+    from ..job import Options
 
 # A batch that has fitted shared transformers goes on until its models took this many times as long.
 _WORTH = 4.0
 
 
 class _Plan(NamedTuple):
-    """What an executor is made of and its successors keep; none of it goes to a worker.
+    """What an executor is made of and its successors keep; none of it goes to a worker."""
 
-    `disproved` are the groups whose verification failed, `isolated` the configurations that are fitted by themselves.
-    """
-
-    recipes: Sequence[Recipe]
+    templates: Sequence[EstimatorTemplate]
     full: SharingPlan
     level: Level
     pool: Pool
     counts: SharingCounts
-    disproved: frozenset[int] = frozenset()
-    isolated: frozenset[int] = frozenset()
-
-    @property
-    def disproved_names(self) -> frozenset[str]:
-        """The configurations that a disproved group was part of."""
-        return frozenset(self.names_with(self.disproved))
+    disproved: frozenset[int] = frozenset()  # groups whose verification failed
+    isolated: frozenset[int] = frozenset()  # configurations that are fitted by themselves
 
     def names_with(self, groups: Collection[int]) -> set[str]:
         """The configurations that these groups are part of."""
-        pairs = zip(self.recipes, self.full.paths, strict=True)
-        return {recipe.name for recipe, path in pairs if path is not None and not path.groups.isdisjoint(groups)}
+        pairs = zip(self.templates, self.full.paths, strict=True)
+        return {template.name for template, path in pairs if path is not None and not path.groups.isdisjoint(groups)}
 
 
 class SharingExecutor(Executor):
-    """Fits once what configurations have in common.
-
-    Attributes
-    ----------
-    verify
-        Whether to fit a member of each family by itself too, now and then.
-    """
+    """Fits once what configurations have in common; with `verify`, now and then a member of a family by itself too."""
 
     def __init__(self, made_of: _Plan, verify: bool) -> None:
         self._made_of, self.verify, self.token = made_of, verify, new_token()
         self.plan = made_of.full.without(made_of.disproved, made_of.isolated)
-        pairs = zip(made_of.recipes, self.plan.paths, strict=True)
-        self.recipes = [SharingRecipe.of(recipe, path) for recipe, path in pairs]
+        pairs = zip(made_of.templates, self.plan.paths, strict=True)
+        self.templates = [SharingTemplate.of(template, path) for template, path in pairs]
         self._groups: bytes | Mapping[int, FamilyGroup] = self.plan.groups
         if self.plan.groups and made_of.pool.own_process:
             self._groups = _packed(self.plan.groups, made_of.pool)
 
     @classmethod
-    def planned(cls, configs: Configs, recipes: Sequence[Recipe], options: Options, pool: Pool) -> SharingExecutor:
+    def planned(
+        cls, configs: Configs, templates: Sequence[EstimatorTemplate], options: Options, pool: Pool
+    ) -> SharingExecutor:
         """The executor for these configurations."""
         assert options.share is not False
         plan = make_plan(list(configs.values()), options.share, options.fit_params)
-        return cls(_Plan(recipes, plan, options.share, pool, SharingCounts()), options.share_check)
+        return cls(_Plan(templates, plan, options.share, pool, SharingCounts()), options.share_check)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a worker needs; it gets recipes with each batch."""
+        """What a worker needs; it gets templates with each batch."""
         return {"token": self.token, "verify": self.verify, "_groups": self._groups}
 
     def _changed(self, **changes: Any) -> SharingExecutor:
@@ -109,16 +94,17 @@ class SharingExecutor(Executor):
 
     def fit(self, batch: Batch) -> list[FitOutcome]:
         """Fit the configurations in their order, members of a family at once."""
-        shared = SharedBatch.of(batch, _groups_of(self.token, self._groups), self.verify)
+        groups = _unpacked(self._groups) if isinstance(self._groups, bytes) else self._groups
+        shared = SharedBatch.of(batch, groups, self.verify)
         outcomes: list[FitOutcome] = []
         start, on_the_way = perf_counter(), 0.0
-        for unit in _units(batch.recipes):
+        for unit in _units(batch.templates):
             fitted = self._fit_unit(shared, unit)
             outcomes += fitted
             on_the_way += sum(seconds for o in fitted if o.shared for _, seconds in o.shared.nodes)
             if batch.ends_after(fitted, perf_counter() - start, (1 + _WORTH) * on_the_way):
                 break
-        return _with_step_seconds(outcomes, batch.recipes)
+        return _with_step_seconds(outcomes, batch.templates)
 
     def release(self) -> None:
         """Let go of the rows that this thread keeps for the next batch."""
@@ -129,52 +115,51 @@ class SharingExecutor(Executor):
     def _plain(self) -> PlainExecutor:
         return PlainExecutor((), skip_passed_checks=True, token=self.token)
 
-    def _fit_unit(self, batch: SharedBatch, unit: Sequence[SharingRecipe]) -> list[FitOutcome]:
+    def _fit_unit(self, batch: SharedBatch, unit: Sequence[SharingTemplate]) -> list[FitOutcome]:
         """Fit configurations of one group, or one that has none."""
         path = unit[0].path
         if path is None:
             return [self.fit_alone(batch, unit[0])]
         if path.group is None or path.group in batch.disproved:
-            return [self.fit_single(batch, recipe) for recipe in unit]
+            return [self.fit_single(batch, template) for template in unit]
         return _FamilyFit(self, batch, unit, path.group).outcomes()
 
-    def fit_alone(self, batch: SharedBatch, recipe: SharingRecipe) -> FitOutcome:
+    def fit_alone(self, batch: SharedBatch, template: SharingTemplate) -> FitOutcome:
         """A configuration fitted by the plain executor."""
-        outcome = self._plain.fit_one(batch, recipe)
-        if recipe.path is None:
+        outcome = self._plain.fit_one(batch, template)
+        if template.path is None:
             return outcome
-        n = len(recipe.path.steps)
+        n = len(template.path.steps)
         return outcome._replace(shared=SharedFit(outcome.seconds, n_steps=n, n_steps_done=n))
 
-    def fit_single(self, batch: SharedBatch, recipe: SharingRecipe) -> FitOutcome:
+    def fit_single(self, batch: SharedBatch, template: SharingTemplate) -> FitOutcome:
         """A configuration that shares rows with others; fitted alone if that fails."""
-        path, start = recipe.shared_path, perf_counter()
-        if not path.steps or has_passed(batch, ("alone", recipe.name)):
-            return self.fit_alone(batch, recipe)
+        path, start = template.shared_path, perf_counter()
+        if not path.steps or has_passed(batch, ("alone", template.name)):
+            return self.fit_alone(batch, template)
         end = None
         with record_warnings() as names:
             try:
-                end = CACHE.follow(batch, recipe)
-                predicted = _fit_model(batch, recipe, end)
+                end = CACHE.follow(batch, template)
+                predicted = _fit_model(batch, template, end)
             except KeyboardInterrupt:
                 raise
             except BaseException:
-                return self.after_failure(batch, recipe, start, end)
+                return self.after_failure(batch, template, start, end)
         own = max(perf_counter() - start - sum(seconds for _, seconds in end.new), 0.0)
-        shared = SharedFit(own, tuple(end.new), len(path.steps), end.n_steps, peak=end.peak)
-        shared = shared._replace(n_checks=end.n_checks, failed=end.failed)
-        return _outcome_of(batch, recipe, end, ModelResult(predicted, tuple(names)), shared)
+        shared = SharedFit(own, n_steps=len(path.steps), peak=end.peak).with_walk(end)
+        return outcome_of(batch, template, predicted, own, (*end.warnings, *names), shared)
 
     def after_failure(
-        self, batch: SharedBatch, recipe: SharingRecipe, start: float, end: PathEnd | None = None
+        self, batch: SharedBatch, template: SharingTemplate, start: float, end: Walk | None = None
     ) -> FitOutcome:
         """A fit alone, after a shared one came to nothing; the time of that counts too."""
         lost = perf_counter() - start
-        outcome = self.fit_alone(batch, recipe)
-        if outcome.values is not None and not any(step.group is not None for step in recipe.shared_path.steps):
+        outcome = self.fit_alone(batch, template)
+        if outcome.values is not None and not any(step.group is not None for step in template.shared_path.steps):
             # It cannot share (it writes into its rows, for example): do not try again. Equal steps give the same bits alone;
             # families of transformers need not, so theirs are tried on each hold-out.
-            mark_passed(batch, ("alone", recipe.name))
+            mark_passed(batch, ("alone", template.name))
         if end is not None:
             outcome = outcome._replace(shared=outcome.shared._replace(n_checks=end.n_checks, failed=end.failed))
         return outcome._replace(seconds=outcome.seconds + lost)
@@ -251,7 +236,11 @@ class SharingExecutor(Executor):
 
     def accepts(self, outcome: FitOutcome, token: str) -> bool:
         """A result of a disproved family does not count, nor what was fitted on rows that it transformed."""
-        return outcome.shared is None or token == self.token or outcome.name not in self._made_of.disproved_names
+        return (
+            outcome.shared is None
+            or token == self.token
+            or outcome.name not in self._made_of.names_with(self._made_of.disproved)
+        )
 
     # -- crashes ----------------------------------------------------------------------------------------
 
@@ -263,9 +252,9 @@ class SharingExecutor(Executor):
         """The executor that fits this configuration and its neighbours by themselves."""
         return self._changed(isolated=self._made_of.isolated | self.plan.neighbours(position))
 
-    def plain(self, recipes: Sequence[Recipe]) -> Executor:
+    def plain(self, templates: Sequence[EstimatorTemplate]) -> Executor:
         """An executor that fits each of these configurations by itself."""
-        return PlainExecutor(recipes, skip_passed_checks=True)
+        return PlainExecutor(templates, skip_passed_checks=True)
 
     # -- what to tell -----------------------------------------------------------------------------------
 
@@ -305,39 +294,28 @@ def _packed(groups: Mapping[int, FamilyGroup], pool: Pool) -> bytes:
         ) from error
 
 
-class _LastGroups(threading.local):
-    """The families of the last collection in this thread."""
-
-    token: str | None = None
-    groups: Mapping[int, FamilyGroup] = {}
-
-
-_last = _LastGroups()
+@lru_cache(maxsize=1)
+def _unpacked(packed: bytes) -> Mapping[int, FamilyGroup]:
+    """The families of the last collection in this process."""
+    groups: Mapping[int, FamilyGroup] = pickle.loads(packed)
+    return groups
 
 
-def _groups_of(token: str, packed: bytes | Mapping[int, FamilyGroup]) -> Mapping[int, FamilyGroup]:
-    if not isinstance(packed, bytes):
-        return packed
-    if _last.token != token:
-        _last.token, _last.groups = token, pickle.loads(packed)
-    return _last.groups
-
-
-def _units(recipes: Sequence[Any]) -> Iterator[list[SharingRecipe]]:
-    """The recipes in their order, members of a group together."""
-    for group, members in groupby(recipes, key=lambda r: None if r.path is None else r.path.group):
+def _units(templates: Sequence[Any]) -> Iterator[list[SharingTemplate]]:
+    """The templates in their order, members of a group together."""
+    for group, members in groupby(templates, key=lambda r: None if r.path is None else r.path.group):
         if group is None:
-            yield from ([recipe] for recipe in members)
+            yield from ([template] for template in members)
         else:
             yield list(members)
 
 
-def _with_step_seconds(outcomes: list[FitOutcome], recipes: Sequence[Any]) -> list[FitOutcome]:
+def _with_step_seconds(outcomes: list[FitOutcome], templates: Sequence[Any]) -> list[FitOutcome]:
     """The outcomes with the seconds of each transformer divided among those who passed through it."""
     costs = {node: seconds for o in outcomes if o.shared is not None for node, seconds in o.shared.nodes}
     if not costs:
         return outcomes
-    passed = [() if r.path is None else r.path.nodes for r in recipes[: len(outcomes)]]
+    passed = [() if r.path is None else r.path.nodes for r in templates[: len(outcomes)]]
     ways, counts = Counter(passed), Counter[int]()
     for nodes, n in ways.items():
         counts.update(dict.fromkeys(nodes, n))
@@ -345,109 +323,96 @@ def _with_step_seconds(outcomes: list[FitOutcome], recipes: Sequence[Any]) -> li
     return [o._replace(seconds=o.seconds + shares[nodes]) for o, nodes in zip(outcomes, passed, strict=True)]
 
 
-def _outcome_of(
-    batch: SharedBatch, recipe: SharingRecipe, end: PathEnd, result: ModelResult, shared: SharedFit
-) -> FitOutcome:
-    warnings = (*end.warnings, *result.warnings)
-    return outcome_of(batch, recipe, result.predicted, shared.own_seconds, warnings, shared)
-
-
-def _fit_model(batch: SharedBatch, recipe: SharingRecipe, end: PathEnd) -> tuple[RowPredictions, ...]:
-    model = recipe.make_model(batch.seed)
-    passed = has_passed(batch, recipe.name)
+def _fit_model(batch: SharedBatch, template: SharingTemplate, end: Walk) -> tuple[RowPredictions, ...]:
+    model = template.make_model(batch.seed)
+    passed = has_passed(batch, template.name)
     batch.start_random()
     with (
-        batch.guard(recipe.name, end.spent, shared=True),
-        skipping_checks(passed, passed and _sees_finite(recipe, end)),
+        batch.guard(template.name, end.spent, shared=True),
+        skipping_checks(passed, passed and _sees_finite(template, end)),
     ):
-        predicted = fit_predict(end.rows, batch.settings.reader, model, recipe.trusted)
+        predicted = fit_predict(end.rows, batch.settings.reader, model, template.trusted)
     if not passed:
-        mark_passed(batch, recipe.name)
+        mark_passed(batch, template.name)
     return predicted
 
 
-def _sees_finite(recipe: SharingRecipe, end: PathEnd) -> bool:
+def _sees_finite(template: SharingTemplate, end: Walk) -> bool:
     """Whether all numbers that the fit will see are known to be finite."""
-    return recipe.shared_path.simple and not end.rows.fit_params and end.last.finite
+    return template.shared_path.simple and not end.rows.fit_params and end.last.finite
 
 
 class _FamilyModel(NamedTuple):
     """A model of a family, or None if there is none, and its part of the time and warnings."""
 
-    model: Any
-    seconds: float
-    warnings: tuple[str, ...]
-    leads: bool
+    model: Any = None
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+    leads: bool = True
 
 
-class _TimedResult(NamedTuple):
-    """The result of a model of a family, and the seconds that its predictions took."""
+class _Predicted(NamedTuple):
+    """What a model of a family predicts for the held-out rows, with the warnings and seconds of that."""
 
-    result: ModelResult
-    seconds: float
+    parts: tuple[RowPredictions, ...] = ()
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
 
 
 class _FamilyFit:
     """One fit of a family."""
 
     def __init__(
-        self, executor: SharingExecutor, batch: SharedBatch, unit: Sequence[SharingRecipe], group: int
+        self, executor: SharingExecutor, batch: SharedBatch, unit: Sequence[SharingTemplate], group: int
     ) -> None:
         self.executor, self.batch, self.unit, self.group = executor, batch, unit, group
         self.family = batch.groups[group].family
 
     def outcomes(self) -> list[FitOutcome]:
-        """The outcomes of the members of the unit, in their order."""
+        """The outcomes of the members of the unit, in their order; the first counts what was done on the path."""
         start = perf_counter()
         try:
             self.end = CACHE.follow(self.batch, self.unit[0])
         except KeyboardInterrupt:
             raise
         except BaseException:
-            return [self.executor.after_failure(self.batch, recipe, start) for recipe in self.unit]
+            return [self.executor.after_failure(self.batch, template, start) for template in self.unit]
         models = self._models()
-        results = self._predict(models)
-        outcomes = self._verified([self._outcome(i, models[i], results[i]) for i in range(len(self.unit))])
-        return self._with_path(outcomes)
-
-    def _with_path(self, outcomes: list[FitOutcome]) -> list[FitOutcome]:
-        """The outcomes, with what was done on the path counted with the first."""
-        end, first, shared = self.end, outcomes[0], outcomes[0].shared
-        shared = shared._replace(
-            nodes=(*end.new, *shared.nodes),
-            n_steps_done=end.n_steps + shared.n_steps_done,
-            n_checks=end.n_checks + shared.n_checks,
-            failed=(*end.failed, *shared.failed),
-        )
-        return [first._replace(shared=shared), *outcomes[1:]]
+        first, *others = self._verified(list(map(self._outcome, self.unit, models, self._predict(models))))
+        return [first._replace(shared=first.shared.with_walk(self.end)), *others]
 
     def _models(self) -> list[_FamilyModel]:
         whole = self.family.whole
-        members = sorted(self.batch.members[self.group], key=_position) if whole else list(self.unit)
+        members = (
+            sorted(self.batch.members[self.group], key=lambda t: t.shared_path.position) if whole else list(self.unit)
+        )
         fitted = self._try(members)
         if fitted is None and not whole and len(members) > 1:
             # One of them may be the reason; what a member predicts must not depend on the others.
-            alone = [self._try([recipe]) for recipe in members]
-            return [_FamilyModel(None, 0.0, (), True) if one is None else one[0] for one in alone]
+            alone = [self._try([template]) for template in members]
+            return [_FamilyModel() if one is None else one[0] for one in alone]
         if fitted is None:
-            return [_FamilyModel(None, 0.0, (), True) for _ in self.unit]
-        mine = dict(zip((recipe.name for recipe in members), fitted, strict=True))
+            return [_FamilyModel() for _ in self.unit]
+        mine = dict(zip((template.name for template in members), fitted, strict=True))
         share = sum(m.seconds for m in fitted) / len(self.unit)
         models = [mine[r.name]._replace(seconds=share, leads=False) for r in self.unit]
         lead = next((i for i, fitted in enumerate(models) if fitted.model is not None), 0)
         return [fitted._replace(leads=i == lead) for i, fitted in enumerate(models)]
 
-    def _try(self, members: Sequence[SharingRecipe]) -> list[_FamilyModel] | None:
+    def _try(self, members: Sequence[SharingTemplate]) -> list[_FamilyModel] | None:
         """The models of these members; None if the family cannot fit them."""
         start, batch, rows = perf_counter(), self.batch, self.end.rows
+        # What a family of ours fits inside need not be checked again if it was fitted before.
+        passed = is_builtin(self.family) and has_passed(batch, ("group", self.group))
+        finite = passed and all(_sees_finite(template, self.end) for template in members)
         try:
-            made = [recipe.make_model(batch.seed) for recipe in members]
-            X = borrow(rows.X, all(recipe.trusted for recipe in members))
+            made = [template.make_model(batch.seed) for template in members]
+            X = borrow(rows.X, all(template.trusted for template in members))
             batch.start_random()
             with (
                 record_warnings() as names,
                 batch.guard(members[0].name, self.end.spent, shared=True),
-                self._skipping_checks(members),
+                skipping_checks(passed, finite),
             ):
                 models = list(as_new(self.family).fit(made, X, rows.y, **rows.fit_params))
         except KeyboardInterrupt:
@@ -458,24 +423,16 @@ class _FamilyFit:
             return None
         mark_passed(batch, ("group", self.group))
         seconds = (perf_counter() - start) / len(members)
-        return [_FamilyModel(model, seconds, (*names, *getattr(model, "warned", ())), True) for model in models]
+        return [_FamilyModel(model, seconds, (*names, *getattr(model, "warned", ()))) for model in models]
 
-    def _skipping_checks(self, members: Sequence[SharingRecipe]) -> AbstractContextManager[None]:
-        """What a family of ours fits inside need not be checked again if it was fitted before."""
-        passed = is_builtin(self.family) and has_passed(self.batch, ("group", self.group))
-        return skipping_checks(passed, passed and all(_sees_finite(recipe, self.end) for recipe in members))
-
-    def _predict(self, models: Sequence[_FamilyModel]) -> list[_TimedResult | None]:
+    def _predict(self, models: Sequence[_FamilyModel]) -> list[_Predicted | None]:
         """What the models predict for the held-out rows; None for a member without a model."""
-        there = [i for i, fitted in enumerate(models) if fitted.model is not None]
-        found = [models[i].model for i in there]
-        together = self._predict_together(found) if is_builtin(self.family) and there else None
-        results: list[_TimedResult | None] = [None] * len(models)
-        for i, mine in zip(there, together or self._predict_each([self.unit[i] for i in there], found), strict=True):
-            results[i] = mine
-        return results
+        there = {i: fitted.model for i, fitted in enumerate(models) if fitted.model is not None}
+        found = self._predict_together(list(there.values())) if is_builtin(self.family) and there else None
+        known = dict(zip(there, found, strict=True)) if found else self._predict_each(there)
+        return [known.get(i) for i in range(len(models))]
 
-    def _predict_together(self, models: Sequence[Any]) -> list[_TimedResult] | None:
+    def _predict_together(self, models: Sequence[Any]) -> list[_Predicted] | None:
         """What all models predict; None if one of them fails.
 
         Only for families of ours: they draw no random numbers to predict, and do not write into a frame.
@@ -489,45 +446,35 @@ class _FamilyFit:
         except BaseException:
             return None
         seconds = (perf_counter() - start) / len(models)
-        results = [ModelResult(rows.cut(mine), tuple(names)) for mine in zip(*predicted, strict=True)]
-        return [_TimedResult(result, seconds) for result in results]
+        return [_Predicted(rows.cut(mine), tuple(names), seconds) for mine in zip(*predicted, strict=True)]
 
-    def _predict_each(self, recipes: Sequence[SharingRecipe], models: Sequence[Any]) -> list[_TimedResult | None]:
+    def _predict_each(self, models: Mapping[int, Any]) -> dict[int, _Predicted]:
         """What each predicts by itself; all of the same rows before the next ones, since they may share computations."""
         batch, rows = self.batch, self.end.rows
-        results: list[_TimedResult | None] = [_TimedResult(ModelResult((), ()), 0.0) for _ in models]
+        found = dict.fromkeys(models, _Predicted())
         for X in rows.tests:
-            for i, (recipe, model) in enumerate(zip(recipes, models, strict=True)):
-                before, start = results[i], perf_counter()
-                if before is None:
-                    continue
+            for i, known in list(found.items()):
+                start = perf_counter()
                 try:
                     batch.start_random()
-                    with record_warnings() as names, batch.guard(recipe.name, shared=True):
-                        predicted = batch.settings.reader(model, borrow(X, False))
+                    with record_warnings() as names, batch.guard(self.unit[i].name, shared=True):
+                        part = batch.settings.reader(models[i], borrow(X, False))
                 except KeyboardInterrupt:
                     raise
                 except BaseException:
-                    results[i] = None
+                    del found[i]
                     continue
-                known = before.result
-                result = ModelResult((*known.predicted, predicted), (*known.warnings, *names))
-                results[i] = _TimedResult(result, before.seconds + perf_counter() - start)
-        return [one and self._cut(one) for one in results]
+                seconds = known.seconds + perf_counter() - start
+                found[i] = _Predicted((*known.parts, part), (*known.warnings, *names), seconds)
+        return {i: known._replace(parts=rows.cut(known.parts)) for i, known in found.items()}
 
-    def _cut(self, one: _TimedResult) -> _TimedResult:
-        predicted = self.end.rows.cut(one.result.predicted)
-        return _TimedResult(ModelResult(predicted, one.result.warnings), one.seconds)
-
-    def _outcome(self, i: int, fitted: _FamilyModel, timed: _TimedResult | None) -> FitOutcome:
-        recipe = self.unit[i]
-        if timed is None:
-            return self.executor.fit_single(self.batch, recipe)
-        # What was fitted on the path is counted later, with the first of the unit.
-        seconds, n_steps = timed.seconds + fitted.seconds, len(recipe.shared_path.steps)
+    def _outcome(self, template: SharingTemplate, fitted: _FamilyModel, predicted: _Predicted | None) -> FitOutcome:
+        if predicted is None:
+            return self.executor.fit_single(self.batch, template)
+        seconds, n_steps = predicted.seconds + fitted.seconds, len(template.shared_path.steps)
         shared = SharedFit(seconds, (), n_steps, 0, self.group, fitted.leads, self.end.peak)
-        result = ModelResult(timed.result.predicted, (*fitted.warnings, *timed.result.warnings))
-        return _outcome_of(self.batch, recipe, self.end, result, shared)
+        warnings = (*self.end.warnings, *fitted.warnings, *predicted.warnings)
+        return outcome_of(self.batch, template, predicted.parts, seconds, warnings, shared)
 
     def _verified(self, outcomes: list[FitOutcome]) -> list[FitOutcome]:
         """Fit one of them alone if it is this hold-out's turn; all of them, if the two differ."""
@@ -541,11 +488,7 @@ class _FamilyFit:
         if text:
             failed = (FailedVerification(self.group, self.unit[i].name, text),)
             self.batch.disproved.add(self.group)
-            outcomes = [self.executor.fit_single(self.batch, recipe) for recipe in self.unit]
+            outcomes = [self.executor.fit_single(self.batch, template) for template in self.unit]
         shared = outcomes[0].shared
         shared = shared._replace(n_checks=shared.n_checks + 1, failed=(*shared.failed, *failed))
         return [outcomes[0]._replace(shared=shared), *outcomes[1:]]
-
-
-def _position(recipe: SharingRecipe) -> int:
-    return recipe.shared_path.position

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...exceptions import InputError, got
+from ...exceptions import InputError, got, invalid
 from ..predict import MemberModel
 
 Level = Literal["exact", "close"]
@@ -78,8 +78,8 @@ class Family:
     >>> check_family(Constants(), members, [[1.0], [2.0]], [3.0, 4.0])
     """
 
-    estimator: ClassVar[str]
-    varies: ClassVar[frozenset[str]]
+    estimator: str
+    varies: frozenset[str]
     level: ClassVar[Level] = "exact"
     close_limit: ClassVar[float] = 0.05
     whole: ClassVar[bool] = False
@@ -219,8 +219,7 @@ def register_family(family: Family) -> Family:
     >>> register_family(Constants())  # doctest: +SKIP
     """
     if not isinstance(family, Family):
-        needed = "needs an instance of a class derived from `Family`"
-        raise InputError(argument="register_family", needed=needed, given=got(family))
+        raise invalid("register_family", "needs an instance of a class derived from `Family`", got(family))
     kind = type(family)
     for attribute, wanted in (("estimator", str), ("varies", frozenset)):
         if not isinstance(getattr(family, attribute, None), wanted):
@@ -230,11 +229,9 @@ def register_family(family: Family) -> Family:
                 remedy="See the help of `outfold.fitting.sharing.Family`.",
             )
     if family.level not in LEVELS:
-        needed = f"must be one of {LEVELS}"
-        raise InputError(argument=f"{kind.__name__}.level", needed=needed, given=got(family.level))
+        raise invalid(f"{kind.__name__}.level", f"must be one of {LEVELS}", got(family.level))
     if kind.fit is Family.fit and kind.fit_transform is Family.fit_transform:
-        needed = "must define `fit`, or `fit_transform` for transformers"
-        raise InputError(argument=kind.__name__, needed=needed)
+        raise invalid(kind.__name__, "must define `fit`, or `fit_transform` for transformers")
     _registered.insert(0, family)
     return family
 

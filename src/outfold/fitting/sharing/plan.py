@@ -8,7 +8,7 @@ node are fitted by their family at once.
 from __future__ import annotations
 
 import pickle
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -19,7 +19,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..estimators import Recipe, estimator_key, is_plain, is_untouched, key_of, own_params, package_of, parts_of
+from ..estimators import (
+    EstimatorTemplate,
+    estimator_key,
+    is_plain,
+    is_untouched,
+    key_of,
+    own_params,
+    package_of,
+    parts_of,
+)
 from .family import LEVELS, Family, Level, family_of
 
 # Positions of steps in pipelines inside pipelines; () for the configuration itself.
@@ -39,15 +48,12 @@ def step_at(estimator: Any, location: Location) -> Any:
 
 
 class PathStep(NamedTuple):
-    """One transformer on the path of a configuration.
+    """One transformer on the path of a configuration."""
 
-    `node` is its place in the tree; `group` is the number of the family that fits it with its siblings, or None.
-    """
-
-    node: int
+    node: int  # its place in the tree
     location: Location
     arguments: Arguments
-    group: int | None = None
+    group: int | None = None  # the number of the family that fits it with its siblings
 
     def helps(self, other: PathStep) -> bool:
         """Whether what is fitted for this step is of use for the other, if both are fitted on the same rows."""
@@ -55,19 +61,14 @@ class PathStep(NamedTuple):
 
 
 class PipelinePath(NamedTuple):
-    """How a configuration shares work with others.
+    """How a configuration shares work with others."""
 
-    `position` is its place among all configurations. `location` and `arguments` are those of its model. `group` is the number
-    of the family that fits the model together with others, or None. `simple` says that the model is scikit-learn's and
-    has no other inside.
-    """
-
-    position: int
+    position: int  # its place among all configurations
     steps: tuple[PathStep, ...]
-    location: Location
-    arguments: Arguments
-    group: int | None = None
-    simple: bool = False
+    location: Location  # of its model
+    arguments: Arguments  # of its model
+    group: int | None = None  # the number of the family that fits the model together with others
+    simple: bool = False  # the model is scikit-learn's and has no other inside
 
     @property
     def nodes(self) -> tuple[int, ...]:
@@ -81,19 +82,19 @@ class PipelinePath(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SharingRecipe(Recipe):
-    """A recipe that knows the path of its configuration; None if it shares nothing with others."""
+class SharingTemplate(EstimatorTemplate):
+    """A template that knows the path of its configuration; None if it shares nothing with others."""
 
     path: PipelinePath | None = None
 
     @classmethod
-    def of(cls, recipe: Recipe, path: PipelinePath | None) -> SharingRecipe:
-        """The recipe with this path."""
-        return cls(**{name: getattr(recipe, name) for name in Recipe.__dataclass_fields__}, path=path)
+    def of(cls, template: EstimatorTemplate, path: PipelinePath | None) -> SharingTemplate:
+        """The template with this path."""
+        return cls(**{name: getattr(template, name) for name in EstimatorTemplate.__dataclass_fields__}, path=path)
 
     @property
     def shared_path(self) -> PipelinePath:
-        """The path, for a recipe that has one."""
+        """The path, for a template that has one."""
         assert self.path is not None
         return self.path
 
@@ -134,36 +135,21 @@ def _stored_model(frozen: bytes, location: Location) -> _StoredModel | None:
 
 @dataclass(frozen=True, eq=False)
 class FamilyGroup:
-    """Members of a family that are fitted at once: models of these configurations, or transformers at these nodes.
-
-    `varied` are the parameters in which they differ.
-    """
+    """Members of a family that are fitted at once: models of these configurations, or transformers at these nodes."""
 
     family: Family
     members: tuple[int, ...]
-    varied: tuple[str, ...] = ()
+    varied: tuple[str, ...] = ()  # the parameters in which they differ
 
 
 @dataclass(frozen=True, eq=False)
 class SharingPlan:
-    """What the configurations of a collection have in common.
+    """What the configurations of a collection have in common."""
 
-    Attributes
-    ----------
-    paths
-        By position of the configuration; None for one that shares nothing with others.
-    groups
-        The families in use, by number.
-    names
-        The class of each node's transformer.
-    parents
-        The node before each node.
-    """
-
-    paths: tuple[PipelinePath | None, ...]
-    groups: Mapping[int, FamilyGroup] = field(default_factory=dict)
-    names: tuple[str, ...] = ()
-    parents: tuple[int, ...] = ()
+    paths: tuple[PipelinePath | None, ...]  # by position; None for a configuration that shares nothing with others
+    groups: Mapping[int, FamilyGroup] = field(default_factory=dict)  # the families in use, by number
+    names: tuple[str, ...] = ()  # the class of each node's transformer
+    parents: tuple[int, ...] = ()  # the node before each node
 
     @cached_property
     def order(self) -> list[int]:
@@ -235,17 +221,7 @@ class SharingPlan:
 
 
 def make_plan(estimators: Sequence[Any], level: Level, fit_params: Iterable[str] = ()) -> SharingPlan:
-    """The plan for all configurations.
-
-    Parameters
-    ----------
-    estimators : sequence of estimators
-        The configurations, in their order.
-    level : {"exact", "close"}
-        The loosest level of a family that may be used.
-    fit_params : iterable of str
-        Names of the arguments of every fit.
-    """
+    """The plan for these configurations, with families up to this level and arguments of these names in every fit."""
     from sklearn import get_config
 
     if get_config()["enable_metadata_routing"]:
@@ -257,16 +233,23 @@ def make_plan(estimators: Sequence[Any], level: Level, fit_params: Iterable[str]
     return tree.plan()
 
 
+class _Node(NamedTuple):
+    """A transformer, the node before it, and its arguments."""
+
+    transformer: Any
+    parent: int
+    arguments: Arguments
+
+
 class _Tree:
     """The nodes as they are found."""
 
     def __init__(self, allowed: tuple[Level, ...]) -> None:
         self.allowed = allowed
-        self.nodes: dict[Hashable, int] = {}
-        self.transformers: list[Any] = []
-        self.parents: list[int] = []
-        self.counts: list[int] = []
-        self.arguments: list[Arguments] = []
+        self.numbers: dict[Hashable, int] = {}
+        self.nodes: list[_Node] = []
+        self.counts: Counter[int] = Counter()
+        self.groups: dict[int, FamilyGroup] = {}
         # By position: the steps of the configuration, its model last, and the nodes of its transformers.
         self.ways: list[tuple[list[Piece], tuple[int, ...]] | None] = []
 
@@ -278,51 +261,36 @@ class _Tree:
         below, nodes = ROOT, []
         for estimator, _, arguments in pieces[:-1]:
             key = (below, key_of(estimator), arguments)
-            if key not in self.nodes:
-                self.nodes[key] = len(self.nodes)
-                self.transformers.append(estimator)
-                self.parents.append(below)
-                self.counts.append(0)
-                self.arguments.append(arguments)
-            below = self.nodes[key]
-            self.counts[below] += 1
+            if key not in self.numbers:
+                self.numbers[key] = len(self.nodes)
+                self.nodes.append(_Node(estimator, below, arguments))
+            below = self.numbers[key]
             nodes.append(below)
+        self.counts.update(nodes)
         self.ways.append((pieces, tuple(nodes)))
 
     def plan(self) -> SharingPlan:
         """The plan for the configurations that were added."""
-        groups: dict[int, FamilyGroup] = {}
-        transformers = self._grouped(
-            (
-                (node, estimator, (self.parents[node], self.arguments[node]))
-                for node, estimator in enumerate(self.transformers)
-            ),
-            transforms=True,
-            groups=groups,
-        )
+        nodes = ((i, node.transformer, (node.parent, node.arguments)) for i, node in enumerate(self.nodes))
+        transformers = self._grouped(nodes, transforms=True)
+        found = ((position, way[0][-1], way[1]) for position, way in enumerate(self.ways) if way is not None)
         models = self._grouped(
-            (
-                (position, way[0][-1][0], (way[1][-1] if way[1] else ROOT, way[0][-1][2]))
-                for position, way in enumerate(self.ways)
-                if way is not None
-            ),
+            ((position, model, (nodes[-1:], arguments)) for position, (model, _, arguments), nodes in found),
             transforms=False,
-            groups=groups,
         )
         return SharingPlan(
-            tuple(self._path(p, transformers, models) for p in range(len(self.ways))),
-            groups,
-            tuple(type(estimator).__name__ for estimator in self.transformers),
-            tuple(self.parents),
+            tuple(self._path(position, transformers, models) for position in range(len(self.ways))),
+            self.groups,
+            tuple(type(node.transformer).__name__ for node in self.nodes),
+            tuple(node.parent for node in self.nodes),
         )
 
     def _path(self, position: int, transformers: Mapping[int, int], models: Mapping[int, int]) -> PipelinePath | None:
-        found = self.ways[position]
+        found, group = self.ways[position], models.get(position)
         if found is None:
             return None
         pieces, nodes = found
-        group = models.get(position)
-        if group is None and not any(self.counts[n] > 1 or n in transformers for n in nodes):
+        if group is None and not any(self.counts[node] > 1 or node in transformers for node in nodes):
             return None
         steps = tuple(
             PathStep(node, location, arguments, transformers.get(node))
@@ -331,9 +299,7 @@ class _Tree:
         model, location, arguments = pieces[-1]
         return PipelinePath(position, steps, location, arguments, group, _is_simple(model))
 
-    def _grouped(
-        self, found: Iterable[tuple[int, Any, Hashable]], transforms: bool, groups: dict[int, FamilyGroup]
-    ) -> dict[int, int]:
+    def _grouped(self, found: Iterable[tuple[int, Any, Hashable]], transforms: bool) -> dict[int, int]:
         """The number of the group of each member of a family; `found` are (id, estimator, what it is fitted on).
 
         A family with a single member is no family, unless its results differ in the last bits from a separate fit: what a
@@ -343,19 +309,16 @@ class _Tree:
         families: dict[Hashable, Family] = {}
         for i, estimator, rows in found:
             family = family_of(estimator, self.allowed)
-            if family is None or family.transforms != transforms:
-                continue
-            key: Hashable = (rows, id(family), estimator_key(estimator, family.varies))
-            together[key].append((i, estimator))
-            families[key] = family
+            if family is not None and family.transforms == transforms:
+                key: Hashable = (rows, id(family), estimator_key(estimator, family.varies))
+                together[key].append((i, estimator))
+                families[key] = family
         out = {}
         for key, members in together.items():
-            family = families[key]
-            if len(members) > 1 or family.serves_single:
-                number = len(groups)
+            if len(members) > 1 or families[key].serves_single:
                 ids, estimators = zip(*members, strict=True)
-                groups[number] = FamilyGroup(family, ids, _varied(estimators, family))
-                out.update(dict.fromkeys(ids, number))
+                out.update(dict.fromkeys(ids, len(self.groups)))
+                self.groups[len(self.groups)] = FamilyGroup(families[key], ids, _varied(estimators, families[key]))
         return out
 
 

@@ -10,32 +10,34 @@ from typing import Any, NamedTuple
 from ... import formatting
 from ...data.notes import Note
 from ..worker import FitOutcome
-from .family import LEVELS, Family, Level
+from .family import Family, Level
 from .plan import ROOT, FamilyGroup, SharingPlan
-from .transform_cache import FailedVerification
+from .transform_cache import FailedVerification, Walk
 
 _NUMBERS = ("models", "models_done", "steps", "steps_done", "checks", "peak_bytes")
 
 
 class SharedFit(NamedTuple):
-    """What a fit had in common with others.
+    """What a fit had in common with others."""
 
-    `own_seconds` are the seconds of the model only. `nodes` are the transformers that were fitted for it, with their seconds.
-    `n_steps` is the number of transformers on its path, and `n_steps_done` the number of fits of transformers that were done
-    for it. `leads` says that the fit of its family is counted here. `peak` is the largest number of bytes of transformed rows.
-    `n_checks` members were fitted by themselves to
-    verify their families, and `failed` are the verifications that failed.
-    """
-
-    own_seconds: float
-    nodes: tuple[tuple[int, float], ...] = ()
-    n_steps: int = 0
-    n_steps_done: int = 0
+    own_seconds: float  # of the model only
+    nodes: tuple[tuple[int, float], ...] = ()  # the transformers that were fitted for it, with their seconds
+    n_steps: int = 0  # transformers on its path
+    n_steps_done: int = 0  # fits of transformers that were done for it
     group: int | None = None
-    leads: bool = True
-    peak: int = 0
-    n_checks: int = 0
+    leads: bool = True  # the fit of its family is counted here
+    peak: int = 0  # the largest number of bytes of transformed rows
+    n_checks: int = 0  # members that were fitted by themselves to verify their families
     failed: tuple[FailedVerification, ...] = ()
+
+    def with_walk(self, walk: Walk) -> SharedFit:
+        """The same with what was done on the way to the rows."""
+        return self._replace(
+            nodes=(*walk.new, *self.nodes),
+            n_steps_done=walk.n_steps + self.n_steps_done,
+            n_checks=walk.n_checks + self.n_checks,
+            failed=(*walk.failed, *self.failed),
+        )
 
 
 def family_key(family: Family) -> str:
@@ -46,10 +48,7 @@ def family_key(family: Family) -> str:
 
 @dataclass
 class SharingCounts:
-    """Fits that were asked for and fits that were done, of models and of transformers ("steps").
-
-    `node_seconds` are the seconds of each transformer in the tree.
-    """
+    """Fits that were asked for and fits that were done, of models and of transformers ("steps")."""
 
     models: int = 0
     models_done: int = 0
@@ -61,7 +60,7 @@ class SharingCounts:
     levels: dict[str, str] = field(default_factory=dict)
     refused: dict[str, dict[str, str]] = field(default_factory=dict)
     by_group: Counter[int] = field(default_factory=Counter, init=False)
-    node_seconds: dict[int, float] = field(default_factory=dict, init=False)
+    node_seconds: dict[int, float] = field(default_factory=dict, init=False)  # of each transformer in the tree
 
     @classmethod
     def since(cls, before: Mapping[str, Any]) -> SharingCounts:
@@ -90,8 +89,8 @@ class SharingCounts:
             family = groups[shared.group].family
             self.by_family[family.name] += 1
             self.by_group[shared.group] += 1
-            known = self.levels.setdefault(family.name, family.level)
-            self.levels[family.name] = max(known, family.level, key=_looseness)
+            known = self.levels.get(family.name, "exact")
+            self.levels[family.name] = family.level if known == "exact" else known
 
     def refuse(self, failed: FailedVerification, family: Family, groups: Iterable[int]) -> None:
         """A verification failed: what the family gave for these groups is thrown away."""
@@ -120,10 +119,6 @@ class SharingCounts:
             )
             notes.append(Note("OF107", text))
         return tuple(notes)
-
-
-def _looseness(level: str) -> int:
-    return [str(known) for known in LEVELS].index(level)
 
 
 def explain_plan(plan: SharingPlan, level: Level, n_holdouts: int) -> str:

@@ -10,6 +10,8 @@ import threading
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
+from itertools import takewhile
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -18,47 +20,37 @@ import numpy as np
 from ..data import FitRows, borrow, lock, n_bytes, n_rows
 from ..executor import has_passed, mark_passed, shared_rows, skipping_checks
 from ..limits import global_random_state, record_warnings
-from ..predict import RowPredictions
 from ..worker import Batch, describe
 from .family import Family, as_new
-from .plan import ROOT, FamilyGroup, PathStep, SharingRecipe, step_at
+from .plan import ROOT, Arguments, FamilyGroup, PathStep, SharingTemplate, step_at
 from .verification import member_to_verify, transformed_differ
 
 # Transformed rows beyond this are not kept for later configurations.
 _BUDGET = 256 * 2**20
 _LARGEST = float(np.finfo(np.float32).max)
 
+# A transformer of a family, and the configuration that it comes from.
+_Member = tuple[PathStep, SharingTemplate]
+
 
 @dataclass(frozen=True, eq=False)
 class SharedBatch(Batch):
-    """A batch with what its configurations have in common.
-
-    Attributes
-    ----------
-    groups
-        The families, by number of the group.
-    verify
-        Whether to fit a member of each family by itself too, now and then.
-    members
-        By number of a group: the configurations that have a member of it, in this batch or as helpers.
-    disproved
-        Groups whose verification failed in this batch.
-    """
+    """A batch with what its configurations have in common; groups of families are known by their numbers."""
 
     groups: Mapping[int, FamilyGroup] = field(default_factory=dict)
-    verify: bool = True
-    members: Mapping[int, Sequence[SharingRecipe]] = field(default_factory=dict)
-    disproved: set[int] = field(default_factory=set)
+    verify: bool = True  # now and then fit a member of each family by itself too
+    members: Mapping[int, Sequence[SharingTemplate]] = field(default_factory=dict)  # in this batch or as helpers
+    disproved: set[int] = field(default_factory=set)  # the verification of these groups failed in this batch
 
     @classmethod
     def of(cls, batch: Batch, groups: Mapping[int, FamilyGroup], verify: bool) -> SharedBatch:
         """The batch with these families; helpers are members of families that are fitted as a whole."""
-        members: dict[int, list[SharingRecipe]] = defaultdict(list)
-        for i, recipe in enumerate((*batch.recipes, *batch.helpers)):
-            assert isinstance(recipe, SharingRecipe)
-            for number in () if recipe.path is None else recipe.path.groups:
-                if i < len(batch.recipes) or groups[number].family.whole:
-                    members[number].append(recipe)
+        members: dict[int, list[SharingTemplate]] = defaultdict(list)
+        for i, template in enumerate((*batch.templates, *batch.helpers)):
+            assert isinstance(template, SharingTemplate)
+            for number in () if template.path is None else template.path.groups:
+                if i < len(batch.templates) or groups[number].family.whole:
+                    members[number].append(template)
         known = {one.name: getattr(batch, one.name) for one in fields(Batch)}
         return cls(**known, groups=groups, verify=verify, members=members)
 
@@ -84,26 +76,22 @@ class FittedTransformer(NamedTuple):
 
     transformer: Any
     X: Any
-    seconds: float
-    warnings: tuple[str, ...]
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass
 class TransformedRows:
-    """The rows after one transformer.
-
-    `fitted_ahead` has the following transformers that a family fitted at once, and None for one that the family left out.
-    `seconds` and `warnings` are those of the transformer.
-    """
+    """The rows after one transformer, and its seconds and warnings."""
 
     node: int
     X: Any
     tests: tuple[Any, ...]
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
+    # The following transformers that a family fitted at once; None for one that the family left out.
     fitted_ahead: dict[int, FittedTransformer | None] = field(default_factory=dict)
     dropped: bool = False
-    _finite: bool | None = None
 
     @property
     def size(self) -> int:
@@ -116,39 +104,10 @@ class TransformedRows:
         if self.node != ROOT:
             self.X, self.tests, self.fitted_ahead, self.dropped = None, (), {}, True
 
-    @property
+    @cached_property
     def finite(self) -> bool:
         """Whether all rows are known to be finite numbers."""
-        if self._finite is None:
-            self._finite = all(_is_finite(X) for X in (self.X, *self.tests))
-        return self._finite
-
-
-@dataclass(frozen=True)
-class ModelResult:
-    """What a model predicted for the held-out rows, and the warnings of its fit."""
-
-    predicted: tuple[RowPredictions, ...]
-    warnings: tuple[str, ...]
-
-
-@dataclass
-class PathEnd:
-    """The end of a path: the rows that a model is fitted on, and what it took to get there.
-
-    `new` are the nodes that were fitted now, with their seconds, and `n_steps` the fits this took; `spent` are the seconds of
-    all transformers on the path.
-    """
-
-    rows: FitRows
-    last: TransformedRows
-    new: list[tuple[int, float]]
-    spent: float
-    warnings: tuple[str, ...]
-    peak: int
-    n_steps: int = 0
-    n_checks: int = 0
-    failed: tuple[FailedVerification, ...] = ()
+        return all(_is_finite(X) for X in (self.X, *self.tests))
 
 
 class TransformCache(threading.local):
@@ -163,11 +122,10 @@ class TransformCache(threading.local):
         """Let go of all rows."""
         self.key, self.levels, self.broken = None, [], set()
 
-    def follow(self, batch: SharedBatch, recipe: SharingRecipe) -> PathEnd:
+    def follow(self, batch: SharedBatch, template: SharingTemplate) -> Walk:
         """Follow the path of a configuration as far as its model; fit the transformers that are not there yet."""
-        path = recipe.shared_path
-        rows = self._start(batch)
-        walk = _Walk(batch, recipe)
+        path = template.shared_path
+        walk = Walk(batch, template, self._start(batch))
         depth = self._in_common(path.nodes)
         while self.levels[depth].dropped:
             depth -= 1
@@ -176,13 +134,14 @@ class TransformCache(threading.local):
             if step.node in self.broken:
                 raise CannotShare
             try:
-                self.levels.append(walk.take(self.levels[-1], step, rows))
+                self.levels.append(walk.take(self.levels[-1], step))
             except KeyboardInterrupt:
                 raise
             except BaseException:
                 self.broken.add(step.node)
                 raise
-        return walk.end(rows, self.levels, self._make_room())
+        walk.end(self.levels, self._make_room())
+        return walk
 
     def _make_room(self) -> int:
         """Keep within the budget, and say how many bytes there were; what is needed again is fitted again."""
@@ -204,34 +163,40 @@ class TransformCache(threading.local):
         return rows
 
     def _in_common(self, nodes: Sequence[int]) -> int:
-        n = 0
-        for level, node in zip(self.levels[1:], nodes, strict=False):
-            if level.node != node:
-                break
-            n += 1
-        return n
+        pairs = zip(self.levels[1:], nodes, strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0].node == pair[1], pairs))
 
 
 CACHE = TransformCache()
 
 
-class _Walk:
-    """The transformers that are fitted for one configuration."""
+class Walk:
+    """The way of one configuration to the rows that its model is fitted on, and what it took to get there."""
 
-    def __init__(self, batch: SharedBatch, recipe: SharingRecipe) -> None:
-        self.batch, self.recipe = batch, recipe
-        self._made: Any = None
-        self.new: list[tuple[int, float]] = []
-        self.n_steps = self.n_checks = 0
-        self.failed: list[FailedVerification] = []
+    rows: FitRows  # at the end, with the arguments of the model
+    last: TransformedRows
+    spent: float  # seconds of all transformers on the path
+    warnings: tuple[str, ...]  # of all transformers on the path
+    peak: int  # bytes of transformed rows
 
-    def take(self, below: TransformedRows, step: PathStep, rows: FitRows) -> TransformedRows:
+    def __init__(self, batch: SharedBatch, template: SharingTemplate, given: FitRows) -> None:
+        self.batch, self.template, self.given = batch, template, given
+        self.new: list[tuple[int, float]] = []  # nodes that were fitted now, with their seconds
+        self.n_steps = self.n_checks = 0  # fits of transformers that this took, and verifications
+        self.failed: tuple[FailedVerification, ...] = ()
+
+    @cached_property
+    def _estimator(self) -> Any:
+        """The configuration's estimator, whose transformers are fitted one after the other."""
+        return self.template.make(self.batch.seed)
+
+    def take(self, below: TransformedRows, step: PathStep) -> TransformedRows:
         """The rows after one more transformer."""
-        batch = self.batch
+        batch, _ = self.batch, self._estimator  # made first: a library that it imports may draw random numbers
         batch.start_random()
         before = None if batch.seed_globals is None else global_random_state()
-        with record_warnings() as names, batch.guard(self.recipe.name, shared=True):
-            level = self._fitted(below, step, rows)
+        with record_warnings() as names, batch.guard(self.template.name, shared=True):
+            level = self._fitted(below, step)
         if before is not None and before != global_random_state():
             raise CannotShare  # what is drawn in a fit of its own depends on what was drawn before
         for values in (level.X, *level.tests):
@@ -239,134 +204,113 @@ class _Walk:
         level.warnings += tuple(names)
         return level
 
-    def _fitted(self, below: TransformedRows, step: PathStep, rows: FitRows) -> TransformedRows:
+    def _fitted(self, below: TransformedRows, step: PathStep) -> TransformedRows:
         start = perf_counter()
         if step.node not in below.fitted_ahead and step.group is not None and step.group not in self.batch.disproved:
-            self._fit_family(below, step, rows)
+            self._fit_family(below, step)
         fitted = below.fitted_ahead.pop(step.node, None)
         if fitted is None:
             self.n_steps += 1
-            fitted = self._fit_alone(below, step, rows)
-        tests = tuple(fitted.transformer.transform(borrow(X, self.recipe.trusted)) for X in below.tests)
-        given = (rows.X, *rows.tests)
-        if [n_rows(X) for X in given] != [n_rows(X) for X in (fitted.X, *tests)]:
+            fitted = self._fit_alone(below, step, self._estimator)
+        tests = tuple(fitted.transformer.transform(borrow(X, self.template.trusted)) for X in below.tests)
+        if [n_rows(X) for X in (self.given.X, *self.given.tests)] != [n_rows(X) for X in (fitted.X, *tests)]:
             raise CannotShare
         seconds = perf_counter() - start + fitted.seconds
         self.new.append((step.node, seconds))
         return TransformedRows(step.node, fitted.X, tests, seconds, fitted.warnings)
 
-    def _fit_alone(self, below: TransformedRows, step: PathStep, rows: FitRows, made: Any = None) -> FittedTransformer:
+    def _fit_alone(self, below: TransformedRows, step: PathStep, estimator: Any) -> FittedTransformer:
         """Exactly what a pipeline does with the step."""
-        transformer = step_at(self._estimator() if made is None else made, step.location)
-        X = borrow(below.X, self.recipe.trusted)
-        arguments = _arguments(rows, step)
-        key = ("node", step.node)
+        transformer, y, key = step_at(estimator, step.location), self.given.y, ("node", step.node)
+        X, arguments = borrow(below.X, self.template.trusted), self._arguments(step.arguments)
         passed = has_passed(self.batch, key)
         with skipping_checks(passed):
             if hasattr(transformer, "fit_transform"):
-                out = transformer.fit_transform(X, rows.y, **arguments)
+                out = transformer.fit_transform(X, y, **arguments)
             else:
-                out = transformer.fit(X, rows.y, **arguments).transform(X)
+                out = transformer.fit(X, y, **arguments).transform(X)
         if not passed:
             mark_passed(self.batch, key)
-        return FittedTransformer(transformer, out, 0.0, ())
+        return FittedTransformer(transformer, out)
 
-    def _estimator(self) -> Any:
-        """The configuration's estimator, whose transformers are fitted one after the other; made when first needed."""
-        if self._made is None:
-            self._made = self.recipe.make(self.batch.seed)
-        return self._made
-
-    def _fit_family(self, below: TransformedRows, step: PathStep, rows: FitRows) -> None:
+    def _fit_family(self, below: TransformedRows, step: PathStep) -> None:
         """Fit all members of the family that are needed here, and keep them; nothing if the family cannot."""
         assert step.group is not None
         family = self.batch.groups[step.group].family
-        steps = {step.node: (step, self.recipe)}
-        for recipe in self.batch.members.get(step.group, ()):
-            for other in recipe.shared_path.steps:
+        steps = {step.node: (step, self.template)}
+        for template in self.batch.members.get(step.group, ()):
+            for other in template.shared_path.steps:
                 if other.group == step.group:
-                    steps.setdefault(other.node, (other, recipe))
+                    steps.setdefault(other.node, (other, template))
         members = [steps[node] for node in sorted(steps)]
         start = perf_counter()
         with record_warnings() as names:
-            fitted = self._try_family(family, members, below, rows)
+            fitted = self._try_family(family, members, below)
             if fitted is None and not family.whole and len(members) > 1:
                 # Another member may be the reason; what a member gives must not depend on that.
                 names.clear()
-                members = [(step, self.recipe)]
-                fitted = self._try_family(family, members, below, rows)
+                members = [(step, self.template)]
+                fitted = self._try_family(family, members, below)
         if fitted is None:
             return
         seconds = perf_counter() - start
         given = []
-        for (other, recipe), made in zip(members, fitted, strict=True):
+        for (other, template), made in zip(members, fitted, strict=True):
             below.fitted_ahead[other.node] = None
             # The clock of this step is running: of these seconds it has its share, like the others.
             share = seconds / len(members) - (seconds if other.node == step.node else 0.0)
             if made is not None:
                 lock(made[1])
                 below.fitted_ahead[other.node] = FittedTransformer(*made, share, tuple(names))
-                given.append((other, recipe))
+                given.append((other, template))
         self.n_steps += bool(given)
-        if given and not self._holds(family, step.group, given, below, rows):
+        if given and not self._holds(family, step.group, given, below):
             below.fitted_ahead.clear()
 
     def _try_family(
-        self, family: Family, members: Sequence[tuple[PathStep, SharingRecipe]], below: TransformedRows, rows: FitRows
+        self, family: Family, members: Sequence[_Member], below: TransformedRows
     ) -> list[tuple[Any, Any] | None] | None:
         # The family may change these; a member that is fitted by itself is made anew.
-        made = [step_at(recipe.make(self.batch.seed), step.location) for step, recipe in members]
-        X, arguments = borrow(below.X, self.recipe.trusted), _arguments(rows, members[0][0])
+        made = [step_at(template.make(self.batch.seed), step.location) for step, template in members]
+        X, arguments = borrow(below.X, self.template.trusted), self._arguments(members[0][0].arguments)
         try:
-            fitted = list(as_new(family).fit_transform(made, X, rows.y, **arguments))
+            fitted = list(as_new(family).fit_transform(made, X, self.given.y, **arguments))
             sizes = {n_rows(one[1]) for one in fitted if one is not None}
             good = len(fitted) == len(members) and sizes <= {n_rows(X)}
         except Exception:  # Unsuitable, or what the members' own fits raise
             return None
         return fitted if good else None
 
-    def _holds(
-        self,
-        family: Family,
-        group: int,
-        members: Sequence[tuple[PathStep, SharingRecipe]],
-        below: TransformedRows,
-        rows: FitRows,
-    ) -> bool:
+    def _holds(self, family: Family, group: int, members: Sequence[_Member], below: TransformedRows) -> bool:
         """Fit one of the members by itself if it is this hold-out's turn, and compare."""
         picked = self.batch.picked(group, len(members))
         if picked is None:
             return True
-        step, recipe = members[picked]
+        step, template = members[picked]
         shared = below.fitted_ahead[step.node]
         assert shared is not None
         with record_warnings():
-            alone = self._fit_alone(below, step, rows, recipe.make(self.batch.seed))
+            alone = self._fit_alone(below, step, template.make(self.batch.seed))
             text = transformed_differ(family, shared.X, alone.X)
             for X in () if text else below.tests:
                 text = text or _held_out_differ(family, shared.transformer, alone.transformer, X)
         self.n_checks += 1
         if text:
-            self.failed.append(FailedVerification(group, recipe.name, text))
+            self.failed += (FailedVerification(group, template.name, text),)
             self.batch.disproved.add(group)
         return not text
 
-    def end(self, rows: FitRows, levels: Sequence[TransformedRows], peak: int) -> PathEnd:
+    def end(self, levels: Sequence[TransformedRows], peak: int) -> None:
         """The rows for the model, with its own arguments."""
-        last = levels[-1]
-        arguments = {name: rows.fit_params[given] for name, given in self.recipe.shared_path.arguments}
-        warnings = tuple(name for level in levels for name in level.warnings)
-        return PathEnd(
-            FitRows(last.X, rows.y, last.tests, arguments, rows.cuts),
-            last,
-            self.new,
-            sum(level.seconds for level in levels),
-            warnings,
-            peak,
-            self.n_steps,
-            self.n_checks,
-            tuple(self.failed),
-        )
+        last, given = levels[-1], self.given
+        arguments = self._arguments(self.template.shared_path.arguments)
+        self.rows = FitRows(last.X, given.y, last.tests, arguments, given.cuts)
+        self.last, self.peak = last, peak
+        self.spent = sum(level.seconds for level in levels)
+        self.warnings = tuple(name for level in levels for name in level.warnings)
+
+    def _arguments(self, named: Arguments) -> dict[str, Any]:
+        return {name: self.given.fit_params[given] for name, given in named}
 
 
 def _held_out_differ(family: Family, shared: Any, alone: Any, X: Any) -> str:
@@ -379,10 +323,6 @@ def _held_out_differ(family: Family, shared: Any, alone: Any, X: Any) -> str:
         return transformed_differ(family, shared.transform(borrow(X, False)), expected)
     except Exception as error:
         return f"for held-out rows it fails ({describe(error)})"
-
-
-def _arguments(rows: FitRows, step: PathStep) -> dict[str, Any]:
-    return {name: rows.fit_params[given] for name, given in step.arguments}
 
 
 def _is_finite(X: Any) -> bool:

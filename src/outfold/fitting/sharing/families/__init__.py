@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from ..family import Family
-from . import boosting, linear, logistic, neighbours, saga, trees
+from . import boosting, linear, logistic, neighbours, trees
 
 FAMILIES: tuple[Family, ...] = (
     *neighbours.FAMILIES,
     *boosting.FAMILIES,
     *linear.FAMILIES,
     *logistic.FAMILIES,
-    *saga.FAMILIES,
     *trees.FAMILIES,
 )

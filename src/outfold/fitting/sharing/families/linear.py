@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -163,9 +164,11 @@ class RidgeClassifierFamily(RidgeFamily):
             balance = compute_sample_weight(first.class_weight, labels)
             weights = balance if weights is None else weights * balance
         solved = solve_ridge(matrix, _signed(codes, len(classes)), _alphas(members), weights, first.fit_intercept)
-        rows, plain = asked_rows(), _Plain(X, y, fit_params)
+        rows = asked_rows()
         return [
-            _RidgeClassifier(member, rows, coef, intercept, classes, plain) if safe else None
+            _RidgeClassifier(member, rows, coef, intercept, classes, partial(member.fit, X, y, **fit_params))
+            if safe
+            else None
             for member, coef, intercept, safe in zip(members, *solved, strict=True)
         ]
 
@@ -176,33 +179,21 @@ def _signed(codes: NDArray[np.intp], n_classes: int) -> Floats:
     return np.where(codes[:, None] == columns, 1.0, -1.0)
 
 
-class _Plain(NamedTuple):
-    """What a member is fitted on where it must be fitted by itself."""
-
-    X: Any
-    y: Any
-    fit_params: dict[str, Any]
-
-    def fit(self, member: Any) -> Any:
-        return member.fit(self.X, self.y, **self.fit_params)
-
-
 class _RidgeClassifier(AffineClassifier):
-    def __init__(self, member: Any, rows: Rows, coef: Floats, intercept: Floats, classes: Any, plain: _Plain) -> None:
+    def __init__(
+        self, member: Any, rows: Rows, coef: Floats, intercept: Floats, classes: Any, plain: Callable[[], Any]
+    ) -> None:
         if coef.shape[1] == 1:
             coef, intercept = coef[:, 0], intercept[0]
         super().__init__(member, rows, coef, intercept, classes)
-        self._plain = plain
-        self._fitted: Any = None
+        self._plain = cache(plain)  # fits the member, the first time
 
     def predict(self, X: Any) -> NDArray[Any]:
         scores = self._answer(X)
         labels = self.classes_.take(largest(scores))
         near = _gap(scores) < _NEAR * max(1.0, np.abs(scores).max(initial=0.0))
         if near.any():
-            if self._fitted is None:
-                self._fitted = self._plain.fit(self.member)
-            labels[near] = self._fitted.predict(X)[near]
+            labels[near] = self._plain().predict(X)[near]
         return np.asarray(labels)
 
 

@@ -36,6 +36,9 @@ _MOST_VOTES = 2_000_000
 class _Neighbours(Family):
     varies = frozenset({"n_neighbors", "weights"})
 
+    def __init__(self, estimator: str) -> None:
+        self.estimator = estimator
+
     def covers(self, estimator: Any) -> bool:
         """Named metrics without parameters; bounds of a ball tree round by the spread of the data, not by the distance."""
         k, p = estimator.n_neighbors, estimator.p
@@ -60,24 +63,8 @@ class _Neighbours(Family):
         if not possible:
             raise Unsuitable("no member has as few neighbours as there are rows")
         few, many = _Shared.fit(possible, X, y)
-        return [m.fit(X, y) if m.n_neighbors > n else self._view(m, many if _asks_many(m, n) else few) for m in members]
-
-    def _view(self, member: Any, shared: _Shared) -> Any:
-        raise NotImplementedError
-
-
-class _Classifier(_Neighbours):
-    estimator = "sklearn.neighbors.KNeighborsClassifier"
-
-    def _view(self, member: Any, shared: _Shared) -> Any:
-        return _ClassifierView(member, shared)
-
-
-class _Regressor(_Neighbours):
-    estimator = "sklearn.neighbors.KNeighborsRegressor"
-
-    def _view(self, member: Any, shared: _Shared) -> Any:
-        return _RegressorView(member, shared)
+        view = _ClassifierView if hasattr(few.model, "classes_") else _RegressorView
+        return [m.fit(X, y) if m.n_neighbors > n else view(m, many if _asks_many(m, n) else few) for m in members]
 
 
 def _asks_many(member: Any, n: int) -> bool:
@@ -173,28 +160,14 @@ class _Votes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Query:
-    """The nearest neighbours of some rows, sorted.
-
-    Attributes
-    ----------
-    distances, indices
-        One more than the largest k, where there are as many.
-    y
-        Labels (codes) or values of the training rows.
-    close
-        Whether neighbour j and the next are hardly apart.
-    complete
-        All training rows are among the neighbours.
-    tree, X
-        Where to ask for the neighbours of single rows; None if that must be left to a plain model.
-    """
+    """The nearest neighbours of some rows, sorted; one more than the largest k, where there are as many."""
 
     distances: NDArray[Any]
     indices: NDArray[np.intp]
-    y: NDArray[Any]
-    close: NDArray[np.bool_]
-    complete: bool
-    tree: Any
+    y: NDArray[Any]  # labels (codes) or values of the training rows
+    close: NDArray[np.bool_]  # whether neighbour j and the next are hardly apart
+    complete: bool  # all training rows are among the neighbours
+    tree: Any  # where to ask for the neighbours of single rows of X; None if that must be left to a plain model
     X: Any
     _doubts: dict[tuple[bool, bool], _Doubt] = field(default_factory=dict)
     _votes: dict[bool, _Votes | None] = field(default_factory=dict)
@@ -292,11 +265,9 @@ class _NeighboursView(View):
     def _certain(self, method: str, X: Any, query: _Query, values: NDArray[Any]) -> NDArray[Any]:
         """The same values, with what no tree could tell as a plain model gives it."""
         rows = self._doubtful(query) if query.tree is None else None
-        return values if rows is None else np.where(_as_column(rows, values), self._plain(method, X), values)
-
-
-def _as_column(rows: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[np.bool_]:
-    return rows if values.ndim == 1 else rows[:, None]
+        if rows is None:
+            return values
+        return np.where(rows if values.ndim == 1 else rows[:, None], self._plain(method, X), values)
 
 
 class _ClassifierView(_NeighboursView):
@@ -371,4 +342,6 @@ class _RegressorView(_NeighboursView):
         return self._certain("predict", X, query, np.asarray(plain.predict(X)))
 
 
-FAMILIES: tuple[Family, ...] = (_Classifier(), _Regressor())
+FAMILIES: tuple[Family, ...] = tuple(
+    _Neighbours(f"sklearn.neighbors.{name}") for name in ("KNeighborsClassifier", "KNeighborsRegressor")
+)

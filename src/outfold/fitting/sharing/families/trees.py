@@ -102,13 +102,16 @@ class _ClassView(_RegressionView):
         return self._values(X)
 
 
-class _CutTree(Family):
+class CutTree(Family):
     """One tree for each `min_samples_leaf`, cut where a member would have stopped."""
 
     varies = frozenset({"min_samples_leaf", "min_samples_split", "max_depth"})
     level = "close"
     close_limit = 0.25
     serves_single = True
+
+    def __init__(self, estimator: str) -> None:
+        self.estimator = estimator
 
     def covers(self, estimator: Any) -> bool:
         """Trees whose splits depend on chance where two features are equally good, and nowhere else."""
@@ -144,16 +147,4 @@ class _CutTree(Family):
         return views
 
 
-class CutClassificationTree(_CutTree):
-    """Classification trees."""
-
-    estimator = "sklearn.tree.DecisionTreeClassifier"
-
-
-class CutRegressionTree(_CutTree):
-    """Regression trees."""
-
-    estimator = "sklearn.tree.DecisionTreeRegressor"
-
-
-FAMILIES = (CutClassificationTree(), CutRegressionTree())
+FAMILIES = (CutTree("sklearn.tree.DecisionTreeClassifier"), CutTree("sklearn.tree.DecisionTreeRegressor"))

@@ -1,0 +1,575 @@
+"""The commands: each loads what it is given, makes one public call, and prints the result in the format asked for."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import inspect
+import json
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from .. import compare, estimate, rank, select
+from ..advice import advise
+from ..apps import demo
+from ..apps.run import SEMICOLONS, Result, run
+from ..checks import check
+from ..data.plan import Plan
+from ..data.predictions import Predictions, State
+from ..exceptions import FileError, InputError
+from ..formatting import json_ready
+from ..io.store import read
+from ..reporting import Report, report
+from ..reporting.page import serve
+from ..results import Advice, Alternative, Comparison, Estimate, Goal, Leaderboard, Ranking, Task, comparison_row
+from .options import (
+    COLUMNS,
+    CommandParser,
+    add_command,
+    add_draws,
+    add_file,
+    add_format,
+    add_option,
+    add_work_options,
+    names,
+)
+
+
+def add_commands(commands: Any) -> CommandParser:
+    """Add all commands, in the order of the help; the parser of ``outfold run`` is returned."""
+    _add_demo(commands)
+    _add_advise(commands)
+    run_parser = _add_run(commands)
+    for add in (_add_show, _add_estimate, _add_check, _add_compare, _add_rank, _add_report, _add_open):
+        add(commands)
+    return run_parser
+
+
+def given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """The options of these names that were given, as arguments of a library call."""
+    return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+
+
+# -- files in, results out ----------------------------------------------------------------------------------
+
+
+def load(args: argparse.Namespace) -> Predictions:
+    """The predictions of the file, by the columns that were named."""
+    named = {name: getattr(args, option) for option, name in COLUMNS.items() if getattr(args, option) is not None}
+    for several in ("label", "prediction"):
+        if several in named:
+            values = named[several]
+            named[several] = values[0] if len(values) == 1 else tuple(values)
+    try:
+        return read(args.file, **named)
+    except InputError as error:
+        if error.argument in COLUMNS.values():
+            error.argument = f"{error.argument}="  # the column, where another option has the same name
+        if _has_semicolons(args.file):
+            error.remedy = f"{error.remedy} {SEMICOLONS}".strip()
+        raise
+
+
+def _has_semicolons(file: str) -> bool:
+    """Whether the first line of a .csv file is separated by semicolons."""
+    if not file.endswith((".csv", ".csv.gz")):
+        return False
+    opener: Any = gzip.open if file.endswith(".gz") else open
+    try:
+        with opener(file, "rt", errors="replace") as lines:
+            header = lines.readline()
+    except OSError:
+        return False
+    return ";" in header and "," not in header
+
+
+def print_as(
+    form: str,
+    text: object,
+    facts: Callable[[], Mapping[str, Any]],
+    rows: Callable[[], Iterable[Mapping[str, Any]]],
+    latex: Callable[[], str] = str,
+) -> None:
+    """Print the result in the format asked for."""
+    if form == "json":
+        print(json.dumps(json_ready(facts()), indent=2, allow_nan=False))
+    elif form == "csv":
+        table = [json_ready(row) for row in rows()]
+        writer = csv.DictWriter(sys.stdout, list(table[0]) if table else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(table)
+    else:
+        print(latex() if form == "latex" else text)
+
+
+def estimate_row(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts of an estimate as a flat row."""
+    low, high = facts.pop("interval") or (None, None)
+    codes = " ".join(note["code"] for note in facts.pop("notes"))
+    facts.pop("details")
+    value = {"metric": facts.pop("metric"), "value": facts.pop("value"), "low": low, "high": high}
+    return value | facts | {"notes": codes}
+
+
+# -- before there are predictions: demo, advise, run --------------------------------------------------------
+
+
+def _add_demo(commands: Any) -> None:
+    summary = "show on real data how much too high the winner's cross-validation score is (under a minute)"
+    parser = add_command(commands, "demo", _demo, summary, "example:\n  outfold demo --times 10")
+    add_option(parser, "--samples", type=int, default=80, metavar="N", help="number of patients to tune on")
+    add_option(parser, "--times", type=int, default=30, metavar="N", help="number of repetitions")
+    add_work_options(parser)
+
+
+def _demo(args: argparse.Namespace) -> None:
+    demo.main(args.samples, args.times, seed=args.seed, n_jobs=args.n_jobs)
+
+
+def _add_advise(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "advise",
+        _advise,
+        "recommend how to hold out samples and what to report, with reasons, before any fit",
+        """examples:
+  outfold advise 80 150
+  outfold advise 5000 40 --goal compare --cost 2 --budget 3600 --jobs 4""",
+    )
+    add_option(parser, "samples", library="n_samples", type=int, help="number of samples")
+    add_option(parser, "configs", library="n_configs", type=int, help="number of configurations you want to try")
+    add_option(parser, "--goal", choices=get_args(Goal), default="select")
+    add_option(parser, "--task", choices=get_args(Task), default="binary")
+    add_option(parser, "--cost", type=float, metavar="S", help="seconds that one fit takes")
+    add_option(parser, "--budget", type=float, metavar="S", help="seconds you can spend; needs --cost")
+    add_option(parser, "--jobs", dest="n_jobs", type=int, default=1, metavar="N", help="number of workers")
+    enough = "one test set is enough if it gives an accuracy to ± this"
+    add_option(parser, "--precision", type=float, default=0.01, metavar="W", help=enough)
+    add_format(parser)
+
+
+def _advise(args: argparse.Namespace) -> None:
+    options = given(args, "task", "goal", "cost", "budget", "n_jobs", "precision")
+    found = advise(args.samples, args.configs, **options)
+    print_as(args.format, f"{found}{_run_command(found)}", found.to_dict, lambda: [_advice_row(found)])
+
+
+def _run_command(advice: Advice) -> str:
+    """The command that follows the advice, where there is one."""
+    plan = advice.plan
+    if plan.kind != "kfold" or advice.task == "survival":
+        return ""
+    return f"\non a table:  outfold run data.csv --target COLUMN --folds {plan.folds} --repeats {plan.repeats}"
+
+
+def _advice_row(advice: Advice) -> dict[str, Any]:
+    facts = advice.to_dict()
+    expected = facts.pop("expected_optimism")
+    facts["optimism"] = None if expected is None else expected["value"]
+    return facts | {"plan": str(advice.plan), "reasons": " ".join(advice.reasons)}
+
+
+def _add_run(commands: Any) -> CommandParser:
+    parser = add_command(
+        commands,
+        "run",
+        _run,
+        "try about 60 configurations on a table; give a corrected estimate and the fitted model",
+        """example:
+  outfold run train.csv --target y -o out/
+
+The folder gets three files: run.oof (the predictions; if you stop a run, the same command continues from it), report.html (a
+page with all results) and model.skops. To use the model in Python:
+  import skops.io
+  path = "out/model.skops"
+  model = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+  model.predict(frame)        # a pandas frame with the columns of the table
+
+Load models only from people you trust: first look at what get_untrusted_types lists.""",
+    )
+    parser.add_argument("data", help="a .csv, .csv.gz or .parquet file with one row per sample")
+    add_option(parser, "--target", required=True, metavar="COL", help="the column to predict")
+    add_option(parser, "-o", "--out", library="out store", default="out", metavar="DIR", help="folder for the files")
+    by_task = "what to select by (default: roc_auc, accuracy or r2, depending on the task)"
+    add_option(parser, "--metric", metavar="M", help=by_task)
+    add_option(parser, "--task", choices=["classification", "regression"], help="(default: recognised from the target)")
+    whole: dict[str, Any] = {"type": int}
+    add_option(parser, "--folds", library="folds Plan.folds", default=10, metavar="K", help="number of folds", **whole)
+    often = "how often to repeat the folds"
+    add_option(parser, "--repeats", library="repeats Plan.repeats", default=1, metavar="R", help=often, **whole)
+    together = "rows with the same value are held out together"
+    add_option(parser, "--group", library="group groups", metavar="COL", help=together)
+    add_option(parser, "--id", dest="sample", metavar="COL", help="names of the rows; not used as a feature")
+    unused = "columns not to use as features"
+    add_option(parser, "--drop-columns", dest="leave_out", type=names, default=[], metavar="A,B", help=unused)
+    add_option(parser, "--positive", metavar="LABEL", help="which of two classes is the positive one")
+    add_option(parser, "--timeout", type=float, metavar="S", help="seconds that one fit may take")
+    add_option(parser, "--inner", action="store_true", help="add an estimate by nested cross-validation (more fits)")
+    closely = "how closely shared fits must match separate fits"
+    add_option(parser, "--share", choices=["exact", "close", "none"], default="exact", help=closely)
+    parser.add_argument("--explain", action="store_true", help="first print what the configurations share")
+    add_work_options(parser)
+    add_format(parser)
+    return parser
+
+
+def _run(args: argparse.Namespace) -> None:
+    as_typed = ("metric", "task", "group", "sample", "leave_out", "positive", "n_jobs", "seed", "timeout", "inner")
+    result = run(
+        args.data,
+        args.target,
+        args.out,
+        **{name: getattr(args, name) for name in as_typed},
+        plan=Plan(folds=args.folds, repeats=args.repeats),
+        command=args.typed,
+        share=False if args.share == "none" else args.share,
+        explain=_print_to_stderr if args.explain else None,
+        say=lambda text: _print_to_stderr(f"note: {text}"),
+    )
+    print_as(args.format, result, result.to_dict, lambda: _run_rows(result))
+
+
+def _print_to_stderr(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _run_rows(result: Result) -> list[dict[str, Any]]:
+    facts = result.to_dict()
+    nested, files = facts.pop("nested", None), {k: facts[k] for k in ("predictions", "model", "report")}
+    return [estimate_row(part) for part in (facts, *([nested | files] if nested else []))]
+
+
+# -- on stored predictions: show, estimate, check -----------------------------------------------------------
+
+_REPORTED = "metric that selects and is reported (default: that of the task)"
+
+
+def _add_show(commands: Any) -> None:
+    summary = "print what predictions a file holds, and how the configurations rank"
+    parser = add_command(commands, "show", _show, summary, "example:\n  outfold show out/run.oof --metric roc_auc")
+    add_file(parser)
+    add_option(parser, "--metric", metavar="M", help="rank the configurations by it")
+    add_format(parser)
+
+
+def _show(args: argparse.Namespace) -> None:
+    oof = load(args)
+    board = None if args.metric is None else oof.leaderboard(args.metric)
+    text = str(oof) if board is None else f"{oof}\n\n{board}\n\n{_next_step(args, board)}"
+    rows = _config_rows(oof) if board is None else board.to_dict()["configurations"]
+    print_as(args.format, text, lambda: _facts(oof, board), lambda: rows)
+
+
+def _next_step(args: argparse.Namespace, board: Leaderboard) -> str:
+    words = [args.file]
+    for option in COLUMNS:
+        values = getattr(args, option)
+        for value in [values] if isinstance(values, str) else values or []:
+            words += [f"--{option.replace('_', '-')}", value]
+    command = f"outfold estimate {shlex.join(words)} --metric {args.metric}"
+    if len(board) < 2:
+        return f"For an interval:  {command}"
+    optimistic = f"The first score is optimistic: it was picked as the best of {len(board):,}."
+    return f"{optimistic}\nFor a corrected estimate:  {command}"
+
+
+def _facts(oof: Predictions, board: Leaderboard | None) -> dict[str, Any]:
+    out = {
+        "samples": oof.n_samples,
+        "task": oof.target.task,
+        "classes": oof.target.classes,
+        "groups": None if oof.group_codes is None else len(set(oof.group_codes.tolist())),
+        "plan": str(oof.plan),
+        "repeats": oof.n_repeats,
+        "folds": oof.n_folds,
+        "response": oof.response,
+        "completeness": oof.completeness,
+        "blocks": list(oof.blocks),
+        "fingerprint": oof.fingerprint,
+        "notes": [{"code": n.code, "text": n.text} for n in oof.notes],
+        "provenance": {k: v for k, v in oof.provenance.items() if k != "specs"},
+        "configurations": _config_rows(oof),
+    }
+    return out if board is None else out | {"leaderboard": board.to_dict()}
+
+
+def _config_rows(oof: Predictions) -> list[dict[str, Any]]:
+    states = oof.state[:, oof.planned]
+    return [
+        {"config": name} | {s.name.lower(): int((states[i] == s).sum()) for s in State}
+        for i, name in enumerate(oof.configs)
+    ]
+
+
+# Options that only some methods have.
+_METHOD_OPTIONS = ("rule", "n_resamples", "confidence_level", "stratify", "rng", "config")
+
+
+def _add_estimate(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "estimate",
+        _estimate,
+        "estimate the performance of the selected configuration on new samples",
+        """examples:
+  outfold estimate out/run.oof --metric roc_auc
+  outfold estimate predictions.csv --metric accuracy --sample id --label y --prediction p --config-column model""",
+    )
+    add_file(parser)
+    rules = [name for name in select.__all__ if name.islower()]
+    such_as = "such as roc_auc, accuracy, r2, or any scikit-learn scorer"
+    add_option(parser, "--metric", metavar="M", required=True, help=such_as)
+    parser.add_argument("--method", choices=estimate.__all__, default="bbc", help="(default: %(default)s)")
+    add_option(parser, "--rule", choices=rules, help="how the configuration is selected (default: best)")
+    parser.add_argument("--complexity", metavar="PARAM", help="for one_standard_error: the parameter to keep small")
+    add_draws(parser, 1000)
+    add_option(parser, "--stratify", action="store_true", default=None, help="draw within classes")
+    add_option(parser, "--config", metavar="NAME", help="a configuration you named beforehand, for methods such as cv")
+    add_format(parser)
+
+
+def _estimate(args: argparse.Namespace) -> None:
+    method = getattr(estimate, args.method)
+    options = _method_options(args, method)
+    result: Estimate = method(load(args), args.metric, **options)
+    print_as(args.format, result, result.to_dict, lambda: [estimate_row(result.to_dict())])
+
+
+def _method_options(args: argparse.Namespace, method: Callable[..., Estimate]) -> dict[str, Any]:
+    known = inspect.signature(method).parameters
+    options = given(args, *_METHOD_OPTIONS)
+    for option in options:
+        if option not in known:
+            takes = ", ".join(f"`{name}`" for name in _METHOD_OPTIONS if name in known)
+            raise InputError(argument=option, needed=f"is no option of {args.method}, which takes {takes}")
+    simplest = args.rule == "one_standard_error"
+    if args.complexity is not None and not simplest:
+        raise InputError("--complexity goes with --rule one_standard_error only.")
+    if simplest and args.complexity is None:
+        raise InputError("--rule one_standard_error needs --complexity, the parameter to keep small, such as C.")
+    if "rule" in options:
+        options["rule"] = select.one_standard_error(args.complexity) if simplest else getattr(select, args.rule)
+    return options
+
+
+def _add_check(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "check",
+        _check,
+        "list the caveats that apply to predictions, and what to do about them",
+        """examples:
+  outfold check out/run.oof
+  outfold check out/run.oof --metric balanced_accuracy --ignore OF301,OF307 --strict
+
+The exit code is 0, whatever is found; with --strict it is 1 if there is an error. docs/checks has a page for each code.""",
+    )
+    add_file(parser)
+    add_option(parser, "--metric", metavar="M", help=_REPORTED)
+    add_option(parser, "--ignore", type=names, default=[], metavar="A,B", help="codes to leave out")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 if there is an error")
+    add_format(parser)
+
+
+def _check(args: argparse.Namespace) -> int:
+    found = check(load(args), args.metric, ignore=args.ignore)
+    print_as(args.format, found, found.to_dict, lambda: [finding._asdict() for finding in found])
+    return 1 if args.strict and not found.ok else 0
+
+
+# -- compare, rank ------------------------------------------------------------------------------------------
+
+
+def _add_compare(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "compare",
+        _compare,
+        "test whether configurations really differ",
+        """examples:
+  outfold compare out/run.oof "logit(C=0.1)" "forest(max_depth=8)" --metric accuracy
+  outfold compare old.oof --with new.oof old_model new_model --metric roc_auc
+  outfold compare out/run.oof --all --adjust holm --metric accuracy
+  outfold compare out/run.oof --control "logit(C=0.1)" --format latex
+The plan of the predictions decides on the test; --test takes another. docs/comparing.md explains them.""",
+    )
+    add_file(parser)
+    parser.add_argument("configs", nargs="*", metavar="CONFIG", help="the two configurations; more with --all")
+    parser.add_argument("--with", dest="other", metavar="FILE", help="predictions of the same splits in another file")
+    add_option(parser, "--metric", metavar="M", help="such as accuracy or roc_auc (default: that of the task)")
+    tests = [name for name in compare.__all__ if name in compare.TESTS]
+    add_option(parser, "--test", choices=["auto", *tests], default="auto")
+    parser.add_argument("--all", action="store_true", help="compare all pairs of the configurations")
+    add_option(parser, "--control", metavar="CONFIG", help="compare all others with this one")
+    adjusted = "how p values of many pairs are adjusted (default: holm)"
+    add_option(parser, "--adjust", choices=compare.ADJUSTMENTS, help=adjusted)
+    better = "is the first one better, worse? (default: two-sided)"
+    add_option(parser, "--alternative", choices=get_args(Alternative), help=better)
+    add_option(parser, "--rope", type=float, metavar="W", help="differences up to this size do not matter")
+    add_draws(parser, draws="bootstrap or permutation draws")
+    add_format(parser, latex=True)
+
+
+def _compare(args: argparse.Namespace) -> None:
+    many = args.all or args.control is not None
+    if not many and len(args.configs) != 2:
+        raise InputError(f"give the two configurations to compare, or --all or --control; got {len(args.configs)}.")
+    if not many and args.adjust is not None:
+        raise InputError("--adjust goes with --all or --control only.")
+    oof, configs = _joined(args)
+    options = given(args, "alternative", "confidence_level", "rope", "n_resamples", "rng")
+    if many:
+        options |= given(args, "adjust", "control")
+        found: Any = compare.pairs(oof, args.metric, test=args.test, configs=configs or None, **options)
+    elif args.test == "auto":
+        found = compare.auto(oof, args.metric, *configs, **options)
+    else:
+        # `pairs` refuses options that the test does not have, for one pair as for many.
+        found = compare.pairs(oof, args.metric, test=args.test, configs=configs, adjust="none", **options)[0]
+    pairs = [found] if isinstance(found, Comparison) else found
+    print_as(args.format, found, found.to_dict, lambda: map(comparison_row, pairs), found.to_latex)
+
+
+def _joined(args: argparse.Namespace) -> tuple[Predictions, list[str]]:
+    """The predictions of one file or of two, and the configurations by the names they have there."""
+    first = load(args)
+    if args.other is None:
+        return first, list(args.configs)
+    second = load(argparse.Namespace(**{**vars(args), "file": args.other}))
+    if len(args.configs) == 2 and not args.all and args.control is None:
+        # The first configuration is in the first file, the second in the other one, whatever else the files hold.
+        first, second = first.sel(config=args.configs[0]), second.sel(config=args.configs[1])
+    shared = set(first.configs) & set(second.configs)
+    if shared and os.path.samefile(args.file, args.other):
+        remedy = "Name another file with --with, or two different configurations."
+        raise InputError(f"both sides are {first.configs[0]!r} of the same file, {args.file}.", remedy=remedy)
+    endings = [f" [{os.path.basename(name)}]" for name in (args.file, args.other)]
+    if endings[0] == endings[1]:
+        endings = [f" [{name}]" for name in (args.file, args.other)]
+    joined = first.join(second, suffixes=(endings[0], endings[1]) if shared else None)
+    return joined, list(joined.configs) if len(joined.configs) == 2 else list(args.configs)
+
+
+# Tests of several algorithms; those of two are for the library.
+_RANK_TESTS = ("bonferroni_dunn", "friedman", "holm", "nemenyi")
+
+
+def _add_rank(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "rank",
+        _rank,
+        "rank algorithms over many data sets",
+        """examples:
+  outfold rank scores.csv
+  outfold rank scores.csv --control baseline --picture cd.svg
+
+scores.csv has one row per data set and one column per algorithm. A first column of text names the data sets.""",
+    )
+    parser.add_argument("scores", help="a .csv, .csv.gz or .parquet table of scores")
+    add_option(parser, "--datasets", metavar="COL", help="the column with the names of the data sets")
+    add_option(parser, "--algorithms", type=names, metavar="A,B", help="the columns to compare (default: all)")
+    add_option(parser, "--control", metavar="NAME", help="compare all others with this algorithm only")
+    parser.add_argument("--test", choices=_RANK_TESTS, help="(default: nemenyi for all pairs, holm with --control)")
+    parser.add_argument("--lower-is-better", action="store_true", help="the scores are losses")
+    drop = "drop: leave out data sets that lack a score"
+    add_option(parser, "--missing", choices=["refuse", "drop"], default="refuse", help=drop)
+    add_option(parser, "--alpha", type=float, default=0.05, metavar="A", help="level of the tests")
+    add_option(parser, "--picture", metavar="FILE", help="write the diagram of the ranks as .svg or .tex")
+    add_format(parser, latex=True)
+
+
+def _rank(args: argparse.Namespace) -> None:
+    if args.picture is not None:
+        _check_picture(Path(args.picture))
+    test = args.test or ("nemenyi" if args.control is None else "holm")
+    if args.control is None and test == "bonferroni_dunn":
+        raise InputError("--test bonferroni_dunn needs --control, the algorithm that all others are compared with.")
+    if args.control is not None and test not in ("holm", "bonferroni_dunn"):
+        raise InputError(f"--control goes with --test holm or bonferroni_dunn; {test} compares all with all.")
+    options = given(args, "control", "datasets", "algorithms", "alpha", "missing")
+    found: Ranking = getattr(rank, test)(Path(args.scores), **options, greater_is_better=not args.lower_is_better)
+    print_as(args.format, found, found.to_dict, lambda: found.to_dict()["algorithms"], found.to_latex)
+    if args.picture is not None:
+        text = found.to_svg() if args.picture.endswith(".svg") else found.to_tikz()
+        try:
+            Path(args.picture).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise FileError(f"the picture {args.picture!r} could not be written ({error.strerror}).") from error
+
+
+def _check_picture(path: Path) -> None:
+    """Refuse a file that cannot be written before any work, not after it."""
+    if path.suffix not in (".svg", ".tex"):
+        raise InputError(argument="picture", needed="must end in .svg or .tex", given=f"got {str(path)!r}")
+    if not path.parent.is_dir():
+        given = f"there is no {str(path.parent)!r}"
+        raise InputError(argument="picture", needed="needs a folder that is there", given=given)
+
+
+# -- report, open -------------------------------------------------------------------------------------------
+
+
+def _add_report(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "report",
+        _report,
+        "write everything that predictions show to one html page",
+        """examples:
+  outfold report out/run.oof
+  outfold report out/run.oof --metric roc_auc -o report.html
+  outfold report out/run.oof -o report.md      # the ending decides: .html, .md or .tex
+
+The html page needs no network and no other file. To make a PDF, print it from the browser.""",
+    )
+    _add_report_options(parser)
+    add_option(parser, "-o", "--out", default="report.html", metavar="FILE", help="the page: .html, .md or .tex")
+
+
+def _add_open(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "open",
+        _open,
+        "show the report of predictions in the browser",
+        """examples:
+  outfold open out/run.oof
+  outfold open out/run.oof --metric roc_auc --no-browser --port 8000
+
+Only this computer can see the page. Press Ctrl-C to end.""",
+    )
+    _add_report_options(parser)
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="(default: any free one)")
+
+
+def _add_report_options(parser: CommandParser) -> None:
+    add_file(parser)
+    add_option(parser, "--metric", metavar="M", help=_REPORTED)
+    add_option(parser, "--title", metavar="TEXT", help="title of the page (default: the file's name)")
+    add_draws(parser, 1000)
+
+
+def _make_report(args: argparse.Namespace) -> Report:
+    options = given(args, "n_resamples", "confidence_level", "rng")
+    title = args.title or Path(args.file).name
+    return report(load(args), args.metric, title=title, command=args.typed, **options)
+
+
+def _report(args: argparse.Namespace) -> None:
+    made = _make_report(args)
+    path = made.save(args.out)
+    print(made)
+    print(f"written to {path}", file=sys.stderr)
+
+
+def _open(args: argparse.Namespace) -> None:
+    page = _make_report(args).to_html()
+    browser = not args.no_browser
+    serve(page, args.port, browser=browser, say=lambda address: print(f"{address}   (Ctrl-C ends)", flush=True))
