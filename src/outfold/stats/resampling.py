@@ -22,7 +22,7 @@ _BYTE = 255
 
 
 def block_size(n: int) -> int:
-    """Draws a block: 256, fewer when a block would hold more than 16 million counts."""
+    """Number of draws in a block: 256, fewer if a block would hold more than 16 million counts."""
     return BLOCK if n * BLOCK <= _LARGE else max(8, _LARGE // n)
 
 
@@ -107,7 +107,7 @@ def blocks(n_rows: int, size: int) -> Iterator[slice]:
 
 # -- bias correction: select on the drawn samples, score on the others (Tsamardinos 2018, Algorithm 5) --
 
-# A draw that cannot be scored is drawn again this often before the data are called unfit.
+# A draw that cannot be scored is drawn again this often before we give up.
 _ATTEMPTS = 100
 # Rivals of a draw's winner: those at most this many standard errors of a difference behind it.
 _NEAR = 3.0
