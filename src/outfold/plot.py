@@ -255,11 +255,7 @@ def repeats(
     top : int, default=10
         How many configurations to show if `configs` is None.
     {ax}
-
-    References
-    ----------
-    .. [1] Raeder, T., Hoens, T. R. and Chawla, N. V. (2010). Consequences of variability in classifier performance estimates.
-       IEEE International Conference on Data Mining.
+    References: {raeder2010}
     {example, repeated}
     >>> ax = of.plot.repeats(oof, "mean")
     """
@@ -281,9 +277,7 @@ def roc(
 
     The area below a curve is the pooled roc_auc in the legend. A band holds for each single false positive rate.
 
-    Parameters
-    ----------
-    {scores, lines, level, draws500, rng, ax, example, classes}
+    Parameters: {scores, lines, level, draws500, rng, ax, example, classes}
     >>> ax = of.plot.roc(oof)
     """
     how = (oof, configs, positive, confidence_level, n_resamples, rng)
@@ -305,9 +299,7 @@ def precision_recall(
 
     The area below the steps is the pooled average_precision in the legend.
 
-    Parameters
-    ----------
-    {scores, lines, level, draws500, rng, ax, example, classes}
+    Parameters: {scores, lines, level, draws500, rng, ax, example, classes}
     >>> ax = of.plot.precision_recall(oof)
     """
     how = (oof, configs, positive, confidence_level, n_resamples, rng)
@@ -442,18 +434,14 @@ def power(powers: Power | Iterable[Power] | Mapping[str, Power], *, ax: Axes | N
 def critical_difference(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     """Show the critical difference diagram of a ranking: mean ranks, and bars over what is not told apart.
 
-    ``Ranking.to_svg`` and ``Ranking.to_tikz`` make the same picture without matplotlib.
+    It looks like figure 1 of [1]_. ``Ranking.to_svg`` and ``Ranking.to_tikz`` make the same picture without matplotlib.
 
     Parameters
     ----------
     ranking : Ranking
         The result of a function of `rank`. Bars are drawn if it compared algorithms with each other.
     {ax}
-
-    References
-    ----------
-    Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of Machine Learning Research,
-    7, 1-30. Figure 1.
+    References: {demsar2006}
     {example}
     >>> import numpy as np, outfold as of
     >>> ranking = of.rank.nemenyi(np.random.default_rng(0).random((12, 4)))

@@ -94,10 +94,10 @@ def test_cells_of_many_configurations_have_no_names():
 
 
 def test_fold_scores_are_those_of_the_predictions(oof, raced):
-    made = numbers.fold_grid(oof, "roc_auc", 2)
-    assert np.array_equal(made.scores, oof.scores("roc_auc")[2])
-    assert numbers.fold_grid(oof, "roc_auc", None).config == oof.leaderboard("roc_auc").configs[0]
-    gaps = numbers.fold_grid(raced, "accuracy", "config 1").scores
+    _, _, scores = numbers.fold_grid(oof, "roc_auc", 2)
+    assert np.array_equal(scores, oof.scores("roc_auc")[2])
+    assert numbers.fold_grid(oof, "roc_auc", None)[0] == oof.leaderboard("roc_auc").configs[0]
+    _, _, gaps = numbers.fold_grid(raced, "accuracy", "config 1")
     assert np.array_equal(np.isnan(gaps), raced.state[1] != of.State.DONE)
 
 

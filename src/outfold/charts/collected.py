@@ -12,7 +12,7 @@ from .. import formatting, stability
 from ..arguments import check_count, is_number
 from ..data.predictions import Predictions, State
 from ..exceptions import InputError
-from ..metrics import MetricLike
+from ..metrics import Metric, MetricLike
 from ..metrics._scoring import alone, bind, cell_scores
 from ..requirements import check_predictions
 from ..results import CurveLine, LearningCurve, Stability, ValidationCurve
@@ -98,17 +98,10 @@ def _cell_ticks(order: Sequence[tuple[int, int]], n_repeats: int) -> tuple[tuple
 # -- scores of folds ----------------------------------------------------------------------------------------
 
 
-class FoldGrid(NamedTuple):
-    """(repeats, folds) scores of a configuration; NaN where there is none."""
-
-    config: str
-    metric: str
-    greater_is_better: bool
-    scores: NDArray[np.float64]
-
-
-def fold_grid(oof: Predictions, metric: MetricLike, config: str | int | None) -> FoldGrid:
-    """The scores that ``oof.scores(metric)`` has for this configuration, the best one where None."""
+def fold_grid(
+    oof: Predictions, metric: MetricLike, config: str | int | None
+) -> tuple[str, Metric, NDArray[np.float64]]:
+    """A configuration, the best one where None, and its scores (repeats, folds); NaN where there is none."""
     check_predictions(oof, "plot.fold_scores")
     name = oof.leaderboard(metric).configs[0] if config is None else oof.configs[oof.config_index(config)]
     one = alone(oof, name)
@@ -116,43 +109,43 @@ def fold_grid(oof: Predictions, metric: MetricLike, config: str | int | None) ->
     if np.isnan(scores).all():
         given, remedy = f"{found.name} of {name!r} is undefined in every fold", "Use larger folds or another metric."
         raise chart.refused("fold_scores", "needs folds in which the metric is defined", given, remedy)
-    return FoldGrid(name, found.name, found.greater_is_better, scores)
+    return name, found, scores
 
 
 def fold_scores(oof: Predictions, metric: MetricLike, config: str | int | None) -> chart.Chart:
     """The scores of one configuration, fold by fold."""
-    made = fold_grid(oof, metric, config)
-    n, k = made.scores.shape
-    values = made.scores[np.isfinite(made.scores)]
+    name, found, scores = fold_grid(oof, metric, config)
+    n, k = scores.shape
+    values = scores[np.isfinite(scores)]
     low, high, mean = (formatting.number(v) for v in (values.min(), values.max(), values.mean()))
     spread = f"{low} to {high}, mean {mean}"
     written, said = np.full((2, n, k), "", dtype=object)
-    for (r, i), v in np.ndenumerate(made.scores):
+    for (r, i), v in np.ndenumerate(scores):
         if np.isfinite(v):
             written[r, i], said[r, i] = f"{v:.3g}", formatting.number(v)
     heat = chart.HeatMap(
-        made.scores,
+        scores,
         [f"repeat {r + 1}" for r in range(n)],
         [f"fold {i + 1}" for i in range(k)],
         low=float(values.min()),
         high=float(values.max()),
-        reverse=not made.greater_is_better,
+        reverse=not found.greater_is_better,
         words=said,
-        texts=written if made.scores.size <= _WRITTEN_CELLS else None,
+        texts=written if scores.size <= _WRITTEN_CELLS else None,
         crossed=True,
-        bar=f"{made.metric} (dark is better)",
+        bar=f"{found.name} (dark is better)",
     )
     return chart.Chart(
         "fold_scores",
-        f"{made.metric} of {formatting.shorten(made.config, 50)}",
+        f"{found.name} of {formatting.shorten(name, 50)}",
         f"{chart.about_data(oof.n_samples, oof.plan)}; {spread} over folds",
         "Is there a fold unlike the others?",
-        f"{made.metric} of the selected configuration. Each row is a repeat, each column a fold; the stronger the colour, the "
+        f"{found.name} of the selected configuration. Each row is a repeat, each column a fold; the stronger the colour, the "
         f"better. {spread}.",
         chart.Axis("fold", ticks=_counted(k)),
         chart.Axis("repeat", ticks=_counted(n)),
         (heat,),
-        {"config": made.config, "scores": made.scores.tolist()},
+        {"config": name, "scores": scores.tolist()},
         size=(min(max(2.1 + 0.52 * k, 5.4), 12.0), min(max(1.6 + 0.32 * n, 2.7), 8.0)),
     )
 

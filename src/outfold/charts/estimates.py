@@ -232,15 +232,8 @@ def optimism(given: Any) -> chart.Chart:
 # -- draws --------------------------------------------------------------------------------------------------
 
 
-class Histogram(NamedTuple):
-    """Counts of draws between edges."""
-
-    counts: NDArray[np.intp]
-    edges: Floats
-
-
-def histogram(estimate: Any, bins: int | None) -> Histogram:
-    """Bins by Freedman and Diaconis, between 10 and 60, or as many as asked for."""
+def histogram(estimate: Any, bins: int | None) -> tuple[NDArray[np.intp], Floats]:
+    """Counts of draws between edges; bins by Freedman and Diaconis, between 10 and 60, or as many as asked for."""
     values = chart.check_result(estimate, Estimate, "draws", "estimate.bbc").draws
     if values is None:
         raise chart.refused(
@@ -248,17 +241,16 @@ def histogram(estimate: Any, bins: int | None) -> Histogram:
         )
     if bins is None:
         bins = int(np.clip(len(np.histogram_bin_edges(values, "fd")) - 1, 10, 60)) if np.ptp(values) > 0 else 10
-    return Histogram(*np.histogram(values, check_count(bins, "bins")))
+    counts, edges = np.histogram(values, check_count(bins, "bins"))
+    return counts, edges
 
 
 def draws(estimate: Estimate, bins: int | None = None) -> chart.Chart:
     """Where the interval comes from."""
-    made = histogram(estimate, bins)
-    top = float(made.counts.max()) * 1.06
+    counts, edges = (values.tolist() for values in histogram(estimate, bins))
+    top = float(max(counts)) * 1.06
     marks: list[chart.Mark] = []
-    for n, low, high in zip(
-        made.counts.tolist(), *(edges.tolist() for edges in (made.edges[:-1], made.edges[1:])), strict=True
-    ):
+    for n, low, high in zip(counts, edges, edges[1:], strict=False):
         tip = f"{formatting.number(low)} to {formatting.number(high)}: {formatting.count(n, 'draw')}"
         marks.append(chart.Box(low, high, 0.0, float(n), "soft", tip=tip))
     keys = []
@@ -279,13 +271,13 @@ def draws(estimate: Estimate, bins: int | None = None) -> chart.Chart:
     return chart.Chart(
         "draws",
         estimate.title,
-        f"{_data(estimate)}, {int(made.counts.sum()):,} bootstrap draws",
+        f"{_data(estimate)}, {sum(counts):,} bootstrap draws",
         "Where the interval comes from",
         caption,
         chart.Axis(chart.direction(estimate.metric, estimate.greater_is_better), margin=0.03),
         chart.Axis("draws", 0.0, top * 1.03, scale="whole"),
         marks,
-        {"counts": made.counts.tolist(), "edges": made.edges.tolist()},
+        {"counts": counts, "edges": edges},
         keys,
         (6.8, 3.6),
     )

@@ -28,6 +28,7 @@ from . import description as chart
 
 Floats = NDArray[np.float64]
 CurveKind = Literal["roc", "precision_recall"]
+Words = tuple[str, str, str, str, str]  # name, title, facts, question and caption of a chart
 
 _GRID = np.linspace(0, 1, 101)
 _TIPS = 21  # points of a curve that have a tip
@@ -381,13 +382,14 @@ def threshold_chart(
     about = " Each line is a class." if made.positive is None else f" Positive class: {made.positive}."
     area = "The area below the curve" if kind == "roc" else "The average precision"
     words = (
+        kind,
         f"{'ROC curves' if kind == 'roc' else 'precision and recall'}, {_subject(made)}",
         f"{chart.about_data(oof.n_samples, oof.plan)}. Bands: {100 * level:g}% over samples",
         "ROC curve" if kind == "roc" else "Precision and recall",
         f"The selected configuration{', mean over repeats' if oof.n_repeats > 1 else ''}. {area} is not corrected for having "
         f"been selected.{about} Band: {100 * level:g}% over samples.",
     )
-    return _square(kind, words, (x_name, y_name), [*marks, *bands, *lines], made, numbers, keys)
+    return _square(words, (x_name, y_name), [*marks, *bands, *lines], made, numbers, keys)
 
 
 def calibration(
@@ -412,29 +414,24 @@ def calibration(
         numbers.append({"name": bin_.name, "brier": bin_.estimate.value} | columns)
     each = int(np.median(np.concatenate([line.n for line in made.lines])))
     words = (
+        "calibration",
         f"calibration, {_subject(made)}",
         f"{chart.about_data(oof.n_samples, oof.plan)}, about {each:,} predictions a point. Bars: {100 * level:g}% over samples",
         "Do probabilities mean what they say?",
         f"The selected configuration: the share{'' if made.positive is None else f' of {made.positive}'} among samples of about "
         "equal predicted probability. On the diagonal, probabilities mean what they say.",
     )
-    return _square("calibration", words, ("predicted probability", "observed share"), marks, made, numbers, keys)
+    return _square(words, ("predicted probability", "observed share"), marks, made, numbers, keys)
 
 
 def _square(
-    name: str,
-    words: tuple[str, str, str, str],
-    axes: tuple[str, str],
-    marks: list[chart.Mark],
-    made: Lines[Any],
-    numbers: list[Any],
-    lines: list[chart.Line],
+    words: Words, axes: Sequence[str], marks: list[chart.Mark], made: Lines[Any], numbers: Any, lines: Any
 ) -> chart.Chart:
     """A chart of shares over shares."""
     x, y = (chart.Axis(label, -0.01, 1.01, grid=True) for label in axes)
     drawn = {"config": made.config or made.lines[0].name, "positive": made.positive, "lines": numbers}
     keys = _keys(made, lines)
-    return chart.Chart(name, *words, x, y, marks, drawn, keys, (5.0, 5.5 + 0.19 * len(keys)), "square")
+    return chart.Chart(*words, x, y, marks, drawn, keys, (5.0, 5.5 + 0.19 * len(keys)), "square")
 
 
 def confusion(oof: Predictions, config: str | int | None = None) -> chart.Chart:

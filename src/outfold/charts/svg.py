@@ -60,7 +60,6 @@ def _rows(chart: Chart, wide: bool) -> str:
 
 
 def _plane(chart: Chart) -> str:
-    """Two axes of numbers."""
     square = chart.shape == "square"
     left, right, bottom = (60.0, 420.0, 344.0) if square else (54.0, _RIGHT, 200.0)
     draw = Drawing(bottom + 44 + _height(chart.keys, left), _label(chart))

@@ -181,7 +181,6 @@ _F = re.compile(r"f(\d+\.?\d*)")
 
 
 def _shares(case: Case) -> NDArray[np.float64]:
-    """Shares of the classes."""
     classes = case.oof.target.classes
     assert classes is not None
     return np.bincount(case.oof.target.y, minlength=len(classes)) / case.oof.n_samples

@@ -95,13 +95,9 @@ def add_option(container: Any, *flags: str, library: str = "", **settings: Any) 
 
 def add_command(commands: Any, name: str, does: Callable[..., int | None], summary: str, epilog: str) -> CommandParser:
     """Add a command with its help."""
-    parser: CommandParser = commands.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    how: dict[str, Any] = {"epilog": epilog, "formatter_class": argparse.RawDescriptionHelpFormatter}
+    description = summary[0].upper() + summary[1:] + "."
+    parser: CommandParser = commands.add_parser(name, help=summary, description=description, **how)
     parser.set_defaults(command=does, parser=parser)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return parser

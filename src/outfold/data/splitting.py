@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..docstrings import fill_with
 from ..exceptions import InputError, invalid
-from ..stats.resampling import Bootstrap
+from ..stats.resampling import BootstrapDraws
 from .notes import Note
 from .target import Target
 
@@ -282,12 +282,12 @@ class Splitter:
         return self._done([column], {(0, 0): rest[column[rest] != 0]})
 
     def _bootstrap(self) -> Splits:
-        draws = Bootstrap(self.n, self.rng, self.groups, self.strata)
+        draws = BootstrapDraws(self.n, self.rng, self.groups, self.strata)
         counts = [self._round(draws, r) for r in range(self.plan.repeats)]
         train = {(r, 0): np.repeat(np.arange(self.n), times) for r, times in enumerate(counts)}
         return self._done([np.where(times == 0, 0, NOT_HELD_OUT) for times in counts], train)
 
-    def _round(self, draws: Bootstrap, repeat: int) -> NDArray[Any]:
+    def _round(self, draws: BootstrapDraws, repeat: int) -> NDArray[Any]:
         """How often every sample is drawn in a round that leaves samples out and, of classes, draws two at least."""
         rng = self._generator(repeat)
         all_drawn = True

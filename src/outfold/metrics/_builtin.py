@@ -19,13 +19,10 @@ from ..stats.kernels import Array, Floats, Kernel, Mapped, MeanKernel, merged, n
 
 Response = Literal["label", "score", "proba", "value", "risk", "pointwise", "any", "model"]
 
-BINARY: frozenset[Task] = frozenset({"binary"})
-MULTICLASS: frozenset[Task] = frozenset({"multiclass"})
+Tasks = frozenset[Task]
+EVERY: Tasks = frozenset(get_args(Task))
+BINARY, MULTICLASS, REGRESSION, SURVIVAL, POINTWISE = (Tasks({task}) for task in get_args(Task))
 CLASSES = BINARY | MULTICLASS
-REGRESSION: frozenset[Task] = frozenset({"regression"})
-SURVIVAL: frozenset[Task] = frozenset({"survival"})
-POINTWISE: frozenset[Task] = frozenset({"pointwise"})
-EVERY: frozenset[Task] = frozenset(get_args(Task))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +66,7 @@ class Metric:
     name: str
     greater_is_better: bool
     needs: Response
-    tasks: frozenset[Task]
+    tasks: Tasks
     kernel: Callable[[Target, Array], Kernel] = field(repr=False)
     reference: Callable[..., float] = field(repr=False)
     values: Callable[[Target, Array], Array] | None = field(default=None, repr=False)
@@ -101,10 +98,15 @@ Options = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Plain:
-    """A score of (target, prediction, weights) on the rows that have weight; NaN where none has, or it is not `defined`."""
+    """A score of (target, prediction, weights) on the rows that have weight; NaN where none has, or it is not `defined`.
+
+    A scorer of scikit-learn with this function and these options is the same metric.
+    """
 
     score: Callable[[Target, Array, Floats], float]
     defined: Callable[[Target], bool] | None = None
+    function: str = ""
+    options: Options = field(default_factory=dict)
 
     def __call__(self, target: Target, prediction: Array, weights: Array | None = None) -> float:
         weights = np.ones(len(target)) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -117,14 +119,6 @@ class Plain:
             return float(self.score(held, prediction[rows], weights[rows]))
 
 
-@dataclass(frozen=True)
-class ScikitLearn(Plain):
-    """A function of ``sklearn.metrics``: a scorer with its name and options is this metric."""
-
-    function: str = ""
-    options: Options = field(default_factory=dict)
-
-
 def scikit_learn(
     function: str,
     defined: Callable[[Target], bool] | None = None,
@@ -132,7 +126,7 @@ def scikit_learn(
     labels: Callable[[Target, Array], Options] | None = None,
     takes_weights: bool = True,
     **options: Any,
-) -> ScikitLearn:
+) -> Plain:
     """The path through a function of ``sklearn.metrics``; `labels` names the classes to it.
 
     Rows are repeated where it takes no weights.
@@ -148,10 +142,10 @@ def scikit_learn(
         rows = np.repeat(np.arange(len(target)), weights.astype(np.intp))
         return float(call(target.y[rows], prediction[rows], **options, **known))
 
-    return ScikitLearn(score, defined, function, options)
+    return Plain(score, defined, function, options)
 
 
-# -- labels that define a metric ------------------------------------------------------------------------
+# Which labels define a metric, and how scikit-learn is told the classes.
 
 
 def two_labels(target: Target) -> bool:
@@ -181,9 +175,6 @@ def every_class(target: Target, prediction: Array) -> Options:
 
 def positive_or_every_class(target: Target, prediction: Array) -> Options:
     return {"pos_label": 1} if prediction.ndim == 1 else every_class(target, prediction)
-
-
-# -- plain paths of our own -----------------------------------------------------------------------------------
 
 
 def _plain_concordance(target: Target, prediction: Array, weights: Floats) -> float:
@@ -219,21 +210,14 @@ Factory = Callable[[Target, Array], Kernel]
 
 
 def _pointwise(
-    name: str,
-    better: bool,
-    needs: Response,
-    tasks: frozenset[Task],
-    loss: Loss,
-    plain: Plain,
-    bounds: Bounds,
-    words: str,
+    name: str, better: bool, needs: Response, tasks: Tasks, loss: Loss, plain: Plain, bounds: Bounds, words: str
 ) -> Metric:
     """The mean of a loss, or hit, of each sample."""
-    return Metric(
-        name, better, needs, tasks, bounds=bounds, description=words, reference=plain,
-        values=lambda target, predictions: loss(target.y, predictions),
-        kernel=lambda target, predictions: MeanKernel(loss(target.y, predictions)),
-    )  # fmt: skip
+
+    def values(target: Target, predictions: Array) -> Array:
+        return loss(target.y, predictions)
+
+    return Metric(name, better, needs, tasks, lambda *of: MeanKernel(values(*of)), plain, values, bounds, words)
 
 
 def _merged(build: Factory) -> Factory:
@@ -242,7 +226,7 @@ def _merged(build: Factory) -> Factory:
 
 
 def _confusion(
-    name: str, tasks: frozenset[Task], metric: made.ClassMetric, plain: Plain, words: str, bounds: Bounds = SHARE
+    name: str, tasks: Tasks, metric: made.ClassMetric, plain: Plain, words: str, bounds: Bounds = SHARE
 ) -> Metric:
     """A metric of the confusion matrix."""
 
@@ -386,7 +370,7 @@ _BUILT_IN = (
            scikit_learn("d2_log_loss_score", two_labels, labels=every_class), None, SKILL,
            "share of the log loss of constant class shares that is saved"),
     Metric("d2_brier_score", True, "proba", CLASSES, _skill(made.brier, lambda t: partial(made.impurity, t.y, n_classes(t))),
-           ScikitLearn(brier_skill, two_labels, "d2_brier_score"), None, SKILL,
+           Plain(brier_skill, two_labels, "d2_brier_score"), None, SKILL,
            "share of the Brier score of constant class shares that is saved"),
     _pointwise("mse", False, "value", REGRESSION, made.squared, scikit_learn("mean_squared_error"), LOSS,
                "mean squared error"),
@@ -428,7 +412,7 @@ REGISTRY = {metric.name: metric for metric in _BUILT_IN}
 # The scorers of scikit-learn that are a built-in metric under another name, and those that are minus one.
 SAME = {
     "matthews_corrcoef": "mcc",
-    # One class a sample: every false positive of a class is a false negative of another.
+    # Each sample has one class, so a false positive of one class is a false negative of another.
     "precision_micro": "accuracy",
     "recall_micro": "accuracy",
     "recall_weighted": "accuracy",

@@ -17,7 +17,7 @@ from ..data.target import Target, Task
 from ..exceptions import InputError, got
 from ..stats.kernels import Array, Kernel, LoopKernel, merged
 from . import _builtin as builtin
-from ._builtin import CLASSES, EVERY, REGRESSION, Metric, MetricLike, Response, ScikitLearn
+from ._builtin import CLASSES, EVERY, REGRESSION, Metric, MetricLike, Plain, Response
 
 
 def get(metric: MetricLike, task: Task | None = None) -> Metric:
@@ -166,7 +166,7 @@ def _table() -> dict[_Key, Metric]:
 
     table: dict[_Key, Metric] = {("hamming_loss", frozenset()): builtin.REGISTRY["error"]}
     for metric in builtin.REGISTRY.values():
-        if isinstance(metric.reference, ScikitLearn):
+        if isinstance(metric.reference, Plain) and metric.reference.function:
             table[metric.reference.function, frozenset(metric.reference.options.items())] = metric
     for theirs, ours in builtin.SAME.items():
         scorer = get_scorer(theirs)
@@ -243,7 +243,7 @@ _UNDEFINED = (
 
 def _functions(defined: Callable[[Target], bool]) -> set[str]:
     """The functions of scikit-learn behind the built-in metrics that are defined for such labels only."""
-    plain = [m.reference for m in builtin.REGISTRY.values() if isinstance(m.reference, ScikitLearn)]
+    plain = [m.reference for m in builtin.REGISTRY.values() if isinstance(m.reference, Plain)]
     return {path.function for path in plain if path.defined is defined}
 
 

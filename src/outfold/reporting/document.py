@@ -263,7 +263,7 @@ def report(
             checks=checked(Case(oof, metric, made=found)),
             methods=text.methods(oof, found, compared),
             provenance=tuple(_provenance(oof, found, command)),
-            pictures=tuple(_pictures(oof, metric, found, compared, top, max(n, 2), seed)),
+            pictures=tuple(_pictures(oof, metric, found, compared, (top, max(n, 2), seed))),
         )
 
 
@@ -297,7 +297,6 @@ def _rivals(oof: Predictions, selected: str, board: Leaderboard) -> list[str]:
 
 
 def _rows(oof: Predictions, board: Leaderboard, found: Estimate) -> Iterable[dict[str, Any]]:
-    """One dict for each configuration, best first."""
     often = None if found.chosen is None else Counter(map(str, found.chosen))
     known = () if oof.seconds is None else zip(oof.configs, oof.seconds, strict=True)
     seconds = {name: float(np.nansum(spent)) for name, spent in known if not np.isnan(spent).all()}
@@ -339,15 +338,9 @@ def _provenance(oof: Predictions, found: Estimate, command: str | None) -> Itera
 
 
 def _pictures(
-    oof: Predictions,
-    metric: MetricLike,
-    found: Estimate,
-    compared: Comparisons | None,
-    top: int,
-    n_resamples: int,
-    seed: int,
+    oof: Predictions, metric: MetricLike, found: Estimate, compared: Comparisons | None, drawn: tuple[int, int, int]
 ) -> Iterable[Chart]:
-    """The pictures that apply, in order."""
+    top, n_resamples, seed = drawn
     config = found.selected
     yield estimates.optimism(found)
     yield estimates.configurations(oof, metric, top, found, found.confidence_level, n_resamples, seed)

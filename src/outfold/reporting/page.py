@@ -233,14 +233,7 @@ class _Page(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        """The page."""
-        self._answer(with_body=True)
-
-    def do_HEAD(self) -> None:
-        """The page's headers."""
-        self._answer(with_body=False)
-
-    def _answer(self, with_body: bool) -> None:
+        """The page, or its headers only."""
         # A page elsewhere whose name was made to lead to this computer may not read the report.
         if self.headers.get("Host") not in self.server.hosts:
             self.send_error(HTTPStatus.FORBIDDEN)
@@ -254,8 +247,10 @@ class _Page(BaseHTTPRequestHandler):
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.end_headers()
-        if with_body:
+        if self.command == "GET":
             self.wfile.write(self.server.page)
+
+    do_HEAD = do_GET  # noqa: N815  (the name that the base class asks for)
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: requests are of no interest."""

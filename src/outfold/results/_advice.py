@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..data.plan import Plan
 from ..data.predictions import Predictions
+from ..formatting import count, number
 from ._base import Facts, FrameResult, Result
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ SEVERITIES: tuple[str, ...] = get_args(Severity)
 
 
 def _setting(n_configs: int, n_samples: int, joint: str = ", ") -> str:
-    return formatting.count(n_configs, "configuration") + joint + formatting.count(n_samples, "sample")
+    return count(n_configs, "configuration") + joint + count(n_samples, "sample")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,11 +81,11 @@ class Optimism(Result):
 
     def _title(self) -> str:
         spread = f" ± {self.se:.2g}" if self.method == "simulation" else ""
-        return f"expected optimism of the winner   {formatting.number(self.value, sign=True)}{spread}"
+        return f"expected optimism of the winner   {number(self.value, sign=True)}{spread}"
 
     def _facts(self) -> Facts:
-        yield "measured accuracy", formatting.number(self.own)
-        yield "true accuracy", formatting.number(self.truth)
+        yield "measured accuracy", number(self.own)
+        yield "true accuracy", number(self.truth)
         yield "setting", f"{_setting(self.n_configs, self.n_samples)}, {self.method}"
 
 
@@ -133,7 +134,7 @@ class Advice(Result):
     in_dict = "goal task n_samples n_configs method test fits expected_seconds plan drop expected_optimism reasons"
 
     def _title(self) -> str:
-        setting = f"{formatting.count(self.n_samples, 'sample')}, {formatting.count(self.n_configs, 'configuration')}"
+        setting = f"{count(self.n_samples, 'sample')}, {count(self.n_configs, 'configuration')}"
         return f"To {self.goal} with {setting} ({self.task})"
 
     def __str__(self) -> str:
@@ -155,7 +156,7 @@ class Advice(Result):
         if self.expected_seconds is not None:
             yield "time", formatting.seconds(self.expected_seconds)
         if self.expected_optimism is not None:
-            value = formatting.number(self.expected_optimism.value, sign=True)
+            value = number(self.expected_optimism.value, sign=True)
             yield "optimism", f"{value} in the winner's accuracy, if configurations were independent"
 
     def to_dict(self) -> dict[str, Any]:
@@ -252,5 +253,5 @@ class Checks(FrameResult, Sequence[Finding]):
 
     def _counts(self) -> str:
         counts = {s: sum(f.severity == s for f in self.findings) for s in SEVERITIES}
-        words = [formatting.count(n, s) for s, n in counts.items() if n]
+        words = [count(n, s) for s, n in counts.items() if n]
         return ", ".join(words) or "nothing found"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..data.notes import Note
 from ..docstrings import document_result
+from ..formatting import count, number
 from ._base import Facts, FrameResult, Interval, Table, TableResult, fact_lines, method_facts
 
 Alternative = Literal["two-sided", "better", "worse"]
@@ -36,8 +37,7 @@ class Wins(NamedTuple):
     def __str__(self) -> str:
         total = self.better + self.equal + self.worse
         return (
-            f"better in {self.better:,}, equal in {self.equal:,}, worse in {self.worse:,} of "
-            f"{formatting.count(total, self.unit)}"
+            f"better in {self.better:,}, equal in {self.equal:,}, worse in {self.worse:,} of {count(total, self.unit)}"
         )
 
 
@@ -55,12 +55,12 @@ class Probabilities(NamedTuple):
     worse: float
 
     def __str__(self) -> str:
-        middle = f", equivalent {formatting.number(self.equivalent)}" if self.equivalent else ""
-        return f"P(better) {formatting.number(self.better)}{middle}, P(worse) {formatting.number(self.worse)}"
+        middle = f", equivalent {number(self.equivalent)}" if self.equivalent else ""
+        return f"P(better) {number(self.better)}{middle}, P(worse) {number(self.worse)}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tested:
+class Described:
     """What all comparisons say about their method and data."""
 
     metric: str
@@ -79,7 +79,7 @@ class Tested:
 
 @document_result
 @dataclass(frozen=True, kw_only=True)
-class ComparisonTerms(Tested):
+class ComparisonTerms(Described):
     """What all pairs of one test have in common.
 
     Attributes
@@ -193,7 +193,7 @@ class Comparison(ComparisonTerms, FrameResult):
         return f"{self.a} - {self.b}   {self.metric} {self._difference()}{ends}"
 
     def _difference(self) -> str:
-        return formatting.number(self.difference, sign=True)
+        return number(self.difference, sign=True)
 
     def _test(self) -> str:
         parts = []
@@ -218,7 +218,7 @@ class Comparison(ComparisonTerms, FrameResult):
     def _decision(self) -> str:
         relevance = "" if self.relevance is None else f"; beside a rope of {self.rope:g}: {self.relevance}"
         if self.probabilities is not None:
-            words = f"{self.a} is better with P(better) {formatting.number(self.probabilities.better)}"
+            words = f"{self.a} is better with P(better) {number(self.probabilities.better)}"
         elif self.significant is None:
             words = "none by a p value"
         elif self.significant and self._contradicted:
@@ -230,12 +230,12 @@ class Comparison(ComparisonTerms, FrameResult):
         return words + relevance
 
     def _effects(self) -> Iterable[str]:
-        a, b = map(formatting.number, self.scores)
+        a, b = map(number, self.scores)
         parts = [f"{a} against {b}"]
         if self.standardised is not None and np.isfinite(self.standardised):
-            parts.append(f"standardised {formatting.number(self.standardised, sign=True)}")
+            parts.append(f"standardised {number(self.standardised, sign=True)}")
         if self.odds_ratio is not None and np.isfinite(self.odds_ratio):
-            parts.append(f"odds ratio {formatting.number(self.odds_ratio)}")
+            parts.append(f"odds ratio {number(self.odds_ratio)}")
         yield ", ".join(parts)
         if self.wins is not None:
             yield str(self.wins)
@@ -281,18 +281,18 @@ def comparison_table(results: Sequence[Comparison]) -> tuple[list[str], list[lis
 
 
 def _cells(result: Comparison, bayes: bool, adjusted: bool) -> list[str]:
-    ends = "-" if result.interval is None else ", ".join(formatting.number(e, sign=True) for e in result.interval)
-    cells = [result.a, result.b, formatting.number(result.difference, sign=True), ends if ends == "-" else f"[{ends}]"]
+    ends = "-" if result.interval is None else ", ".join(number(e, sign=True) for e in result.interval)
+    cells = [result.a, result.b, number(result.difference, sign=True), ends if ends == "-" else f"[{ends}]"]
     if bayes:
         assert result.probabilities is not None
-        return cells + [formatting.number(p) for p in result.probabilities]
+        return cells + [number(p) for p in result.probabilities]
     values = [result.pvalue, *([result.adjusted] if adjusted else [])]
     return cells + ["-" if p is None else formatting.pvalue(p) for p in values]
 
 
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SequentialComparison(Tested, FrameResult):
+class SequentialComparison(Described, FrameResult):
     """A comparison that is valid at whatever unit you stop: evidence, p value and interval after each unit.
 
     Attributes
@@ -355,7 +355,7 @@ class SequentialComparison(Tested, FrameResult):
 
     def _title(self) -> str:
         ends = formatting.interval(*self.interval, self.confidence_level, sign=True)
-        difference = formatting.number(self.difference, sign=True)
+        difference = number(self.difference, sign=True)
         return f"{self.a} - {self.b}   {self.metric} {difference}   {ends} at all times"
 
     def _facts(self) -> Facts:
@@ -431,18 +431,18 @@ class Power(TableResult, FrameResult):
         if len(rows) > 1:
             return f"<Power of {self.test} at {len(rows)} differences of {self.metric}, n = {self.n:,}>"
         d, power, _ = rows[0]
-        return f"<Power of {self.test} at {formatting.number(d, sign=True)} {self.metric}, n = {self.n:,}: {power:.3f}>"
+        return f"<Power of {self.test} at {number(d, sign=True)} {self.metric}, n = {self.n:,}: {power:.3f}>"
 
     def _title(self) -> str:
-        samples = formatting.count(self.n, "sample")
+        samples = count(self.n, "sample")
         return f"power of {self.test} at alpha {self.alpha:g}, {samples}: {self.a} against {self.b}"
 
     def _table(self, shown: int | None = None) -> Table:
-        rows = [[formatting.number(d, sign=True), f"{p:.3f}", f"{se:.3f}"] for d, p, se in self._rows()]
+        rows = [[number(d, sign=True), f"{p:.3f}", f"{se:.3f}"] for d, p, se in self._rows()]
         return [f"{self.metric} a - b", "power", "standard error"], rows
 
     def _lines(self) -> Iterable[str]:
-        yield f"  {self.n_simulations:,} simulations each; these predictions reach {formatting.number(self.reach)} at most"
+        yield f"  {self.n_simulations:,} simulations each; these predictions reach {number(self.reach)} at most"
         yield from (f"  {note}" for note in self.notes)
 
     def _columns(self) -> dict[str, Any]:

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..data.notes import Note
 from ..docstrings import document_result
-from ..formatting import json_ready
+from ..formatting import count, json_ready, number
 from ._base import Facts, FrameResult, Interval, Table, TableResult, method_facts
-from ._comparison import Comparison, ComparisonTerms, Probabilities, Tested, Wins, comparison_row, comparison_table
+from ._comparison import Comparison, ComparisonTerms, Described, Probabilities, Wins, comparison_row, comparison_table
 
 
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Omnibus(Tested, FrameResult):
+class Omnibus(Described, FrameResult):
     """Whether any of several configurations differs from the others.
 
     Attributes
@@ -62,18 +62,18 @@ class Omnibus(Tested, FrameResult):
         return self.pvalue <= self.alpha
 
     def __repr__(self) -> str:
-        n = formatting.count(len(self.configs), "configuration")
+        n = count(len(self.configs), "configuration")
         return f"<Omnibus {self.method} of {n}: p = {formatting.pvalue(self.pvalue)}>"
 
     def _title(self) -> str:
         found = "some differ" if self.significant else "no difference found"
-        n = formatting.count(len(self.configs), "configuration")
+        n = count(len(self.configs), "configuration")
         return f"{n} by {self.metric}: {found} at alpha {self.alpha:g}"
 
     def _facts(self) -> Facts:
         yield "test", self.summary()
         best = np.argsort(-self.scores if self.greater_is_better else self.scores, kind="stable")[:5]
-        shown = ", ".join(f"{self.configs[i]} {formatting.number(float(self.scores[i]))}" for i in best)
+        shown = ", ".join(f"{self.configs[i]} {number(float(self.scores[i]))}" for i in best)
         yield "scores", shown + (" …" if len(self.configs) > len(best) else "")
         yield from method_facts(self.description, self.reference, self.plan, self.notes)
 
@@ -192,7 +192,7 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
         )
 
     def __repr__(self) -> str:
-        return f"<Comparisons {self.terms.method} of {formatting.count(len(self), 'pair')} by {self.terms.metric}>"
+        return f"<Comparisons {self.terms.method} of {count(len(self), 'pair')} by {self.terms.metric}>"
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:
@@ -207,7 +207,7 @@ class Comparisons(TableResult, FrameResult, Sequence[Comparison]):
         return comparison_table([self[i] for i in self._order[:shown]])
 
     def _title(self) -> str:
-        pairs = f"{formatting.count(len(self), 'pair')} of {formatting.count(len(self.configs), 'configuration')}"
+        pairs = f"{count(len(self), 'pair')} of {count(len(self.configs), 'configuration')}"
         against = "" if self.control is None else f" against {self.control}"
         found = ""
         if self.adjusted is not None:

@@ -14,6 +14,7 @@ from ..arguments import check_confidence_level
 from ..data.notes import Note
 from ..docstrings import document_result
 from ..exceptions import InputError, NeedError, got
+from ..formatting import count, number
 from ..stats import intervals as kernels
 from ._base import Facts, FrameResult, Interval, fact_lines
 
@@ -140,7 +141,7 @@ class Estimate(FrameResult):
 
     def _value(self, space: str) -> str:
         ci = "" if self.interval is None else space + formatting.interval(*self.interval, self.confidence_level)
-        return formatting.number(self.value) + ci
+        return number(self.value) + ci
 
     @property
     def title(self) -> str:
@@ -155,15 +156,15 @@ class Estimate(FrameResult):
         width = max(len(self.title), len(own) if self.corrects else 0)
         lines = [f"{self.title:<{width}}   {self._value('   ')}"]
         if self.corrects:
-            optimism = formatting.number(self.optimism, sign=True)
-            lines.append(f"{own:<{width}}   {formatting.number(self.naive)}   optimism {optimism}")
+            optimism = number(self.optimism, sign=True)
+            lines.append(f"{own:<{width}}   {number(self.naive)}   optimism {optimism}")
         return "\n".join([*lines, *fact_lines(self._facts())])
 
     def _repr_html_(self) -> str:
         rows = list(self._facts())
         if self.corrects:
-            optimism = formatting.number(self.optimism, sign=True)
-            rows = [(self.own_name, formatting.number(self.naive)), ("optimism", optimism), *rows]
+            optimism = number(self.optimism, sign=True)
+            rows = [(self.own_name, number(self.naive)), ("optimism", optimism), *rows]
         return formatting.facts_html(f"{self.title}: {self._value('   ')}", rows)
 
     @property
@@ -183,11 +184,11 @@ class Estimate(FrameResult):
 
     def _facts(self) -> Facts:
         if self.method != "cv" and not self.named:
-            yield "selected", f"{self.selected}, {self.rule} of {formatting.count(self.n_configs, 'configuration')}"
+            yield "selected", f"{self.selected}, {self.rule} of {count(self.n_configs, 'configuration')}"
         yield "method", self.description + (f" [{self.reference}]" if self.reference else "")
         positive = "" if self.positive is None else f", positive class {self.positive}"
-        groups = "" if self.n_groups is None else f" in {formatting.count(self.n_groups, 'group')}"
-        yield "data", f"{formatting.count(self.n_samples, 'sample')}{groups}, {self.plan}{positive}"
+        groups = "" if self.n_groups is None else f" in {count(self.n_groups, 'group')}"
+        yield "data", f"{count(self.n_samples, 'sample')}{groups}, {self.plan}{positive}"
         yield from ((note.code, note.text) for note in self.notes)
 
     in_dict = (

@@ -13,7 +13,7 @@ from .. import formatting
 from ..data.notes import Note
 from ..docstrings import document_result
 from ..exceptions import InputError
-from ..formatting import json_ready, make_frame
+from ..formatting import count, json_ready, make_frame, number
 from . import _diagram
 from ._base import SHOWN, Facts, Table, TableResult, method_facts
 
@@ -140,7 +140,7 @@ class Ranking(TableResult):
         return self.omnibus.pvalue <= self.alpha
 
     def __repr__(self) -> str:
-        n, over = formatting.count(len(self.algorithms), "algorithm"), formatting.count(self.n_datasets, "data set")
+        n, over = count(len(self.algorithms), "algorithm"), count(self.n_datasets, "data set")
         return f"<Ranking {self.method} of {n} over {over}: p = {formatting.pvalue(self.omnibus.pvalue)}>"
 
     def to_svg(self) -> str:
@@ -183,7 +183,7 @@ class Ranking(TableResult):
 
     def _title(self) -> str:
         by = "" if self.metric is None else f" by {self.metric}"
-        n, over = formatting.count(len(self.algorithms), "algorithm"), formatting.count(self.n_datasets, "data set")
+        n, over = count(len(self.algorithms), "algorithm"), count(self.n_datasets, "data set")
         return f"{n} over {over}{by}, best mean rank first"
 
     left, rows_of = (1,), "algorithms"
@@ -191,7 +191,7 @@ class Ranking(TableResult):
     def _table(self, shown: int | None = None) -> Table:
         header = ["rank", "algorithm", "mean score" if self.metric is None else f"mean {self.metric}"]
         rows = [
-            [f"{self.mean_ranks[j]:.3f}", self.algorithms[j], formatting.number(float(self.mean_scores[j]))]
+            [f"{self.mean_ranks[j]:.3f}", self.algorithms[j], number(float(self.mean_scores[j]))]
             for j in self._order()[:shown]
         ]
         if self.control is None:
@@ -206,12 +206,12 @@ class Ranking(TableResult):
             yield "different", self._different()
             yield from (("undecided", ", ".join(group)) for group in self.groups)
             if self.cd is not None:
-                yield "CD", f"{formatting.number(self.cd)}, the least difference of two mean ranks that counts"
+                yield "CD", f"{number(self.cd)}, the least difference of two mean ranks that counts"
         yield from method_facts(self.description, self.reference, None, self.notes)
 
     def _different(self) -> str:
         told = [pair for pair in self.pairs if pair.different]
-        total = formatting.count(len(self.pairs), "pair")
+        total = count(len(self.pairs), "pair")
         if not told:
             return f"none of {total} at alpha {self.alpha:g}"
         shown = [f"{p.better} better than {p.b if p.better == p.a else p.a}" for p in told[:SHOWN]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from .. import formatting
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..docstrings import document_result
-from ..formatting import json_ready
+from ..formatting import count, json_ready, number
 from ._base import Facts, FrameResult, Result, Table, TableResult, dash
 
 
@@ -51,11 +52,11 @@ class Selection(Result):
     in_dict = "name index score metric rule tied n_candidates params"
 
     def _title(self) -> str:
-        return f"{self.name}   {self.metric} {formatting.number(self.score)} (cross-validation score, optimistic)"
+        return f"{self.name}   {self.metric} {number(self.score)} (cross-validation score, optimistic)"
 
     def _facts(self) -> Facts:
         tie = f", {self.tied} tied for first" if self.tied > 1 else ""
-        yield "rule", f"{self.rule} of {formatting.count(self.n_candidates, 'configuration')}{tie}"
+        yield "rule", f"{self.rule} of {count(self.n_candidates, 'configuration')}{tie}"
 
 
 @document_result
@@ -90,11 +91,11 @@ class TiedSet(TableResult, FrameResult):
         return config in self.configs
 
     def __repr__(self) -> str:
-        return f"<TiedSet of {len(self)} among {formatting.count(self.n_candidates, 'configuration')} by {self.metric}>"
+        return f"<TiedSet of {len(self)} among {count(self.n_candidates, 'configuration')} by {self.metric}>"
 
     def _title(self) -> str:
         rest = f"cannot be told from the best ({100 * self.confidence_level:g}% confidence set)"
-        return f"{len(self):,} of {formatting.count(self.n_candidates, 'configuration')} {rest}"
+        return f"{len(self):,} of {count(self.n_candidates, 'configuration')} {rest}"
 
     rows_of = "configs"
 
@@ -102,7 +103,7 @@ class TiedSet(TableResult, FrameResult):
         return list(zip(self.configs, self.scores.tolist(), self.pvalues.tolist(), strict=True))
 
     def _table(self, shown: int | None = None) -> Table:
-        rows = [[name, formatting.number(score), formatting.number(p)] for name, score, p in self._members()[:shown]]
+        rows = [[name, number(score), number(p)] for name, score, p in self._members()[:shown]]
         return ["configuration", self.metric, "p"], rows
 
     in_dict = "metric confidence_level n_candidates"
@@ -142,13 +143,13 @@ class Leaderboard(TableResult, FrameResult):
         return len(self.configs)
 
     def __repr__(self) -> str:
-        return f"<Leaderboard of {formatting.count(len(self), 'configuration')} by {self.metric}>"
+        return f"<Leaderboard of {count(len(self), 'configuration')} by {self.metric}>"
 
     left, rows_of = (1,), "configs"
 
     def _table(self, shown: int | None = None) -> Table:
         done = zip(self.configs, self.scores, self.se, strict=True)
-        rows = [[f"{i}", name, formatting.number(s), dash(e)] for i, (name, s, e) in enumerate(done, start=1)][:shown]
+        rows = [[f"{i}", name, number(s), dash(e)] for i, (name, s, e) in enumerate(done, start=1)][:shown]
         left_out = [["-", name, why, "-"] for name, why in self.left_out.items()][:shown]
         return ["rank", "configuration", self.metric, "se"], rows + left_out
 
@@ -209,19 +210,11 @@ class Stability(TableResult, FrameResult):
     @property
     def leads(self) -> tuple[tuple[str, int, int], ...]:
         """Who held the lead when: (configuration, first repeat, last repeat), counted from 0."""
-        out: list[tuple[str, int, int]] = []
-        for r, name in enumerate(self.leaders):
-            if out and out[-1][0] == name:
-                out[-1] = (name, out[-1][1], r)
-            else:
-                out.append((name, r, r))
-        return tuple(out)
+        runs = [list(run) for _, run in groupby(range(len(self.leaders)), key=self.leaders.__getitem__)]
+        return tuple((self.leaders[run[0]], run[0], run[-1]) for run in runs)
 
     def __repr__(self) -> str:
-        configs, repeats = (
-            formatting.count(len(self.configs), "configuration"),
-            formatting.count(self.n_repeats, "repeat"),
-        )
+        configs, repeats = count(len(self.configs), "configuration"), count(self.n_repeats, "repeat")
         return f"<Stability of {configs} by {self.metric} over {repeats}>"
 
     left, rows_of = (1,), "configs"
@@ -234,7 +227,7 @@ class Stability(TableResult, FrameResult):
 
     def _lines(self) -> Iterable[str]:
         held = ", ".join(f"{name} (from repeat {first + 1})" for name, first, _ in self.leads[-3:])
-        yield f"lead after {formatting.count(self.n_repeats, 'repeat')}, latest changes: {held}"
+        yield f"lead after {count(self.n_repeats, 'repeat')}, latest changes: {held}"
 
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form: the last state of every configuration, and who held the lead when."""
@@ -296,7 +289,7 @@ class PlanComparison(TableResult, FrameResult):
 
     def _table(self, shown: int | None = None) -> Table:
         header = ["plan", "configuration", f"steady {self.metric}", "sd of one estimate", "lowest", "highest"]
-        return header, [[*row[:2], *map(formatting.number, row[2:])] for row in self._rows()]
+        return header, [[*row[:2], *map(number, row[2:])] for row in self._rows()]
 
     def _lines(self) -> Iterable[str]:
         agreed = ", ".join(f"{plan} {share:.0%}" for plan, share in zip(self.plans, self.agreement, strict=True))
@@ -364,7 +357,7 @@ class _Curve(TableResult, FrameResult):
         yield f"± {self.band}; {self.plan}"
         if self.failures:
             message, _ = max(self.failures.items(), key=lambda item: item[1])
-            failed = formatting.count(sum(self.failures.values()), "fit")
+            failed = count(sum(self.failures.values()), "fit")
             yield f"failed: {failed}, most often: {formatting.shorten(message, 100)}"
         yield from map(str, self.notes)
 
@@ -372,7 +365,7 @@ class _Curve(TableResult, FrameResult):
 def _with_band(line: CurveLine, at: Any) -> str:
     mean, half = float(line.mean[at]), float(line.high[at] - line.mean[at])
     # Signed numbers keep four digits after the point, however small they are.
-    return dash(mean) + (f" ± {formatting.number(half, sign=True).lstrip('+')}" if np.isfinite(half) else "")
+    return dash(mean) + (f" ± {number(half, sign=True).lstrip('+')}" if np.isfinite(half) else "")
 
 
 @document_result
@@ -412,10 +405,7 @@ class LearningCurve(_Curve):
         return np.asarray(self.n_train.mean(axis=1))
 
     def __repr__(self) -> str:
-        configs, sizes = (
-            formatting.count(len(self.configs), "configuration"),
-            formatting.count(len(self.n_train), "size"),
-        )
+        configs, sizes = count(len(self.configs), "configuration"), count(len(self.n_train), "size")
         return f"<LearningCurve of {configs} by {self.metric} at {sizes}>"
 
     def _title(self) -> str:
@@ -506,7 +496,7 @@ class ValidationCurve(_Curve):
         return None if self.one_standard_error is None else self.values[self.one_standard_error]
 
     def __repr__(self) -> str:
-        return f"<ValidationCurve of {self.param} by {self.metric}, {formatting.count(len(self.values), 'value')}>"
+        return f"<ValidationCurve of {self.param} by {self.metric}, {count(len(self.values), 'value')}>"
 
     left = (0, 4)
 

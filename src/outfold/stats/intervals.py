@@ -72,7 +72,7 @@ def fold_draws(
 
 
 def wilson(k: int, n: int, level: float) -> Ends:
-    """Shares that a score test does not refuse (Wilson 1927); an end that is 0 or 1 is exactly so."""
+    """Shares that a score test does not reject (Wilson 1927); an end at 0 or 1 is exact."""
     z = -normal_quantile((1 - level) / 2)
     p, square = k / n, z * z
     centre = (p + square / (2 * n)) / (1 + square / n)
@@ -81,7 +81,7 @@ def wilson(k: int, n: int, level: float) -> Ends:
 
 
 def clopper_pearson(k: int, n: int, level: float) -> Ends:
-    """Shares that neither exact binomial tail refuses (Clopper and Pearson 1934)."""
+    """Shares that neither exact binomial tail rejects (Clopper and Pearson 1934)."""
     from scipy.special import betaincinv
 
     tail = (1 - level) / 2
@@ -90,7 +90,7 @@ def clopper_pearson(k: int, n: int, level: float) -> Ends:
 
 
 def around(centre: float, error: float, level: float, df: float | None = None) -> Ends:
-    """Centre and standard error, with normal quantiles or those of Student's t."""
+    """An interval around a centre by its standard error, with quantiles of the normal or of Student's t distribution."""
     from scipy.special import stdtrit
 
     tail = (1 - level) / 2
@@ -99,7 +99,7 @@ def around(centre: float, error: float, level: float, df: float | None = None) -
 
 
 def cluster_error(values: Floats, codes: NDArray[np.intp]) -> float:
-    """Standard error of the mean of values whose groups alone are independent: G/(G-1) sum_g (sum_{i in g} (v_i - m)/n)^2."""
+    """Standard error of the mean if only the groups are independent: G/(G-1) sum_g (sum_{i in g} (v_i - m)/n)^2."""
     sums = np.bincount(codes, weights=values - values.mean())
     g = len(sums)
     return float(np.sqrt(g / (g - 1) * np.sum(sums**2)) / len(values))
@@ -122,7 +122,7 @@ def nested_cv(outer: Floats, inner: Floats, folds: NDArray[np.integer]) -> Neste
             means.append(e_in.mean())
             sizes.append(len(e_in))
     err_ncv, err_cv = float(np.average(means, weights=sizes)), float(outer.mean())
-    # The difference of a and b is the mean squared error with (K-1)/K of the samples; that of all of them is so much smaller.
+    # The difference of a and b is the mean squared error with (K-1)/K of the samples; scaled to all of them it is smaller.
     mse = (k - 1) / k * (np.mean(squares) - np.mean(noises))
     # No less than if the folds were independent, no more than if they were one and the same.
     naive = float(outer.std(ddof=1)) / np.sqrt(n)

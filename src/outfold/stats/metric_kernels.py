@@ -51,7 +51,7 @@ def absolute(y: Array, values: Floats) -> Floats:
 
 
 def relative(y: Array, values: Floats) -> Floats:
-    """Absolute error as a share of the true value, which is kept off 0 as scikit-learn keeps it."""
+    """Absolute error as a share of the true value, clipped away from 0 as in scikit-learn."""
     return absolute(y, values) / np.maximum(np.abs(y), np.finfo(np.float64).eps)
 
 
@@ -61,18 +61,18 @@ def squared_log(y: Array, values: Floats) -> Floats:
 
 
 def poisson_deviance(y: Array, values: Floats) -> Floats:
-    """Twice the log likelihood a Poisson mean loses against y itself; y from 0, values above 0."""
+    """Poisson deviance: twice the log likelihood that the prediction loses against y itself; y >= 0, values > 0."""
     # y log y tends to 0 with y.
     return 2 * (y * np.log(np.where(y > 0, y, 1.0) / values) - y + values)
 
 
 def gamma_deviance(y: Array, values: Floats) -> Floats:
-    """Twice the log likelihood a gamma mean loses against y itself; both must be above 0."""
+    """Gamma deviance: twice the log likelihood that the prediction loses against y itself; both must be above 0."""
     return 2 * (np.log(values / y) + y / values - 1)
 
 
 def in_top_two(y: Array, scores: Floats) -> NDArray[np.int32]:
-    """1 where the true class is among the two of the highest scores (C, N, K), else 0; of equal ones the later is taken."""
+    """1 where the true class is among the two highest scores (C, N, K), else 0; a later class wins a tie."""
     own = np.take_along_axis(scores, np.broadcast_to(y[None, :, None], (*scores.shape[:2], 1)), axis=2)
     later = np.arange(scores.shape[2]) > y[:, None]
     ahead = (scores > own) | ((scores == own) & later)
@@ -81,7 +81,7 @@ def in_top_two(y: Array, scores: Floats) -> NDArray[np.int32]:
 
 # -- skill: how much better than a constant prediction ------------------------------------------------------
 
-# Below this share of the mean square a variance by one pass has lost digits, and is taken again by two.
+# If a one-pass variance is below this share of the mean square, it has lost digits and is computed again in two passes.
 _CANCELLED = 1e-3
 
 Baseline = Callable[[Array], Floats]
@@ -210,7 +210,7 @@ class _OrderKernel:
 
 
 class MedianKernel(_OrderKernel):
-    """Median of the losses of the rows as often as they weigh; the mean of the two middle ones where there are two."""
+    """Median of the losses, each row repeated by its weight; the mean of the two middle ones for an even number."""
 
     def scores(self, weights: Array) -> Floats:
         """(b, C) median of every configuration under each weighting."""
@@ -251,12 +251,12 @@ def _position(drawn: Array, ranks: NDArray[np.int64]) -> NDArray[np.intp]:
     before = np.where(group > 0, ends[group - 1, lanes], 0)
     running = before[:, None] + drawn[group, :, lanes].cumsum(axis=1, dtype=np.int64)
     place = np.minimum((running < ranks[:, None]).sum(axis=1), drawn.shape[1] - 1)
-    # No weight at all reaches no rank; the caller gives NaN there, and any row will do.
+    # Without any weight no rank is reached; any row will do, since the caller returns NaN.
     return np.where(ends[-1] >= ranks, group * drawn.shape[1] + place, 0)
 
 
 class LargestKernel(_OrderKernel):
-    """The largest loss of the rows that weigh anything."""
+    """The largest loss of the rows with weight."""
 
     def __init__(self, values: Floats) -> None:
         super().__init__(values)
@@ -266,7 +266,7 @@ class LargestKernel(_OrderKernel):
         """(b, C) largest loss of every configuration under each weighting."""
         drawn = weights > 0
         out = np.full((len(weights), self.n_configs), np.nan)
-        # A row is drawn with probability 0.63: few steps down from the largest settle all draws.
+        # A row is drawn with probability 0.63, so a few steps down from the largest find one for all draws.
         for step in range(weights.shape[1]):
             open_ = np.isnan(out)
             if not open_.any():

@@ -16,7 +16,7 @@ from .resampling import block_size, blocks
 
 McNemar = Literal["plain", "edwards", "exact", "midp"]
 
-# Words of pairs compared at once.
+# Number of 64-bit words compared at once.
 _AT_ONCE = 1 << 20
 
 
@@ -89,8 +89,8 @@ def _lower_ends(b: Array, c: Array, n: int, p: Floats, tail: float) -> Floats:
     with np.errstate(invalid="ignore"):
         own = (b - c) + ndtri(p) * root
     own = np.where(np.isnan(own), 0.0, own)
-    # Far out the two tails part, and the correction would grow without bounds or shorten the interval: beyond 0 to 1 it is
-    # taken only where the decision depends on it.
+    # Far out the two tails differ, and the correction would grow without bounds or shorten the interval: a correction outside
+    # 0 to 1 is used only where the decision depends on it.
     kept = np.clip(own, 0.0, 1.0)
     agrees = (b - c - kept >= bar * root) == (p <= tail)
     apart = (b - c - np.where(agrees, kept, own)) / n
@@ -98,9 +98,7 @@ def _lower_ends(b: Array, c: Array, n: int, p: Floats, tail: float) -> Floats:
     def excess(d: Floats) -> Floats:
         return apart - d - bar * np.sqrt(np.maximum(_tango_variance(b, c, n, d), 0.0) / n)
 
-    ends = lowest_not_rejected(excess, (b - c) / n)
-    # What rounding leaves on either side of 0 is decided by the test itself.
-    return np.where(p <= tail, np.maximum(ends, np.finfo(float).tiny), np.minimum(ends, 0.0))
+    return lowest_not_rejected(excess, (b - c) / n, p <= tail)
 
 
 def _tango_variance(b: Array, c: Array, n: int, d: Floats) -> Floats:
@@ -137,9 +135,7 @@ def _mee_lower(x1: Array, x2: Array, n1: int, n2: int, bar: float) -> Floats:
         p1 = np.clip(p2 + d, 0.0, 1.0)
         return observed - d - bar * np.sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
 
-    ends = lowest_not_rejected(excess, observed)
-    rejected = proportions_statistic(x1, x2, n1, n2) >= bar
-    return np.where(rejected, np.maximum(ends, np.finfo(float).tiny), np.minimum(ends, 0.0))
+    return lowest_not_rejected(excess, observed, proportions_statistic(x1, x2, n1, n2) >= bar)
 
 
 def _restricted(x1: Array, x2: Array, n1: int, n2: int, d: Floats) -> Floats:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .kernels import Floats
 
@@ -15,7 +16,7 @@ _NEAR = 1e-14
 
 
 class Tails(NamedTuple):
-    """One-sided p values: of "the first is not greater" and of "the first is not smaller", small where it is."""
+    """One-sided p values of "the first is not greater" and of "the first is not smaller"."""
 
     greater: Floats
     less: Floats
@@ -40,28 +41,30 @@ def normal_quantile(p: float) -> float:
     return float(ndtri(p))
 
 
-def lowest_not_rejected(excess: Callable[[Floats], Floats], start: Floats) -> Floats:
-    """Root in [-1, start] of an excess of the statistic over its bar that falls with the difference; -1 where there is none.
+def lowest_not_rejected(excess: Callable[[Floats], Floats], start: Floats, rejects_zero: NDArray[np.bool_]) -> Floats:
+    """Root in [-1, start] of the excess of the statistic over its critical value, which falls with the difference; -1 if none.
 
     Regula falsi with the Illinois rule: a dozen steps where halving takes fifty.
     """
     low, high = np.full_like(start, -1.0), start.copy()
     at_low, at_high = excess(low), excess(high)
     none = at_low <= 0
-    # Where nothing varies at the start, it is no root but the end of a curve that dips below 0 first.
+    # If nothing varies at the start, that is no root but the end of a curve that dips below 0 first.
     at_high = np.where(at_high < 0, at_high, -np.abs(at_low))
     last = np.zeros(len(start), dtype=np.int8)
     for _ in range(_STEPS):
         middle = np.clip(_crossing(low, at_low, high, at_high), low, high)
         at = excess(middle)
         up = at > 0
-        # The end that stays a second time is given half its weight, or it would stay for ever.
+        # An end that stays a second time gets half its weight; otherwise it would never move.
         at_high = np.where(up, np.where(last == 1, at_high / 2, at_high), at)
         at_low = np.where(up, at, np.where(last == -1, at_low / 2, at_low))
         low, high, last = np.where(up, middle, low), np.where(up, high, middle), np.where(up, 1, -1).astype(np.int8)
         if np.all(none | (high - low <= _NEAR) | (np.abs(at) <= _NEAR)):
             break
-    return np.where(none, -1.0, middle)
+    ends = np.where(none, -1.0, middle)
+    # The test itself decides on which side of 0 the end is, not rounding.
+    return np.where(rejects_zero, np.maximum(ends, np.finfo(float).tiny), np.minimum(ends, 0.0))
 
 
 def _crossing(low: Floats, at_low: Floats, high: Floats, at_high: Floats) -> Floats:
@@ -69,7 +72,7 @@ def _crossing(low: Floats, at_low: Floats, high: Floats, at_high: Floats) -> Flo
     return np.where(span > 0, low + (high - low) * at_low / np.where(span > 0, span, 1.0), (low + high) / 2)
 
 
-# -- adjusted for their number; what is undefined (NaN) stays so and does not count ---------------------
+# -- p values adjusted for their number; NaN stays NaN and does not count -------------------------------
 
 
 def holm(p: Floats) -> Floats:
@@ -78,7 +81,7 @@ def holm(p: Floats) -> Floats:
 
 
 def bonferroni(p: Floats) -> Floats:
-    """Bonferroni's: every p times their number."""
+    """Bonferroni: each p value times their number."""
     return _sorted(p, lambda up: up * len(up))
 
 

@@ -19,12 +19,12 @@ ZeroMethod = Literal["wilcox", "pratt", "zsplit"]
 
 
 def score_ranks(scores: Floats, relative: float = RELATIVE_TIE) -> Ranks:
-    """Ranks within every data set of (n, k) scores, the greatest first, ties shared; within `relative` is tied."""
+    """Ranks within each data set of (n, k) scores, the greatest first; scores within `relative` are tied and share their rank."""
     return ranks(-_settled_rows(scores, relative))
 
 
 def tied_rows(scores: Floats, relative: float = RELATIVE_TIE) -> int:
-    """In how many data sets of (n, k) scores two algorithms are tied."""
+    """Number of data sets of (n, k) scores in which two algorithms are tied."""
     return int(np.sum(np.any(np.diff(np.sort(_settled_rows(scores, relative), axis=1), axis=1) == 0, axis=1)))
 
 
@@ -105,9 +105,9 @@ def runs_not_told_apart(different: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def settled_differences(one: Floats, other: Floats, relative: float = RELATIVE_TIE) -> Floats:
-    """one - other, in which zeros and equal sizes are exact where they are equal but for rounding.
+    """one - other, with sizes that differ only by rounding made equal, and zeros made exact.
 
-    0.95 - 0.90 and 0.75 - 0.70 differ in the last digits of a float; as they stand, the smaller one would get the smaller rank.
+    0.95 - 0.90 and 0.75 - 0.70 differ in the last digits of a float; without this, they would get different ranks.
     """
     difference = one - other
     slack = relative * float(np.max(np.abs([one, other]), initial=0.0))
@@ -155,7 +155,7 @@ def signed_ranks(difference: Floats, zero_method: ZeroMethod) -> SignedRanks:
 
 
 def signed_rank_asymptotic(found: SignedRanks, correction: bool) -> float:
-    """Two-sided p value by the normal approximation, with 1/2 taken off the distance where `correction`."""
+    """Two-sided p value by the normal approximation, with 1/2 subtracted from the distance if `correction`."""
     if found.variance == 0:
         return 1.0
     distance = max(abs(found.plus - found.mean) - 0.5 * correction, 0.0)

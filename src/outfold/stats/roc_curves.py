@@ -35,7 +35,9 @@ def roc(ranked: Ranked, weights: NDArray[Any], x: Floats, totals: Ints | None = 
     """(b, len(x)) highest true positive rate at rising false positive rates x; NaN where a class was not drawn."""
     totals, lanes = ranked.totals(weights) if totals is None else totals, compiling.load("lanes")
     if lanes is None:
-        out = _roc(_Counts(ranked, weights), totals[:, :1], totals[:, 1:], x)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            hits, false = (counts / totals[:, [i]] for i, counts in enumerate(_above(ranked, weights)))
+        out = np.stack([_roc(*curve, x) for curve in zip(hits, false, strict=True)])
     else:
         out = np.zeros((len(weights), len(x)))
         lanes.roc_walk(weights, ranked.rows, ranked.steps, ranked.last, totals, x, out)
@@ -47,9 +49,13 @@ def precision(ranked: Ranked, weights: NDArray[Any], x: Floats, totals: Ints | N
     """(b, len(x)) precision at the first threshold of rising recall x, above 0; NaN where no positive was drawn."""
     totals, lanes = ranked.totals(weights) if totals is None else totals, compiling.load("lanes")
     if lanes is None:
-        wanted = np.maximum(_first_reaching(x, totals[:, :1]), 1)
-        _, _, hits, false = _Counts(ranked, weights).around(ranked.positive, wanted)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            sums = _above(ranked, weights)
+            some = np.maximum(x, np.finfo(np.float64).tiny)  # at recall 0 too, the first threshold finds a positive
+            first = np.stack([np.searchsorted(recall, some) for recall in sums[0] / totals[:, :1]])
+            hits, false = (
+                np.take_along_axis(counts, np.minimum(first, counts.shape[1] - 1), axis=1) for counts in sums
+            )
             out = hits / (hits + false)
     else:
         out = np.zeros((len(weights), len(x)))
@@ -58,64 +64,22 @@ def precision(ranked: Ranked, weights: NDArray[Any], x: Floats, totals: Ints | N
     return out
 
 
-# -- without a compiler ---------------------------------------------------------------------------------------
-#
-# A rate such as recall is first reached at the row of the t-th drawn positive, and nothing between two such rows changes it.
-# These rows are looked up in the list of all that was drawn, and what lies above them in running sums.
+def _above(ranked: Ranked, weights: NDArray[Any]) -> list[Ints]:
+    """(b, T + 1) positives and negatives at or above each threshold, the first of which lets nothing through."""
+    drawn, ends = weights[:, ranked.rows], np.append(0, np.flatnonzero(ranked.last) + 1)
+    sums = [np.zeros((len(drawn), len(ranked.rows) + 1), dtype=np.int64) for _ in range(2)]
+    for out, own in zip(sums, (ranked.positive, ~ranked.positive), strict=True):
+        np.cumsum(drawn * own, axis=1, dtype=np.int64, out=out[:, 1:])
+    return [out[:, ends] for out in sums]
 
 
-def _roc(counts: _Counts, positives: Ints, negatives: Ints, x: Floats) -> Floats:
-    others = ~counts.ranked.positive
-    wanted = _first_reaching(x, negatives)
-    hits, false, more_hits, more_false = counts.around(others, wanted)
+def _roc(hits: Floats, false: Floats, x: Floats) -> Floats:
+    """The highest rate of hits at the false positive rates x, between thresholds on the straight line."""
+    at = np.searchsorted(false, x, "right") - 1
+    after = np.minimum(at + 1, len(false) - 1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        left, right, low = false / negatives, more_false / negatives, hits / positives
-        out = low + (more_hits / positives - low) * (x - left) / (right - left)
-        # Where the rate is met exactly, hits cost nothing up to the next negative that was drawn.
-        met = np.where(wanted == 0, 0.0, right) == x
-        after = np.where(wanted == 0, 0, more_false)
-        top = counts.around(others, np.minimum(after + 1, negatives))[0]
-        return np.where(met, np.where(after == negatives, positives, top) / positives, out)
-
-
-class _Counts:
-    """Positives and negatives at or above every threshold."""
-
-    def __init__(self, ranked: Ranked, weights: NDArray[Any]) -> None:
-        self.ranked, self._weights = ranked, weights[:, ranked.rows]
-        self._above = [np.zeros((len(weights), len(ranked.rows) + 1), dtype=np.int64) for _ in range(2)]
-        for sums, own in zip(self._above, (ranked.positive, ~ranked.positive), strict=True):
-            np.cumsum(self._weights * own, axis=1, dtype=np.int64, out=sums[:, 1:])
-        ends = np.flatnonzero(ranked.last) + 1
-        run = np.cumsum(np.append(False, ranked.last[:-1]))
-        self._before, self._through = np.append(0, ends[:-1])[run], ends[run]
-
-    def around(self, members: NDArray[np.bool_], wanted: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-        """(b, q) positives and negatives before, and through, the run in which the t-th drawn member is; t is (b, q)."""
-        rows = self._drawn(members, wanted)
-        hits, false, more_hits, more_false = (
-            np.take_along_axis(sums, at[rows], axis=1) for at in (self._before, self._through) for sums in self._above
-        )
-        return hits, false, more_hits, more_false
-
-    def _drawn(self, members: NDArray[np.bool_], which: Ints) -> NDArray[np.intp]:
-        """(b, q) rows of the first, second, ... of the members that was drawn; any row where there is none such."""
-        own = np.flatnonzero(members)
-        times = self._weights[:, own]
-        drawn = np.repeat(np.tile(own, len(times)), times.ravel())
-        if not len(drawn):
-            return np.zeros_like(which)
-        begins = np.append(0, np.cumsum(times.sum(axis=1, dtype=np.int64))[:-1])[:, None]
-        return np.asarray(drawn[np.clip(begins + which - 1, 0, len(drawn) - 1)])
-
-
-def _first_reaching(x: Floats, total: Ints) -> Ints:
-    """(b, len(x)) the smallest count whose share of the (b, 1) total is x or more, as divided in floating point."""
-    out = np.ceil(x * total)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        out -= (out - 1) / total >= x
-        out += out / total < x
-    return np.clip(out, 0, total).astype(np.int64)
+        between = hits[at] + (hits[after] - hits[at]) * (x - false[at]) / (false[after] - false[at])
+    return np.where(false[at] == x, hits[at], between)
 
 
 # -- variances of areas (DeLong et al. 1988) ------------------------------------------------------------

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .kernels import RELATIVE_TIE, Floats
 
-# Columns at either end of a draw that are held against all others.
+# Columns at each end of a draw that are compared with all others.
 _ENDS = 8
 
 
@@ -42,7 +42,7 @@ def best_pvalues(scores: Floats, draws: Floats) -> Floats:
     scale = variance + variance[:, None]
     products *= 2
     squares = np.subtract(scale, products, out=products)
-    # What is left of the difference of two equal columns is rounding: it says nothing against either.
+    # What is left of the difference of two equal columns is rounding, which is evidence against neither.
     equal = squares <= np.multiply(scale, 1e-10, out=scale)
     squares[equal] = np.inf
     per = np.sqrt(np.divide(b, squares, out=squares), out=squares)  # one over the standard error

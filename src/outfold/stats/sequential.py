@@ -14,7 +14,7 @@ from .kernels import RELATIVE_TIE, Floats
 def share_worse(scores: Iterable[Floats], best: int, greater_is_better: bool) -> Floats:
     """(C,) share of the draws in which a configuration is strictly worse than `best` (Tsamardinos 2018, sect. 4).
 
-    `scores` comes as blocks (b, C). A draw in which either side is undefined counts for nobody; NaN without any draw.
+    `scores` comes as blocks (b, C). A draw in which either side is undefined does not count; NaN without any draw.
     """
     worse: Floats | float = 0.0
     defined: Floats | float = 0.0
@@ -157,7 +157,7 @@ def least_steps(alpha: float, beta: float) -> int:
 # max(K+, K-) / 2 ever exceeds 1/alpha with probability alpha at most (Ville). K+ falls in m and K- rises, since the bets do
 # not depend on m, so that the values of m not rejected so far are an interval.
 
-# Share of the stake that a single value can cost at most: never all of it, or there were no way back.
+# Largest share of the stake that a single value can cost: never all of it, since nothing could be won back then.
 CAUTION = 0.75
 _STEPS = 50
 
