@@ -193,7 +193,7 @@ _SOURCES = {
     "student": "outfold.stats.paired",
     "within_halves": "outfold.stats.paired",
     "Tails": "outfold.stats.pvalues",
-    "Bootstrap": "outfold.stats.resampling",
+    "BootstrapDraws": "outfold.stats.resampling",
     "count_rows": "outfold.stats.resampling",
     "noise_share": "outfold.stats.resampling",
     "point632plus": "outfold.stats.resampling",

@@ -81,29 +81,25 @@ __all__ = [
     "stability",
 ]
 
-# Where each name comes from; a name that is not here is a module. A module is imported when a name of it is first used, so
+# Where names come from; a name that is not here is a module. A module is imported when a name of it is first used, so
 # that `import outfold` costs next to nothing and a worker process loads the part that fits.
-_SOURCES = {
-    "Configs": "fitting.configs",
-    "FoldScores": "data.scores",
-    "Plan": "data.plan",
-    "Predictions": "data.predictions",
-    "SelectCV": "search",
-    "Splits": "data.splitting",
-    "State": "data.cells",
-    "advise": "advice",
-    "check": "checks",
-    "cite": "citations",
-    "collect": "fitting",
-    "from_arrays": "io.convert",
-    "from_frame": "io.convert",
-    "from_scores": "data.scores",
-    "grid": "fitting.configs",
-    "load": "io.store",
-    "read": "io.store",
-    "refit": "fitting",
-    "report": "reporting",
+_NAMES = {
+    "advice": ["advise"],
+    "checks": ["check"],
+    "citations": ["cite"],
+    "data.cells": ["State"],
+    "data.plan": ["Plan"],
+    "data.predictions": ["Predictions"],
+    "data.scores": ["FoldScores", "from_scores"],
+    "data.splitting": ["Splits"],
+    "fitting": ["collect", "refit"],
+    "fitting.configs": ["Configs", "grid"],
+    "io.convert": ["from_arrays", "from_frame"],
+    "io.store": ["load", "read"],
+    "reporting": ["report"],
+    "search": ["SelectCV"],
 }
+_SOURCES = {name: module for module, names in _NAMES.items() for name in names}
 
 register_methods(
     join="outfold.data.joining.join_predictions",

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from math import ceil, floor
 from typing import Any, get_args
 
-import numpy as np
-
 from . import formatting
-from .arguments import check_choice, check_count
+from .arguments import check_choice, check_count, is_number
 from .data.plan import Plan
 from .docstrings import fill_common
 from .drop import Bootstrap, DropRule
@@ -110,8 +108,7 @@ class _Case:
         self.cost = None if cost is None else _above_zero(cost, "cost")
         self.budget = None if budget is None else _above_zero(budget, "budget")
         if self.budget is not None and self.cost is None:
-            needed = "needs `cost`, the seconds that one fit takes"
-            raise invalid("budget", needed, remedy="Give both, or neither.")
+            raise invalid("budget", "needs `cost`, the seconds that one fit takes", remedy="Give both, or neither.")
         self.jobs = check_count(n_jobs, "n_jobs")
         self.precision = _above_zero(precision, "precision")
         self.reasons: list[str] = []
@@ -308,7 +305,6 @@ def _held_out(plan: Plan, n: int) -> int:
 
 
 def _above_zero(value: Any, name: str) -> float:
-    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not (number and np.isfinite(value) and value > 0):
+    if not is_number(value) or value <= 0:
         raise invalid(name, "must be a number above 0", got(value))
     return float(value)

@@ -32,8 +32,7 @@ def check_count(value: Any, name: str, least: int = 1) -> int:
 def check_between(value: Any, name: str, example: float, low: float = 0.0, high: float = 1.0) -> float:
     """A number strictly between two others."""
     if not is_number(value) or not low < value < high:
-        needed = f"must lie between {low:g} and {high:g}, such as {example:g}"
-        raise invalid(name, needed, got(value))
+        raise invalid(name, f"must lie between {low:g} and {high:g}, such as {example:g}", got(value))
     return float(value)
 
 
@@ -82,8 +81,7 @@ def check_takes(function: Callable[..., Any], arguments: tuple[str, ...], name: 
         signature.bind(*arguments)
     except TypeError:
         given = getattr(function, "__name__", type(function).__name__)
-        needed = f"is called with ({', '.join(arguments)})"
-        raise invalid(name, needed, f"{given} takes {signature}") from None
+        raise invalid(name, f"is called with ({', '.join(arguments)})", f"{given} takes {signature}") from None
 
 
 def as_seed(rng: RngLike, name: str = "rng") -> int:

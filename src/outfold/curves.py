@@ -207,7 +207,12 @@ def validation(
         positive=positive,
         task=task,
     )
-    trained = collect_trained(configs, X, y, lambda job: _whole_parts(job, metric), options)
+
+    def whole_parts(job: Job) -> list[TrainingRows]:
+        _found(job, metric)
+        return [{cell: job.splits.train_rows(*cell) for cell in job.splits.cells}]
+
+    trained = collect_trained(configs, X, y, whole_parts, options)
     found, train, test = _scores(trained, metric)
     repeats = np.array([r for r, _ in trained.splits.cells])
     oof = trained.out_of_fold(0)
@@ -285,11 +290,6 @@ def _simplest(scoring: Scoring, values: Mapping[str, Any], simpler: str, repeats
 # -- training parts -------------------------------------------------------------------------------------
 
 
-def _whole_parts(job: Job, metric: MetricLike | None) -> list[TrainingRows]:
-    _found(job, metric)
-    return [{cell: job.splits.train_rows(*cell) for cell in job.splits.cells}]
-
-
 def _subsets(job: Job, sizes: Any, metric: MetricLike | None) -> list[TrainingRows]:
     """For every size the rows of every cell; a larger size contains the smaller."""
     _found(job, metric)
@@ -322,11 +322,9 @@ def _wanted(sizes: Any, smallest: int, least: int, plan: str) -> list[float]:
         )
     tiny = min(round(float(size) * smallest) if shares else int(size) for size in given)
     if tiny < least:
-        raise InputError(
-            needed=f"the smallest size comes to {formatting.count(tiny, 'sample')}",
-            given=f"a training part needs {least} at least, one of every class",
-            remedy="Leave out the smallest sizes.",
-        )
+        needed = f"the smallest size comes to {formatting.count(tiny, 'sample')}"
+        fewest = f"a training part needs {least} at least, one of every class"
+        raise InputError(needed=needed, given=fewest, remedy="Leave out the smallest sizes.")
     return [float(size) if shares else int(size) for size in np.unique(given)]
 
 

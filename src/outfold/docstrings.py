@@ -71,7 +71,9 @@ def fill_docstring(function: F, texts: Mapping[str, str]) -> F:
     def fill(line: re.Match[str]) -> str:
         indent, section, names = line[1], line[2], line[3].split(", ")
         if section == "References":
-            parts = [_cited(number, key, 120 - len(indent)) for number, key in enumerate(names, start=1)]
+            cited = (f".. [{number}] {reference(key)}" for number, key in enumerate(names, start=1))
+            wrapping: dict[str, Any] = {"subsequent_indent": "   ", "break_on_hyphens": False}
+            parts = [textwrap.fill(text, 120 - len(indent), **wrapping) for text in cited]
         else:
             parts = [every[name] for name in names]
         if section is not None:
@@ -85,10 +87,6 @@ def fill_docstring(function: F, texts: Mapping[str, str]) -> F:
         if documented.__doc__ is not None:  # None under python -OO
             documented.__doc__ = _PLACEHOLDER.sub(fill, documented.__doc__)
     return function
-
-
-def _cited(number: int, key: str, width: int) -> str:
-    return textwrap.fill(f".. [{number}] {reference(key)}", width, subsequent_indent="   ", break_on_hyphens=False)
 
 
 def fill_with(texts: Mapping[str, str]) -> Callable[[F], F]:

@@ -104,7 +104,10 @@ class DropRule:
 
     def __repr__(self) -> str:
         """The rule with all it depends on; a store is continued by the same rule only."""
-        return f"{type(self).__name__}({', '.join(_shown(self))})"
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        if self.metric is not None and not isinstance(self.metric, str):
+            values["metric"] = metrics.get(self.metric).name  # the text of a function holds an address
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in values.items())})"
 
 
 @fill_common
@@ -153,7 +156,7 @@ class Bootstrap(DropRule):
     def _draws(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[NDArray[Any]]:
         """Blocks of draws; a stream of its own for every fold, whatever was drawn before."""
         state = np.random.SeedSequence(seed, spawn_key=(_DROP_STREAM, *cell)).generate_state(1, np.uint64)
-        bootstrap = resampling.Bootstrap(len(scoring.rows), int(state[0]), scoring.group_codes())
+        bootstrap = resampling.BootstrapDraws(len(scoring.rows), int(state[0]), scoring.group_codes())
         yield from bootstrap.blocks(self.n_resamples)
 
 
@@ -297,8 +300,7 @@ class Sequential(DropRule):
         for name in ("alpha", "beta", "similarity"):
             check_between(getattr(self, name), name, 0.05)
         if self.alpha + self.beta >= 1:
-            given = f"they are {self.alpha:g} and {self.beta:g}"
-            raise invalid("alpha + beta", "must be below 1", given)
+            raise invalid("alpha + beta", "must be below 1", f"they are {self.alpha:g} and {self.beta:g}")
         if self.steps is not None:
             self._check_steps(check_count(self.steps, "steps", 1))
 
@@ -356,8 +358,7 @@ class _UserDropRule(DropRule):
         answer = self.function(oof)
         named = list(answer) if isinstance(answer, Iterable) and not isinstance(answer, str) else None
         if named is None or not all(isinstance(name, str) for name in named):
-            needed = "must give the names of the configurations to drop"
-            raise invalid(repr(self), needed, f"it gave {answer!r}")
+            raise invalid(repr(self), "must give the names of the configurations to drop", f"it gave {answer!r}")
         named = list(dict.fromkeys(named))
         unknown = [name for name in named if name not in oof.configs]
         if unknown:
@@ -365,8 +366,7 @@ class _UserDropRule(DropRule):
         left = [oof.configs[j] for j in running(oof)]
         out = [name for name in named if name in left]
         if out and len(out) == len(left):
-            needed = f"dropped all {len(left)} running configurations"
-            raise invalid(repr(self), needed, "one must be left")
+            raise invalid(repr(self), f"dropped all {len(left)} running configurations", "one must be left")
         return [Drop(name, None, "") for name in out]
 
     def __repr__(self) -> str:
@@ -388,8 +388,7 @@ def as_drop_rule(rule: DropRuleLike) -> DropRule | None:
     if callable(rule) and not isinstance(rule, type):
         check_takes(rule, ("predictions",), "a drop rule")
         return _UserDropRule(rule)
-    needed = "must be a rule such as `drop.Bootstrap()`, True, None or a callable"
-    raise invalid("drop", needed, got(rule))
+    raise invalid("drop", "must be a rule such as `drop.Bootstrap()`, True, None or a callable", got(rule))
 
 
 def _best(scoring: Scoring) -> int:
@@ -403,11 +402,3 @@ def _losses(metric: Metric, values: NDArray[Any]) -> NDArray[np.float64]:
     if not metric.greater_is_better:
         return values
     return 1 - values if np.all((values == 0) | (values == 1)) else -values
-
-
-def _shown(rule: Any) -> Iterator[str]:
-    for field in fields(rule):
-        value = getattr(rule, field.name)
-        if field.name == "metric" and value is not None and not isinstance(value, str):
-            value = metrics.get(value).name  # the text of a function holds an address
-        yield f"{field.name}={value!r}"

@@ -30,7 +30,7 @@ from .results import Interval
 from .stats import intervals as _kernels
 from .stats import roc_curves as _areas
 from .stats.paired import mean_variance
-from .stats.resampling import Bootstrap
+from .stats.resampling import BootstrapDraws
 
 __all__ = [
     "bbc_f",
@@ -205,13 +205,14 @@ def bca(
     level, v = check_confidence_level(confidence_level), np.asarray(values)
     if v.ndim < 1 or len(v) < 2:
         raise invalid("values", "must be those of two samples at least", f"got shape {v.shape}")
-    b, n = check_count(n_resamples, "n_resamples", _least_draws(level)), len(v)
+    least = int(np.ceil(2 / (1 - level) - 1 - 1e-9))  # fewer have no quantile so far out
+    b, n = check_count(n_resamples, "n_resamples", least), len(v)
     if not callable(statistic):
         raise invalid("statistic", "must be a function of the values, such as np.median", got(statistic))
     observed = _number_of(statistic, v)
     draws = [
         _number_of(statistic, v[np.repeat(np.arange(n), row)])
-        for block in Bootstrap(n, as_seed(rng)).blocks(b)
+        for block in BootstrapDraws(n, as_seed(rng)).blocks(b)
         for row in block
     ]
     jackknife = [_number_of(statistic, np.delete(v, i, axis=0)) for i in range(n)]
@@ -253,11 +254,6 @@ def bca_draws(draws: ArrayLike, observed: float, jackknife: ArrayLike, *, confid
     if not is_number(observed):
         raise invalid("observed", "must be the statistic on all samples, a finite number", got(observed))
     return Interval(*_kernels.bca(b, float(observed), left, level))
-
-
-def _least_draws(level: float) -> int:
-    """Fewer have no quantile so far out."""
-    return int(np.ceil(2 / (1 - level) - 1 - 1e-9))
 
 
 @_document

@@ -110,13 +110,10 @@ def requires(
 # -- requirements on predictions ----------------------------------------------------------------------------
 
 
-def least_folds(least: int, instead: str = "bbc") -> Requirement[Predictions]:
-    """A number of folds in each repeat; `instead` is the method for fewer."""
-    return Requirement(
-        f"{least} folds or more",
-        lambda oof: oof.n_folds >= least,
-        f"Collect with `Plan(folds=10)`, give `folds`, or use `{instead}`.",
-    )
+def least_folds(least: int) -> Requirement[Predictions]:
+    """A number of folds in each repeat."""
+    remedy = "Collect with `Plan(folds=10)`, give `folds`, or use `bbc`."
+    return Requirement(f"{least} folds or more", lambda oof: oof.n_folds >= least, remedy)
 
 
 # How samples can be held out: in words, and the plan that does it.
@@ -129,10 +126,10 @@ _DESIGNS = {
 }
 
 
-def design(kind: str, instead: str = "bbc") -> Requirement[Predictions]:
-    """One way to hold samples out; `instead` is the method for the others."""
+def design(kind: str) -> Requirement[Predictions]:
+    """One way to hold samples out."""
     words, plan = _DESIGNS[kind]
-    return Requirement(words, lambda oof: _design_of(oof) == kind, f"Collect with `{plan}`, or use `{instead}`.")
+    return Requirement(words, lambda oof: _design_of(oof) == kind, f"Collect with `{plan}`, or use `bbc`.")
 
 
 def _design_of(oof: Predictions) -> str:

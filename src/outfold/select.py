@@ -364,12 +364,10 @@ def _complexity(key: Any, name: str, params: Mapping[str, Any]) -> float:
         if not found or found[0] is None:
             return np.inf
         if isinstance(found[0], bool) or not isinstance(found[0], (int, float, np.number)):
-            given = f"{name!r} has {found[0]!r}"
-            raise invalid(f"complexity={key!r}", "must be a number to compare", given)
+            raise invalid(f"complexity={key!r}", "must be a number to compare", f"{name!r} has {found[0]!r}")
         return float(found[0])
     if name not in key:
-        given = f"there is none for {name!r}"
-        raise invalid("complexity", "must have an entry for each configuration", given)
+        raise invalid("complexity", "must have an entry for each configuration", f"there is none for {name!r}")
     return _as_complexity(key[name], name)
 
 
@@ -378,6 +376,5 @@ def _as_complexity(value: Any, name: str) -> float:
     if value is None:
         return np.inf
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        given = f"for {name!r} it gave {value!r}"
-        raise invalid("complexity", "must give a number for each configuration", given)
+        raise invalid("complexity", "must give a number for each configuration", f"for {name!r} it gave {value!r}")
     return float(value)

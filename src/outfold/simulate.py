@@ -173,8 +173,7 @@ def _accuracy(accuracy: Any, n_configs: int) -> Floats | tuple[float, float]:
     try:
         values = np.asarray(accuracy, dtype=np.float64)
     except (TypeError, ValueError):
-        needed = "must be a number, a tuple (a, b) or a list of numbers"
-        raise invalid("accuracy", needed, got(accuracy)) from None
+        raise invalid("accuracy", "must be a number, a tuple (a, b) or a list of numbers", got(accuracy)) from None
     if isinstance(accuracy, tuple):
         if values.shape != (2,) or not (np.isfinite(values).all() and np.all(values > 0)):
             remedy = "Give accuracies one by one as a list."

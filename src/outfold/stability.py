@@ -245,11 +245,7 @@ def as_stop(stop: Any) -> Stop:
         return Rank()
     if isinstance(stop, Stop):
         return stop
-    needed = "must be a rule such as `stability.Rank()` or `stability.Fixed(20)`"
-    raise invalid("stop", needed, got(stop))
-
-
-# -- after the fact -------------------------------------------------------------------------------------
+    raise invalid("stop", "must be a rule such as `stability.Rank()` or `stability.Fixed(20)`", got(stop))
 
 
 @_document
@@ -325,9 +321,7 @@ def compare_plans(plans: Iterable[Predictions], metric: MetricLike, fits: int = 
     <PlanComparison of 2x1 by mean>
     """
     if not isinstance(plans, Iterable):
-        given = f"got {type(plans).__name__}"
-        needed = "needs a list of predictions, one for each plan"
-        raise invalid("compare_plans", needed, given)
+        raise invalid("compare_plans", "needs a list of predictions, one for each plan", f"got {type(plans).__name__}")
     plans = list(plans)
     for oof in plans:
         check_predictions(oof, "compare_plans")
@@ -335,8 +329,7 @@ def compare_plans(plans: Iterable[Predictions], metric: MetricLike, fits: int = 
     if not traces:
         raise invalid("compare_plans", "needs the predictions of one plan or more", "got none")
     if len({t.configs for _, t in traces}) > 1:
-        needed = "needs the same configurations for each plan, in the same order"
-        raise invalid("compare_plans", needed)
+        raise invalid("compare_plans", "needs the same configurations for each plan, in the same order")
     estimates = [_canonical(t.scores, folds, fits) for folds, t in traces]
     sign = metrics.get(metric, plans[0].target.task).sign
     steady = np.stack([t.scores.mean(axis=0) for _, t in traces])
@@ -388,7 +381,11 @@ def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, 
     0.5
     """
     if isinstance(scores, Predictions):
-        asked = _pair(scores, a, b)
+        if scores.config_index(a) == scores.config_index(b):
+            raise invalid(
+                "a and b", "must be two configurations", f"both are {scores.configs[scores.config_index(a)]!r}"
+            )
+        asked = scores.sel(config=[a, b])
         pair = _complete(asked)
         if pair is None:
             given, remedy = _lacking(asked)
@@ -407,8 +404,7 @@ def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, 
             given = f"got {type(scores).__name__}"
             raise invalid("reproducibility", "needs predictions or a matrix of scores", given) from None
         if table.ndim != 2 or not len(table):
-            given = f"got {table.shape}"
-            raise invalid("scores", "must have shape (repeats, configurations)", given)
+            raise invalid("scores", "must have shape (repeats, configurations)", f"got {table.shape}")
         one, other = (table[:, _column(name, table.shape[1])] for name in (a, b))
     if np.isnan(one).any() or np.isnan(other).any():
         raise InputError(
@@ -442,26 +438,15 @@ def replicability(rejections: ArrayLike) -> float:
     except ValueError:  # rows of different lengths
         table = np.empty(0)
     if table.ndim != 2 or not len(table) or table.shape[1] < 2 or not np.all((table == 0) | (table == 1)):
-        needed = "must be True or False, at least 2 randomisations for each data set"
-        raise invalid("rejections", needed)
+        raise invalid("rejections", "must be True or False, at least 2 randomisations for each data set")
     n, k = table.shape[1], table.sum(axis=1).astype(np.float64)
     return float(np.mean((k * (k - 1) + (n - k) * (n - k - 1)) / (n * (n - 1))))
-
-
-# -- parts ----------------------------------------------------------------------------------------------
 
 
 def _complete(oof: Predictions) -> Predictions | None:
     """The repeats of which all configurations have done every fold; None where there is no such repeat."""
     whole = np.all((oof.state == State.DONE) | ~oof.planned, axis=(0, 2))
     return oof.sel(repeat=np.flatnonzero(whole).tolist()) if whole.any() else None
-
-
-def _pair(oof: Predictions, a: str | int, b: str | int) -> Predictions:
-    if oof.config_index(a) == oof.config_index(b):
-        given = f"both are {oof.configs[oof.config_index(a)]!r}"
-        raise invalid("a and b", "must be two configurations", given)
-    return oof.sel(config=[a, b])
 
 
 def _lacking(oof: Predictions) -> tuple[str, str]:
@@ -485,6 +470,5 @@ def _per_sample(oof: Predictions) -> NDArray[np.float64]:
 
 def _column(name: str | int, n: int) -> int:
     if not isinstance(name, (int, np.integer)) or isinstance(name, bool) or not -n <= name < n:
-        needed = f"must be columns of the scores, 0..{n - 1}"
-        raise invalid("a and b", needed, got(name))
+        raise invalid("a and b", f"must be columns of the scores, 0..{n - 1}", got(name))
     return int(name)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from internals import (
-    Bootstrap,
+    BootstrapDraws,
     Counter,
     LoopKernel,
     MeanKernel,
@@ -130,7 +130,7 @@ def test_counts_above_a_byte(times, dtype):
 
 def test_draws_of_a_seed_stay_the_same():
     """What was estimated once is estimated again: the first draws of five samples under seed 0, as they have always been."""
-    (counts,) = Bootstrap(5, 0).blocks(3)
+    (counts,) = BootstrapDraws(5, 0).blocks(3)
     np.testing.assert_array_equal(counts, [[1, 1, 1, 0, 2], [3, 0, 1, 0, 1], [4, 0, 0, 1, 0]])
 
 

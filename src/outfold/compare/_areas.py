@@ -45,10 +45,12 @@ def _delong(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypo
     half = -normal_quantile((1 - hypothesis.confidence_level) / 2) * error
     interval = np.stack([difference - half, difference + half], axis=1)
     interval[np.isnan(z)] = np.nan
+    same = (error == 0) & (z == 0)  # two models that are the same: 1, whichever the hypothesis
+    tails = Tails(*(np.where(same, 1.0, tail) for tail in normal_tails(z)))
     arrays = PairArrays(
         difference=difference,
         statistic=z,
-        pvalue=pvalues(hypothesis, _tails(z, error)),
+        pvalue=pvalues(hypothesis, tails),
         interval=interval,
         standardised=standardised(difference, error * np.sqrt(len(rows))),
         wins=wins,
@@ -58,13 +60,6 @@ def _delong(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypo
     detail = f", placements averaged over {oof.n_repeats} repeats" if oof.n_repeats > 1 else ""
     detail += "" if oof.groups is None else ", samples clustered in groups [Obuchowski 1997]"
     return Findings(arrays, areas, compared.notes_on_pooling(ranked=True), detail)
-
-
-def _tails(z: NDArray[np.float64], error: NDArray[np.float64]) -> Tails:
-    """Normal tails; 1 where two models are the same, whichever the hypothesis."""
-    greater, less = normal_tails(z)
-    same = (error == 0) & (z == 0)
-    return Tails(np.where(same, 1.0, greater), np.where(same, 1.0, less))
 
 
 def _same_rows(compared: ComparedConfigs) -> NDArray[np.intp] | None:

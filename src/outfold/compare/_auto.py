@@ -199,7 +199,7 @@ def auto(
     Comparison or Comparisons
         A Comparison of two configurations, Comparisons of more.
 
-    Examples: {folds}
+    Examples: {outfold, folds}
     >>> found = of.compare.auto(scores, None, "a", "b")
     >>> found.method
     't_corrected'
@@ -217,8 +217,6 @@ def auto(
     check_options(test, options)
     return replace(compare_pairs(test, compared, all_pairs(2), hypothesis, **options)[0], reason=reason)
 
-
-# -- many pairs ---------------------------------------------------------------------------------------------
 
 Adjust = Literal["holm", "bonferroni", "bh", "none"]
 

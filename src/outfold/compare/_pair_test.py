@@ -102,9 +102,8 @@ class PairTest:
         compared = compared.of_repeat(options.pop("repeat", None))
         check_requirements(self.name, self.requirements, compared)
         if not self.directed and hypothesis.alternative != "two-sided":
-            given = f"got `alternative={hypothesis.alternative!r}`"
             remedy = "Use `alternative='two-sided'`, or `t_corrected` for a one-sided test."
-            raise invalid(self.name, "has no direction", given, remedy)
+            raise invalid(self.name, "has no direction", f"got `alternative={hypothesis.alternative!r}`", remedy)
         return self.compute(compared, pairs, hypothesis, **options)
 
 
@@ -289,38 +288,29 @@ _TEXTS = {
     "omnibus_level": "confidence_level : float\n    The test decides at alpha = 1 - confidence_level.",
     "omnibus": "Omnibus\n    Statistic, degrees of freedom and p value of the test of all configurations at once.",
     "comparison": "Comparison\n    Difference, interval, p value, effect sizes and caveats.",
-    "folds": (
-        ">>> import outfold as of\n"
-        '>>> scores = of.from_scores({"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81]}, n_train=60, n_test=30)'
-    ),
+    "folds": '>>> scores = of.from_scores({"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81]}, n_train=60, n_test=30)',
     "five_by_two": (
-        ">>> import outfold as of\n"
         ">>> a = [0.82, 0.79, 0.85, 0.81, 0.84, 0.80, 0.83, 0.82, 0.81, 0.85]\n"
         ">>> b = [0.80, 0.80, 0.81, 0.80, 0.82, 0.79, 0.80, 0.81, 0.80, 0.81]\n"
         '>>> scores = of.from_scores({"a": a, "b": b}, n_train=50, n_test=50, design="5x2cv")'
     ),
     "blocked": (
-        ">>> import outfold as of\n"
         ">>> a, b = [0.82, 0.79, 0.85, 0.81, 0.84, 0.80], [0.80, 0.80, 0.81, 0.80, 0.82, 0.79]\n"
         '>>> scores = of.from_scores({"a": a, "b": b}, n_train=50, n_test=50, design="blocked")'
     ),
     "errors": (
-        ">>> import outfold as of\n"
         ">>> errors = [[0.1, 0.3], [0.2, 0.2], [0.4, 0.5], [0.0, 0.3], [0.1, 0.2], [0.3, 0.2], [0.2, 0.6], [0.1, 0.1]]\n"
         '>>> oof = of.from_arrays(None, errors, configs=["a", "b"], response="pointwise")'
     ),
     "prompts": (
-        ">>> import outfold as of\n"
         ">>> right = [[1, 0]] * 11 + [[0, 1]] + [[1, 1]] * 40\n"
         '>>> oof = of.from_arrays(None, right, configs=["new prompt", "old prompt"], response="pointwise")'
     ),
     "three_models": (
-        ">>> import outfold as of\n"
         ">>> right = [[1, 1, 0]] * 9 + [[0, 1, 1]] * 4 + [[1, 0, 0]] * 2 + [[1, 1, 1]] * 30\n"
         '>>> oof = of.from_arrays(None, right, response="pointwise")'
     ),
     "disagreeing": (
-        ">>> import outfold as of\n"
         ">>> right = [[1, 0]] * 15 + [[0, 1]] * 5 + [[1, 1]] * 60\n"
         '>>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")'
     ),

@@ -236,7 +236,10 @@ class _Simulator:
         for r, values in enumerate(self._values):
             first, second = values[0][drawn], values[1][drawn]
             out[:, 0::2, r], out[:, 1::2, r] = np.where(kept, first, second).T, np.where(kept, second, first).T
-        out = out if self.metric.greater_is_better else _flipped(out)
+        if (
+            not self.metric.greater_is_better
+        ):  # losses as scores, so that "better" keeps its meaning; 0-1 losses stay 0-1
+            out = 1.0 - out if np.isin(out, (0.0, 1.0)).all() else -out
         return self._ask(ComparedConfigs(from_arrays(None, out, response="pointwise"), "mean"))
 
     def _of_folds(self, drawn: list[NDArray[np.intp]], kept: list[NDArray[np.bool_]]) -> NDArray[np.float64]:
@@ -326,11 +329,6 @@ def _exchanged(data: NDArray[Any], kept: NDArray[np.bool_]) -> NDArray[Any]:
     return np.where(mask, data, data[:, ::-1])
 
 
-def _flipped(losses: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Losses as scores, so that "better" keeps its meaning; 0-1 losses stay 0-1."""
-    return 1.0 - losses if np.isin(losses, (0.0, 1.0)).all() else -losses
-
-
 @public
 def power(
     source: Source,
@@ -364,7 +362,7 @@ def power(
     Power
         The power at each difference, with its standard error.
 
-    Examples: {disagreeing}
+    Examples: {outfold, disagreeing}
     >>> of.compare.power(oof, "mean", "new", "old", 0.2, test="mcnemar", n_simulations=200)
     <Power of mcnemar at +0.2000 mean, n = 80: 0.980>
     """
@@ -410,7 +408,7 @@ def detectable(
     Power
         The difference, and the power that the test has there.
 
-    Examples: {disagreeing}
+    Examples: {outfold, disagreeing}
     >>> of.compare.detectable(oof, "mean", "new", "old", test="mcnemar", n_simulations=200)
     <Power of mcnemar at +0.1593 mean, n = 80: 0.800>
     """
@@ -439,6 +437,10 @@ def detectable(
 def _result(simulator: _Simulator, difference: NDArray[np.float64], found: NDArray[np.float64]) -> Power:
     compared, hypothesis = simulator.compared, simulator.hypothesis
     error = np.sqrt(found * (1 - found) / simulator.n_simulations)
+    text = (
+        f"{simulator.test.name} by {compared.metric_name} is undefined in {simulator.undefined:,} of "
+        f"{simulator.n_simulations:,} simulations, in which a class is missing, say; they count as nothing found."
+    )
     shaped = [v if v.ndim else float(v) for v in (difference, found, error)]
     return Power(
         test=simulator.test.name,
@@ -454,15 +456,5 @@ def _result(simulator: _Simulator, difference: NDArray[np.float64], found: NDArr
         alternative=hypothesis.side,
         confidence_level=hypothesis.confidence_level,
         plan=str(compared.plan),
-        notes=_notes(simulator),
+        notes=(Note("OF316", text),) if simulator.undefined else (),
     )
-
-
-def _notes(simulator: _Simulator) -> tuple[Note, ...]:
-    if not simulator.undefined:
-        return ()
-    text = (
-        f"{simulator.test.name} by {simulator.compared.metric_name} is undefined in {simulator.undefined:,} of "
-        f"{simulator.n_simulations:,} simulations, in which a class is missing, say; they count as nothing found."
-    )
-    return (Note("OF316", text),)

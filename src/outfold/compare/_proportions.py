@@ -166,7 +166,7 @@ def mcnemar(
     Returns: {comparison}
     References: {mcnemar1947, tango1998}
 
-    Examples: {prompts}
+    Examples: {outfold, prompts}
     >>> of.compare.mcnemar(oof, "mean", "new prompt", "old prompt")
     <Comparison mcnemar new prompt - old prompt: mean +0.1923, p = 0.0063>
     """
@@ -220,7 +220,7 @@ def z_proportions(
     Returns: {comparison}
     References: {raschka2018, mee1984}
 
-    Examples: {prompts}
+    Examples: {outfold, prompts}
     >>> of.compare.z_proportions(oof, "mean", "new prompt", "old prompt")
     <Comparison z_proportions new prompt - old prompt: mean +0.1923, p = 0.0021>
     """
@@ -245,7 +245,7 @@ def cochran_q(
     Returns: {omnibus}
     References: {cochran1950}
 
-    Examples: {three_models}
+    Examples: {outfold, three_models}
     >>> of.compare.cochran_q(oof, "mean")
     <Omnibus cochran_q of 3 configurations: p = 0.0115>
     """
@@ -270,7 +270,7 @@ def f_looney(
     Returns: {omnibus}
     References: {looney1988}
 
-    Examples: {three_models}
+    Examples: {outfold, three_models}
     >>> of.compare.f_looney(oof, "mean")
     <Omnibus f_looney of 3 configurations: p = 0.0101>
     """
@@ -298,8 +298,7 @@ def _omnibus(
     found = Correctness(compared)
     test = compute(found.hits)
     if np.isnan(test.pvalue):
-        needed = "is undefined here: on every sample the same models are right"
-        raise invalid(name, needed, remedy="Use cochran_q.")
+        raise invalid(name, "is undefined here: on every sample the same models are right", remedy="Use cochran_q.")
     return Omnibus(
         metric=compared.metric_name,
         greater_is_better=compared.greater_is_better,

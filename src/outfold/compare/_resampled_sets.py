@@ -75,13 +75,17 @@ def _bootstrap(
         difference=difference,
         pvalue=p,
         interval=interval,
-        standardised=standardised(difference, spread * np.sqrt(_n_units(scoring))),
+        standardised=standardised(difference, spread * np.sqrt(int(scoring.units().max()) + 1)),
         notes=notes_without_variance(difference, spread),
         **sample_wins(compared, pairs),
     )
     words = "BCa" if method == "bca" else "percentile"
     detail = f", {words} interval and its dual p, {n_resamples:,} draws of {_unit_words(scoring)}"
-    notes = (*_notes_on_draws(len(draws) - len(kept), len(draws)), *group_notes(scoring), *_pooled(compared))
+    notes = (*group_notes(scoring), *_pooled(compared))
+    if lost := len(draws) - len(kept):
+        which = f"{lost:,} draws ({lost / len(draws):.1%})"
+        text = f"{which} could not be scored and were left out: a class was missing."
+        notes = (Note("OF201", text), *notes)
     return Findings(arrays, observed, notes, detail)
 
 
@@ -124,12 +128,6 @@ def _observed(scores: NDArray[np.float64], pairs: NDArray[np.intp]) -> NDArray[n
     return out
 
 
-def _notes_on_draws(n_undefined: int, n: int) -> Iterable[Note]:
-    if n_undefined:
-        which = f"{n_undefined:,} draws ({n_undefined / n:.1%})"
-        yield Note("OF201", f"{which} could not be scored and were left out: a class was missing.")
-
-
 @pair_test("paired bootstrap", "Efron 1987", "", (PREDICTIONS,), _bootstrap)
 def bootstrap(
     source: Source,
@@ -162,7 +160,7 @@ def bootstrap(
     Returns: {comparison}
     References: {efron1987}
 
-    Examples: {errors}
+    Examples: {outfold, errors}
     >>> of.compare.bootstrap(oof, "mean", "a", "b", n_resamples=1000)
     <Comparison bootstrap a - b: mean -0.1250, p = 0.0181>
     """
@@ -342,7 +340,7 @@ def permutation(
     Returns: {comparison}
     References: {fisher1935, hartigan1969}
 
-    Examples: {errors}
+    Examples: {outfold, errors}
     >>> of.compare.permutation(oof, "mean", "a", "b")
     <Comparison permutation a - b: mean -0.1250, p = 0.1250>
     """
@@ -384,10 +382,6 @@ def sample_wins(compared: ComparedConfigs, pairs: NDArray[np.intp]) -> dict[str,
 
 def _pooled(compared: ComparedConfigs) -> tuple[Note, ...]:
     return compared.notes_on_pooling(ranked=compared.scoring.metric.needs == "score")
-
-
-def _n_units(scoring: Scoring) -> int:
-    return int(scoring.units().max()) + 1
 
 
 def _unit_words(scoring: Scoring, n: int = 2) -> str:

@@ -268,7 +268,7 @@ def t_kfold(
     Returns: {comparison}
     References: {dietterich1998}
 
-    Examples: {folds}
+    Examples: {outfold, folds}
     >>> of.compare.t_kfold(scores, None, "a", "b")
     <Comparison t_kfold a - b: score +0.0167, p = 0.3701>
     """
@@ -303,7 +303,7 @@ def t_corrected(
     Returns: {comparison}
     References: {nadeau2003, bouckaert2004}
 
-    Examples: {folds}
+    Examples: {outfold, folds}
     >>> of.compare.t_corrected(scores, None, "a", "b")
     <Comparison t_corrected a - b: score +0.0167, p = 0.5436>
     """
@@ -345,7 +345,7 @@ def t_corrected_kfold(
     Returns: {comparison}
     References: {grandvalet2006}
 
-    Examples: {folds}
+    Examples: {outfold, folds}
     >>> of.compare.t_corrected_kfold(scores, None, "a", "b")
     <Comparison t_corrected_kfold a - b: score +0.0167, p = 0.6242>
     """
@@ -397,7 +397,7 @@ def t_5x2cv(
     Returns: {comparison}
     References: {dietterich1998}
 
-    Examples: {five_by_two}
+    Examples: {outfold, five_by_two}
     >>> of.compare.t_5x2cv(scores, None, "a", "b")
     <Comparison t_5x2cv a - b: score +0.0180, p = 0.3144>
     """
@@ -432,7 +432,7 @@ def f_5x2cv(
     Returns: {comparison}
     References: {alpaydin1999}
 
-    Examples: {five_by_two}
+    Examples: {outfold, five_by_two}
     >>> of.compare.f_5x2cv(scores, None, "a", "b")
     <Comparison f_5x2cv a - b: score +0.0180, p = 0.2933>
     """
@@ -476,7 +476,7 @@ def t_blocked_3x2(
     Returns: {comparison}
     References: {wang2014}
 
-    Examples: {blocked}
+    Examples: {outfold, blocked}
     >>> of.compare.t_blocked_3x2(scores, None, "a", "b")
     <Comparison t_blocked_3x2 a - b: score +0.0150, p = 0.3632>
     """
@@ -512,7 +512,7 @@ def t_blocked_mx2(
     Returns: {comparison}
     References: {wang2014}
 
-    Examples: {blocked}
+    Examples: {outfold, blocked}
     >>> of.compare.t_blocked_mx2(scores, None, "a", "b", variance_weight=4 / 3)
     <Comparison t_blocked_mx2 a - b: score +0.0150, p = 0.4200>
     """
@@ -565,7 +565,7 @@ def t_bayes(
     Returns: {comparison}
     References: {corani2015, benavoli2017}
 
-    Examples: {folds}
+    Examples: {outfold, folds}
     >>> found = of.compare.t_bayes(scores, None, "a", "b", rope=0.01)
     >>> print(found.probabilities)
     P(better) 0.6005, equivalent 0.2167, P(worse) 0.1828

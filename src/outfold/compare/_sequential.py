@@ -77,10 +77,12 @@ class EProcess:
         """
         values = np.atleast_1d(np.asarray(differences, dtype=np.float64))
         low, high = self.bounds
-        if values.ndim != 1 or not np.all((values >= low) & (values <= high)):
+        outside = values[~((values >= low) & (values <= high))]
+        if values.ndim != 1 or outside.size:
             needed = f"must be numbers within the bounds [{low:g}, {high:g}]"
             remedy = "Give `bounds=(lowest, highest)` that no difference can leave."
-            raise invalid("differences", needed, f"got {_first_outside(values, low, high)}", remedy)
+            found = f"{outside.flat[0]:g}" if outside.size else f"an array of shape {values.shape}"
+            raise invalid("differences", needed, f"got {found}", remedy)
         if not len(values):
             return self
         x = (values - low) / (high - low)
@@ -263,11 +265,8 @@ def _by_repeat(compared: ComparedConfigs) -> tuple[NDArray[np.float64], str, tup
         given = f"these predictions are {compared.plan}"
         remedy = "Collect with `Plan(repeats=...)`, or use `over='samples'`."
         raise NeedError(argument="e_process(over='repeats')", needed=needed, given=given, remedy=remedy)
-    note = Note(
-        "OF315",
-        "repeats say how this data set would be judged over all partitions; they say nothing about new samples.",
-    )
-    return differences, "repeats", (note,)
+    text = "repeats say how this data set would be judged over all partitions; they say nothing about new samples."
+    return differences, "repeats", (Note("OF315", text),)
 
 
 def _bounds(compared: ComparedConfigs, given: Bounds | None, over: str) -> Bounds:
@@ -288,8 +287,7 @@ def _checked_bounds(bounds: Bounds) -> Bounds:
     except (TypeError, ValueError):
         low = high = np.nan
     if not (np.isfinite([low, high]).all() and low < 0 < high):
-        needed = "must be two numbers on either side of 0, such as (-1, 1)"
-        raise invalid("bounds", needed, got(bounds))
+        raise invalid("bounds", "must be two numbers on either side of 0, such as (-1, 1)", got(bounds))
     return low, high
 
 
@@ -299,8 +297,3 @@ def _checked_order(order: Sequence[int] | NDArray[np.intp], n: int, unit: str) -
         needed = f"must hold every position 0..{n - 1} of the {unit} once"
         raise invalid("order", needed, f"got {len(positions)} entries")
     return positions.astype(np.intp)
-
-
-def _first_outside(values: NDArray[np.float64], low: float, high: float) -> str:
-    outside = values[~((values >= low) & (values <= high))]
-    return f"{outside.flat[0]:g}" if outside.size else f"an array of shape {values.shape}"

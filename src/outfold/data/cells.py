@@ -102,9 +102,8 @@ def check_all(oof: Predictions) -> None:
         raise InputError("there is no configuration; at least one is needed.")
     if len(set(oof.configs)) < c:
         twice = min(name for name, n in Counter(oof.configs).items() if n > 1)
-        raise InputError(
-            f"configuration names must differ; {twice!r} occurs more than once", remedy="Rename one of them."
-        )
+        problem = f"configuration names must differ; {twice!r} occurs more than once"
+        raise InputError(problem, remedy="Rename one of them.")
     for name in ("groups", "samples"):
         values = getattr(oof, name)
         if values is not None and len(values) != n:

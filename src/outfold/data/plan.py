@@ -73,13 +73,11 @@ class Plan:
             raise invalid("kind", f"must be one of {', '.join(get_args(Kind))}", got(self.kind))
         shares = {"holdout": ("test",), "three_way": ("validation", "test")}.get(self.kind, ())
         if any(getattr(self, name) is None for name in shares):
-            raise InputError(
-                f"a plan of kind {self.kind!r} needs {' and '.join(shares)}", remedy=f"Use `Plan.{self.kind}()`."
-            )
+            problem = f"a plan of kind {self.kind!r} needs {' and '.join(shares)}"
+            raise InputError(problem, remedy=f"Use `Plan.{self.kind}()`.")
         if self.kind == "kfold" and not (_whole(self.folds) and self.folds >= 2):
-            raise invalid(
-                "folds", "must be a whole number of at least 2", got(self.folds), "Use `Plan.holdout()` for one split."
-            )
+            needed = "must be a whole number of at least 2"
+            raise invalid("folds", needed, got(self.folds), "Use `Plan.holdout()` for one split.")
         if not (_whole(self.repeats) and self.repeats >= 1):
             raise invalid("repeats", "must be a whole number of at least 1", got(self.repeats))
 
@@ -234,9 +232,8 @@ class Plan:
             try:
                 cv = [(np.asarray(train), np.asarray(test)) for train, test in cv]
             except (TypeError, ValueError):
-                raise invalid(
-                    "cv", "must be a splitter, a number or pairs of (train, test) positions", f"got {type(cv).__name__}"
-                ) from None
+                needed = "must be a splitter, a number or pairs of (train, test) positions"
+                raise invalid("cv", needed, f"got {type(cv).__name__}") from None
         return cls(folds=0, stratify=False, groups=False, kind="custom", cv=cv)
 
     # -- use --------------------------------------------------------------------------------------------

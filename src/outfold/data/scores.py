@@ -212,9 +212,8 @@ def _columns(scores: Any, configs: Sequence[str] | None) -> tuple[tuple[str, ...
         raise invalid("scores", "must be as many for every configuration, one for each split", lengths)
     values = np.stack([column.ravel() for column in columns]) if columns else np.empty((0, 0))
     if len(names) != len(values) or len(set(names)) < len(names):
-        raise invalid(
-            "configs", "must name each configuration, and all names must differ", f"{got(names)} for {len(values)}"
-        )
+        given = f"{got(names)} for {len(values)}"
+        raise invalid("configs", "must name each configuration, and all names must differ", given)
     if len(values) < 2 or values.shape[1] < 2:
         needed = "must hold at least two configurations and two scores of each"
         raise invalid("scores", needed, f"got {len(values)} with {values.shape[1]}")

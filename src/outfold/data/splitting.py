@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..docstrings import fill_with
 from ..exceptions import InputError, invalid
-from ..stats.resampling import Bootstrap
+from ..stats.resampling import BootstrapDraws
 from .notes import Note
 from .target import Target
 
@@ -170,15 +170,13 @@ class Splitter:
         by_task = {"binary": self.target.y, "multiclass": self.target.y, "survival": self.target.event}
         strata = by_task.get(self.target.task)
         if plan.stratify is True and strata is None:
-            raise invalid(
-                "stratify=True", "needs class labels", f"these are for {self.target.task}", "Use `stratify='auto'`."
-            )
+            argument = "stratify=True"
+            raise invalid(argument, "needs class labels", f"these are for {self.target.task}", "Use `stratify='auto'`.")
         if plan.kind in ("holdout", "three_way", "bootstrap") and self.groups is not None:
             if plan.stratify is True:
                 what = "bootstrap" if plan.kind == "bootstrap" else "hold-out"
-                raise InputError(
-                    f"a grouped {what} cannot be stratified", remedy="Use `Plan(folds=...)` or `stratify=False`."
-                )
+                problem = f"a grouped {what} cannot be stratified"
+                raise InputError(problem, remedy="Use `Plan(folds=...)` or `stratify=False`.")
             return None
         return None if plan.stratify is False or strata is None else strata.astype(np.intp)
 
@@ -284,12 +282,12 @@ class Splitter:
         return self._done([column], {(0, 0): rest[column[rest] != 0]})
 
     def _bootstrap(self) -> Splits:
-        draws = Bootstrap(self.n, self.rng, self.groups, self.strata)
+        draws = BootstrapDraws(self.n, self.rng, self.groups, self.strata)
         counts = [self._round(draws, r) for r in range(self.plan.repeats)]
         train = {(r, 0): np.repeat(np.arange(self.n), times) for r, times in enumerate(counts)}
         return self._done([np.where(times == 0, 0, NOT_HELD_OUT) for times in counts], train)
 
-    def _round(self, draws: Bootstrap, repeat: int) -> NDArray[Any]:
+    def _round(self, draws: BootstrapDraws, repeat: int) -> NDArray[Any]:
         """How often every sample is drawn in a round that leaves samples out and, of classes, draws two at least."""
         rng = self._generator(repeat)
         all_drawn = True
@@ -357,15 +355,13 @@ class Splitter:
         try:
             cv = check_cv(cv, labels, classifier=self.target.classes is not None)
         except (TypeError, ValueError) as error:
-            raise invalid(
-                "cv", "must be a splitter, a number or pairs of (train, test) positions", str(error)
-            ) from None
+            needed = "must be a splitter, a number or pairs of (train, test) positions"
+            raise invalid("cv", needed, str(error)) from None
         pairs = self._pairs(cv, labels)
         for train_rows, test_rows in pairs:
             if len(np.unique(test_rows)) < len(test_rows):
-                raise InputError(
-                    f"{self.cv_name} names a sample twice in one test part", remedy="Give each position once."
-                )
+                problem = f"{self.cv_name} names a sample twice in one test part"
+                raise InputError(problem, remedy="Give each position once.")
             if np.intersect1d(train_rows, test_rows).size:
                 raise InputError(f"{self.cv_name} puts samples into training and test part of the same split.")
         if not pairs:

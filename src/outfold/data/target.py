@@ -89,9 +89,14 @@ def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str =
     return _encode_classes(labels, positive, what)
 
 
+def missing_values(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """(N,) True for None, NaN and the like."""
+    return np.array([v is None or type(v).__name__ == "NAType" or v != v for v in values.tolist()], dtype=bool)
+
+
 def _refuse_missing(labels: NDArray[Any], what: str) -> None:
     if labels.dtype.kind == "O":
-        missing = np.array([v is None or type(v).__name__ == "NAType" or v != v for v in labels], dtype=bool)
+        missing = missing_values(labels)
     elif labels.dtype.kind == "f":
         missing = ~np.isfinite(labels)
     elif labels.dtype.kind in "mM":

@@ -16,8 +16,7 @@
 
 from ._bbc import bbc
 from ._bootstrap import oob, optimism, point632, point632plus
-from ._folds import cv, cvm_cv, cvt, nested, tt
-from ._splits import holdout, loo, repeated_holdout, resubstitution, three_way
+from ._held_out import cv, cvm_cv, cvt, holdout, loo, nested, repeated_holdout, resubstitution, three_way, tt
 
 __all__ = [
     "bbc",

@@ -136,11 +136,8 @@ def _given_counts(draws: ArrayLike, n: int, kind: str) -> NDArray[Any]:
     if kind == "counts":
         return resampling.compact(given)
     if given.max() >= n:
-        raise InputError(
-            needed=f"drawn indices must lie in 0..{n - 1}",
-            given=f"the largest is {given.max()}",
-            remedy="For counts say `draws_are='counts'`.",
-        )
+        needed, remedy = f"drawn indices must lie in 0..{n - 1}", "For counts say `draws_are='counts'`."
+        raise InputError(needed=needed, given=f"the largest is {given.max()}", remedy=remedy)
     return resampling.count_rows(given, n)
 
 

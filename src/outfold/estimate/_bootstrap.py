@@ -304,7 +304,7 @@ def oob(
     Returns: {estimate}
     References: {raschka2018}
 
-    Examples: {rounds}
+    Examples: {models, rounds}
     >>> found = of.estimate.oob(oof, "accuracy")
     >>> found.selected, round(found.value, 2)
     ('bayes', 0.7)
@@ -351,12 +351,13 @@ def point632(
     Returns: {estimate}
     References: {raschka2018, efron1983}
 
-    Examples: {rounds}
+    Examples: {models, rounds}
     >>> round(of.estimate.point632(oof, "accuracy", "neighbours").value, 2)
     0.68
     """
-    made = Point632ByRound if per_round else Point632
-    return _combined(made, "point632", ".632 bootstrap", "Efron 1983", oof, metric, config, rule, n_resamples, rng)
+    subject = Subject(oof, config, rule, n_resamples, rng)
+    scoring = (Point632ByRound if per_round else Point632)(subject.oof, metric)
+    return _combined(subject, scoring, "point632", ".632 bootstrap", "Efron 1983")
 
 
 @document
@@ -382,14 +383,15 @@ def point632plus(
     Returns: {estimate}
     References: {raschka2018, efron1997}
 
-    Examples: {rounds}
+    Examples: {models, rounds}
     >>> found = of.estimate.point632plus(oof, "accuracy", "neighbours")
     >>> round(found.value, 2), round(found.details["overfitting"], 2)
     (0.58, 0.87)
     """
-    made = Point632PlusByRound if per_round else Point632Plus
+    subject = Subject(oof, config, rule, n_resamples, rng)
+    scoring = (Point632PlusByRound if per_round else Point632Plus)(subject.oof, metric)
     reference = "Raschka 2018, eq. 35" if per_round else "Efron & Tibshirani 1997"
-    return _combined(made, "point632plus", ".632+ bootstrap", reference, oof, metric, config, rule, n_resamples, rng)
+    return _combined(subject, scoring, "point632plus", ".632+ bootstrap", reference)
 
 
 @document
@@ -410,12 +412,13 @@ def optimism(
     Returns: {estimate}
     References: {harrell1996}
 
-    Examples: {rounds}
+    Examples: {models, rounds}
     >>> round(of.estimate.optimism(oof, "accuracy", "bayes").value, 2)
     0.67
     """
-    text, reference = "optimism bootstrap", "Harrell, Lee & Mark 1996"
-    return _combined(OptimismCorrected, "optimism", text, reference, oof, metric, config, rule, n_resamples, rng)
+    subject = Subject(oof, config, rule, n_resamples, rng)
+    scoring = OptimismCorrected(subject.oof, metric)
+    return _combined(subject, scoring, "optimism", "optimism bootstrap", "Harrell, Lee & Mark 1996")
 
 
 def _rounds_of_one(scoring: Scoring) -> NDArray[np.float64] | None:
@@ -425,20 +428,7 @@ def _rounds_of_one(scoring: Scoring) -> NDArray[np.float64] | None:
     return kept if len(kept) > 1 and np.ptp(kept) > _ROUNDING * np.abs(kept).max() else None
 
 
-def _combined(
-    made: Any,
-    method: str,
-    text: str,
-    reference: str,
-    oof: Predictions,
-    metric: MetricLike,
-    config: str | int | None,
-    rule: RuleLike,
-    n_resamples: int,
-    rng: RngLike,
-) -> Estimate:
-    subject = Subject(oof, config, rule, n_resamples, rng)
-    scoring = made(subject.oof, metric)
+def _combined(subject: Subject, scoring: Rounds, method: str, text: str, reference: str) -> Estimate:
     return of_subject(
         subject,
         scoring,

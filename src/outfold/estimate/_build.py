@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,7 @@ from ..data.predictions import Predictions
 from ..docstrings import fill_with
 from ..exceptions import InputError
 from ..metrics._scoring import SMALL_FOLD, Scoring, group_notes, sample_bootstrap
-from ..results import Estimate, Interval, Intervals, Selection
+from ..results import Estimate, Interval, Selection
 from ..select import RuleLike, as_rule
 from ..stats.compiling import limit_threads
 from ..stats.intervals import percentile
@@ -25,16 +26,6 @@ from ._intervals import Evidence, OneConfiguration, bootstrap_scores
 
 _MANY_ROUNDS = 20
 
-_MODELS = (
-    ">>> import outfold as of\n"
-    ">>> from sklearn.datasets import load_iris\n"
-    ">>> from sklearn.naive_bayes import GaussianNB\n"
-    ">>> from sklearn.neighbors import KNeighborsClassifier\n"
-    ">>> X, y = load_iris(return_X_y=True)\n"
-    ">>> X, y = X[50:, :2], y[50:]\n"
-    '>>> models = {"neighbours": KNeighborsClassifier(1), "bayes": GaussianNB()}'
-)
-# Fills the docstrings of the public functions.
 document = fill_with(
     {
         "config": (
@@ -48,16 +39,26 @@ document = fill_with(
             "    Level of the interval. A configuration named beforehand gets the one that is valid for the metric, as in `cv`;\n"
             "    the selected configuration gets the quantiles of the draws, as in `bbc`."
         ),
+        "aggregate": (
+            'aggregate : {"fold", "pooled"}\n'
+            "    ``fold`` takes the mean over folds, ``pooled`` scores all samples of a repeat at once."
+        ),
         "per_round": (
             "per_round : bool\n"
             "    Whether to compute the estimate for each round and take the mean (eq. 34 to 37 of [1]_). The resubstitution\n"
             "    score of a round is the score of its model on all samples."
         ),
         "estimate": "Estimate\n    The value, its interval if there is one, the selected configuration and caveats.",
-        "models": _MODELS,
-        "rounds": (
-            f"{_MODELS}\n>>> oof = of.collect(models, X, y, plan=of.Plan.bootstrap(10), resub=True, progress=False)"
+        "models": (
+            ">>> import outfold as of\n"
+            ">>> from sklearn.datasets import load_iris\n"
+            ">>> from sklearn.naive_bayes import GaussianNB\n"
+            ">>> from sklearn.neighbors import KNeighborsClassifier\n"
+            ">>> X, y = load_iris(return_X_y=True)\n"
+            ">>> X, y = X[50:, :2], y[50:]\n"
+            '>>> models = {"neighbours": KNeighborsClassifier(1), "bayes": GaussianNB()}'
         ),
+        "rounds": ">>> oof = of.collect(models, X, y, plan=of.Plan.bootstrap(10), resub=True, progress=False)",
     }
 )
 
@@ -68,18 +69,13 @@ def build(
     method: str,
     *,
     value: float,
-    description: str,
-    reference: str,
     draws: NDArray[np.float64] | None = None,
     level: float = 0.95,
     notes: tuple[Note, ...] = (),
-    chosen: NDArray[Any] | None = None,
-    details: dict[str, Any] | None = None,
-    intervals: Intervals | None = None,
     interval: Interval | None = None,
-    named: bool = False,
-    own: str = "",
+    **fields: Any,
 ) -> Estimate:
+    """The result, with what all estimates have in common; further fields as they are."""
     oof = scoring.oof
     way = None if draws is None else "percentile" if interval is None else "t"
     if interval is not None:
@@ -93,7 +89,6 @@ def build(
         value=value,
         interval=interval,
         interval_method=way,
-        intervals=intervals,
         confidence_level=level,
         naive=selection.score,
         selected=selection.name,
@@ -108,14 +103,9 @@ def build(
         plan=str(oof.plan),
         rule=selection.rule,
         fingerprint=oof.fingerprint,
-        description=description,
-        reference=reference,
         notes=(*oof.notes, *scoring.notes, *_repeat_notes(scoring), *notes),
         draws=draws,
-        chosen=chosen,
-        details=details or {},
-        named=named,
-        own=own,
+        **fields,
     )
 
 
@@ -250,32 +240,30 @@ def of_subject(
     method: str,
     *,
     description: str,
-    reference: str,
-    own: str,
     draws: NDArray[np.float64] | None = None,
     interval: Interval | None = None,
-    level: float = 0.95,
     keeps_draws: bool = False,
-    details: dict[str, Any] | None = None,
     notes: tuple[Note, ...] = (),
+    details: Mapping[str, Any] | None = None,
+    **fields: Any,
 ) -> Estimate:
     """The score of a configuration named beforehand; of a selected one the bias-corrected score (as `bbc` has it).
 
     `draws` and `interval` are those of a named one; a selected one has an interval only where it `keeps_draws`.
     """
     selection = select.choose(scoring, subject.rule)
-    found: dict[str, Any] = {"reference": reference, "level": level, "own": own}
     if subject.named:
         selection = replace(selection, rule="named beforehand")
-        found |= {"value": selection.score, "draws": draws, "interval": interval, "named": True}
+        fields |= {"value": selection.score, "draws": draws, "interval": interval, "named": True}
+        fields["details"] = details or {}
     else:
         result = _corrected(subject, scoring)
         description += f"; corrected for the selection by {len(result.scores):,} draws"
-        details = (details or {}) | {"n_resamples": len(result.scores), "redrawn": result.n_again}
         notes = (*notes, *group_notes(scoring))
-        found |= {"value": float(result.scores.mean()), "draws": result.scores if keeps_draws else None}
-        found["chosen"] = np.array(scoring.names, dtype=object)[result.chosen]
-    return build(scoring, selection, method, description=description, details=details, notes=notes, **found)
+        fields |= {"value": float(result.scores.mean()), "draws": result.scores if keeps_draws else None}
+        fields["details"] = {**(details or {}), "n_resamples": len(result.scores), "redrawn": result.n_again}
+        fields["chosen"] = np.array(scoring.names, dtype=object)[result.chosen]
+    return build(scoring, selection, method, description=description, notes=notes, **fields)
 
 
 def _corrected(subject: Subject, scoring: Scoring) -> Corrected:

@@ -13,7 +13,7 @@ from ..data.cells import RESPONSES, Response, State, cell_mask
 from ..data.plan import Plan
 from ..data.predictions import Predictions
 from ..data.splitting import NOT_HELD_OUT
-from ..data.target import Target, encode
+from ..data.target import Target, encode, missing_values
 from ..docstrings import fill_with
 from ..exceptions import InputError, got, invalid
 from ..formatting import make_frame
@@ -199,9 +199,7 @@ def _pick(values: NDArray[Any], index: NDArray[np.intp], backend: str | None) ->
     return getattr(column, "array", column)[index]  # without the index of pandas
 
 
-_TASKS = {"value": "regression", "risk": "survival", "label": "classification"} | dict.fromkeys(
-    ("score", "proba"), "classification"
-)
+_TASKS = {"value": "regression", "risk": "survival"} | dict.fromkeys(("label", "score", "proba"), "classification")
 _SUM_TOLERANCE = 1e-4
 
 
@@ -230,8 +228,20 @@ class _Raw:
         if response is not None and response not in RESPONSES:
             raise invalid("response", f"must be one of {', '.join(RESPONSES)}", got(response))
         n_repeats, n_configs, n = self.data.shape[:3]
-        names = self._names(n_configs)
+        names = tuple(f"config {j}" for j in range(n_configs))
+        if self.configs is not None:
+            names = (self.configs,) if isinstance(self.configs, str) else tuple(map(str, self.configs))
+        if len(names) != n_configs:
+            raise invalid("configs", f"must name the {n_configs} configurations of P", f"it has {len(names)} names")
+        params = tuple(dict(p) for p in self.params or ())
+        if self.params is not None and len(params) != n_configs:
+            needed = f"must have a dict for each of the {n_configs} configurations of P"
+            raise invalid("params", needed, f"it has {len(params)}")
         samples = np.arange(n) if self.samples is None else _one_each(self.samples, "samples", n)
+        groups = None if self.groups is None else _one_each(self.groups, "groups", n)
+        if groups is not None and missing_values(groups).any():
+            given = f"the group of sample {int(np.argmax(missing_values(groups)))} is missing"
+            raise invalid("groups", "must have a group for each sample", given)
         folds = _fold_codes(self.folds, n, n_repeats)
         state = self._state(folds, names, samples)
         used = cell_mask(folds, state == State.DONE)
@@ -248,29 +258,11 @@ class _Raw:
             configs=names,
             response=response,
             plan=Plan(folds=state.shape[2], repeats=n_repeats, stratify=False, groups=False, kind="given"),
-            params=self._params(n_configs),
-            groups=None if self.groups is None else _known_groups(_one_each(self.groups, "groups", n)),
+            params=params,
+            groups=groups,
             samples=samples,
             threshold=None if threshold is None else float(threshold),
         )
-
-    def _names(self, n_configs: int) -> tuple[str, ...]:
-        if self.configs is None:
-            return tuple(f"config {j}" for j in range(n_configs))
-        names = (self.configs,) if isinstance(self.configs, str) else tuple(map(str, self.configs))
-        if len(names) != n_configs:
-            raise invalid("configs", f"must name the {n_configs} configurations of P", f"it has {len(names)} names")
-        return names
-
-    def _params(self, n_configs: int) -> tuple[Mapping[str, Any], ...]:
-        if self.params is None:
-            return ()
-        params = tuple(dict(p) for p in self.params)
-        if len(params) != n_configs:
-            raise invalid(
-                "params", f"must have a dict for each of the {n_configs} configurations of P", f"it has {len(params)}"
-            )
-        return params
 
     def _state(self, folds: NDArray[np.int32], names: tuple[str, ...], samples: NDArray[Any]) -> NDArray[np.uint8]:
         """(C, R, F): done, or pending where all predictions of a cell are missing."""
@@ -283,9 +275,7 @@ class _Raw:
             size = np.bincount(fold, minlength=n_folds)
             lacking = np.zeros((n_configs, len(held)), bool) if self.missing is None else self.missing[r][:, held]
             config, sample = np.nonzero(lacking)
-            lost = np.bincount(config * n_folds + fold[sample], minlength=n_configs * n_folds).reshape(
-                n_configs, n_folds
-            )
+            lost = np.bincount(config * n_folds + fold[sample], minlength=n_configs * n_folds).reshape(-1, n_folds)
             partly = (lost > 0) & (lost < size)
             if partly.any():
                 c, s = (int(i[0]) for i in np.nonzero(lacking & partly[:, fold]))
@@ -385,24 +375,21 @@ class _Raw:
         data, k = self.data, len(classes)
         if data.ndim == 3:
             if target.task == "multiclass":
-                raise invalid(
-                    f"response={response!r}",
+                needed = (
                     f"with {k} classes needs one column for each of them, shape (N, C, R, {k}) "
-                    f"(one configuration: (N, 1, 1, {k}))",
-                    f"P has {data.ndim} dimensions or fewer",
+                    f"(one configuration: (N, 1, 1, {k}))"
                 )
+                raise invalid(f"response={response!r}", needed, f"P has {data.ndim} dimensions or fewer")
             return data
         if data.shape[3] != k:
-            raise invalid(
-                "P", f"must have a column for each of the {k} classes of y", f"it has {data.shape[3]} columns"
-            )
+            needed = f"must have a column for each of the {k} classes of y"
+            raise invalid("P", needed, f"it has {data.shape[3]} columns")
         data = data[..., _column_order(classes, self.columns)]
         if target.task == "multiclass":
             return data
         if response == "score":
-            raise invalid(
-                "P", "must have one score for each sample, larger for the positive class", "it has two columns"
-            )
+            needed = "must have one score for each sample, larger for the positive class"
+            raise invalid("P", needed, "it has two columns")
         if np.abs(data[used].sum(-1) - 1).max(initial=0) > _SUM_TOLERANCE:
             problem = "the two probabilities of a sample must sum to 1; they do not"
             raise InputError(problem, remedy="Give the column of the positive class.")
@@ -413,20 +400,15 @@ def _column_order(classes: NDArray[Any], columns: list[str] | None) -> list[int]
     """Which column belongs to which class: by the end of its name; arrays have their columns in sorted order."""
     if columns is None:
         return [int(i) for i in np.argsort(np.argsort(classes))]
-    words = [_class_word(c) for c in classes.tolist()]
+    # A class as the end of a column's name: 1.0 is 1, True is true.
+    labels = [int(c) if isinstance(c, float) and c.is_integer() else c for c in classes.tolist()]
+    words = [str(label).casefold() for label in labels]
     # The longest match, because the name of one class may be the end of another's.
     ends = [max((w for w in words if name.casefold().endswith(w)), key=len, default=None) for name in columns]
     if sorted(ends, key=str) != sorted(words):
         needed = f"must name columns that end with the names of the classes, {', '.join(words)}"
         raise invalid("prediction", needed, f"the columns are {', '.join(columns)}", "Rename them.")
     return [ends.index(w) for w in words]
-
-
-def _class_word(label: Any) -> str:
-    """A class as the end of a column's name: 1.0 is 1, True is true."""
-    if isinstance(label, float) and label.is_integer():
-        label = int(label)
-    return str(label).casefold()
 
 
 def _by_repeat(P: NDArray[Any]) -> NDArray[Any]:
@@ -448,19 +430,9 @@ def _one_each(values: Any, what: str, n: int) -> NDArray[Any]:
         raise invalid(what, "must have an entry for each sample", "some are masked")
     out = np.array(values)  # a copy: it is going to be made immutable
     if out.shape != (n,):
-        raise invalid(
-            what, f"must have one entry for each of the {n} samples, shape ({n},)", f"its shape is {out.shape}"
-        )
+        needed = f"must have one entry for each of the {n} samples, shape ({n},)"
+        raise invalid(what, needed, f"its shape is {out.shape}")
     return out
-
-
-def _known_groups(groups: NDArray[Any]) -> NDArray[Any]:
-    missing = np.array([v is None or type(v).__name__ == "NAType" or v != v for v in groups.tolist()], dtype=bool)
-    if missing.any():
-        raise invalid(
-            "groups", "must have a group for each sample", f"the group of sample {int(np.argmax(missing))} is missing"
-        )
-    return groups
 
 
 def _fold_codes(folds: Any, n: int, n_repeats: int) -> NDArray[np.int32]:

@@ -69,9 +69,8 @@ class LongTable:
         except TypeError:
             raise invalid("frame", "must be a pandas or polars data frame", f"got {type(frame).__name__}") from None
         except nw.exceptions.DuplicateError:
-            raise InputError(
-                "two columns of the table have the same name", remedy="Rename or leave out one of them."
-            ) from None
+            problem = "two columns of the table have the same name"
+            raise InputError(problem, remedy="Rename or leave out one of them.") from None
         if len(self.frame) == 0:
             raise invalid("frame", "must have a row for every (sample, configuration, repeat)", "the table has no rows")
         self._sample, self.samples = self._codes(sample, "sample", in_order=True)
@@ -140,9 +139,8 @@ class LongTable:
     def _refuse_contradiction(self, wrong: NDArray[np.bool_], column: str | None, also: str) -> None:
         if wrong.any():
             name = self.samples[self._sample[np.argmax(wrong)]]
-            raise InputError(
-                f"column {column!r} must be the same in all rows of a sample{also}; sample {name!s} has several."
-            )
+            problem = f"column {column!r} must be the same in all rows of a sample{also}; sample {name!s} has several."
+            raise InputError(problem)
 
     def _present(self) -> NDArray[np.bool_]:
         count = np.bincount(self._slot, minlength=int(np.prod(self._shape)))
@@ -174,9 +172,8 @@ class LongTable:
         if series.dtype.is_float():
             missing = missing | series.is_nan()
         if missing.any():
-            raise InputError(
-                f"column {name!r} has no value in row {int(np.argmax(missing.to_numpy()))}; every row needs one."
-            )
+            problem = f"column {name!r} has no value in row {int(np.argmax(missing.to_numpy()))}; every row needs one."
+            raise InputError(problem)
         codes, values = _factorize(series)
         if in_order:
             return codes, values

@@ -21,7 +21,7 @@ from ..data.target import Target
 from ..exceptions import InputError, NeedError, got
 from ..results import Leaderboard
 from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel
-from ..stats.resampling import Bootstrap, block_size, blocks
+from ..stats.resampling import BootstrapDraws, block_size, blocks
 from . import Metric, MetricLike
 
 # A drop on fewer predictions than this is mostly noise (Tsamardinos 2018, sect. 5.2.2).
@@ -324,7 +324,7 @@ def group_notes(scoring: Scoring) -> list[Note]:
     return [Note("OF212", f"only {n_groups} groups to draw from; the interval is rough.")]
 
 
-def sample_bootstrap(scoring: Scoring, stratify: bool, rng: RngLike) -> Bootstrap:
+def sample_bootstrap(scoring: Scoring, stratify: bool, rng: RngLike) -> BootstrapDraws:
     """Draws of the samples that count, of whole groups where there are groups, within classes if `stratify`."""
     target, codes = scoring.oof.target.take(scoring.rows), scoring.group_codes()
     strata = None if not stratify else target.y if target.classes is not None else target.event
@@ -339,7 +339,7 @@ def sample_bootstrap(scoring: Scoring, stratify: bool, rng: RngLike) -> Bootstra
     made = _KEPT.get()
     draws = None if made is None else made.setdefault("draws", {})
     within = None if strata is None else strata.astype(np.intp)
-    return Bootstrap(len(target), as_seed(rng), codes, within, draws)
+    return BootstrapDraws(len(target), as_seed(rng), codes, within, draws)
 
 
 def jackknife_scores(scoring: Scoring) -> Floats:

@@ -112,8 +112,8 @@ def _from_any(
     artifacts = _artifacts(scores, datasets)
     if artifacts is not None:
         return _from_artifacts(artifacts, method, algorithms, metric, greater_is_better)
-    read = _from_columns if _has_columns(scores) else _from_matrix
-    table = read(scores, algorithms, datasets)
+    columns = isinstance(scores, Mapping) or hasattr(scores, "columns") or hasattr(scores, "__narwhals_dataframe__")
+    table = (_from_columns if columns else _from_matrix)(scores, algorithms, datasets)
     if metric is None:
         return replace(table, greater_is_better=greater_is_better is not False)
     if metric in table.algorithms and metric not in metrics.names():
@@ -182,10 +182,6 @@ def _from_artifacts(
 # -- tables ---------------------------------------------------------------------------------------------
 
 
-def _has_columns(scores: ScoresLike) -> bool:
-    return isinstance(scores, Mapping) or hasattr(scores, "columns") or hasattr(scores, "__narwhals_dataframe__")
-
-
 def _from_columns(
     scores: ScoresLike, algorithms: Sequence[str] | None, datasets: Sequence[str] | str | None
 ) -> ScoreTable:
@@ -205,7 +201,7 @@ def _from_columns(
             raise _no_column("datasets", datasets, columns)
         names: Sequence[Any] | None = columns.pop(datasets)
     else:
-        named = _name_column(columns)
+        named = next((name for name, column in columns.items() if any(isinstance(v, str) for v in column)), None)
         found = columns.pop(named) if named is not None else index
         names = found if datasets is None else datasets
     wanted = list(columns) if algorithms is None else [str(name) for name in algorithms]
@@ -255,11 +251,6 @@ def _frame_columns(frame: Any) -> tuple[dict[str, list[Any]], list[Any] | None]:
     }
     index = nw.maybe_get_index(held)
     return columns, None if index is None or type(index).__name__ == "RangeIndex" else list(index)
-
-
-def _name_column(columns: Mapping[str, Sequence[Any]]) -> str | None:
-    """The first column of text."""
-    return next((name for name, column in columns.items() if any(isinstance(v, str) for v in column)), None)
 
 
 def _refuse_numbered(columns: Mapping[str, Sequence[Any]]) -> None:
@@ -313,11 +304,9 @@ def _from_matrix(
     except (TypeError, ValueError):
         raise _unknown_form(scores) from None
     if matrix.ndim != 2:
-        needed = "must have shape (data sets, algorithms)"
-        raise invalid("scores", needed, got(matrix.shape))
+        raise invalid("scores", "must have shape (data sets, algorithms)", got(matrix.shape))
     if isinstance(datasets, str):
-        needed = "must be a list of names for a matrix"
-        raise invalid("datasets", needed, got(datasets))
+        raise invalid("datasets", "must be a list of names for a matrix", got(datasets))
     n, k = matrix.shape
     return ScoreTable(matrix, _names(algorithms, k, "algorithm"), _names(datasets, n, "data set"), slack=_slack(held))
 
@@ -369,10 +358,8 @@ def _without_missing(table: ScoreTable, missing: Missing) -> ScoreTable:
         raise InputError(needed=needed, remedy="Fill it in, or leave such data sets out with `missing='drop'`.")
     kept = np.setdiff1d(np.arange(len(holes)), gaps)
     lost = [table.datasets[i] for i in gaps]
-    note = Note(
-        "OF354",
-        f"{len(lost)} of {formatting.count(len(holes), 'data set')} left out for missing scores: {_listed(lost)}.",
-    )
+    left_out = f"{len(lost)} of {formatting.count(len(holes), 'data set')} left out"
+    note = Note("OF354", f"{left_out} for missing scores: {_listed(lost)}.")
     return replace(
         table, scores=table.scores[kept], datasets=tuple(table.datasets[i] for i in kept), notes=(*table.notes, note)
     )

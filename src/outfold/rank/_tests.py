@@ -70,7 +70,7 @@ _TEXTS = {
         "ties : bool\n"
         "    Whether to correct that test for ties, as scipy and R do; Demsar's printed numbers come without."
     ),
-    "alpha": "alpha : float\n    Error rate over all comparisons.",
+    "alpha": "alpha : float\n    Error rate of the decision, or over all comparisons.",
     "table": (
         "greater_is_better : bool or None\n"
         "    False for losses; None follows the metric.\n"
@@ -84,7 +84,6 @@ _TEXTS = {
     "ranking": "Ranking\n    Mean ranks, the test of all algorithms at once, the pairs compared, and caveats.",
     "comparison": "Comparison\n    Difference, interval, p value, wins and caveats.",
     "example": (
-        ">>> import outfold as of\n"
         ">>> scores = {\n"
         '...     "tree": [0.81, 0.70, 0.90, 0.66, 0.75, 0.62],\n'
         '...     "forest": [0.84, 0.75, 0.91, 0.71, 0.77, 0.69],\n'
@@ -111,9 +110,6 @@ def _public(function: Callable[P, T]) -> Callable[P, T]:
     return fill_docstring(checked, _TEXTS)
 
 
-# -- several algorithms -------------------------------------------------------------------------------------
-
-
 @_public
 def friedman(
     scores: ScoresLike,
@@ -131,14 +127,11 @@ def friedman(
 
     Friedman's chi2 [2]_, or the F that Iman and Davenport [3]_ made of it, because chi2 is conservative; see [1]_.
 
-    Parameters: {scores, metric, omnibus}
-    alpha : float
-        Error rate of the decision.
-    {table}
+    Parameters: {scores, metric, omnibus, alpha, table}
     Returns: {ranking}
     References: {demsar2006, friedman1937, iman1980}
 
-    Examples: {example}
+    Examples: {outfold, example}
     >>> of.rank.friedman(scores, "accuracy").order
     ('forest', 'tree', 'bayes')
     """
@@ -171,12 +164,11 @@ def nemenyi(
     Returns: {ranking}
     References: {demsar2006, nemenyi1963}
 
-    Examples: {example}
+    Examples: {outfold, example}
     >>> round(of.rank.nemenyi(scores, "accuracy").cd, 3)
     1.353
     """
     table = read_scores(scores, metric, "nemenyi", algorithms, datasets, greater_is_better, missing)
-    k = len(table.algorithms)
     return _ranking(
         table,
         "nemenyi",
@@ -184,8 +176,8 @@ def nemenyi(
         "Nemenyi 1963; Demsar 2006",
         alpha,
         (method, ties),
-        adjust=lambda z, _: kernel.nemenyi_pvalues(z, k),
-        quantile=lambda: kernel.nemenyi_quantile(alpha, k),
+        adjust=lambda z, _, k: kernel.nemenyi_pvalues(z, k),
+        quantile=kernel.nemenyi_quantile,
     )
 
 
@@ -215,12 +207,11 @@ def bonferroni_dunn(
     Returns: {ranking}
     References: {demsar2006, dunn1961}
 
-    Examples: {example}
+    Examples: {outfold, example}
     >>> round(of.rank.bonferroni_dunn(scores, "accuracy", control="tree").cd, 3)
     1.294
     """
     table = read_scores(scores, metric, "bonferroni_dunn", algorithms, datasets, greater_is_better, missing)
-    k = len(table.algorithms)
     return _ranking(
         table,
         "bonferroni_dunn",
@@ -229,8 +220,8 @@ def bonferroni_dunn(
         alpha,
         (method, ties),
         control=control,
-        adjust=lambda _, p: np.minimum((k - 1) * p, 1.0),
-        quantile=lambda: kernel.bonferroni_dunn_quantile(alpha, k),
+        adjust=lambda _, p, k: np.minimum((k - 1) * p, 1.0),
+        quantile=kernel.bonferroni_dunn_quantile,
     )
 
 
@@ -263,7 +254,7 @@ def holm(
     Returns: {ranking}
     References: {demsar2006, holm1979}
 
-    Examples: {example}
+    Examples: {outfold, example}
     >>> [pair.better for pair in of.rank.holm(scores, "accuracy", control="bayes").pairs]
     [None, 'forest']
     """
@@ -273,7 +264,7 @@ def holm(
     described = f"mean rank differences of {'all pairs' if control is None else 'all against the control'}, {words}"
     reference = f"{reference}; Demsar 2006"
     return _ranking(
-        table, "holm", described, reference, alpha, (method, ties), control=control, adjust=lambda _, p: correct(p)
+        table, "holm", described, reference, alpha, (method, ties), control=control, adjust=lambda _, p, k: correct(p)
     )
 
 
@@ -298,9 +289,9 @@ def _ranking(
     alpha: float,
     omnibus: tuple[str, bool],
     *,
-    adjust: Callable[[Floats, Floats], Floats] | None = None,
+    adjust: Callable[[Floats, Floats, int], Floats] | None = None,
     control: str | int | None = None,
-    quantile: Callable[[], float] | None = None,
+    quantile: Callable[[float, int], float] | None = None,
 ) -> Ranking:
     """Mean ranks and the test of all at once; the pairs too, where `adjust` says what their p values become."""
     check_alpha(alpha)
@@ -331,7 +322,7 @@ def _ranking(
     difference = mean[first] - mean[second]
     z = difference / error
     raw = pvalues.normal_tails(z).two_sided
-    corrected = adjust(z, raw)
+    corrected = adjust(z, raw, k)
     different = corrected <= alpha
     rows = zip(pairs, difference, z, raw, corrected, different, strict=True)
     return replace(
@@ -340,7 +331,7 @@ def _ranking(
             RankPair(names[i], names[j], float(d), float(s), float(p), float(q), bool(told))
             for (i, j), d, s, p, q, told in rows
         ),
-        cd=None if quantile is None else quantile() * error,
+        cd=None if quantile is None else quantile(alpha, k) * error,
         groups=_groups(names, mean, pairs, different, held),
         control=None if held is None else names[held],
         notes=(*notes, *_post_hoc_notes(overall, alpha, k)),
@@ -434,7 +425,7 @@ def wilcoxon(
     Returns: {comparison}
     References: {demsar2006, wilcoxon1945}
 
-    Examples: {example}
+    Examples: {outfold, example}
     >>> of.rank.wilcoxon(scores, "accuracy", "forest", "tree")
     <Comparison wilcoxon forest - tree: accuracy +0.0400, p = 0.0312>
     """
@@ -486,7 +477,7 @@ def sign(
     Returns: {comparison}
     References: {demsar2006}
 
-    Examples: {example}
+    Examples: {outfold, example}
     >>> of.rank.sign(scores, "accuracy", "forest", "tree")
     <Comparison sign forest - tree: accuracy +0.0400, p = 0.0312>
     """
@@ -543,7 +534,7 @@ def signed_rank_bayes(
     Returns: {comparison}
     References: {benavoli2017}
 
-    Examples: {example}
+    Examples: {outfold, example}
     >>> print(of.rank.signed_rank_bayes(scores, "accuracy", "forest", "tree", n_resamples=1000).probabilities)
     P(better) 0.9900, equivalent 0.0100, P(worse) 0.0000
     """
@@ -586,7 +577,12 @@ class _AlgorithmPair:
 
     def comparison(self, *, interval: tuple[float, float] | None = None, **parts: Any) -> Comparison:
         """The result, with what all tests of two algorithms have in common."""
-        sd = float(np.std(self.difference, ddof=1))
+        sd, notes = float(np.std(self.difference, ddof=1)), list(self._table.notes)
+        total, equal = formatting.count(len(self.difference), "data set"), self.wins.equal
+        if "pvalue" in parts and equal:
+            notes.append(Note("OF357", f"{equal} of {total} show no difference; how they count is a choice."))
+        if "pvalue" in parts and interval is None:
+            notes.append(Note("OF358", f"{total} are too few for an interval at {100 * self.level:g}%."))
         return Comparison(
             metric=self._table.metric or "score",
             greater_is_better=self._table.greater_is_better,
@@ -597,15 +593,6 @@ class _AlgorithmPair:
             standardised=float(self.difference.mean()) / sd if sd > 0 else None,
             confidence_level=self.level,
             interval=None if interval is None else Interval(*interval),
-            notes=(*self._table.notes, *self._notes(interval, "pvalue" in parts)),
+            notes=tuple(notes),
             **parts,
         )
-
-    def _notes(self, interval: tuple[float, float] | None, tested: bool) -> tuple[Note, ...]:
-        notes = []
-        total = formatting.count(len(self.difference), "data set")
-        if tested and self.wins.equal:
-            notes.append(Note("OF357", f"{self.wins.equal} of {total} show no difference; how they count is a choice."))
-        if tested and interval is None:
-            notes.append(Note("OF358", f"{total} are too few for an interval at {100 * self.level:g}%."))
-        return tuple(notes)

@@ -274,8 +274,6 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         self.return_train_score = return_train_score
         self.param_grid = param_grid
 
-    # -- fitting ----------------------------------------------------------------------------------------
-
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, **params: Any) -> SelectCV:
         """Collect the out-of-fold predictions of all configurations, select one, and fit it on all samples.
@@ -412,7 +410,12 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
                 with suppress(InputError):
                     self._estimate = self._corrected_estimate(metric)
         if self.refit:
-            self._refit(request, space)
+            start, data = time.perf_counter(), (request.X, request.y)
+            name = self.selection_.name
+            self.best_estimator_ = refit_one(self.oof_, space.configs, *data, name, request.fit_params, alike=True)
+            self.refit_time_ = time.perf_counter() - start
+            if hasattr(self.best_estimator_, "feature_names_in_"):
+                self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
     def _score(self, request: FitRequest, space: Space) -> Metric:
         """The table, and the metric that selects."""
@@ -441,17 +444,6 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         self.best_params_ = space.params[self.best_index_]
         if not callable(self.refit):
             self.best_score_ = self.cv_results_[f"mean_test_{self._estimate_settings.scorers.main}"][self.best_index_]
-
-    def _refit(self, request: FitRequest, space: Space) -> None:
-        start = time.perf_counter()
-        selected = self.selection_.name
-        data = (request.X, request.y)
-        self.best_estimator_ = refit_one(self.oof_, space.configs, *data, selected, request.fit_params, alike=True)
-        self.refit_time_ = time.perf_counter() - start
-        if hasattr(self.best_estimator_, "feature_names_in_"):
-            self.feature_names_in_ = self.best_estimator_.feature_names_in_
-
-    # -- the corrected estimate ----------------------------------------------------------------------------
 
     @property
     def estimate_(self) -> Estimate:
@@ -492,8 +484,6 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         found, settings = self.estimate_, self._estimate_settings
         return report(self.oof_, settings.metric(self.oof_), estimate=found, rng=settings.seed, **options)
 
-    # -- the model --------------------------------------------------------------------------------------
-
     predict = _delegate("predict")
     predict_proba = _delegate("predict_proba")
     predict_log_proba = _delegate("predict_log_proba")
@@ -530,7 +520,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         """
         _has("score" if self.scoring is None else "fit")(self)
         check_is_fitted(self)
-        if params and not _routing():
+        if params and not get_config()["enable_metadata_routing"]:
             raise InputError(f"score takes {', '.join(params)} only if scikit-learn's metadata routing is enabled.")
         routed = process_routing(self, "score", **params).scorer.score if params else {}
         scorers = self._estimate_settings.scorers
@@ -549,8 +539,6 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         """Number of features that the refitted model has seen."""
         check_is_fitted(self)  # a NotFittedError is an AttributeError too, so that hasattr is False
         return int(self.best_estimator_.n_features_in_)
-
-    # -- scikit-learn -----------------------------------------------------------------------------------
 
     @property
     def _grid(self) -> Any:
@@ -597,7 +585,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def _route(self, params: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         """Groups, and the arguments of the estimators' fit."""
         groups = params.get("groups")
-        if not _routing():
+        if not get_config()["enable_metadata_routing"]:
             return groups, {name: value for name, value in params.items() if name != "groups"}
         routed = process_routing(self, "fit", **params)
         if any(value is not None for value in routed.get("scorer", {}).get("score", {}).values()):
@@ -610,7 +598,3 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         diagram: str = super()._html_repr()
         found = self.__dict__.get("_estimate")
         return diagram if found is None else found._repr_html_() + diagram
-
-
-def _routing() -> bool:
-    return bool(get_config()["enable_metadata_routing"])

@@ -158,9 +158,8 @@ def _scorer(asked: Any) -> Any:
     if asked == "concordance":
         return _own_score
     metrics.get(asked)  # says which names are near
-    raise invalid(
-        f"scoring={asked!r}", "is not a scorer of scikit-learn", remedy="See `sklearn.metrics.get_scorer_names()`."
-    )
+    argument = f"scoring={asked!r}"
+    raise invalid(argument, "is not a scorer of scikit-learn", remedy="See `sklearn.metrics.get_scorer_names()`.")
 
 
 def _own_score(estimator: Any, X: Any, y: Any) -> float:
@@ -174,7 +173,11 @@ def choose_response(scorers: Scorers, found: Mapping[str, Metric], kind: str, co
     """The least that all metrics can be taken of, read off models the way scikit-learn's scorers do."""
     if kind != "classification":
         return "auto"
-    needs = {name: _need(scorers.scorers[name], metric) for name, metric in found.items()}
+    needs = {name: metric.needs for name, metric in found.items()}
+    for scored, need in needs.items():
+        # One-against-rest areas rank decision values as well as probabilities; scikit-learn's scorer takes the latter.
+        if need == "score" and response_methods(scorers.scorers[scored])[0] == "predict_proba":
+            needs[scored] = "proba"
     for response, methods in _METHODS.items():
         name = next((name for name, need in needs.items() if need == response), None)
         if name is None:
@@ -195,23 +198,7 @@ def choose_response(scorers: Scorers, found: Mapping[str, Metric], kind: str, co
 _METHODS = {"proba": ("predict_proba",), "score": ("decision_function", "predict_proba")}
 
 
-def _need(scorer: Any, metric: Metric) -> str:
-    # One-against-rest areas rank decision values as well as probabilities; scikit-learn's scorer takes the latter.
-    if metric.needs == "score" and response_methods(scorer)[0] == "predict_proba":
-        return "proba"
-    return metric.needs
-
-
 # -- scikit-learn's scorers and the metrics that are the same --------------------------------------------
-
-# Scorers that only make_scorer can make: function of sklearn.metrics, options, name of the metric (if there is one).
-_UNNAMED: tuple[tuple[str, dict[str, Any], str], ...] = (
-    ("fbeta_score", {"beta": 0.5}, "f0.5"),
-    ("fbeta_score", {"beta": 1}, "f1"),
-    ("fbeta_score", {"beta": 2}, "f2"),
-)
-# Options that change no score: "warn" gives 0 and a warning.
-_NO_MATTER: dict[str, tuple[Any, ...]] = {"zero_division": (0, "warn")}
 
 _Key = tuple[Any, tuple[tuple[str, str], ...], int, str]
 
@@ -233,16 +220,14 @@ def response_methods(scorer: Any) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _table() -> dict[_Key, str]:
-    import sklearn.metrics
-    from sklearn.metrics import get_scorer, get_scorer_names
+    from sklearn.metrics import fbeta_score, get_scorer, get_scorer_names, make_scorer
 
     out: dict[_Key, str] = {}
     for name in get_scorer_names():
         if not metrics.get(name).looped:
             out.setdefault(_key(get_scorer(name)), name)
-    for function, options, name in _UNNAMED:
-        if name in metrics.names():
-            out[_key(sklearn.metrics.make_scorer(getattr(sklearn.metrics, function), **options))] = name
+    for beta in (0.5, 1, 2):  # scorers that only make_scorer can make
+        out[_key(make_scorer(fbeta_score, beta=beta))] = f"f{beta:g}"
     return out
 
 
@@ -253,7 +238,9 @@ def _key(scorer: Any) -> _Key:
     told = {
         name: _text(value)
         for name, value in options.items()
-        if _text(value) != _text(defaults.get(name)) and value not in _NO_MATTER.get(name, ())
+        # The default "warn" of zero_division gives 0 and a warning.
+        if _text(value) != _text(defaults.get(name))
+        and (name, value) not in (("zero_division", 0), ("zero_division", "warn"))
     }
     return scorer._score_func, tuple(sorted(told.items())), scorer._sign, response_methods(scorer)[0]
 

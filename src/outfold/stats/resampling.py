@@ -27,7 +27,7 @@ def block_size(n: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Bootstrap:
+class BootstrapDraws:
     """Draws with replacement of n samples, of whole groups, or within strata that keep their size; codes are (N,).
 
     Each block of draws has its own stream under the seed. `kept` holds blocks of draws of single samples, for others that
@@ -130,7 +130,7 @@ class Corrected:
     n_again: int
 
 
-def correct(scoring: Scores, rule: Picks, bootstrap: Bootstrap, n_resamples: int) -> Corrected:
+def correct(scoring: Scores, rule: Picks, bootstrap: BootstrapDraws, n_resamples: int) -> Corrected:
     """Draw, select, score; a draw that cannot be scored is drawn again from the stream of its block."""
     scores, chosen, n_again = np.empty(n_resamples), np.empty(n_resamples, dtype=np.intp), 0
     for i, part in enumerate(blocks(n_resamples, block_size(bootstrap.n))):
@@ -195,7 +195,7 @@ def _centred_among(values: Floats, members: NDArray[np.bool_]) -> Floats:
     return np.asarray((values - mean) * members)
 
 
-def first_block(bootstrap: Bootstrap, n_resamples: int) -> NDArray[Any]:
+def first_block(bootstrap: BootstrapDraws, n_resamples: int) -> NDArray[Any]:
     """The counts of the first draws, enough to tell noise from differences."""
     return bootstrap.block(0, min(n_resamples, BLOCK, block_size(bootstrap.n)))
 
