@@ -37,8 +37,8 @@ class Unsuitable(Exception):  # noqa: N818  (not an error: the members are fitte
 class Family:
     """One fit that serves several configurations of one estimator.
 
-    A family of models defines `fit`; a family of transformers defines `fit_transform`. If it raises any exception, its
-    members are fitted one by one, so a family need not repeat the errors of the estimator.
+    A family defines `fit`. If it raises any exception, its members are fitted one by one, so a family need not repeat the
+    errors of the estimator. Families are for models; transformers with equal parameters are shared without one.
 
     Attributes
     ----------
@@ -119,31 +119,6 @@ class Family:
             compute for the same X.
         """
         raise NotImplementedError
-
-    def fit_transform(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[tuple[Any, Any] | None]:
-        """Fit all members, which are transformers, and transform the training rows.
-
-        Parameters
-        ----------
-        members : sequence of transformers
-            New transformers, with a seed where the user left it open.
-        X, y : array-like
-            Training rows and labels.
-        **fit_params
-            Further arguments of each member's ``fit_transform``.
-
-        Returns
-        -------
-        list of (transformer, array-like) or None
-            For each member the fitted transformer and what its ``fit_transform`` would return; None for a member that is
-            better fitted by itself.
-        """
-        raise NotImplementedError
-
-    @property
-    def transforms(self) -> bool:
-        """Whether the members are transformers."""
-        return type(self).fit_transform is not Family.fit_transform
 
     @property
     def name(self) -> str:
@@ -230,8 +205,8 @@ def register_family(family: Family) -> Family:
             )
     if family.level not in LEVELS:
         raise invalid(f"{kind.__name__}.level", f"must be one of {LEVELS}", got(family.level))
-    if kind.fit is Family.fit and kind.fit_transform is Family.fit_transform:
-        raise invalid(kind.__name__, "must define `fit`, or `fit_transform` for transformers")
+    if kind.fit is Family.fit:
+        raise invalid(kind.__name__, "must define `fit`")
     _registered.insert(0, family)
     return family
 
@@ -329,7 +304,7 @@ def as_new(family: Family) -> Family:
 
 # -- checking a family ----------------------------------------------------------------------------------
 
-_METHODS = ("decision_function", "predict_proba", "predict", "transform")
+_METHODS = ("decision_function", "predict_proba", "predict")
 
 
 def check_family(
@@ -343,7 +318,7 @@ def check_family(
     tolerance: float | None = None,
     differing: float = 0.0,
 ) -> None:
-    """Fit the members separately and by the family, and compare what they predict or transform.
+    """Fit the members separately and by the family, and compare what they predict.
 
     Parameters
     ----------
@@ -383,19 +358,17 @@ def check_family(
     allowed = 1e-8 if tolerance is None else tolerance
     X_test = X if X_test is None else X_test
     fit_params = {} if sample_weight is None else {"sample_weight": sample_weight}
-    for member, (model, transformed) in zip(members, fit_by_family(family, members, X, y, **fit_params), strict=True):
+    for member, model in zip(members, fit_by_family(family, members, X, y, **fit_params), strict=True):
         where = f"of {member!r}"
-        alone, expected = _fit_alone(member, X, y, **fit_params)
+        alone = _seeded(member).fit(X, y, **fit_params)
         lacks = [name for name in (*_METHODS, "classes_") if hasattr(alone, name) and not hasattr(model, name)]
         if lacks:
             raise AssertionError(f"{family.name}: the model for {member!r} lacks {', '.join(lacks)}.")
-        if expected is not None:
-            compare_arrays(f"{family.name}: fit_transform {where}", expected, transformed, allowed, differing)
         if hasattr(alone, "classes_"):
             compare_arrays(f"{family.name}: classes_ {where}", alone.classes_, model.classes_)
         clear = np.ones(0, dtype=bool)
         for method, want in answers(alone, X_test).items():
-            got, text = as_dense(getattr(model, method)(X_test)), f"{family.name}: {method} {where}"
+            got, text = np.asarray(getattr(model, method)(X_test)), f"{family.name}: {method} {where}"
             if method == "predict" and hasattr(alone, "classes_"):
                 rows = clear if len(clear) == len(want) == len(got) else slice(None)
                 compare_arrays(text, want[rows], got[rows], 0.0, differing)
@@ -405,8 +378,8 @@ def check_family(
                 clear = _is_clear(want, 2 * allowed)
 
 
-def fit_by_family(family: Family, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[tuple[Any, Any]]:
-    """For each member its model, and the rows that it transforms where it is a transformer."""
+def fit_by_family(family: Family, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
+    """For each member its model."""
     for member in members:
         kind = type(member)
         if family.estimator not in _names_in(kind.__module__, kind.__qualname__):
@@ -415,19 +388,9 @@ def fit_by_family(family: Family, members: Sequence[Any], X: Any, y: Any, **fit_
         if not family.covers(member):
             raise AssertionError(f"{family.name} does not cover {member!r}.")
     ready = [_seeded(member) for member in members]
-    if family.transforms:
-        found = family.fit_transform(ready, X, y, **fit_params)
-    else:
-        found = [model and (model, None) for model in family.fit(ready, X, y, **fit_params)]
+    pairs = zip(members, family.fit(ready, X, y, **fit_params), strict=True)
     # None means a separate fit.
-    return [one or _fit_alone(member, X, y, **fit_params) for member, one in zip(members, found, strict=True)]
-
-
-def _fit_alone(member: Any, X: Any, y: Any, **fit_params: Any) -> tuple[Any, Any]:
-    made = _seeded(member)
-    if hasattr(made, "predict"):
-        return made.fit(X, y, **fit_params), None
-    return made, made.fit_transform(X, y, **fit_params)
+    return [_seeded(member).fit(X, y, **fit_params) if model is None else model for member, model in pairs]
 
 
 def _seeded(member: Any) -> Any:
@@ -439,13 +402,8 @@ def _seeded(member: Any) -> Any:
 
 
 def answers(model: Any, X: Any) -> dict[str, NDArray[Any]]:
-    """What the model predicts or transforms, by method."""
-    return {method: as_dense(getattr(model, method)(X)) for method in _METHODS if hasattr(model, method)}
-
-
-def as_dense(values: Any) -> NDArray[Any]:
-    """The values as an array."""
-    return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+    """What the model predicts, by method."""
+    return {method: np.asarray(getattr(model, method)(X)) for method in _METHODS if hasattr(model, method)}
 
 
 def _is_clear(scores: NDArray[Any], within: float) -> NDArray[np.bool_]:
@@ -459,7 +417,7 @@ def _is_clear(scores: NDArray[Any], within: float) -> NDArray[np.bool_]:
 
 def compare_arrays(what: str, want: Any, got: Any, tolerance: float = 0.0, differing: float = 0.0) -> None:
     """AssertionError where more rows than the share `differing` differ by more than the tolerance."""
-    want, got = as_dense(want), as_dense(got)
+    want, got = np.asarray(want), np.asarray(got)
     if want.shape != got.shape or want.dtype.kind != got.dtype.kind:
         shapes = [f"{a.dtype}{list(a.shape)}" for a in (got, want)]
         raise AssertionError(f"{what} is {shapes[0]}, but {shapes[1]} by a separate fit.")

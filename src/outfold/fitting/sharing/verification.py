@@ -17,8 +17,6 @@ from .plan import FamilyGroup
 _SHARE = 0.1
 # Of a family with more groups than this, about this many are verified.
 _GROUPS = 3
-# Rows of transformed data that are compared.
-_ROWS = 200
 _EXACT = 1e-8
 # The largest share of labels that differ at the level "close", whatever the family allows.
 _CLOSE_LABELS = 0.2
@@ -68,22 +66,6 @@ def _labels(outcome: FitOutcome, i: int, cut: float) -> NDArray[np.intp]:
     assert outcome.values is not None
     own, values = None if outcome.labels is None else outcome.labels[i], outcome.values[i]
     return cut_labels(values, values.ndim == 2, cut) if own is None else own
-
-
-def transformed_differ(family: Family, one: Any, other: Any) -> str:
-    """How transformed rows differ; empty if they do not."""
-    first, second = _dense(one), _dense(other)
-    if first.shape != second.shape:
-        return f"shape {first.shape} instead of {second.shape}"
-    if first.dtype.kind not in "biuf" or second.dtype.kind not in "biuf":
-        return "" if np.array_equal(first, second) else "other values"
-    return _numbers_differ(family, first, second, None)
-
-
-def _dense(values: Any) -> NDArray[Any]:
-    if hasattr(values, "tocsr"):
-        return np.asarray(values.tocsr()[:_ROWS].toarray())
-    return np.asarray(values)[:_ROWS]
 
 
 def _numbers_differ(family: Family, one: NDArray[Any], other: NDArray[Any], scale: float | None) -> str:
