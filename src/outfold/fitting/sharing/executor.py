@@ -14,6 +14,8 @@ from itertools import groupby
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ...data.notes import Note
 from ...exceptions import CollectError
 from ..configs import Configs
@@ -32,17 +34,20 @@ from ..executor import (
 from ..limits import record_warnings
 from ..predict import RowPredictions
 from ..worker import Batch, FitOutcome, Pool
-from .family import Level, as_new, is_builtin
+from .family import Level, as_new, is_builtin, outcomes_differ
 from .plan import FamilyGroup, SharingPlan, SharingTemplate, make_plan
 from .summary import FailedVerification, SharedFit, SharingCounts, explain_plan, family_key
 from .transform_cache import CACHE, Walk
-from .verification import member_to_verify, outcomes_differ
 
 if TYPE_CHECKING:
     from ..job import Options
 
 # A batch that has fitted shared transformers goes on until its models took this many times as long.
 _WORTH = 4.0
+# After the first hold-out, a group is verified on this share of the others.
+_SHARE = 0.1
+# Of a family with more groups than this, about this many are verified.
+_GROUPS = 3
 
 
 class _Plan(NamedTuple):
@@ -487,3 +492,22 @@ class _FamilyFit:
             outcomes = [self.executor.fit_single(self.batch, template) for template in self.unit]
         first, *others = outcomes
         return [first._replace(shared=first.shared._replace(n_checks=1, failed=failed)), *others]
+
+
+def member_to_verify(batch: Batch, groups: Mapping[int, FamilyGroup], group: int, n: int) -> int | None:
+    """Which of `n` members is also fitted by itself on this hold-out, if any; a function of the hold-out and the group.
+
+    A group with a single member is fitted plainly and not verified, unless its family computes that member in another way
+    than the estimator does (`Family.serves_single`).
+    """
+    # A family is to be verified, not each of sixty groups of it.
+    family = groups[group].family
+    alike = [n for n, one in groups.items() if one.family is family and (len(one.members) > 1 or family.serves_single)]
+    if group not in alike:
+        return None
+    rng = np.random.default_rng(np.random.SeedSequence(batch.seed, spawn_key=(group,)))
+    holdout = batch.holdout
+    first = holdout.block == "oof" and holdout.repeat == 0 and holdout.left_out == (0,)
+    drawn, member = rng.random(), int(rng.integers(n))
+    chance = min(1.0, _GROUPS / len(alike)) * (1.0 if first else _SHARE)
+    return member if drawn < chance or (first and group == alike[0]) else None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,6 +58,17 @@ class TransformedRows:
         return all(_is_finite(X) for X in (self.X, *self.tests))
 
 
+class Walk(NamedTuple):
+    """The way of one configuration to the rows that its model is fitted on, and what it took to get there."""
+
+    rows: FitRows  # at the end, with the arguments of the model
+    last: TransformedRows
+    spent: float  # seconds of all transformers on the path
+    warnings: tuple[str, ...]  # of all transformers on the path
+    peak: int  # bytes of transformed rows
+    new: tuple[tuple[int, float], ...]  # nodes that were fitted now, with their seconds
+
+
 class TransformCache(threading.local):
     """The open path of this thread."""
 
@@ -72,24 +83,33 @@ class TransformCache(threading.local):
 
     def follow(self, batch: Batch, template: SharingTemplate) -> Walk:
         """Follow the path of a configuration as far as its model; fit the transformers that are not there yet."""
-        path = template.shared_path
-        walk = Walk(batch, template, self._start(batch))
+        path, given = template.shared_path, self._start(batch)
         depth = self._in_common(path.nodes)
         while self.levels[depth].dropped:
             depth -= 1
         del self.levels[depth + 1 :]
+        if not self.broken.isdisjoint(path.nodes):
+            raise CannotShare
+        estimator = template.make(batch.seed) if path.steps[depth:] else None
         for step in path.steps[depth:]:
-            if step.node in self.broken:
-                raise CannotShare
             try:
-                self.levels.append(walk.take(self.levels[-1], step))
+                self.levels.append(
+                    _transform(batch, template, step_at(estimator, step.location), given, self.levels[-1], step)
+                )
             except KeyboardInterrupt:
                 raise
             except BaseException:
                 self.broken.add(step.node)
                 raise
-        walk.end(self.levels, self._make_room())
-        return walk
+        last = self.levels[-1]
+        return Walk(
+            FitRows(last.X, given.y, last.tests, _arguments(given, path.arguments), given.cuts),
+            last,
+            sum(level.seconds for level in self.levels),
+            tuple(name for level in self.levels for name in level.warnings),
+            self._make_room(),
+            tuple((level.node, level.seconds) for level in self.levels[depth + 1 :]),
+        )
 
     def _make_room(self) -> int:
         """Keep within the budget, and say how many bytes there were; what is needed again is fitted again."""
@@ -118,72 +138,36 @@ class TransformCache(threading.local):
 CACHE = TransformCache()
 
 
-class Walk:
-    """The way of one configuration to the rows that its model is fitted on, and what it took to get there."""
-
-    rows: FitRows  # at the end, with the arguments of the model
-    last: TransformedRows
-    spent: float  # seconds of all transformers on the path
-    warnings: tuple[str, ...]  # of all transformers on the path
-    peak: int  # bytes of transformed rows
-
-    def __init__(self, batch: Batch, template: SharingTemplate, given: FitRows) -> None:
-        self.batch, self.template, self.given = batch, template, given
-        self.new: list[tuple[int, float]] = []  # nodes that were fitted now, with their seconds
-
-    @cached_property
-    def _estimator(self) -> Any:
-        """The configuration's estimator, whose transformers are fitted one after the other."""
-        return self.template.make(self.batch.seed)
-
-    def take(self, below: TransformedRows, step: PathStep) -> TransformedRows:
-        """The rows after one more transformer."""
-        batch, _ = self.batch, self._estimator  # made first: a library that it imports may draw random numbers
-        batch.start_random()
-        before = None if batch.seed_globals is None else global_random_state()
-        with record_warnings() as names, batch.guard(self.template.name, shared=True):
-            level = self._fitted(below, step)
-        if before is not None and before != global_random_state():
-            raise CannotShare  # what is drawn in a fit of its own depends on what was drawn before
-        for values in (level.X, *level.tests):
-            lock(values)
-        level.warnings = tuple(names)
-        return level
-
-    def _fitted(self, below: TransformedRows, step: PathStep) -> TransformedRows:
-        """Exactly what a pipeline does with the step."""
-        start, key, trusted = perf_counter(), ("node", step.node), self.template.trusted
-        transformer, y, arguments = (
-            step_at(self._estimator, step.location),
-            self.given.y,
-            self._arguments(step.arguments),
-        )
-        X, passed = borrow(below.X, trusted), has_passed(self.batch, key)
+def _transform(
+    batch: Batch, template: SharingTemplate, transformer: Any, given: FitRows, below: TransformedRows, step: PathStep
+) -> TransformedRows:
+    """The rows after one more transformer: exactly what a pipeline does with the step."""
+    key, trusted, arguments = ("node", step.node), template.trusted, _arguments(given, step.arguments)
+    passed = has_passed(batch, key)
+    batch.start_random()
+    before = None if batch.seed_globals is None else global_random_state()
+    with record_warnings() as names, batch.guard(template.name, shared=True):
+        start, X = perf_counter(), borrow(below.X, trusted)
         with skipping_checks(passed):
             if hasattr(transformer, "fit_transform"):
-                out = transformer.fit_transform(X, y, **arguments)
+                out = transformer.fit_transform(X, given.y, **arguments)
             else:
-                out = transformer.fit(X, y, **arguments).transform(X)
+                out = transformer.fit(X, given.y, **arguments).transform(X)
         if not passed:
-            mark_passed(self.batch, key)
+            mark_passed(batch, key)
         tests = tuple(transformer.transform(borrow(X, trusted)) for X in below.tests)
-        if [n_rows(X) for X in (self.given.X, *self.given.tests)] != [n_rows(X) for X in (out, *tests)]:
-            raise CannotShare
         seconds = perf_counter() - start
-        self.new.append((step.node, seconds))
-        return TransformedRows(step.node, out, tests, seconds)
+    if [n_rows(X) for X in (given.X, *given.tests)] != [n_rows(X) for X in (out, *tests)]:
+        raise CannotShare
+    if before is not None and before != global_random_state():
+        raise CannotShare  # what is drawn in a fit of its own depends on what was drawn before
+    for values in (out, *tests):
+        lock(values)
+    return TransformedRows(step.node, out, tests, seconds, tuple(names))
 
-    def end(self, levels: Sequence[TransformedRows], peak: int) -> None:
-        """The rows for the model, with its own arguments."""
-        last, given = levels[-1], self.given
-        arguments = self._arguments(self.template.shared_path.arguments)
-        self.rows = FitRows(last.X, given.y, last.tests, arguments, given.cuts)
-        self.last, self.peak = last, peak
-        self.spent = sum(level.seconds for level in levels)
-        self.warnings = tuple(name for level in levels for name in level.warnings)
 
-    def _arguments(self, named: Arguments) -> dict[str, Any]:
-        return {name: self.given.fit_params[given] for name, given in named}
+def _arguments(given: FitRows, named: Arguments) -> dict[str, Any]:
+    return {name: given.fit_params[argument] for name, argument in named}
 
 
 def _is_finite(X: Any) -> bool:
