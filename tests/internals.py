@@ -174,7 +174,6 @@ _SOURCES = {
     "pvalues": "outfold.stats",
     "rank_tests": "outfold.stats",
     "rank_metrics": "outfold.stats",
-    "roc_curves": "outfold.stats",
     "selection": "outfold.stats",
     "sequential": "outfold.stats",
     "order_statistics": "outfold.stats.intervals",
@@ -198,9 +197,9 @@ _SOURCES = {
     "noise_share": "outfold.stats.resampling",
     "point632plus": "outfold.stats.resampling",
     "weighted632plus": "outfold.stats.resampling",
-    "Ranked": "outfold.stats.roc_curves",
-    "precision": "outfold.stats.roc_curves",
-    "roc": "outfold.stats.roc_curves",
+    "Ranked": "outfold.stats.rank_metrics",
+    "precision": "outfold.stats.rank_metrics",
+    "roc": "outfold.stats.rank_metrics",
     "best_pvalues": "outfold.stats.selection",
 }
 

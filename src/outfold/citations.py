@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from .exceptions import InputError, got
+from .exceptions import InputError, got, invalid
 
 # A name with a capital letter, then anything but another paper, then the year.
 _PAPER = re.compile(r"([A-Z][\w'-]+)[^;\d]*?\b((?:18|19|20)\d\d)\b")
@@ -43,7 +43,7 @@ def keys_of(result: Any) -> tuple[str, ...]:
     keys = dict.fromkeys(key for text in references_of(result) for key in _keys_in(text))
     if isinstance(result, str) and not keys:
         needed = "must be a name and a year as printed, such as 'Holm 1979'"
-        raise InputError(argument="result", needed=needed, given=got(result))
+        raise invalid("result", needed, got(result))
     unknown = [key for key in keys if key not in _entries()]
     if unknown:
         problem = f"there is no BibTeX entry for {', '.join(unknown)}"
@@ -73,7 +73,7 @@ def references_of(result: Any) -> Iterable[str]:
     if isinstance(result, Sequence):
         return [text for one in result for text in references_of(one)]
     needed = "must have a reference, as an Estimate or a Comparison has"
-    raise InputError(argument="result", needed=needed, given=f"got {type(result).__name__}")
+    raise invalid("result", needed, f"got {type(result).__name__}")
 
 
 _ADJUSTED = {"holm": "Holm 1979", "bonferroni": "Dunn 1961", "bh": "Benjamini & Hochberg 1995"}

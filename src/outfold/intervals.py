@@ -28,7 +28,7 @@ from .exceptions import InputError, got, invalid
 from .requirements import Requirement, Requirements, check_requirements
 from .results import Interval
 from .stats import intervals as _kernels
-from .stats import roc_curves as _areas
+from .stats import rank_metrics as _areas
 from .stats.paired import mean_variance
 from .stats.resampling import BootstrapDraws
 

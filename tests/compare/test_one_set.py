@@ -22,7 +22,7 @@ from internals import (
     compare_pairs,
     paired,
 )
-from internals import roc_curves as delong_kernels
+from internals import rank_metrics as delong_kernels
 from outfold import compare
 from outfold.exceptions import InputError, NeedError
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import outfold as of
-from internals import paired, roc_curves
+from internals import paired, rank_metrics
 from outfold import compare
 
 
@@ -152,8 +152,8 @@ def test_variance_of_one_area(cases):
     """The other package rounds its scores to float32, hence six digits; our own formula is checked to 1e-12."""
     case = cases["auc_delong"]
     positive, scores = np.array(case["y"]) == 1, np.array([case["score"]])
-    p, q = roc_curves.placements(scores, positive)
-    area, error = p.mean(), np.sqrt(roc_curves.area_variances(p, q)[0])
+    p, q = rank_metrics.placements(scores, positive)
+    area, error = p.mean(), np.sqrt(rank_metrics.area_variances(p, q)[0])
     assert area == pytest.approx(case["auc_sklearn"], rel=1e-12)
     z = stats.norm.isf(0.025)
     assert [area, area - z * error, area + z * error] == pytest.approx(case["confidenceinterval_pkg"], abs=1e-6)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .. import estimate, formatting
 from ..data.plan import Plan
-from ..exceptions import InputError, got
+from ..exceptions import got, invalid
 from ..fitting import collect, refit
 from ..fitting.configs import Configs, grid
 from ..results import Estimate
@@ -131,9 +131,9 @@ def _check_sizes(samples: int, times: int, total: int) -> None:
     most = total - FEWEST_KEPT
     if not 2 * FOLDS <= samples <= most:
         needed = f"must lie between {2 * FOLDS} and {most}, so that {FEWEST_KEPT} or more of {total} patients are kept"
-        raise InputError(argument="samples", needed=needed, given=got(samples))
+        raise invalid("samples", needed, got(samples))
     if times < 1:
-        raise InputError(argument="times", needed="must be 1 or more", given=got(times))
+        raise invalid("times", "must be 1 or more", got(times))
 
 
 def _tune(

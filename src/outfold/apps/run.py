@@ -16,7 +16,7 @@ from .. import estimate, formatting, metrics, select
 from ..data.plan import Plan
 from ..data.predictions import Predictions
 from ..data.target import encode
-from ..exceptions import FileError, InputError
+from ..exceptions import FileError, InputError, invalid
 from ..fitting import collect, refit
 from ..fitting.job import Share
 from ..learners import spaces
@@ -270,7 +270,7 @@ def _check_column(frame: pd.DataFrame, column: str | None, role: str) -> None:
     shown = ", ".join(map(str, frame.columns[:40])) + (", ..." if frame.shape[1] > 40 else "")
     semicolons = f" {SEMICOLONS}" if frame.shape[1] == 1 and ";" in str(frame.columns[0]) else ""
     needed, given = "must name a column of the table", f"there is no column {column!r}"
-    raise InputError(argument=role, needed=needed, given=given, remedy=f"{hint}The columns are: {shown}.{semicolons}")
+    raise invalid(role, needed, given, f"{hint}The columns are: {shown}.{semicolons}")
 
 
 def _labelled(frame: pd.DataFrame, target: str, say: Say) -> pd.DataFrame:
@@ -321,7 +321,7 @@ def _complete(values: pd.Series[Any], role: str) -> NDArray[Any]:
         first = int(np.argmax(values.isna())) + 1
         rows = formatting.count(missing, "row")
         given = f"{values.name!r} is missing in {rows}, the first of them data row {first}"
-        raise InputError(argument=role, needed="must have a value in each row", given=given)
+        raise invalid(role, "must have a value in each row", given)
     if pd.api.types.is_integer_dtype(values) or pd.api.types.is_float_dtype(values):
         return values.to_numpy()
     return values.astype(str).to_numpy(dtype=np.str_)
@@ -332,7 +332,7 @@ def _names(values: pd.Series[Any]) -> NDArray[Any]:
     if values.duplicated().any():
         twice = values[values.duplicated()].tolist()[0]
         given = f"{twice!r} is in more than one row of {values.name!r}"
-        raise InputError(argument="sample", needed="must name a column of unique values", given=given)
+        raise invalid("sample", "must name a column of unique values", given)
     return names
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .. import formatting, stability
 from ..arguments import check_count, is_number
 from ..data.predictions import Predictions, State
-from ..exceptions import InputError
+from ..exceptions import invalid
 from ..metrics import Metric, MetricLike
 from ..metrics._scoring import alone, bind, cell_scores
 from ..requirements import check_predictions
@@ -163,7 +163,7 @@ def trace_of(source: Any, metric: MetricLike | None, picture: str) -> Stability:
         if metric is not None and metric != source.metric:
             needed = "must be left out for a trace that was made already"
             given = f"this trace is of {source.metric}, and `metric` is {metric!r}"
-            raise InputError(argument="metric", needed=needed, given=given)
+            raise invalid("metric", needed, given)
         return source
     check_predictions(source, f"plot.{picture}")
     if metric is None:
@@ -290,7 +290,7 @@ def shown_lines(curve: Any, configs: Sequence[str | int] | str | int | None, mos
     if len(known) > most:
         needed = f"must name {most} configurations at most, which can be told apart"
         given = f"this curve has {len(known):,}"
-        raise InputError(argument="configs", needed=needed, given=given, remedy="Name some: `configs=[...]`.")
+        raise invalid("configs", needed, given, "Name some: `configs=[...]`.")
     return list(range(len(known)))
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .. import formatting
 from ..data.predictions import Predictions
-from ..exceptions import InputError
+from ..exceptions import InputError, invalid
 
 T = TypeVar("T")
 Numbers = Sequence[float] | NDArray[Any]
@@ -293,7 +293,7 @@ def styles(names: Sequence[str]) -> list[tuple[str, Style]]:
     """A style for each line; more lines than there are styles cannot be told apart."""
     if len(names) > len(STYLES):
         needed, given = f"must name {len(STYLES)} lines at most, which can be told apart", f"these are {len(names):,}"
-        raise InputError(argument="configs", needed=needed, given=given, remedy="Name fewer: `configs=[...]`.")
+        raise invalid("configs", needed, given, "Name fewer: `configs=[...]`.")
     return list(zip(names, STYLES, strict=False))
 
 
@@ -315,7 +315,7 @@ def about_data(n_samples: int | None, plan: object, groups: str = "") -> str:
 
 def refused(picture: str, needed: str, given: str = "", remedy: str = "") -> InputError:
     """The error for what a picture cannot show."""
-    return InputError(argument=f"plot.{picture}", needed=needed, given=given, remedy=remedy)
+    return invalid(f"plot.{picture}", needed, given, remedy)
 
 
 def positions(known: Sequence[str], wanted: Any, where: str) -> list[int]:
@@ -330,9 +330,9 @@ def positions(known: Sequence[str], wanted: Any, where: str) -> list[int]:
         else:
             needed, given = f"must name configurations of this {where}", f"there is no configuration {config!r}"
             remedy = f"There are {', '.join(known[:5])}{', …' if len(known) > 5 else ''}."
-            raise InputError(argument="configs", needed=needed, given=given, remedy=remedy)
+            raise invalid("configs", needed, given, remedy)
     if not out:
-        raise InputError(argument="configs", needed="must name one configuration at least", given="got none")
+        raise invalid("configs", "must name one configuration at least", "got none")
     return out
 
 

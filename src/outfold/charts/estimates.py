@@ -13,7 +13,7 @@ from .. import estimate as estimates
 from .. import formatting
 from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.predictions import Predictions
-from ..exceptions import InputError
+from ..exceptions import invalid
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, sample_bootstrap
 from ..requirements import check_predictions
@@ -124,12 +124,12 @@ def check_belongs(found: Any, oof: Predictions, scoring: Scoring) -> None:
     """Refuse an estimate of other predictions or by another metric."""
     if not isinstance(found, Estimate):
         needed, given = "must be an Estimate, as `estimate.bbc` gives", f"got {type(found).__name__}"
-        raise InputError(argument="estimate", needed=needed, given=given)
+        raise invalid("estimate", needed, given)
     if (found.fingerprint, found.metric) != (oof.fingerprint, scoring.metric.name):
         needed = f"must be of these predictions, {oof.fingerprint}, by {scoring.metric.name}"
         given = f"it is of {found.fingerprint} by {found.metric}"
         remedy = "Give the estimate of the same predictions and metric, or none."
-        raise InputError(argument="estimate", needed=needed, given=given, remedy=remedy)
+        raise invalid("estimate", needed, given, remedy)
 
 
 def _interval(draws: Floats, level: float) -> Interval | None:

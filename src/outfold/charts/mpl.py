@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..exceptions import InputError
+from ..exceptions import invalid
 from . import description as marks
 from .description import TONES, Axis, Chart, Key
 
@@ -31,10 +31,10 @@ def check_matplotlib(ax: Any = None, remedy: str = "") -> None:
         from matplotlib.axes import Axes
     except ImportError:
         how = f"Install it: `pip install 'outfold[plot]'`.{remedy}"
-        raise InputError(argument="outfold.plot", needed="needs matplotlib", remedy=how) from None
+        raise invalid("outfold.plot", "needs matplotlib", remedy=how) from None
     if ax is not None and not isinstance(ax, Axes):
         needed = "must be matplotlib Axes, as `plt.subplots` gives"
-        raise InputError(argument="ax", needed=needed, given=f"got {type(ax).__name__}")
+        raise invalid("ax", needed, f"got {type(ax).__name__}")
 
 
 def draw(chart: Chart, ax: Axes | None = None) -> Axes:

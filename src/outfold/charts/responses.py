@@ -18,12 +18,12 @@ from .. import formatting
 from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.predictions import Predictions
 from ..data.target import Target
-from ..exceptions import InputError, NeedError
+from ..exceptions import NeedError, invalid
 from ..metrics._scoring import Scoring, alone, bind, kept, sample_bootstrap
 from ..requirements import check_predictions
 from ..results import Estimate
-from ..stats import roc_curves
-from ..stats.roc_curves import Ranked
+from ..stats import rank_metrics
+from ..stats.rank_metrics import Ranked
 from . import description as chart
 
 Floats = NDArray[np.float64]
@@ -202,8 +202,8 @@ def _pr_step(recall: Floats, precision: Floats, x: Floats) -> Floats:
     return np.asarray(precision[np.minimum(np.searchsorted(recall, x), len(recall) - 1)])
 
 
-KINDS = {"roc": _Kind("roc_auc", _roc_points, _roc_path, roc_curves.roc)}
-KINDS["precision_recall"] = _Kind("average_precision", _pr_points, _pr_path, roc_curves.precision)
+KINDS = {"roc": _Kind("roc_auc", _roc_points, _roc_path, rank_metrics.roc)}
+KINDS["precision_recall"] = _Kind("average_precision", _pr_points, _pr_path, rank_metrics.precision)
 
 
 # -- which lines ------------------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ def _binary_parts(
         if positive is not None and str(positive) != str(classes[1]):
             needed = "must be the positive class of the predictions or be left out"
             given = f"the positive class of these predictions is {classes[1]!s}, and `positive` is {positive!r}"
-            raise InputError(argument="positive", needed=needed, given=given)
+            raise invalid("positive", needed, given)
         return [(name, alone(oof, name)) for name in names], str(classes[1]), None
     if positive is not None:
         code = _code(classes, positive)
@@ -246,7 +246,7 @@ def _names(oof: Predictions, configs: Any, metric: str, positive: Any) -> list[s
         return list(oof.leaderboard(by).configs[: 1 if many and positive is None else 3])
     wanted: Sequence[Any] = [configs] if isinstance(configs, (str, int, np.integer)) else list(configs)
     if not wanted:
-        raise InputError(argument="configs", needed="must name one configuration at least", given="got an empty list")
+        raise invalid("configs", "must name one configuration at least", "got an empty list")
     return [oof.configs[oof.config_index(config)] for config in wanted]
 
 
@@ -255,7 +255,7 @@ def _code(classes: NDArray[Any], positive: Any) -> int:
     if not found:
         needed, given = "must be a class of the predictions", f"there is no class {positive!r}"
         remedy = f"The classes are {', '.join(map(str, classes[:10]))}."
-        raise InputError(argument="positive", needed=needed, given=given, remedy=remedy)
+        raise invalid("positive", needed, given, remedy)
     return found[0]
 
 

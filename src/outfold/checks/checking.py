@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .. import formatting
 from ..data.predictions import Predictions
-from ..exceptions import InputError, got
+from ..exceptions import got, invalid
 from ..metrics import MetricLike
 from ..requirements import check_predictions
 from ..results import SEVERITIES, Checks, Finding, Severity
@@ -224,11 +224,11 @@ def _findings(check: Check, case: Case) -> list[Finding]:
 def _codes(ignore: Iterable[str]) -> tuple[str, ...]:
     if not isinstance(ignore, Iterable):
         needed = "must be a list of codes such as ['OF301']"
-        raise InputError(argument="ignore", needed=needed, given=got(ignore))
+        raise invalid("ignore", needed, got(ignore))
     codes = (ignore,) if isinstance(ignore, str) else tuple(dict.fromkeys(ignore))
     for code in codes:
         if code not in CHECKS:
             near = get_close_matches(str(code), CHECKS, n=1, cutoff=0)
             given, remedy = f"there is no check {code!r}", f"The nearest is {near[0]}; docs/checks.md lists all."
-            raise InputError(argument="ignore", needed="must hold codes of checks", given=given, remedy=remedy)
+            raise invalid("ignore", "must hold codes of checks", given, remedy)
     return codes

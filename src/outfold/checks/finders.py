@@ -13,7 +13,7 @@ from ..arguments import is_number
 from ..compare._auto import unadjusted_notes
 from ..compare._compared import selected_note
 from ..data.duplicates import held_out_with_twin, row_codes
-from ..exceptions import InputError, got
+from ..exceptions import got, invalid
 from ..formatting import compact, count, interval, number
 from ..stats.selection import argbest, rank_correlations, running_moments
 from .case import Case
@@ -56,10 +56,10 @@ def _twins_in(case: Case) -> int:
     X = case.X if hasattr(case.X, "shape") else np.asarray(case.X)
     if X.shape[:1] != (oof.n_samples,):
         needed = f"must have one row for each of the {oof.n_samples:,} samples"
-        raise InputError(argument="X", needed=needed, given=f"it has shape {X.shape}")
+        raise invalid("X", needed, f"it has shape {X.shape}")
     codes = row_codes(X)
     if codes is None:
-        raise InputError(argument="X", needed="must be an array, a sparse matrix or a frame", given=got(case.X))
+        raise invalid("X", "must be an array, a sparse matrix or a frame", got(case.X))
     return int(held_out_with_twin(codes, oof.folds, oof.train).sum())
 
 

@@ -21,7 +21,7 @@ from ..apps.run import SEMICOLONS, Result, run
 from ..checks import check
 from ..data.plan import Plan
 from ..data.predictions import Predictions, State
-from ..exceptions import FileError, InputError
+from ..exceptions import FileError, InputError, invalid
 from ..formatting import json_ready
 from ..io.store import read
 from ..reporting import Report, report
@@ -346,7 +346,7 @@ def _method_options(args: argparse.Namespace, method: Callable[..., Estimate]) -
     for option in options:
         if option not in known:
             takes = ", ".join(f"`{name}`" for name in _METHOD_OPTIONS if name in known)
-            raise InputError(argument=option, needed=f"is no option of {args.method}, which takes {takes}")
+            raise invalid(option, f"is no option of {args.method}, which takes {takes}")
     simplest = args.rule == "one_standard_error"
     if args.complexity is not None and not simplest:
         raise InputError("--complexity goes with --rule one_standard_error only.")
@@ -506,10 +506,10 @@ def _rank(args: argparse.Namespace) -> None:
 def _check_picture(path: Path) -> None:
     """Refuse a file that cannot be written before any work, not after it."""
     if path.suffix not in (".svg", ".tex"):
-        raise InputError(argument="picture", needed="must end in .svg or .tex", given=f"got {str(path)!r}")
+        raise invalid("picture", "must end in .svg or .tex", f"got {str(path)!r}")
     if not path.parent.is_dir():
         given = f"there is no {str(path.parent)!r}"
-        raise InputError(argument="picture", needed="needs a folder that is there", given=given)
+        raise invalid("picture", "needs a folder that is there", given)
 
 
 # -- report, open -------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from ..exceptions import InputError
 from ..metrics import MetricLike
 from ..requirements import PREDICTIONS, Requirement, Requirements
 from ..results import Comparison, PairArrays
-from ..stats import roc_curves as kernels
+from ..stats import rank_metrics as kernels
 from ..stats.pvalues import Tails, normal_quantile, normal_tails
 from ..stats.resampling import blocks
 from ._compared import ComparedConfigs, Source

@@ -19,7 +19,7 @@ from ..data.plan import Plan
 from ..data.predictions import Predictions, begun
 from ..data.splitting import NOT_HELD_OUT, Splits
 from ..drop import DropRuleLike
-from ..exceptions import InputError
+from ..exceptions import InputError, invalid
 from ..io.store import Store
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, bind
@@ -312,9 +312,9 @@ def refit_one(
 def _refuse_other_data(oof: Predictions, features: Any, labels: Any) -> None:
     for what, values, key in (("X", features, "data"), ("y", labels, "labels")):
         if key in oof.provenance and oof.provenance[key] != digest(values):
-            raise InputError(
-                argument=what,
-                needed="is not what the predictions came from, so the estimate would not be of this model",
+            raise invalid(
+                what,
+                "is not what the predictions came from, so the estimate would not be of this model",
                 remedy=f"Give the same `{what}`; for other data fit a clone of the configuration yourself.",
             )
 

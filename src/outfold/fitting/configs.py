@@ -144,10 +144,10 @@ def grid(
             inside = ", ".join(f"{short[p]}={text}" for p, text in zip(part, texts, strict=True))
             key = f"{name}({inside})" if part else name
             if key in estimators:
-                raise InputError(
-                    argument="param_grid",
-                    needed="must hold dicts that do not overlap",
-                    given=f"the grid {name!r} holds {key!r} more than once",
+                raise invalid(
+                    "param_grid",
+                    "must hold dicts that do not overlap",
+                    f"the grid {name!r} holds {key!r} more than once",
                 )
             chosen = dict(zip(part, values, strict=True))
             estimators[key] = variants.make(chosen, key)
@@ -164,7 +164,7 @@ def _parts(param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None) -
         raise invalid("param_grid", "must be a dict of values by parameter, or a list of such dicts")
     if not param_grid:
         needed = "is an empty list, so the grid holds no configuration"
-        raise InputError(argument="param_grid", needed=needed, remedy="Leave it out for one.")
+        raise invalid("param_grid", needed, remedy="Leave it out for one.")
     return [dict(part) for part in param_grid]
 
 

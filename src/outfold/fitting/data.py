@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..exceptions import InputError, invalid
+from ..exceptions import invalid
 
 Rows = NDArray[np.intp]
 
@@ -89,9 +89,9 @@ def refuse_masked(**given: Any) -> None:
     for name, values in given.items():
         if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
             n_masked = int(np.ma.getmaskarray(values).sum())
-            raise InputError(
-                argument=name,
-                needed=f"is a masked array with {n_masked} masked entries, which cannot be used",
+            raise invalid(
+                name,
+                f"is a masked array with {n_masked} masked entries, which cannot be used",
                 remedy=f"Leave out these samples, or fill the entries with `{name}.filled(...)`.",
             )
 
@@ -101,9 +101,9 @@ def refuse_missing_groups(groups: NDArray[Any]) -> None:
     dated = groups.dtype.kind in "mM"
     missing = np.isnat(groups) if dated else np.array([_is_missing(v) for v in groups.tolist()], dtype=bool)
     if missing.any():
-        raise InputError(
-            argument="groups",
-            needed=f"has {int(missing.sum())} missing entries, the first at row {int(np.argmax(missing))}",
+        raise invalid(
+            "groups",
+            f"has {int(missing.sum())} missing entries, the first at row {int(np.argmax(missing))}",
             remedy="Every sample needs a group; give those without one a group of their own.",
         )
 

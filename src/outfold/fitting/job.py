@@ -86,11 +86,11 @@ class Options:
         _check_values(raw)
         rule = None if raw.drop is None else as_drop_rule(raw.drop)
         if rule is not None and raw.inner:
-            raise InputError(
-                argument="drop",
-                needed="cannot be combined with `inner=True`",
-                given="nested cross-validation selects among all configurations in every outer fold, so none may be missing",
-                remedy="Leave one of them out; bbc needs no inner folds.",
+            raise invalid(
+                "drop",
+                "cannot be combined with `inner=True`",
+                "nested cross-validation selects among all configurations in every outer fold, so none may be missing",
+                "Leave one of them out; bbc needs no inner folds.",
             )
         plan, stop, most = _repeated(as_plan(raw.plan), raw.repeats, raw.stop, raw.max_repeats)
         if plan.kind == "three_way" and raw.fresh is None:
@@ -131,7 +131,7 @@ def as_plan(plan: Any) -> Plan:
     if not isinstance(plan, (str, bytes, Mapping)) and (hasattr(plan, "split") or isinstance(plan, Iterable)):
         return Plan.from_cv(plan)
     needed = "must be a Plan such as `Plan(folds=10)`, a number of folds, or a scikit-learn splitter"
-    raise InputError(argument="plan", needed=needed, given=got(plan))
+    raise invalid("plan", needed, got(plan))
 
 
 def _repeated(plan: Plan, repeats: Any, stop: Any, most: Any) -> tuple[Plan, Stop | None, int | None]:
@@ -147,11 +147,11 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, most: Any) -> tuple[Plan, Sto
         if not _is_number(repeats, Integral) or repeats < 1:
             raise invalid("repeats", "must be a whole number from 1, 'auto' or None", got(repeats))
     if plan.kind not in ("kfold", "holdout"):
-        raise InputError(
-            argument="repeats",
-            needed="needs a plan that can draw another partition",
-            given=f"this one is {plan}",
-            remedy="Use `Plan(folds=10)`, or leave `repeats` out.",
+        raise invalid(
+            "repeats",
+            "needs a plan that can draw another partition",
+            f"this one is {plan}",
+            "Use `Plan(folds=10)`, or leave `repeats` out.",
         )
     if repeats != AUTO:
         return replace(plan, repeats=int(repeats)), None, None
@@ -162,16 +162,16 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, most: Any) -> tuple[Plan, Sto
 def _check_open_end(raw: Options, rule: DropRule | None) -> None:
     """Refuse what must know the number of repeats beforehand."""
     if raw.inner or raw.fresh is not None:
-        raise InputError(
-            argument="inner" if raw.inner else "fresh",
-            needed="needs to know the number of repeats",
-            given="give `repeats=10`, for example, not 'auto'",
+        raise invalid(
+            "inner" if raw.inner else "fresh",
+            "needs to know the number of repeats",
+            "give `repeats=10`, for example, not 'auto'",
         )
     if isinstance(rule, Sequential) and rule.steps is None:
-        raise InputError(
-            argument="Sequential",
-            needed="needs to know the number of folds beforehand, which `repeats='auto'` leaves open",
-            given="give `Sequential(steps=...)`",
+        raise invalid(
+            "Sequential",
+            "needs to know the number of folds beforehand, which `repeats='auto'` leaves open",
+            "give `Sequential(steps=...)`",
         )
 
 
@@ -387,7 +387,7 @@ def _check_weights(samples: Samples) -> None:
         if name.endswith("sample_weight") and value is not None and not has_rows(value, n):
             given = len(value) if hasattr(value, "__len__") else value
             needed = f"must have one entry for each of the {n} samples"
-            raise InputError(argument=f"fit_params[{name!r}]", needed=needed, given=f"it has {given}")
+            raise invalid(f"fit_params[{name!r}]", needed, f"it has {given}")
 
 
 def _as_json(value: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.cells import Response, cut_labels
-from ..exceptions import InputError, got
+from ..exceptions import InputError, got, invalid
 
 Kind = Literal["classification", "regression", "survival"]
 
@@ -60,22 +60,22 @@ def choose_response(asked: str, kind: Kind, configs: Mapping[str, Any], n_classe
     }
     if asked != "auto" and asked not in allowed[kind]:
         needed = f"must be {' or '.join(map(repr, ('auto', *allowed[kind])))} for a {kind}"
-        raise InputError(argument="response", needed=needed, given=got(asked))
+        raise invalid("response", needed, got(asked))
     if asked == "auto":
         return next(r for r in allowed[kind] if _lacking(r, configs, n_classes) is None)
     response = next(r for r in allowed[kind] if r == asked)
     lacking = _lacking(response, configs, n_classes)
     if lacking is not None and _scores_pairs(configs[lacking]):
-        raise InputError(
-            argument=f"response={asked!r}",
-            needed="needs a score for every class",
-            given=f"{lacking!r} compares classes in pairs",
-            remedy="Use `decision_function_shape='ovr'`, or `response='label'`.",
+        raise invalid(
+            f"response={asked!r}",
+            "needs a score for every class",
+            f"{lacking!r} compares classes in pairs",
+            "Use `decision_function_shape='ovr'`, or `response='label'`.",
         )
     if lacking is not None:
-        raise InputError(
-            argument=f"response={asked!r}",
-            needed=f"needs {' or '.join(_METHODS[asked])}, which {lacking!r} does not have",
+        raise invalid(
+            f"response={asked!r}",
+            f"needs {' or '.join(_METHODS[asked])}, which {lacking!r} does not have",
             remedy="Use `response='auto'`, or a configuration that has it (such as SVC(probability=True) or "
             "CalibratedClassifierCV).",
         )

@@ -20,24 +20,8 @@ from ..data.notes import Note
 from ..data.predictions import Predictions, begun
 from ..data.splitting import Splits, fingerprint
 from ..exceptions import FileError, InputError, OutfoldError, invalid
+from . import schema
 from .convert import from_frame
-from .mismatch import refuse_mismatch
-from .schema import (
-    APPLICATION_ID,
-    MAIN,
-    SCHEMA,
-    blobs_of,
-    check_blocks,
-    create,
-    insert_about,
-    insert_block,
-    insert_cells,
-    insert_configs,
-    insert_repeats,
-    read_about,
-    read_predictions,
-    transaction,
-)
 from .tables import read_table
 
 # Long enough for a file that is just being closed, short enough to be told that it is in use.
@@ -174,7 +158,7 @@ class Store:
             db = _open_to_write(path)
             try:
                 store = cls(path, db)
-                refuse_mismatch(path.name, store._header, header, identity)
+                schema.refuse_mismatch(path.name, store._header, header, identity)
                 store._extend(header)
             except BaseException:
                 db.close()
@@ -185,22 +169,22 @@ class Store:
         """Write cells in one transaction, all or none of them; a cell written before is replaced."""
         rows = [self._row(cell) for cell in cells]
         with self._transaction() as db:
-            insert_cells(db, rows)
+            schema.insert_cells(db, rows)
 
     def update(self, *, notes: Iterable[Note] | None = None, **provenance: Any) -> None:
         """Add to the provenance (a fact of the same name is replaced); `notes`, where given, replace the notes."""
         with self._transaction() as db:
-            facts: dict[str, Any] = {"provenance": {**read_about(db)["provenance"], **provenance}}
+            facts: dict[str, Any] = {"provenance": {**schema.read_about(db)["provenance"], **provenance}}
             if notes is not None:
                 facts["notes"] = [[note.code, note.text] for note in notes]
-            insert_about(db, facts)
+            schema.insert_about(db, facts)
 
     def grow(self, splits: Splits) -> None:
         """Add the repeats of these splits that the main block does not have yet."""
         marked = fingerprint(self._header.target, splits.folds, splits.train)
         with self._transaction() as db:
-            insert_repeats(db, splits, marked, self._folds[MAIN].shape[1])
-        self._folds[MAIN] = splits.folds
+            schema.insert_repeats(db, splits, marked, self._folds[schema.MAIN].shape[1])
+        self._folds[schema.MAIN] = splits.folds
 
     def predictions(self) -> Predictions:
         """What is in the file now."""
@@ -222,19 +206,19 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with _clear_errors(self.path, writing=True), transaction(self._db):
+        with _clear_errors(self.path, writing=True), schema.transaction(self._db):
             yield self._db
 
     def _row(self, cell: Cell) -> tuple[Any, ...]:
         """The cell as a row of the table, once it is known to fit this store."""
-        block = {MAIN: self._header, **self._header.blocks}.get(cell.block)
+        block = {schema.MAIN: self._header, **self._header.blocks}.get(cell.block)
         if block is None or cell.config not in self._positions:
             lacks = f"block {cell.block!r}" if block is None else f"configuration {cell.config!r}"
             raise InputError(f"{self.path.name} has no {lacks}", remedy="Open it with predictions that have one.")
         blobs: tuple[Any, ...] = (None, None, None)
         if cell.state == State.DONE:
             values = _checked_values(cell, block, self._n_held_out(cell))
-            blobs = blobs_of(values, _checked_labels(cell, block), block.response)
+            blobs = schema.blobs_of(values, _checked_labels(cell, block), block.response)
         where = (cell.block, int(cell.repeat), int(cell.fold), self._positions[cell.config])
         seconds = None if cell.seconds is None else float(cell.seconds)
         return (*where, State(cell.state).name.lower(), cell.message, seconds, *blobs)
@@ -242,7 +226,7 @@ class Store:
     def _read_header(self) -> None:
         self._header = _read(self._db, self.path, cells=False)
         self._positions = {name: i for i, name in enumerate(self._header.configs)}
-        self._folds = {MAIN: self._header.folds} | {name: b.folds for name, b in self._header.blocks.items()}
+        self._folds = {schema.MAIN: self._header.folds} | {name: b.folds for name, b in self._header.blocks.items()}
         self._sizes: dict[tuple[str, int], NDArray[np.intp]] = {}
 
     def _n_held_out(self, cell: Cell) -> int:
@@ -262,11 +246,13 @@ class Store:
             return
         with self._transaction() as db:
             start = known.n_configs
-            insert_configs(db, start, [header.configs[i] for i in new], [header.params[i] for i in new])
+            schema.insert_configs(db, start, [header.configs[i] for i in new], [header.params[i] for i in new])
             specs = {**header.provenance.get("specs", {}), **known.provenance.get("specs", {})}
-            insert_about(db, {"provenance": {**known.provenance, "specs": specs}, "blocks": [*known.blocks, *blocks]})
+            schema.insert_about(
+                db, {"provenance": {**known.provenance, "specs": specs}, "blocks": [*known.blocks, *blocks]}
+            )
             for name, block in blocks.items():
-                insert_block(db, name, block)
+                schema.insert_block(db, name, block)
         self._read_header()
 
 
@@ -313,7 +299,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 def _create(path: Path, oof: Predictions, *, replace_existing: bool) -> None:
     """Write a new file under another name, then move it to its place: nobody ever sees half of it."""
-    check_blocks(oof)
+    schema.check_blocks(oof)
     if path.is_dir():
         raise FileError(f"{path} is a folder", remedy=f"Give the name of a file in it, such as {path / 'run.oof'}.")
     if not path.parent.is_dir():
@@ -323,7 +309,7 @@ def _create(path: Path, oof: Predictions, *, replace_existing: bool) -> None:
         with closing(_connect(draft, "mode=rwc")) as db:
             db.execute("PRAGMA journal_mode = OFF")
             db.execute("PRAGMA synchronous = OFF")
-            create(db, oof)
+            schema.create(db, oof)
         with open(draft, "rb+") as file:
             os.fsync(file.fileno())
         _settle(path)
@@ -406,11 +392,11 @@ def _check_exists(path: Path) -> None:
 
 def _check_format(db: sqlite3.Connection, path: Path) -> None:
     (application,) = db.execute("PRAGMA application_id").fetchone()
-    (schema,) = db.execute("PRAGMA user_version").fetchone()
-    if application != APPLICATION_ID:
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if application != schema.APPLICATION_ID:
         raise _file_error(sqlite3.SQLITE_NOTADB, path)
-    if schema > SCHEMA:
-        problem = f"{path.name} was made by a newer outfold (schema {schema}); this one reads up to {SCHEMA}"
+    if version > schema.SCHEMA:
+        problem = f"{path.name} was made by a newer outfold (schema {version}); this one reads up to {schema.SCHEMA}"
         raise FileError(problem, remedy="Upgrade outfold.")
     if db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
         raise _file_error(sqlite3.SQLITE_CORRUPT, path)
@@ -483,7 +469,7 @@ _PROBLEMS = {
 
 def _read(db: sqlite3.Connection, path: Path, *, cells: bool = True) -> Predictions:
     try:
-        return read_predictions(db, cells=cells)
+        return schema.read_predictions(db, cells=cells)
     except (LookupError, TypeError, ValueError, MemoryError, OverflowError, RecursionError, AssertionError) as error:
         remedy = _DAMAGED[1]
         raise FileError(f"{path.name} is damaged ({error})", remedy=remedy) from error

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arguments import check_alpha, check_choice, check_count
 from ..docstrings import fill_with
-from ..exceptions import InputError
+from ..exceptions import InputError, invalid
 
 __all__ = ["SES"]
 
@@ -106,7 +106,7 @@ def _tests(Z: Floats, y: NDArray[Any], task: Task) -> Independence:
         return Linear(Z, np.asarray(y, dtype=np.float64))
     if len(labels) < 2:
         given = f"these samples are all of class {labels[0]!s}"
-        raise InputError(argument="SES", needed="needs at least two classes", given=given)
+        raise invalid("SES", "needs at least two classes", given)
     return Logistic(Z, codes)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arguments import check_choice
 from ..docstrings import fill_with
-from ..exceptions import InputError
+from ..exceptions import invalid
 from ..fitting.configs import Configs, grid
 
 __all__ = ["MOST_ROWS_SVM", "classification", "regression", "tabular", "tsamardinos2015", "tsamardinos2018"]
@@ -198,7 +198,7 @@ def tsamardinos2018(X: Any, y: Any, n_trees: int = 1000) -> Configs:
 
     table, labels = _look_at(X), np.unique(np.asarray(y))
     if len(labels) != 2:
-        raise InputError(argument="y", needed="must have two classes", given=f"y has {len(labels)}")
+        raise invalid("y", "must have two classes", f"y has {len(labels)}")
     positive = np.asarray(y) == labels[1]
     penalties = _penalties(table.encoder().fit_transform(X), positive)
     root = np.sqrt(len(table.numbers) + len(table.categories))
@@ -297,11 +297,9 @@ def _look_at(X: Any) -> _Table:
     if other:
         given = f"column {other[0]!r} holds {frame.schema[other[0]]}"
         remedy = "Make numbers of it, such as days since a date, or leave it out."
-        raise InputError(argument="X", needed="must have columns of numbers or categories", given=given, remedy=remedy)
+        raise invalid("X", "must have columns of numbers or categories", given, remedy)
     if not numbers and not categories:
-        raise InputError(
-            argument="X", needed="must have at least one column", given="there are no columns to predict from"
-        )
+        raise invalid("X", "must have at least one column", "there are no columns to predict from")
     return _Table(numbers, categories, any(_has_missing(frame[c]) for c in numbers), len(frame))
 
 
@@ -309,7 +307,7 @@ def _look_at_array(X: Any) -> _Table:
     array = np.asarray(X)
     if array.ndim != 2 or array.shape[1] == 0 or array.dtype.kind not in "biuf":
         needed = "must be a data frame, or an array of numbers of shape (N, p)"
-        raise InputError(argument="X", needed=needed, given=f"got {array.dtype} {array.shape}")
+        raise invalid("X", needed, f"got {array.dtype} {array.shape}")
     missing = array.dtype.kind == "f" and bool(np.isnan(array).any())
     return _Table(list(range(array.shape[1])), [], missing, len(array))
 

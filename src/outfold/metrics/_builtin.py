@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from ..data.target import Target, Task
-from ..exceptions import InputError, got
+from ..exceptions import got, invalid
 from ..stats import metric_kernels as made
 from ..stats import rank_metrics as ranks
 from ..stats.kernels import Array, Floats, Kernel, Mapped, MeanKernel, merged, negated
@@ -245,11 +245,11 @@ def _within(loss: Loss, name: str, y_above: float, above: float, y_may_equal: bo
         if wrong_label or smallest <= above:
             least = f"labels {'of at least' if y_may_equal else 'above'} {y_above:g}"
             more = "" if wrong_label else ", or leave out the configurations that predict such values"
-            raise InputError(
-                argument=name,
-                needed=f"needs {least if wrong_label else f'predictions above {above:g}'}",
-                given=f"the smallest is {lowest if wrong_label else smallest:g}",
-                remedy=f"Use mse or mae{more}.",
+            raise invalid(
+                name,
+                f"needs {least if wrong_label else f'predictions above {above:g}'}",
+                f"the smallest is {lowest if wrong_label else smallest:g}",
+                f"Use mse or mae{more}.",
             )
         return loss(y, values)
 
@@ -533,9 +533,7 @@ def of_class(metric: Metric, label: Any) -> Metric:
         if target.classes[0] == label:
             return Target(target.task, 1 - target.y, target.classes[::-1]), 1 - predictions
         known = " and ".join(map(repr, target.classes.tolist()))
-        raise InputError(
-            argument="pos_label", needed=f"of {metric.name} must be one of the classes {known}", given=got(label)
-        )
+        raise invalid("pos_label", f"of {metric.name} must be one of the classes {known}", got(label))
 
     def reference(target: Target, prediction: Array, weights: Array | None = None) -> float:
         return metric.reference(*turned(target, prediction), weights)

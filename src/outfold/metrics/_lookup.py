@@ -14,7 +14,7 @@ from typing import Any, get_args
 import numpy as np
 
 from ..data.target import Target, Task
-from ..exceptions import InputError, got
+from ..exceptions import InputError, got, invalid
 from ..stats.kernels import Array, Kernel, LoopKernel, merged
 from . import _builtin as builtin
 from ._builtin import CLASSES, EVERY, REGRESSION, Metric, MetricLike, Plain, Response
@@ -67,9 +67,7 @@ def _find(metric: MetricLike, task: Task | None) -> Metric:
         found = _same_function(metric, {}, task)
         fits = found is not None and (task is None or task in found.tasks)
         return found if found is not None and fits else make(metric, greater_is_better=not is_loss(metric))
-    raise InputError(
-        argument="metric", needed="must be a name, a function, a scikit-learn scorer or a Metric", given=got(metric)
-    )
+    raise invalid("metric", "must be a name, a function, a scikit-learn scorer or a Metric", got(metric))
 
 
 def _by_name(name: str, task: Task | None) -> Metric:
@@ -98,7 +96,7 @@ def _wrong_task(metric: Metric, task: Task) -> InputError:
         needed, remedy = "is of one positive class", f"Use {metric.name}_macro, the mean over the classes."
     if task == "pointwise":
         given = "there are no labels (`label`), so these are per-sample scores"
-    return InputError(argument=metric.name, needed=needed, given=given, remedy=remedy)
+    return invalid(metric.name, needed, given, remedy)
 
 
 # -- scikit-learn's scorers and functions that are built-in metrics -------------------------------------
@@ -220,9 +218,9 @@ def make(
     np.float64(0.667)
     """
     if not callable(function):
-        raise InputError(argument="function", needed="must be callable", given=got(function))
+        raise invalid("function", "must be callable", got(function))
     if needs not in get_args(Response):
-        raise InputError(argument="needs", needed=f"must be one of {', '.join(get_args(Response))}", given=got(needs))
+        raise invalid("needs", f"must be one of {', '.join(get_args(Response))}", got(needs))
     return _looped(_Call(function, name or _own_name(function)), greater_is_better, needs, EVERY)
 
 

@@ -18,7 +18,7 @@ from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores, layout, split_sizes
 from ..data.target import Target
-from ..exceptions import InputError, NeedError, got
+from ..exceptions import NeedError, got, invalid
 from ..results import Leaderboard
 from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel
 from ..stats.resampling import BootstrapDraws, block_size, blocks
@@ -96,7 +96,7 @@ class Scoring:
 
     def __init__(self, oof: Predictions, metric: MetricLike, aggregate: Aggregate = "pooled") -> None:
         if aggregate not in ("pooled", "fold"):
-            raise InputError(argument="aggregate", needed="must be 'pooled' or 'fold'", given=got(aggregate))
+            raise invalid("aggregate", "must be 'pooled' or 'fold'", got(aggregate))
         self.oof, self.aggregate = oof, aggregate
         self.metric, self._data = bind(oof, metric)
         self.candidates, self.cells, self._used, self.notes = kept(oof, "counts", lambda: _what_counts(oof))
@@ -330,12 +330,12 @@ def sample_bootstrap(scoring: Scoring, stratify: bool, rng: RngLike) -> Bootstra
     strata = None if not stratify else target.y if target.classes is not None else target.event
     if stratify and strata is None:
         given = f"these predictions are for {target.task}"
-        raise InputError(argument="stratify=True", needed="needs class labels", given=given)
+        raise invalid("stratify=True", "needs class labels", given)
     if codes is not None and strata is not None:
         mixed = len(set(zip(codes.tolist(), strata.tolist(), strict=True))) > int(codes.max()) + 1
         if mixed:
             needed, remedy = "with groups needs groups of one class each", "Draw with `stratify=False`."
-            raise InputError(argument="stratify=True", needed=needed, remedy=remedy)
+            raise invalid("stratify=True", needed, remedy=remedy)
     made = _KEPT.get()
     draws = None if made is None else made.setdefault("draws", {})
     within = None if strata is None else strata.astype(np.intp)

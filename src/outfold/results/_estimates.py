@@ -13,7 +13,7 @@ from .. import formatting
 from ..arguments import check_confidence_level
 from ..data.notes import Note
 from ..docstrings import document_result
-from ..exceptions import InputError, NeedError, got
+from ..exceptions import NeedError, got, invalid
 from ..formatting import count, number
 from ..stats import intervals as kernels
 from ._base import Facts, FrameResult, Interval, fact_lines
@@ -134,7 +134,7 @@ class Estimate(FrameResult):
         if self.draws is None:
             raise NeedError(argument=self.method, needed="gives no interval", given="use `bbc`")
         ways = "'t', 'percentile' or 'order'" if self.named else "'percentile' or 'order'"
-        raise InputError(argument=f"the interval of {self.method}", needed=f"is by {ways}", given=got(method))
+        raise invalid(f"the interval of {self.method}", f"is by {ways}", got(method))
 
     def __repr__(self) -> str:
         return f"<Estimate {self.method} {self.metric} {self._value(' ')}>"
