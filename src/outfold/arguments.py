@@ -71,6 +71,23 @@ def nearest(wanted: str, names: Sequence[str]) -> str:
     return by_text[difflib.get_close_matches(settled(wanted), list(by_text), n=1, cutoff=0)[0]]
 
 
+# As many names are listed in an error.
+_FEW_NAMES = 10
+
+
+def known_names(wanted: str, names: Sequence[str], otherwise: str) -> str:
+    """Which names there are, as a clause: all if they are few, else those that begin alike; `otherwise` where none does."""
+    begin = wanted.partition("(")[0]
+    few = len(names) <= _FEW_NAMES
+    shown = names if few else [name for name in names if name.partition("(")[0] == begin]
+    if not shown:
+        return otherwise
+    if len(shown) > _FEW_NAMES:
+        return f"the nearest of {len(shown):,} names that begin with {begin!r} is {nearest(wanted, shown)!r}"
+    listed = ", ".join(map(repr, shown))
+    return f"{'' if few else f'beginning with {begin!r} '}there {'is' if len(shown) == 1 else 'are'} {listed}"
+
+
 def check_takes(function: Callable[..., Any], arguments: tuple[str, ...], name: str) -> None:
     """Refuse a function that cannot be called with these arguments, as far as its signature tells."""
     try:

@@ -74,7 +74,7 @@ class Stop:
         if isinstance(named, str) or not isinstance(named, Iterable):
             raise invalid("configs", "must be a list of names", got(self.configs))
         for name in named:
-            oof.config_index(name)  # says which name is nearest where there is no such configuration
+            oof.config_index(name)  # says which names there are where this is none of them
 
     def forecast(self, oof: Predictions, configs: Iterable[str] | None = None) -> int | None:
         """How many repeats it will take in all, as far as can be told; None where nothing can."""

@@ -180,7 +180,10 @@ def test_estimate_reads_tables_by_column_names(capsys, oof_file, tmp_path, endin
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (["--metric", "rocauc"], "did you mean 'roc_auc'?"),
+        (["--metric", "rocauc"], "did you mean 'roc_auc'"),
+        (["--metric", "acuracy"], "did you mean 'accuracy'"),
+        (["--metric", "acuracy"], "? Use one of accuracy, "),
+        (["--metric", "accuracy", "--method", "cv", "--config", "x"], "; outfold show FILE lists the 25 there are."),
         (["--metric", "r2"], "r2 is for regression"),
         (
             ["--metric", "accuracy", "--method", "cvt", "--stratify"],
@@ -383,13 +386,19 @@ def test_run_without_skops_says_so_and_goes_on(capsys, few, table, tmp_path, mon
         (["--target", "outcome", "--metric", "rmse"], 2, "rmse is for regression"),
         (["--target", "outcome", "--positive", "maybe"], 2, "must name one of two classes"),
         (["--target", "empty"], 2, "missing in every row"),
-        (["--target", "outcome", "--folds", "1"], 2, "--folds must be a whole number of at least 2"),
+        (["--target", "outcome", "--folds", "1"], 2, "--folds must be a whole number of at least 2; got 1.\n"),
+        (
+            ["--target", "outcome", "--folds", "500"],
+            2,
+            "500 folds need at least 500 samples; there are 59. Use fewer folds.\n",
+        ),
     ],
 )
 def test_run_wrong_usage(capsys, few, table, tmp_path, more, code, says):
     got, out, err = call(capsys, "run", table, "-o", tmp_path / "out", "--jobs", 1, *more)
     assert (got, out) == (code, "")
     assert says in err
+    assert not (tmp_path / "out").exists()
 
 
 def test_run_without_the_file_or_the_folder(capsys, table, tmp_path):

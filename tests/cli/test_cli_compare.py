@@ -100,6 +100,11 @@ def test_two_files_of_other_splits_are_refused(capsys, artifact, tmp_path):
     [
         (["good"], "give the two configurations to compare, or --all or --control; got 1"),
         (["good", "nobody"], "no configuration 'nobody'"),
+        (["good", "roc_auc"], "'roc_auc' is a metric, not a configuration. Use --metric roc_auc."),
+        (
+            ["good", "x", "--metric", "good"],
+            "--metric must be a metric, such as accuracy; got the configuration 'good'",
+        ),
         (["good", "x", "--test", "f_5x2cv"], "f_5x2cv needs 5 repeats of 2 folds; these predictions are 5-fold"),
         (["good", "x", "--adjust", "bh"], "--adjust goes with --all or --control only"),
         (["good", "x", "--level", "3"], "--confidence-level must lie between 0 and 1"),
@@ -217,9 +222,17 @@ def test_columns_are_called_as_the_options_are(capsys, tmp_path):
     path = tmp_path / "long.csv"
     path.write_text("id,model,p,y\n1,x,.1,0\n2,x,.2,1\n")
     for options, says in (
-        ([], "--sample must be one of the columns"),
-        (["--sample", "id"], "--config-column must be one of the columns"),
-        (["--sample", "id", "--config-column", "model", "--label", "y"], "--prediction must be one of the columns"),
+        ([], "long.csv has no column 'sample' or 'config' or 'prediction'; its columns are id, model, p, y."),
+        ([], "Name the columns that hold predictions: --sample COL, --config-column COL, --prediction COL."),
+        ([], "A table to train on, with one row per sample, is for the command outfold run."),
+        (["--sample", "id"], "has no column 'config' or 'prediction'"),
+        (["--sample", "i"], "has no column 'config' or 'prediction'"),
+        (["--sample", "i", "--config-column", "model", "--prediction", "p"], "--sample must be one of the columns"),
+        (["--sample", "id", "--config-column", "m", "--prediction", "p"], "--config-column must be one of the columns"),
+        (
+            ["--sample", "id", "--config-column", "model", "--prediction", "q"],
+            "--prediction must be one of the columns",
+        ),
     ):
         code, _, err = call(capsys, "estimate", path, "--metric", "accuracy", *options)
         assert code == 2

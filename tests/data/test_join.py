@@ -96,6 +96,8 @@ def test_more_repeats_of_the_same_seed_can_be_cut(data):
     with pytest.raises(NeedError, match=r"The first 2 are the same: sel\(repeat=range\(2\)\)"):
         one.join(longer)
     assert one.join(longer.sel(repeat=range(2))).n_configs == 2
+    with pytest.raises(NeedError, match=r"The first is the same: sel\(repeat=range\(1\)\)"):
+        one.sel(repeat=0).join(longer)
 
 
 def test_same_names_need_suffixes():

@@ -223,7 +223,10 @@ def test_ignored_groups_say_so():
         (lambda: Plan(kind="holdout", folds=1), r"needs test\. Use Plan.holdout\(\)"),
         (lambda: Plan(kind="jackknife"), "kind must be one of kfold, loo, .*; got 'jackknife'"),
         (lambda: Plan(10).split(["a"] * 9 + ["b"]), "class b has 1 member"),
-        (lambda: Plan(10).split(np.linspace(0, 1, 7)), "10 folds need at least 10 samples; there are 7"),
+        (
+            lambda: Plan(10).split(np.linspace(0, 1, 7)),
+            "10 folds need at least 10 samples; there are 7. Use fewer folds",
+        ),
         (lambda: Plan(5).split(np.tile([0, 1], 10), groups=np.arange(20) % 3), "there are 3. Use Plan\\(folds=3\\)"),
         (lambda: Plan(5, groups=True).split(np.tile([0, 1], 10)), "no groups were given"),
         (lambda: Plan(5, stratify=True).split(np.linspace(0, 1, 20) ** 2), "stratify=True needs class labels"),
@@ -236,7 +239,9 @@ def test_ignored_groups_say_so():
         (lambda: Plan.from_cv([([0, 1], [99])]).split([0, 1] * 5), "names sample 99; there are 10"),
         (lambda: Plan.from_cv(LeaveOneGroupOut()).split([0, 1] * 5), "LeaveOneGroupOut.* cannot split"),
         (lambda: Plan.from_cv([(np.arange(10), [-1])]).split([0, 1] * 5), "training and test part"),
-        (lambda: Plan(2).split([0.5, np.nan, 1]), "labels are missing or infinite"),
+        (lambda: Plan(2).split([0.5, np.nan, 1]), "1 label is missing or infinite, at row 1"),
+        (lambda: Plan(2).split([0.5, np.nan, np.inf]), "2 labels are missing or infinite, the first at row 1"),
+        (lambda: Plan(2).split(None), r"must have one label for each sample, shape \(N,\); got None"),
     ],
 )
 def test_errors_say_what_to_do(make, message):

@@ -169,7 +169,24 @@ def test_predictions_can_be_pickled_and_copied():
 
 @pytest.mark.parametrize("wanted", ["logit(C=1.0)", "logit(C=1.)", "logit(C=1e0)"])
 def test_the_nearest_name_has_the_same_numbers(wanted):
-    names = ["logit(C=10)", "logit(C=1)", "logit(C=1.05)"]
-    oof = of.from_arrays([0, 1, 0, 1], np.zeros((4, 3)), configs=names, response="score")
-    with pytest.raises(InputError, match=r"the nearest name is 'logit\(C=1\)'"):
+    names = ["logit(C=10)", "logit(C=1)", "logit(C=1.05)", *(f"logit(C={c})" for c in range(20, 30))]
+    oof = of.from_arrays([0, 1, 0, 1], np.zeros((4, 13)), configs=names, response="score")
+    with pytest.raises(InputError, match=r"the nearest of 13 names that begin with 'logit' is 'logit\(C=1\)'"):
         oof.config_index(wanted)
+
+
+def test_a_name_that_is_not_there_is_met_with_those_that_are():
+    names = ["svm(C=1)", "svm(C=2)", *(f"tree(depth={d})" for d in range(1, 31))]
+
+    def refused(n, wanted):
+        oof = of.from_arrays([0, 1, 0, 1], np.zeros((4, n)), configs=names[:n], response="score")
+        with pytest.raises(InputError) as raised:
+            oof.config_index(wanted)
+        return str(raised.value)
+
+    assert refused(1, "forest") == "no configuration 'forest'; there is 'svm(C=1)'."
+    assert refused(3, "forest") == "no configuration 'forest'; there are 'svm(C=1)', 'svm(C=2)', 'tree(depth=1)'."
+    assert (
+        refused(32, "svm(C=3)") == "no configuration 'svm(C=3)'; beginning with 'svm' there are 'svm(C=1)', 'svm(C=2)'."
+    )
+    assert refused(32, "forest") == "no configuration 'forest'; oof.configs lists the 32 there are."

@@ -418,7 +418,11 @@ def bbc_indices(oof, draws):
         (lambda o: estimate.bbc(o, "accuracy", confidence_level="0.9"), InputError, "between 0 and 1"),
         (lambda o: estimate.bbc("x.oof", "accuracy"), InputError, "bbc needs Predictions"),
         (lambda o: estimate.cv(o, "accuracy"), InputError, "Name one of the 7"),
-        (lambda o: estimate.cv(o, "accuracy", config="config 9"), InputError, "nearest name"),
+        (
+            lambda o: estimate.cv(o, "accuracy", config="config 9"),
+            InputError,
+            "no configuration 'config 9'; there are 'config 0'",
+        ),
         (lambda o: estimate.cv(o, "accuracy", config=0, aggregate="all"), InputError, "'pooled' or 'fold'"),
         (lambda o: estimate.nested(o, "accuracy"), NeedError, "Collect with inner=True"),
         (lambda o: estimate.cvm_cv(o, "accuracy"), NeedError, "Collect with fresh="),

@@ -472,7 +472,7 @@ def test_provenance(binary):
         ({"groups": np.zeros(59)}, r"groups must name one group for each sample, shape \(60,\); got shape \(59,\)"),
         ({"groups": np.arange(60) // 20}, "10 folds need at least 10 groups; there are 3"),
         ({"timeout": 0}, "timeout must be a number of seconds above 0"),
-        ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0; got 0"),
+        ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0; got 0. Use n_jobs=-1 for all cores"),
         ({"fit_params": [1]}, "fit_params must be a dict"),
         ({"samples": ["a"] * 60}, "samples must all differ"),
         ({"samples": ["a"]}, "samples must have one entry for each of the 60 samples; it has 1"),

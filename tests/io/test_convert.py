@@ -594,7 +594,7 @@ def test_columns_are_named_by_arguments(tmp_path):
         read(tmp_path / "x.csv")
     # Without labels these can only be per-sample scores; a metric of labels says what is lacking.
     scores = read(tmp_path / "x.csv", config="model")
-    with pytest.raises(InputError, match=r"roc_auc is for binary; there are no labels \(label\)"):
+    with pytest.raises(InputError, match=r"roc_auc is for binary tasks; there are no labels \(label\)"):
         scores.scores("roc_auc")
     assert read(tmp_path / "x.csv", config="model", response="pointwise").target.task == "pointwise"
 
@@ -671,7 +671,7 @@ def test_threshold_cuts_probabilities_too():
 
 def test_masked_labels_folds_and_groups_are_refused():
     y, P = np.ma.array([0, 1, 1, 0], mask=[0, 0, 0, 1]), [0.1, 0.2, 0.3, 0.4]
-    with pytest.raises(InputError, match="1 labels are masked"):
+    with pytest.raises(InputError, match="1 label is masked"):
         from_arrays(y, P)
     masked = np.ma.array([0, 0, 1, 1], mask=[1, 0, 0, 0])
     with pytest.raises(InputError, match="folds must not be masked"):

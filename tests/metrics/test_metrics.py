@@ -160,12 +160,14 @@ def test_wrong_task():
     with pytest.raises(InputError, match=r"f1 is of one positive class; this task is multiclass. Use f1_macro"):
         metrics.get("f1", "multiclass")
     with pytest.raises(
-        InputError, match=r"accuracy is for binary or multiclass; this task is regression. Use one of mse"
+        InputError, match=r"accuracy is for binary or multiclass tasks; this task is regression. Use one of mse"
     ):
         metrics.get("accuracy", "regression")
     with pytest.raises(InputError, match=r"f2 is of one positive class; .* Use f2_macro"):
         metrics.get("f2", "multiclass")
-    with pytest.raises(InputError, match=r"specificity is for binary; this task is multiclass. Use one of accuracy"):
+    with pytest.raises(
+        InputError, match=r"specificity is for binary tasks; this task is multiclass. Use one of accuracy"
+    ):
         metrics.get("specificity", "multiclass")
     with pytest.raises(InputError, match="is for regression"):
         metrics.get("neg_max_error", "binary")
@@ -536,3 +538,8 @@ def test_likelihood_ratios_of_a_fold_of_one_class_are_undefined(name):
     scores = oof.scores(name)[0, 0]
     assert np.isnan(scores[0])
     assert np.isfinite(scores[1])
+
+
+def test_the_only_metric_of_a_task_is_named_as_such():
+    with pytest.raises(InputError, match=r"Use mean\.$"):
+        metrics.get("accuracy", "pointwise")

@@ -215,7 +215,7 @@ def test_what_cannot_be_used_is_refused(scores, options, message):
 
 
 def test_names_and_choices_are_checked():
-    with pytest.raises(InputError, match="the nearest name is 'forest'"):
+    with pytest.raises(InputError, match=r"no algorithm 'forrest'; there are '.*'forest'"):
         rank.bonferroni_dunn(SCORES, control="forrest", algorithms=NAMES)
     with pytest.raises(InputError, match="two different algorithms"):
         rank.wilcoxon(SCORES, None, 0, 0)

@@ -58,7 +58,7 @@ def test_report_as_markdown_with_options(capsys, oof_file, tmp_path):
 @pytest.mark.parametrize(
     ("more", "code", "says"),
     [
-        (["-o", "a.pdf"], 1, "must end in .html, .md or .tex"),
+        (["-o", "a.pdf"], 2, "outfold: error: --out must end in .html, .md or .tex; got 'a.pdf'."),
         (["--resamples", "0"], 2, "--resamples must be"),
         (["--level", "2"], 2, "--confidence-level must"),
         (["--metric", "rmse"], 2, "rmse"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -111,24 +112,31 @@ def run(
     say(_what_is_done(table, target, task, chosen, metric))
     if configs is None and len(table.y) > spaces.MOST_ROWS_SVM:
         say(f"no SVMs are tried: they take too long on more than {spaces.MOST_ROWS_SVM:,} rows")
-    folder = _folder(out)
     space = (configs or spaces.tabular)(table.X, table.task)
-    oof = collect(
-        space,
-        table.X,
-        table.y,
-        plan or Plan(),
-        groups=table.groups,
-        rng=seed,
-        n_jobs=n_jobs,
-        store=folder / "run.oof",
-        timeout=timeout,
-        positive=positive,
-        samples=table.samples,
-        inner=inner,
-        share=share,
-        explain=explain or False,
-    )
+    new = not Path(out).exists()
+    folder = _folder(out)
+    try:
+        oof = collect(
+            space,
+            table.X,
+            table.y,
+            plan or Plan(),
+            groups=table.groups,
+            rng=seed,
+            n_jobs=n_jobs,
+            store=folder / "run.oof",
+            timeout=timeout,
+            positive=positive,
+            samples=table.samples,
+            inner=inner,
+            share=share,
+            explain=explain or False,
+        )
+    except InputError:
+        if new:
+            with suppress(OSError):  # it holds a store
+                folder.rmdir()
+        raise
     model = _keep_model(folder, oof, space, table, chosen, say)
     nested = estimate.nested(oof, chosen) if inner else None
     corrected = estimate.bbc(oof, chosen)

@@ -75,6 +75,8 @@ def build_parser() -> tuple[argparse.ArgumentParser, CommandParser]:
 
 def _word(code: str, parser: CommandParser, run_parser: CommandParser) -> str | None:
     """The command line's word for a piece of the library's code; what only `collect` takes is an option of ``outfold run``."""
+    if code == "oof.configs":
+        return "outfold show FILE"
     word = parser.word(code)
     if word is not None or "=" not in code:
         return word

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from .. import compare, estimate, rank, select
+from .. import compare, estimate, metrics, rank, select
 from ..advice import advise
 from ..apps import demo
 from ..apps.run import SEMICOLONS, Result, run
@@ -225,13 +225,21 @@ def _run(args: argparse.Namespace) -> None:
         args.target,
         args.out,
         **{name: getattr(args, name) for name in as_typed},
-        plan=Plan(folds=args.folds, repeats=args.repeats),
+        plan=_plan(args),
         command=args.typed,
         share=False if args.share == "none" else args.share,
         explain=_print_to_stderr if args.explain else None,
         say=lambda text: _print_to_stderr(f"note: {text}"),
     )
     print_as(args.format, result, result.to_dict, lambda: _run_rows(result))
+
+
+def _plan(args: argparse.Namespace) -> Plan:
+    try:
+        return Plan(folds=args.folds, repeats=args.repeats)
+    except InputError as error:
+        error.remedy = ""  # other plans are for the library
+        raise
 
 
 def _print_to_stderr(text: str) -> None:
@@ -450,9 +458,15 @@ def _compare(args: argparse.Namespace) -> None:
 def _joined(args: argparse.Namespace) -> tuple[Predictions, list[str]]:
     """The predictions of one file or of two, and the configurations by the names they have there."""
     first = load(args)
-    if args.other is None:
+    second = None if args.other is None else load(argparse.Namespace(**{**vars(args), "file": args.other}))
+    there = {name for oof in (first, second) if oof is not None for name in oof.configs}
+    for name in args.configs:
+        if name in metrics.names() and name not in there:
+            raise InputError(f"{name!r} is a metric, not a configuration", remedy=f"Use --metric {name}.")
+    if args.metric in there and args.metric not in metrics.names():
+        raise invalid("metric", "must be a metric, such as accuracy", f"got the configuration {args.metric!r}")
+    if second is None:
         return first, list(args.configs)
-    second = load(argparse.Namespace(**{**vars(args), "file": args.other}))
     if len(args.configs) == 2 and not args.all and args.control is None:
         # The first configuration is in the first file, the second in the other one, whatever else the files hold.
         first, second = first.sel(config=args.configs[0]), second.sel(config=args.configs[1])
@@ -498,7 +512,7 @@ scores.csv has one row per data set and one column per algorithm. A first column
 
 def _rank(args: argparse.Namespace) -> None:
     if args.picture is not None:
-        _check_picture(Path(args.picture))
+        _check_file("picture", Path(args.picture), ".svg", ".tex")
     test = args.test or ("nemenyi" if args.control is None else "holm")
     if args.control is None and test == "bonferroni_dunn":
         raise InputError("--test bonferroni_dunn needs --control, the algorithm that all others are compared with.")
@@ -515,13 +529,12 @@ def _rank(args: argparse.Namespace) -> None:
             raise FileError(f"the picture {args.picture!r} could not be written ({error.strerror}).") from error
 
 
-def _check_picture(path: Path) -> None:
+def _check_file(option: str, path: Path, *endings: str) -> None:
     """Refuse a file that cannot be written before any work, not after it."""
-    if path.suffix not in (".svg", ".tex"):
-        raise invalid("picture", "must end in .svg or .tex", f"got {str(path)!r}")
+    if path.suffix.lower() not in endings:
+        raise invalid(option, f"must end in {', '.join(endings[:-1])} or {endings[-1]}", f"got {str(path)!r}")
     if not path.parent.is_dir():
-        given = f"there is no {str(path.parent)!r}"
-        raise invalid("picture", "needs a folder that is there", given)
+        raise invalid(option, "needs a folder that is there", f"there is no {str(path.parent)!r}")
 
 
 # -- report, open -------------------------------------------------------------------------------------------
@@ -575,6 +588,7 @@ def _make_report(args: argparse.Namespace) -> Report:
 
 
 def _report(args: argparse.Namespace) -> None:
+    _check_file("out", Path(args.out), ".html", ".md", ".tex")
     made = _make_report(args)
     path = made.save(args.out)
     print(made)

@@ -86,7 +86,8 @@ def _fold_differences(first: Predictions, second: Predictions) -> Iterator[str]:
     few = min(first.n_repeats, second.n_repeats)
     same = np.array_equal(first.folds[:, :few], second.folds[:, :few])
     if first.n_repeats != second.n_repeats:
-        hint = f" The first {few} are the same: `sel(repeat=range({few}))` of the longer one can be joined."
+        shared = "The first is" if few == 1 else f"The first {few} are"
+        hint = f" {shared} the same: `sel(repeat=range({few}))` of the longer one can be joined."
         counts = f"{first.n_repeats} against {formatting.count(second.n_repeats, 'repeat')}"
         yield f"there are {counts}.{hint if same else ''}"
     if not same:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting
-from ..arguments import nearest
+from ..arguments import known_names
 from ..docstrings import fill_with
 from ..exceptions import InputError, NeedError, got, invalid
 from . import provider
@@ -70,9 +70,8 @@ class WithConfigs:
         try:
             return self.configs.index(str(config))
         except ValueError:
-            among = formatting.count(len(self.configs), "configuration")
-            near = nearest(str(config), self.configs)
-            raise InputError(f"no configuration {config!r} among {among}; the nearest name is {near!r}.") from None
+            there = known_names(str(config), self.configs, f"`oof.configs` lists the {len(self.configs):,} there are")
+            raise InputError(f"no configuration {config!r}; {there}.") from None
 
 
 @fill_with(_TEXTS)

@@ -189,7 +189,9 @@ class Splitter:
                 problem = f"{folds} folds need at least {folds} groups; there are {n_groups}"
                 raise InputError(problem, remedy=f"Use `Plan(folds={n_groups})`.")
         if folds > self.n:
-            raise InputError(f"{folds} folds need at least {folds} samples; there are {self.n}.")
+            raise InputError(
+                f"{folds} folds need at least {folds} samples; there are {self.n}.", remedy="Use fewer folds."
+            )
         if self.strata is None or self.target.classes is None:
             return
         counts, what = np.bincount(self.strata, minlength=len(self.target.classes)), "member"

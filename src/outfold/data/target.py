@@ -66,13 +66,16 @@ def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str =
     structured records are survival. `positive` names the positive one of two classes, by default the last in sorted order.
     """
     if np.ma.is_masked(y):
-        given = f"{int(np.sum(np.ma.getmaskarray(y)))} labels are masked"
+        n = int(np.sum(np.ma.getmaskarray(y)))
+        given = f"{formatting.count(n, 'label is', 'labels are')} masked"
         raise invalid(what, "must have a label for each sample", given, "Leave out the samples without a label.")
     labels = np.asarray(y)
     if labels.dtype.names is not None or task == "survival":
         return _encode_survival(labels, what)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
+    if labels.ndim == 0:
+        raise invalid(what, "must have one label for each sample, shape (N,)", got(y))
     if labels.ndim != 1:
         remedy = "For survival give records (event, time) or columns time, event."
         raise invalid(what, "must have one label for each sample, shape (N,)", f"it has shape {labels.shape}", remedy)
@@ -104,7 +107,10 @@ def _refuse_missing(labels: NDArray[Any], what: str) -> None:
     else:
         return
     if missing.any():
-        given = f"{int(missing.sum())} labels are missing or infinite, the first at row {int(np.argmax(missing))}"
+        n, where = int(missing.sum()), int(np.argmax(missing))
+        given = f"1 label is missing or infinite, at row {where}"
+        if n > 1:
+            given = f"{n:,} labels are missing or infinite, the first at row {where}"
         raise invalid(what, "must have a finite label for each sample", given, "Leave out the samples without a label.")
 
 

@@ -134,7 +134,18 @@ def read(path: str | os.PathLike[str], **columns: Any) -> Predictions:
             raise invalid(path.name, "is an .oof file, which needs no further arguments", f"got {', '.join(columns)}")
         return load(path)
     frame = read_table(path)
-    return from_frame(frame, **_default_columns(list(frame.columns), columns))
+    names = list(map(str, frame.columns))
+    chosen = _default_columns(names, columns)
+    needed = [name for name in ("sample", "config", "prediction") if name not in columns and chosen[name] == name]
+    absent = [name for name in needed if name not in names]
+    if absent:
+        shown = ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")
+        remedy = f"Name the columns that hold predictions: {', '.join(f'`{name}=...`' for name in absent)}."
+        if "prediction" in absent:
+            remedy += " A table to train on, with one row per sample, is for the command outfold run."
+        problem = f"{path.name} has no column {' or '.join(map(repr, absent))}; its columns are {shown}"
+        raise InputError(problem, remedy=remedy)
+    return from_frame(frame, **chosen)
 
 
 def _default_columns(names: list[str], given: dict[str, Any]) -> dict[str, Any]:

@@ -81,17 +81,16 @@ def _by_name(name: str, task: Task | None) -> Metric:
         return from_scorer(get_scorer(name), task, name)
     known = [*builtin.REGISTRY, *builtin.MINUS, *scorers]
     begin = [other for other in known if len(name) > 2 and other.startswith(name.lower())]
-    close = begin or difflib.get_close_matches(name.lower(), known, n=1)
-    if close:
-        remedy = "`metrics.names()` lists all, and scikit-learn's scorer names work too."
-        raise InputError(f"unknown metric {name!r}; did you mean {close[0]!r}?", remedy=remedy)
+    close = begin or difflib.get_close_matches(name.lower(), known, n=3)
+    meant = f"; did you mean {' or '.join(map(repr, close[:3]))}?" if close else ""
     remedy = f"Use one of {', '.join(builtin.REGISTRY)}, or a name of scikit-learn's scorers."
-    raise InputError(f"unknown metric {name!r}", remedy=remedy)
+    raise InputError(f"unknown metric {name!r}{meant}", remedy=remedy)
 
 
 def _wrong_task(metric: Metric, task: Task) -> InputError:
-    needed, given = f"is for {' or '.join(sorted(metric.tasks))}", f"this task is {task}"
-    remedy = f"Use one of {', '.join(m.name for m in builtin.REGISTRY.values() if task in m.tasks)}."
+    needed, given = f"is for {' or '.join(sorted(metric.tasks))} tasks", f"this task is {task}"
+    others = [m.name for m in builtin.REGISTRY.values() if task in m.tasks]
+    remedy = f"Use {'one of ' if len(others) > 1 else ''}{', '.join(others)}."
     if task == "multiclass" and builtin.named(f"{metric.name}_macro") is not None:
         needed, remedy = "is of one positive class", f"Use {metric.name}_macro, the mean over the classes."
     if task == "pointwise":

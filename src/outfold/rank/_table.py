@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting, metrics
-from ..arguments import check_choice
+from ..arguments import check_choice, known_names, nearest
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..exceptions import InputError, NeedError, got, invalid
@@ -55,9 +54,8 @@ class ScoreTable:
             return int(algorithm)
         if str(algorithm) in self.algorithms:
             return self.algorithms.index(str(algorithm))
-        near = get_close_matches(str(algorithm), self.algorithms, n=1, cutoff=0)
-        needed = f"there is no algorithm {algorithm!r} among {formatting.count(len(self.algorithms), 'algorithm')}"
-        raise InputError(needed=needed, given=f"the nearest name is {near[0]!r}")
+        near = f"the nearest of {len(self.algorithms):,} is {nearest(str(algorithm), self.algorithms)!r}"
+        raise InputError(f"no algorithm {algorithm!r}; {known_names(str(algorithm), self.algorithms, near)}.")
 
 
 def read_scores(

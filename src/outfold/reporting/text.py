@@ -117,8 +117,8 @@ def how(oof: Predictions, estimate: Estimate) -> list[tuple[str, str]]:
     rows.append(("cells", fits))
     if "seconds" in made:
         spent = work["seconds"]
-        spent = "" if spent is None else f", {formatting.seconds(spent)} of fitting and predicting"
-        rows.append(("time", f"{formatting.seconds(float(made['seconds']))} in all{spent}"))
+        spent = "" if spent is None else f", {formatting.seconds(spent)} of fitting and predicting summed over workers"
+        rows.append(("time", f"{formatting.seconds(float(made['seconds']))} on the clock{spent}"))
     return rows
 
 
