@@ -590,7 +590,7 @@ def test_columns_are_named_by_arguments(tmp_path):
     frame = to_frame(make_predictions("roc_auc")).rename(columns={"label": "y", "config": "model"})
     frame.to_csv(tmp_path / "x.csv", index=False)
     assert_same(read(tmp_path / "x.csv", label="y", config="model"), make_predictions("roc_auc"))
-    with pytest.raises(InputError, match=r"config must be one of the columns sample, model, repeat"):
+    with pytest.raises(InputError, match=r"x.csv has no column 'config'; its columns are sample, model, repeat"):
         read(tmp_path / "x.csv")
     # Without labels these can only be per-sample scores; a metric of labels says what is lacking.
     scores = read(tmp_path / "x.csv", config="model")

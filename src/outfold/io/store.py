@@ -140,7 +140,7 @@ def read(path: str | os.PathLike[str], **columns: Any) -> Predictions:
     absent = [name for name in needed if name not in names]
     if absent:
         shown = ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")
-        remedy = f"Name the columns that hold predictions: {', '.join(f'`{name}=...`' for name in absent)}."
+        remedy = f"Give {', '.join(f'`{name}=...`' for name in absent)} to name what holds the predictions."
         if "prediction" in absent:
             remedy += " A table to train on, with one row per sample, is for the command outfold run."
         problem = f"{path.name} has no column {' or '.join(map(repr, absent))}; its columns are {shown}"
