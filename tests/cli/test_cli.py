@@ -181,8 +181,10 @@ def test_estimate_reads_tables_by_column_names(capsys, oof_file, tmp_path, endin
     ("more", "says"),
     [
         (["--metric", "rocauc"], "did you mean 'roc_auc'"),
-        (["--metric", "acuracy"], "did you mean 'accuracy'"),
-        (["--metric", "acuracy"], "? Use one of accuracy, "),
+        (
+            ["--metric", "acuracy"],
+            "did you mean 'accuracy' or 'top_k_accuracy'? Use one of accuracy, ",
+        ),
         (["--metric", "accuracy", "--method", "cv", "--config", "x"], "; outfold show FILE lists the 25 there are."),
         (["--metric", "r2"], "r2 is for regression"),
         (

@@ -79,7 +79,7 @@ def _by_name(name: str, task: Task | None) -> Metric:
     scorers = get_scorer_names()
     if name in scorers:
         return from_scorer(get_scorer(name), task, name)
-    known = [*builtin.REGISTRY, *builtin.MINUS, *scorers]
+    known = list(dict.fromkeys([*builtin.REGISTRY, *builtin.MINUS, *scorers]))
     begin = [other for other in known if len(name) > 2 and other.startswith(name.lower())]
     close = begin or difflib.get_close_matches(name.lower(), known, n=3)
     meant = f"; did you mean {' or '.join(map(repr, close[:3]))}?" if close else ""
