@@ -62,7 +62,7 @@ _SOURCES = {
     "_is_balanced": "outfold.data.scores",
     "Target": "outfold.data.target",
     "encode": "outfold.data.target",
-    "AUTO": "outfold.estimate._intervals",
+    "AUTO_METHODS": "outfold.estimate._intervals",
     "METHODS": "outfold.estimate._intervals",
     "SELECTED": "outfold.estimate._intervals",
     "no_information": "outfold.estimate._bootstrap",

@@ -362,7 +362,7 @@ def threshold_chart(
         marks.append(_DIAGONAL)
     elif made.share is not None:
         share = f"share of {made.positive}: {made.share:.2f}"
-        marks.append(chart.Rule("y", made.share, "pale", tip=share))
+        marks.append(chart.GuideLine("y", made.share, "pale", tip=share))
         marks.append(chart.Text(0.01, made.share, share, above=True, size=8))
     bands: list[chart.Mark] = []
     lines: list[chart.Mark] = []

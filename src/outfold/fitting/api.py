@@ -28,18 +28,17 @@ from ..stability import Stop
 from ..stats.compiling import limit_threads
 from .buffer import ResultBuffer
 from .configs import as_configs
-from .data import as_features, as_labels, digest
+from .data import Rows, as_features, as_labels, digest
 from .dispatcher import Dispatcher, ResultsReopened, paired_holdouts
 from .early_stopping import EarlyStopping
 from .estimators import make_templates, seed_of
 from .job import Job, Options, Share, make_job
 from .limits import own_random_state
-from .predict import Kind
+from .predict import ModelKind
 from .progress import Mode
 
-Cell = tuple[int, int]
-Rows = NDArray[np.intp]
-TrainingRows = Mapping[Cell, Rows]
+RepeatFold = tuple[int, int]
+TrainingRows = Mapping[RepeatFold, Rows]
 
 
 def collect(
@@ -69,7 +68,7 @@ def collect(
     positive: Any = None,
     samples: Any = None,
     threads: int = 1,
-    task: Kind | None = None,
+    task: ModelKind | None = None,
     share: Share = "exact",
     share_check: bool = True,
     explain: bool | Callable[[str], object] = False,
@@ -372,7 +371,7 @@ def collect_trained(
     return TrainedPredictions(both, job, n_train)
 
 
-def _two_parts(splits: Splits, fits: Sequence[tuple[Cell, Rows]]) -> Splits:
+def _two_parts(splits: Splits, fits: Sequence[tuple[RepeatFold, Rows]]) -> Splits:
     """Splits with a repeat for each fit: fold 0 is its test part, fold 1 the rows it is trained on."""
     folds = np.full((len(splits.folds), len(fits)), NOT_HELD_OUT, dtype=np.int32)
     train = {}

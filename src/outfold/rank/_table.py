@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting, metrics
-from ..arguments import check_choice
+from ..arguments import check_choice, is_whole_number
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..exceptions import InputError, NeedError, got, invalid
@@ -256,7 +256,7 @@ def _frame_columns(frame: Any) -> tuple[dict[str, list[Any]], list[Any] | None]:
 def _refuse_numbered(columns: Mapping[str, Sequence[Any]]) -> None:
     """A first column of different whole numbers beside fractions is a number of the data set, not a score."""
     first, *others = columns
-    whole = all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in columns[first])
+    whole = all(is_whole_number(v) for v in columns[first])
     if (
         whole
         and len(set(columns[first])) == len(columns[first])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..drop import DropRule
 
 Goal = Literal["estimate", "select", "compare"]
-Task = Literal["binary", "multiclass", "regression", "survival"]
+AdviceTask = Literal["binary", "multiclass", "regression", "survival"]
 Severity = Literal["error", "caution", "tip"]
 SEVERITIES: tuple[str, ...] = get_args(Severity)
 
@@ -119,7 +119,7 @@ class Advice(Result):
     """
 
     goal: Goal
-    task: Task
+    task: AdviceTask
     n_samples: int
     n_configs: int
     plan: Plan
