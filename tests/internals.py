@@ -102,7 +102,6 @@ _SOURCES = {
     "paired_holdouts": "outfold.fitting.dispatcher",
     "single_holdouts": "outfold.fitting.dispatcher",
     "family": "outfold.fitting.sharing",
-    "transform_cache": "outfold.fitting.sharing",
     "SharingExecutor": "outfold.fitting.sharing.executor",
     "neighbours": "outfold.fitting.sharing.families",
     "logistic": "outfold.fitting.sharing.families",

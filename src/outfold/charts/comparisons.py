@@ -195,7 +195,7 @@ def _square(found: Comparisons, forward: Floats, back: Floats) -> Floats:
 
 
 def pairwise(found: Any, top: int = 15) -> chart.Chart:
-    """Everyone against everyone: probabilities that the row is better, or p values."""
+    """Each configuration against each other: probabilities that the row is better, or p values."""
     made = matrix(found, top)
     k, n, terms = len(made.configs), len(found.configs), found.terms
     heat, facts = _probabilities(made) if made.better is not None else _pvalues(made, found)

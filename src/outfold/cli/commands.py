@@ -346,7 +346,7 @@ def _method_options(args: argparse.Namespace, method: Callable[..., Estimate]) -
     for option in options:
         if option not in known:
             takes = ", ".join(f"`{name}`" for name in _METHOD_OPTIONS if name in known)
-            raise invalid(option, f"is no option of {args.method}, which takes {takes}")
+            raise invalid(option, f"is not an option of {args.method}, which takes {takes}")
     simplest = args.rule == "one_standard_error"
     if args.complexity is not None and not simplest:
         raise InputError("--complexity goes with --rule one_standard_error only.")

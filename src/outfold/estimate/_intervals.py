@@ -84,7 +84,7 @@ class Evidence(_Lazy):
 
     @cached_property
     def values(self) -> Floats | None:
-        """(N,) a value a sample whose mean is the score, whatever the folds and repeats; None for set-valued metrics."""
+        """(N,) one value per sample, whose mean is the score, whatever the folds and repeats; None for set-valued metrics."""
         scoring = self.scoring()
         if scoring.metric.values is None:
             return None

@@ -94,7 +94,7 @@ def collect(
         Group labels. The samples of a group are held out together unless the plan says otherwise.
     rng : int or None
         Seed of the splits and of the fits. None draws one. Only a whole number is possible: the seed of each fit is derived
-        from it, and it is stored in the artifact, so that `refit` and a continued store use the same seeds.
+        from it, and it is stored with the predictions, so that `refit` and a continued store use the same seeds.
     n_jobs : int or None
         Number of workers. None is one worker, or what ``joblib.parallel_config`` says, which also chooses the backend.
     store : str or path, optional
@@ -281,9 +281,15 @@ def refit(
 
 
 def refit_one(
-    oof: Predictions, configs: Any, X: Any, y: Any, selected: str, fit_params: Mapping[str, Any], alike: bool = False
+    oof: Predictions,
+    configs: Any,
+    X: Any,
+    y: Any,
+    selected: str,
+    fit_params: Mapping[str, Any],
+    same_data: bool = False,
 ) -> Any:
-    """The configuration of this name, fitted on all samples; `alike` if configs, X and y are known to be the same."""
+    """The configuration of this name, fitted on all samples; `same_data` if configs, X and y are known to be the same."""
     named = as_configs(configs)
     if selected not in named:
         raise InputError(
@@ -297,7 +303,7 @@ def refit_one(
             needed=f"the configuration {selected!r} has other parameters than the one the predictions came from"
         )
     features, labels = as_features(X, oof.n_samples), as_labels(y)
-    if not alike:
+    if not same_data:
         _refuse_other_data(oof, features, labels)
     seed = seed_of(int(oof.provenance.get("seed", 0)))
     limits = limit_threads("blas"), limit_threads("openmp", int(oof.provenance.get("threads", 1)))

@@ -1,4 +1,4 @@
-"""The seam between the driver and the fits: `Executor.fit` takes a batch and gives outcomes.
+"""The seam between the main process and the fits: `Executor.fit` takes a batch and gives outcomes.
 
 `PlainExecutor` clones, fits and predicts. The executor of `sharing` does the same faster and gives the same bits.
 """

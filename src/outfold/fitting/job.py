@@ -1,4 +1,4 @@
-"""A job: the checked arguments of one call of `collect`, what it fits, on what, and the artifact that it starts from."""
+"""A job: the checked arguments of one call of `collect`, what it fits, on what, and the `Predictions` it starts from."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ class Job:
 
     @cached_property
     def header(self) -> Predictions:
-        """The artifact before anything is fitted."""
+        """The `Predictions` before anything is fitted."""
         params = self.configs.params
         fields: dict[str, Any] = {
             "target": self.target,
@@ -501,6 +501,6 @@ def _empty_cells(fields: Mapping[str, Any], splits: Splits, width: int | None) -
 
 
 def _empty_block(fields: dict[str, Any], splits: Splits, width: int | None) -> Predictions:
-    """A block of the artifact with these fields, but with other splits and no cell done."""
+    """A block of `Predictions` with these fields, but with other splits and no cell done."""
     own = {"plan": splits.plan, "train": splits.train, "notes": (), "provenance": {}}
     return Predictions(**fields | _empty_cells(fields, splits, width) | own)

@@ -1,6 +1,6 @@
 """A batch of fits on its way to a worker and back: what is sent, how it is run, what comes of each fit, and the workers.
 
-A worker process imports this module, the executor and what they need; nothing of the driver.
+A worker process imports this module, the executor and what they need; nothing of the main process.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def expired_message(timeout: float | None) -> str:
 
 
 def sendable(error: BaseException, own_process: bool) -> BaseException | None:
-    """The exception as the driver can have it; None if it cannot be sent from another process."""
+    """The exception as the main process can have it; None if it cannot be sent from another process."""
     if not own_process:
         return error
     try:

@@ -85,7 +85,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         search = _Search(_tests(Z, y, self.task), len(varying), np.log(self.alpha), self.max_conditions)
         search.run()
         self.selected_ = varying[search.selected]
-        self.equivalent_ = [varying[search.stands_for[j]] for j in search.selected]
+        self.equivalent_ = [varying[search.equivalents[j]] for j in search.selected]
         return self
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
@@ -118,7 +118,7 @@ class _Search:
         self.open = np.arange(n_features)
         self.selected: list[int] = []
         self.largest_p = np.full(n_features, -np.inf)
-        self.stands_for = {j: [j] for j in range(n_features)}
+        self.equivalents = {j: [j] for j in range(n_features)}
 
     def run(self) -> None:
         """Add features until none is open."""
@@ -160,7 +160,7 @@ class _Search:
         for kept in given:
             swapped = self.tests.log_p_swapped(waiting, given, kept)
             for j in waiting[swapped > self.level]:
-                self.stands_for[kept] += self.stands_for[int(j)]
+                self.equivalents[kept] += self.equivalents[int(j)]
             waiting = waiting[swapped <= self.level]
 
 

@@ -411,7 +411,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if self.refit:
             start, data = time.perf_counter(), (request.X, request.y)
             name = self.selection_.name
-            self.best_estimator_ = refit_one(self.oof_, space.configs, *data, name, request.fit_params, alike=True)
+            self.best_estimator_ = refit_one(self.oof_, space.configs, *data, name, request.fit_params, same_data=True)
             self.refit_time_ = time.perf_counter() - start
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_

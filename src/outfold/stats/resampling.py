@@ -170,10 +170,10 @@ def _score(scoring: Scores, rule: Picks, counts: NDArray[Any]) -> tuple[NDArray[
 def noise_share(scoring: Scores, counts: NDArray[Any], sign: int) -> float:
     """Share of the differences between rival configurations that is noise, from 0 to 1.
 
-    Out-of-bag scores are regressed on in-bag scores within every draw, among the rivals of the draw's winner; which these
-    are is known from the in-bag scores alone, so the slope s is that of the truth on the score. In-bag scores carry the noise
-    of the sample and that of the draw, twice the variance of the noise v in the scores themselves: s = t / (t + 2 v), and the
-    share v / (t + v) is (1 - s) / (1 + s).
+    Within every draw, out-of-bag scores are regressed on in-bag scores, among the rivals of the draw's winner. The in-bag
+    scores alone decide which configurations are rivals, so the slope s is that of the truth on the score. Let t be the
+    variance of the truth, and v that of the noise in the scores. In-bag scores have the noise of the sample and that of the
+    draw, 2 v together. So s = t / (t + 2 v), and the share v / (t + v) is (1 - s) / (1 + s).
     """
     drawn = sign * scoring.scores(counts)
     left_out = sign * scoring.scores((counts == 0).view(np.uint8))
