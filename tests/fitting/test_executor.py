@@ -142,6 +142,7 @@ def test_a_worker_process_imports_the_fitting_part_only(share):
     )
     assert "outfold.fitting.worker" in names
     parts = {name.split(".")[1] for name in names}
-    assert parts <= {"_version", "arguments", "data", "exceptions", "fitting", "formatting", "stats"}
+    texts = {"citations", "docstrings", "formatting"}
+    assert parts <= {"_version", "arguments", "data", "exceptions", "fitting", "stats"} | texts
     driver = {f"outfold.fitting.{name}" for name in ("api", "dispatcher", "job", "pool", "buffer", "options")}
     assert not driver & set(names)
