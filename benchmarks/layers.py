@@ -19,19 +19,22 @@ from threadpoolctl import threadpool_limits
 import outfold as of
 from outfold.learners import spaces
 
-# (what a person would call it, file, function): cumulative times, none of which contains another.
+# (what a person would call it, file, function): cumulative times, none of which contains another (what is fitted for a
+# spot check counts there only).
 LAYERS = (
-    ("checking arguments, splitting, templates and routes", "_collect/entry.py", "prepare"),
-    ("rows and shared steps", "_collect/trunk.py", "reach"),
-    ("fits of families", "_collect/together.py", "_try"),
-    ("predictions of families", "_collect/together.py", "_read"),
-    ("spot checks", "_collect/together.py", "_checked"),
-    ("models on shared rows", "_collect/together.py", "_fit_model"),
-    ("configurations fitted alone", "_collect/work.py", "fit_alone"),
-    ("taking in what was predicted", "_collect/filling.py", "_take"),
-    ("asking who is dropped", "_collect/race.py", "_ask"),
-    ("scores of all folds, selection", "_search/estimator.py", "_take_stock"),
-    ("the final fit", "_collect/final.py", "refit"),
+    ("checking arguments, splitting, templates, the plan", "fitting/job.py", "make_job"),
+    ("rows and shared steps", "fitting/sharing/transform_cache.py", "follow"),
+    ("fits of families", "fitting/sharing/executor.py", "_try"),
+    ("predictions of families", "fitting/sharing/executor.py", "_predict"),
+    ("spot checks", "fitting/sharing/executor.py", "_verified"),
+    ("models on shared rows", "fitting/sharing/executor.py", "_fit_model"),
+    ("configurations fitted alone", "fitting/sharing/executor.py", "fit_alone"),
+    ("taking in what was predicted", "fitting/dispatcher.py", "_take"),
+    ("asking who is dropped", "fitting/early_stopping.py", "_ask"),
+    ("scores of all folds", "search/estimator.py", "_score"),
+    ("selection", "search/estimator.py", "_select"),
+    ("the estimate", "search/estimator.py", "_corrected_estimate"),
+    ("the final fit", "fitting/api.py", "refit_one"),
 )
 
 
@@ -64,7 +67,8 @@ def show(title: str, search: Callable[[], Any]) -> None:
     print(f"\n236 configurations, 500 samples, 10 folds, {title}: {seconds:.2f} s")
     rest = total
     for name, file, function in LAYERS:
-        found = sum(cum for (path, _, f), (_, _, _, cum, _) in stats.items() if path.endswith(file) and f == function)
+        callers = [by for (path, _, f), (*_, by) in stats.items() if path.endswith(file) and f == function]
+        found = sum(cum for by in callers for (_, _, f), (*_, cum) in by.items() if f != "_verified")
         rest -= found
         if found / total > 0.005:
             print(f"  {name:<52}{found / total:>6.0%}")

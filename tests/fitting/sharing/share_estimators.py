@@ -221,26 +221,6 @@ class BadView(TallyView):
         return p
 
 
-class Shifts(Family):
-    """All shifts from one fit."""
-
-    estimator = "share_estimators.Shift"
-    varies = frozenset({"by"})
-    wrong = False
-
-    def fit_transform(self, members, X, y, **fit_params):
-        shared = clone(members[0]).fit(X, y, **fit_params)
-        out = []
-        for member in members:
-            member.mean_ = shared.mean_ + (0.5 if self.wrong else 0.0)
-            out.append((member, member.transform(X)))
-        return out
-
-
-class WrongShifts(Shifts):
-    wrong = True
-
-
 class Keep(TransformerMixin, BaseEstimator):
     """A selector of given columns; `tag` tells it from another that chooses the same."""
 
@@ -266,9 +246,9 @@ def check_company(family, members, X, y, *, X_test=None, sample_weight=None, rng
     draw = np.random.default_rng(rng)
     picks = [draw.permutation(len(members))[: draw.integers(1, len(members) + 1)] for _ in range(subsets)]
     picks += [np.array([i]) for i in draw.permutation(len(members))[:subsets]]
-    together = [answers(model, X_test) for model, _ in fit_by_family(family, members, X, y, **fit_params)]
+    together = [answers(model, X_test) for model in fit_by_family(family, members, X, y, **fit_params)]
     for pick in picks:
         some = fit_by_family(family, [members[i] for i in pick], X, y, **fit_params)
-        for i, (model, _) in zip(pick, some, strict=True):
+        for i, model in zip(pick, some, strict=True):
             for method, got in answers(model, X_test).items():
                 compare_arrays(f"among fewer members, {method} of {members[i]!r}", together[i][method], got)

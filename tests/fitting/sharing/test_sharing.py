@@ -18,12 +18,10 @@ from share_estimators import (
     Scales,
     Shift,
     ShiftInPlace,
-    Shifts,
     Slow,
     ViewedScales,
     Weighted,
     WholeScales,
-    WrongShifts,
 )
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -289,17 +287,6 @@ def test_families_travel_to_workers(register, data, n_jobs):
         same(collect(scales(), *data, PLAN), expected)
 
 
-def test_a_family_of_transformers(register, tmp_path, data):
-    register(Shifts())
-    log = str(tmp_path / "log")
-    configs = grid("t", make_pipeline(Shift(log=log), Tally()), by=[0.0, 1.0, 2.0], scale=[1.0, 2.0])
-    oof = collect(configs, *data, PLAN, share_check=False)
-    assert (
-        fits(log) == oof.provenance["sharing"]["steps_done"] == 1 + 6
-    )  # the very first configuration is a task of its own, which teaches what a fit takes
-    same(oof, collect(configs, *data, PLAN, share=False))
-
-
 @pytest.mark.parametrize("way", ["unsuitable", "raises", "too few", "nan", "shape", "one fails"])
 def test_a_family_that_cannot_is_no_loss(register, data, way):
     register(BadScales(way))
@@ -344,18 +331,11 @@ def test_a_family_found_out_late(register, data, n_jobs, monkeypatch):
     register(BadScales("values"))
     late = lambda batch, groups, group, n: 0 if batch.holdout.left_out == (1,) and batch.holdout.repeat == 1 else None  # noqa: E731
     if n_jobs == 1:
-        monkeypatch.setattr("outfold.fitting.sharing.transform_cache.member_to_verify", late)
+        monkeypatch.setattr("outfold.fitting.sharing.executor.member_to_verify", late)
     for rule in (None, True):
         oof = collect(scales(), *data, PLAN, drop=rule, n_jobs=n_jobs)
         same(oof, collect(scales(), *data, PLAN, share=False, drop=rule))
         assert [note.code for note in oof.notes if note.code == "OF107"] == ["OF107"]
-
-
-def test_wrong_transformers_are_found_out(register, data):
-    register(WrongShifts())
-    configs = grid("t", make_pipeline(Shift(), Tally()), by=[0.0, 1.0], scale=[1.0, 2.0])
-    oof = both(configs, *data)
-    assert [note.code for note in oof.notes] == ["OF107"]
 
 
 def test_whole_families_do_not_depend_on_what_is_left(register, data, tmp_path):

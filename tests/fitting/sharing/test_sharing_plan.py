@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 import pytest
-from share_estimators import Scales, Shift, Shifts, WholeScales
+from share_estimators import Scales, WholeScales
 from sklearn import config_context
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
@@ -169,14 +169,6 @@ def test_levels_are_asked_for(register):
     assert not plan_of(configs, "exact").groups
     assert not plan_of(configs, "exact").groups
     assert len(plan_of(configs, "close").groups) == 1
-
-
-def test_transformers_join_their_siblings(register):
-    register(Shifts())
-    configs = grid("t", make_pipeline(StandardScaler(), Shift(), HuberRegressor()), by=[1.0, 2.0], alpha=[1, 2])
-    found = plan_of(configs)
-    assert [step.group for step in found.paths[0].steps] == [None, 0]
-    assert found.groups[0].members == (1, 2)
 
 
 def test_members_of_whole_families_are_helpers(register):

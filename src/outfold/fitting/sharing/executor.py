@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import groupby
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from ...data.notes import Note
 from ...exceptions import CollectError
@@ -32,17 +34,20 @@ from ..executor import (
 from ..limits import record_warnings
 from ..predict import RowPredictions
 from ..worker import Batch, FitOutcome, Pool
-from .family import Level, as_new, is_builtin
+from .family import Level, as_new, is_builtin, outcomes_differ
 from .plan import FamilyGroup, SharingPlan, SharingTemplate, make_plan
-from .summary import SharedFit, SharingCounts, explain_plan, family_key
-from .transform_cache import CACHE, FailedVerification, SharedBatch, Walk
-from .verification import outcomes_differ
+from .summary import FailedVerification, SharedFit, SharingCounts, explain_plan, family_key
+from .transform_cache import CACHE, Walk
 
 if TYPE_CHECKING:
     from ..job import Options
 
 # A batch that has fitted shared transformers goes on until its models took this many times as long.
 _WORTH = 4.0
+# After the first hold-out, a group is verified on this share of the others.
+_SHARE = 0.1
+# Of a family with more groups than this, about this many are verified.
+_GROUPS = 3
 
 
 class _Plan(NamedTuple):
@@ -59,7 +64,7 @@ class _Plan(NamedTuple):
     def names_with(self, groups: Collection[int]) -> set[str]:
         """The configurations that these groups are part of."""
         pairs = zip(self.templates, self.full.paths, strict=True)
-        return {template.name for template, path in pairs if path is not None and not path.groups.isdisjoint(groups)}
+        return {template.name for template, path in pairs if path is not None and path.group in groups}
 
 
 class SharingExecutor(Executor):
@@ -94,12 +99,10 @@ class SharingExecutor(Executor):
 
     def fit(self, batch: Batch) -> list[FitOutcome]:
         """Fit the configurations in their order, members of a family at once."""
-        groups = _unpacked(self._groups) if isinstance(self._groups, bytes) else self._groups
-        shared = SharedBatch.of(batch, groups, self.verify)
         outcomes: list[FitOutcome] = []
         start, on_the_way = perf_counter(), 0.0
         for unit in _units(batch.templates):
-            fitted = self._fit_unit(shared, unit)
+            fitted = self._fit_unit(batch, unit)
             outcomes += fitted
             on_the_way += sum(seconds for o in fitted if o.shared for _, seconds in o.shared.nodes)
             if batch.ends_after(fitted, perf_counter() - start, (1 + _WORTH) * on_the_way):
@@ -111,20 +114,25 @@ class SharingExecutor(Executor):
         super().release()
         CACHE.clear()
 
+    @property
+    def groups(self) -> Mapping[int, FamilyGroup]:
+        """The groups of families by number, also in a worker."""
+        return _unpacked(self._groups) if isinstance(self._groups, bytes) else self._groups
+
     @cached_property
     def _plain(self) -> PlainExecutor:
         return PlainExecutor((), skip_passed_checks=True, token=self.token)
 
-    def _fit_unit(self, batch: SharedBatch, unit: Sequence[SharingTemplate]) -> list[FitOutcome]:
+    def _fit_unit(self, batch: Batch, unit: Sequence[SharingTemplate]) -> list[FitOutcome]:
         """Fit configurations of one group, or one that has none."""
         path = unit[0].path
         if path is None:
             return [self.fit_alone(batch, unit[0])]
-        if path.group is None or path.group in batch.disproved:
-            return [self.fit_single(batch, template) for template in unit]
+        if path.group is None:
+            return [self.fit_single(batch, unit[0])]
         return _FamilyFit(self, batch, unit, path.group).outcomes()
 
-    def fit_alone(self, batch: SharedBatch, template: SharingTemplate) -> FitOutcome:
+    def fit_alone(self, batch: Batch, template: SharingTemplate) -> FitOutcome:
         """A configuration fitted by the plain executor."""
         outcome = self._plain.fit_one(batch, template)
         if template.path is None:
@@ -132,12 +140,11 @@ class SharingExecutor(Executor):
         n = len(template.path.steps)
         return outcome._replace(shared=SharedFit(outcome.seconds, n_steps=n, n_steps_done=n))
 
-    def fit_single(self, batch: SharedBatch, template: SharingTemplate) -> FitOutcome:
+    def fit_single(self, batch: Batch, template: SharingTemplate) -> FitOutcome:
         """A configuration that shares rows with others; fitted alone if that fails."""
         path, start = template.shared_path, perf_counter()
         if not path.steps or has_passed(batch, ("alone", template.name)):
             return self.fit_alone(batch, template)
-        end = None
         with record_warnings() as names:
             try:
                 end = CACHE.follow(batch, template)
@@ -145,23 +152,18 @@ class SharingExecutor(Executor):
             except KeyboardInterrupt:
                 raise
             except BaseException:
-                return self.after_failure(batch, template, start, end)
+                return self.after_failure(batch, template, start)
         own = max(perf_counter() - start - sum(seconds for _, seconds in end.new), 0.0)
         shared = SharedFit(own, n_steps=len(path.steps), peak=end.peak).with_walk(end)
         return outcome_of(batch, template, predicted, own, (*end.warnings, *names), shared)
 
-    def after_failure(
-        self, batch: SharedBatch, template: SharingTemplate, start: float, end: Walk | None = None
-    ) -> FitOutcome:
+    def after_failure(self, batch: Batch, template: SharingTemplate, start: float) -> FitOutcome:
         """A fit alone, after a shared one came to nothing; the time of that counts too."""
         lost = perf_counter() - start
         outcome = self.fit_alone(batch, template)
-        if outcome.values is not None and not any(step.group is not None for step in template.shared_path.steps):
-            # It cannot share (it writes into its rows, for example): do not try again. Equal steps give the same bits alone;
-            # families of transformers need not, so theirs are tried on each hold-out.
+        if outcome.values is not None:
+            # It cannot share (it writes into its rows, for example): do not try again.
             mark_passed(batch, ("alone", template.name))
-        if end is not None:
-            outcome = outcome._replace(shared=outcome.shared._replace(n_checks=end.n_checks, failed=end.failed))
         return outcome._replace(seconds=outcome.seconds + lost)
 
     # -- what goes into a batch -------------------------------------------------------------------------
@@ -186,11 +188,10 @@ class SharingExecutor(Executor):
         if one.group is not None and one.group == other.group:
             return None
         seconds, known = 0.0, self._made_of.counts.node_seconds
-        for a, b in zip(one.steps, other.steps, strict=False):
-            if a.node == b.node or a.helps(b):
-                seconds += known.get(a.node, 0.0)
-            if a.node != b.node:
+        for a, b in zip(one.nodes, other.nodes, strict=False):
+            if a != b:
                 break
+            seconds += known.get(a, 0.0)
         return _WORTH * seconds
 
     def helpers(self, positions: Collection[int]) -> list[int]:
@@ -226,8 +227,8 @@ class SharingExecutor(Executor):
         return self._changed(disproved=disproved)
 
     def _failed(self, outcomes: Sequence[FitOutcome]) -> list[FailedVerification]:
-        found = [failed for outcome in outcomes if outcome.shared is not None for failed in outcome.shared.failed]
-        return [failed for failed in found if failed.group in self.plan.groups]
+        found = [outcome.shared.failed for outcome in outcomes if outcome.shared is not None]
+        return [failed for failed in found if failed is not None and failed.group in self.plan.groups]
 
     def _alike(self, number: int) -> set[int]:
         """The groups of the same family."""
@@ -235,7 +236,7 @@ class SharingExecutor(Executor):
         return {n for n, group in self.plan.groups.items() if group.family is family}
 
     def accepts(self, outcome: FitOutcome, token: str) -> bool:
-        """A result of a disproved family does not count, nor what was fitted on rows that it transformed."""
+        """A result of a disproved family does not count."""
         return (
             outcome.shared is None
             or token == self.token
@@ -323,7 +324,7 @@ def _with_step_seconds(outcomes: list[FitOutcome], templates: Sequence[Any]) -> 
     return [o._replace(seconds=o.seconds + shares[nodes]) for o, nodes in zip(outcomes, passed, strict=True)]
 
 
-def _fit_model(batch: SharedBatch, template: SharingTemplate, end: Walk) -> tuple[RowPredictions, ...]:
+def _fit_model(batch: Batch, template: SharingTemplate, end: Walk) -> tuple[RowPredictions, ...]:
     model = template.make_model(batch.seed)
     passed = has_passed(batch, template.name)
     batch.start_random()
@@ -362,11 +363,9 @@ class _Predicted(NamedTuple):
 class _FamilyFit:
     """One fit of a family."""
 
-    def __init__(
-        self, executor: SharingExecutor, batch: SharedBatch, unit: Sequence[SharingTemplate], group: int
-    ) -> None:
+    def __init__(self, executor: SharingExecutor, batch: Batch, unit: Sequence[SharingTemplate], group: int) -> None:
         self.executor, self.batch, self.unit, self.group = executor, batch, unit, group
-        self.family = batch.groups[group].family
+        self.family = executor.groups[group].family
 
     def outcomes(self) -> list[FitOutcome]:
         """The outcomes of the members of the unit, in their order; the first counts what was done on the path."""
@@ -382,10 +381,11 @@ class _FamilyFit:
         return [first._replace(shared=first.shared.with_walk(self.end)), *others]
 
     def _models(self) -> list[_FamilyModel]:
-        whole = self.family.whole
-        members = (
-            sorted(self.batch.members[self.group], key=lambda t: t.shared_path.position) if whole else list(self.unit)
-        )
+        members, whole = list(self.unit), self.family.whole
+        if whole:
+            there: Iterable[Any] = (*self.batch.templates, *self.batch.helpers)
+            members = [t for t in there if t.path is not None and t.path.group == self.group]
+            members.sort(key=lambda t: t.shared_path.position)
         fitted = self._try(members)
         if fitted is None and not whole and len(members) > 1:
             # One of them may be the reason; what a member predicts must not depend on the others.
@@ -479,16 +479,35 @@ class _FamilyFit:
     def _verified(self, outcomes: list[FitOutcome]) -> list[FitOutcome]:
         """Fit one of them alone if it is this hold-out's turn; all of them, if the two differ."""
         mine = [i for i, outcome in enumerate(outcomes) if outcome.shared.group == self.group]
-        picked = self.batch.picked(self.group, len(mine)) if mine else None
+        picked = None
+        if mine and self.executor.verify:
+            picked = member_to_verify(self.batch, self.executor.groups, self.group, len(mine))
         if picked is None:
             return outcomes
-        i, failed = mine[picked], tuple[FailedVerification, ...]()
+        i, failed = mine[picked], None
         alone = self.executor.fit_alone(self.batch, self.unit[i])
         text = outcomes_differ(self.family, self.batch, outcomes[i], alone)
         if text:
-            failed = (FailedVerification(self.group, self.unit[i].name, text),)
-            self.batch.disproved.add(self.group)
+            failed = FailedVerification(self.group, self.unit[i].name, text)
             outcomes = [self.executor.fit_single(self.batch, template) for template in self.unit]
-        shared = outcomes[0].shared
-        shared = shared._replace(n_checks=shared.n_checks + 1, failed=(*shared.failed, *failed))
-        return [outcomes[0]._replace(shared=shared), *outcomes[1:]]
+        first, *others = outcomes
+        return [first._replace(shared=first.shared._replace(n_checks=1, failed=failed)), *others]
+
+
+def member_to_verify(batch: Batch, groups: Mapping[int, FamilyGroup], group: int, n: int) -> int | None:
+    """Which of `n` members is also fitted by itself on this hold-out, if any; a function of the hold-out and the group.
+
+    A group with a single member is fitted plainly and not verified, unless its family computes that member in another way
+    than the estimator does (`Family.serves_single`).
+    """
+    # A family is to be verified, not each of sixty groups of it.
+    family = groups[group].family
+    alike = [n for n, one in groups.items() if one.family is family and (len(one.members) > 1 or family.serves_single)]
+    if group not in alike:
+        return None
+    rng = np.random.default_rng(np.random.SeedSequence(batch.seed, spawn_key=(group,)))
+    holdout = batch.holdout
+    first = holdout.block == "oof" and holdout.repeat == 0 and holdout.left_out == (0,)
+    drawn, member = rng.random(), int(rng.integers(n))
+    chance = min(1.0, _GROUPS / len(alike)) * (1.0 if first else _SHARE)
+    return member if drawn < chance or (first and group == alike[0]) else None

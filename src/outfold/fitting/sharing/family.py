@@ -10,8 +10,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ...data.cells import cut_labels
 from ...exceptions import InputError, got, invalid
 from ..predict import MemberModel
+from ..worker import Batch, FitOutcome
 
 Level = Literal["exact", "close"]
 # From the strictest to the loosest: a level also allows the levels before it.
@@ -37,8 +39,8 @@ class Unsuitable(Exception):  # noqa: N818  (not an error: the members are fitte
 class Family:
     """One fit that serves several configurations of one estimator.
 
-    A family of models defines `fit`; a family of transformers defines `fit_transform`. If it raises any exception, its
-    members are fitted one by one, so a family need not repeat the errors of the estimator.
+    A family defines `fit`. If it raises any exception, its members are fitted one by one, so a family need not repeat the
+    errors of the estimator. Families are for models; transformers with equal parameters are shared without one.
 
     Attributes
     ----------
@@ -119,31 +121,6 @@ class Family:
             compute for the same X.
         """
         raise NotImplementedError
-
-    def fit_transform(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[tuple[Any, Any] | None]:
-        """Fit all members, which are transformers, and transform the training rows.
-
-        Parameters
-        ----------
-        members : sequence of transformers
-            New transformers, with a seed where the user left it open.
-        X, y : array-like
-            Training rows and labels.
-        **fit_params
-            Further arguments of each member's ``fit_transform``.
-
-        Returns
-        -------
-        list of (transformer, array-like) or None
-            For each member the fitted transformer and what its ``fit_transform`` would return; None for a member that is
-            better fitted by itself.
-        """
-        raise NotImplementedError
-
-    @property
-    def transforms(self) -> bool:
-        """Whether the members are transformers."""
-        return type(self).fit_transform is not Family.fit_transform
 
     @property
     def name(self) -> str:
@@ -230,8 +207,8 @@ def register_family(family: Family) -> Family:
             )
     if family.level not in LEVELS:
         raise invalid(f"{kind.__name__}.level", f"must be one of {LEVELS}", got(family.level))
-    if kind.fit is Family.fit and kind.fit_transform is Family.fit_transform:
-        raise invalid(kind.__name__, "must define `fit`, or `fit_transform` for transformers")
+    if kind.fit is Family.fit:
+        raise invalid(kind.__name__, "must define `fit`")
     _registered.insert(0, family)
     return family
 
@@ -329,7 +306,7 @@ def as_new(family: Family) -> Family:
 
 # -- checking a family ----------------------------------------------------------------------------------
 
-_METHODS = ("decision_function", "predict_proba", "predict", "transform")
+_METHODS = ("decision_function", "predict_proba", "predict")
 
 
 def check_family(
@@ -343,7 +320,7 @@ def check_family(
     tolerance: float | None = None,
     differing: float = 0.0,
 ) -> None:
-    """Fit the members separately and by the family, and compare what they predict or transform.
+    """Fit the members separately and by the family, and compare what they predict.
 
     Parameters
     ----------
@@ -383,19 +360,17 @@ def check_family(
     allowed = 1e-8 if tolerance is None else tolerance
     X_test = X if X_test is None else X_test
     fit_params = {} if sample_weight is None else {"sample_weight": sample_weight}
-    for member, (model, transformed) in zip(members, fit_by_family(family, members, X, y, **fit_params), strict=True):
+    for member, model in zip(members, fit_by_family(family, members, X, y, **fit_params), strict=True):
         where = f"of {member!r}"
-        alone, expected = _fit_alone(member, X, y, **fit_params)
+        alone = _seeded(member).fit(X, y, **fit_params)
         lacks = [name for name in (*_METHODS, "classes_") if hasattr(alone, name) and not hasattr(model, name)]
         if lacks:
             raise AssertionError(f"{family.name}: the model for {member!r} lacks {', '.join(lacks)}.")
-        if expected is not None:
-            compare_arrays(f"{family.name}: fit_transform {where}", expected, transformed, allowed, differing)
         if hasattr(alone, "classes_"):
             compare_arrays(f"{family.name}: classes_ {where}", alone.classes_, model.classes_)
         clear = np.ones(0, dtype=bool)
         for method, want in answers(alone, X_test).items():
-            got, text = as_dense(getattr(model, method)(X_test)), f"{family.name}: {method} {where}"
+            got, text = np.asarray(getattr(model, method)(X_test)), f"{family.name}: {method} {where}"
             if method == "predict" and hasattr(alone, "classes_"):
                 rows = clear if len(clear) == len(want) == len(got) else slice(None)
                 compare_arrays(text, want[rows], got[rows], 0.0, differing)
@@ -405,8 +380,8 @@ def check_family(
                 clear = _is_clear(want, 2 * allowed)
 
 
-def fit_by_family(family: Family, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[tuple[Any, Any]]:
-    """For each member its model, and the rows that it transforms where it is a transformer."""
+def fit_by_family(family: Family, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
+    """For each member its model."""
     for member in members:
         kind = type(member)
         if family.estimator not in _names_in(kind.__module__, kind.__qualname__):
@@ -415,19 +390,9 @@ def fit_by_family(family: Family, members: Sequence[Any], X: Any, y: Any, **fit_
         if not family.covers(member):
             raise AssertionError(f"{family.name} does not cover {member!r}.")
     ready = [_seeded(member) for member in members]
-    if family.transforms:
-        found = family.fit_transform(ready, X, y, **fit_params)
-    else:
-        found = [model and (model, None) for model in family.fit(ready, X, y, **fit_params)]
+    pairs = zip(members, family.fit(ready, X, y, **fit_params), strict=True)
     # None means a separate fit.
-    return [one or _fit_alone(member, X, y, **fit_params) for member, one in zip(members, found, strict=True)]
-
-
-def _fit_alone(member: Any, X: Any, y: Any, **fit_params: Any) -> tuple[Any, Any]:
-    made = _seeded(member)
-    if hasattr(made, "predict"):
-        return made.fit(X, y, **fit_params), None
-    return made, made.fit_transform(X, y, **fit_params)
+    return [_seeded(member).fit(X, y, **fit_params) if model is None else model for member, model in pairs]
 
 
 def _seeded(member: Any) -> Any:
@@ -439,13 +404,8 @@ def _seeded(member: Any) -> Any:
 
 
 def answers(model: Any, X: Any) -> dict[str, NDArray[Any]]:
-    """What the model predicts or transforms, by method."""
-    return {method: as_dense(getattr(model, method)(X)) for method in _METHODS if hasattr(model, method)}
-
-
-def as_dense(values: Any) -> NDArray[Any]:
-    """The values as an array."""
-    return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+    """What the model predicts, by method."""
+    return {method: np.asarray(getattr(model, method)(X)) for method in _METHODS if hasattr(model, method)}
 
 
 def _is_clear(scores: NDArray[Any], within: float) -> NDArray[np.bool_]:
@@ -459,7 +419,7 @@ def _is_clear(scores: NDArray[Any], within: float) -> NDArray[np.bool_]:
 
 def compare_arrays(what: str, want: Any, got: Any, tolerance: float = 0.0, differing: float = 0.0) -> None:
     """AssertionError where more rows than the share `differing` differ by more than the tolerance."""
-    want, got = as_dense(want), as_dense(got)
+    want, got = np.asarray(want), np.asarray(got)
     if want.shape != got.shape or want.dtype.kind != got.dtype.kind:
         shapes = [f"{a.dtype}{list(a.shape)}" for a in (got, want)]
         raise AssertionError(f"{what} is {shapes[0]}, but {shapes[1]} by a separate fit.")
@@ -475,3 +435,59 @@ def compare_arrays(what: str, want: Any, got: Any, tolerance: float = 0.0, diffe
         row = int(np.argwhere(differs)[0][0])
         first = f"first in row {row}: {got[row]!r}, but {want[row]!r} by a separate fit{largest}."
         raise AssertionError(f"{what} differs in {share:.2%} of the rows; {first}")
+
+
+# -- verifying a family while it is used: a member fitted by itself is compared with it --------------------
+
+_EXACT = 1e-8
+# The largest share of labels that differ at the level "close", whatever the family allows.
+_CLOSE_LABELS = 0.2
+
+
+def outcomes_differ(family: Family, batch: Batch, shared: FitOutcome, alone: FitOutcome) -> str:
+    """How the predictions of a family's member differ from those of its own fit; empty if they do not."""
+    if alone.values is None:
+        return f"alone it fails ({alone.message})"
+    assert shared.values is not None
+    reader, y = batch.settings.reader, batch.settings.samples.y
+    scale = float(np.std(y)) if reader.response == "value" and y.dtype.kind in "biuf" else None
+    for i, (one, other) in enumerate(zip(shared.values, alone.values, strict=True)):
+        if reader.response == "label":
+            text = _labels_differ(family, one, other)
+        else:
+            text = _numbers_differ(family, one, other, 1.0 if reader.response == "proba" else scale)
+            if not text and reader.response in ("proba", "score"):
+                cut = 0.5 if reader.response == "proba" else 0.0
+                text = _labels_differ(family, *(_labels(outcome, i, cut) for outcome in (shared, alone)))
+        if text:
+            return text
+    return ""
+
+
+def _labels(outcome: FitOutcome, i: int, cut: float) -> NDArray[np.intp]:
+    """What ``predict`` gave, or the labels that follow from the other predictions if that is the same."""
+    assert outcome.values is not None
+    own, values = None if outcome.labels is None else outcome.labels[i], outcome.values[i]
+    return cut_labels(values, values.ndim == 2, cut) if own is None else own
+
+
+def _numbers_differ(family: Family, one: NDArray[Any], other: NDArray[Any], scale: float | None) -> str:
+    gaps = np.abs(np.asarray(one, dtype=float) - np.asarray(other, dtype=float))
+    both_nan = np.isnan(one) & np.isnan(other) if one.dtype.kind == "f" and other.dtype.kind == "f" else False
+    gaps = np.where(both_nan, 0.0, gaps)
+    largest = float(gaps.max(initial=0.0))
+    if family.level == "exact":
+        held = bool(np.all(gaps <= _EXACT * np.maximum(1.0, np.abs(np.nan_to_num(np.asarray(other, dtype=float))))))
+    else:
+        if scale is None:
+            scale = float(np.sqrt(np.nanmean(np.square(other)))) if other.size else 0.0
+        held = float(gaps.mean() if gaps.size else 0.0) <= family.close_limit * scale + _EXACT
+    return "" if held else f"the largest difference is {largest:.3g}"
+
+
+def _labels_differ(family: Family, one: NDArray[Any], other: NDArray[Any]) -> str:
+    n = int(np.sum(one != other))
+    # A row exactly on the cut may get either label.
+    share = 0.01 if family.level == "exact" else min(family.close_limit, _CLOSE_LABELS)
+    allowed = max(1.0, share * len(one))
+    return "" if n <= allowed else f"{n} of {len(one)} labels differ"

@@ -53,11 +53,6 @@ class PathStep(NamedTuple):
     node: int  # its place in the tree
     location: Location
     arguments: Arguments
-    group: int | None = None  # the number of the family that fits it with its siblings
-
-    def helps(self, other: PathStep) -> bool:
-        """Whether what is fitted for this step is of use for the other, if both are fitted on the same rows."""
-        return self.node == other.node or (self.group is not None and self.group == other.group)
 
 
 class PipelinePath(NamedTuple):
@@ -74,11 +69,6 @@ class PipelinePath(NamedTuple):
     def nodes(self) -> tuple[int, ...]:
         """The nodes that it passes through."""
         return tuple(step.node for step in self.steps)
-
-    @property
-    def groups(self) -> set[int]:
-        """The numbers of all families on it."""
-        return {number for number in (self.group, *(step.group for step in self.steps)) if number is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +125,7 @@ def _stored_model(frozen: bytes, location: Location) -> _StoredModel | None:
 
 @dataclass(frozen=True, eq=False)
 class FamilyGroup:
-    """Members of a family that are fitted at once: models of these configurations, or transformers at these nodes."""
+    """Members of a family that are fitted at once: the models of these configurations."""
 
     family: Family
     members: tuple[int, ...]
@@ -179,8 +169,7 @@ class SharingPlan:
         def changed(position: int, path: PipelinePath | None) -> PipelinePath | None:
             if path is None or position in alone:
                 return None
-            steps = tuple(step._replace(group=None) if step.group in gone else step for step in path.steps)
-            return path._replace(steps=steps, group=None if path.group in gone else path.group)
+            return path._replace(group=None) if path.group in gone else path
 
         paths = tuple(changed(position, path) for position, path in enumerate(self.paths))
         left = {number: group for number, group in self.groups.items() if number not in gone}
@@ -194,26 +183,15 @@ class SharingPlan:
         others = [(p, path) for p, path in enumerate(self.paths) if path is not None]
         if not mine.steps:
             return {p for p, path in others if path.group == mine.group}
-        return {p for p, path in others if path.steps and mine.steps[0].helps(path.steps[0])}
+        return {p for p, path in others if path.nodes[:1] == mine.nodes[:1]}
 
     def helpers(self, positions: Collection[int]) -> list[int]:
         """Further configurations that are needed to fit these, because a family is fitted as a whole."""
         there = set(positions)
-        numbers: dict[int, None] = {}
-        nodes: set[int] = set()
-        for position in positions:
-            path = self.paths[position]
-            if path is not None and self._whole:
-                nodes.update(path.nodes)
-                numbers |= dict.fromkeys(sorted(path.groups & self._whole))
-        further: dict[int, None] = {}
-        for number in numbers:
-            group = self.groups[number]
-            members = group.members
-            if group.family.transforms:
-                members = tuple(self.passing[node][0] for node in members if node not in nodes)
-            further |= dict.fromkeys(p for p in members if p not in there)
-        return list(further)
+        paths = (self.paths[position] for position in positions)
+        numbers = dict.fromkeys(path.group for path in paths if path is not None and path.group in self._whole)
+        members = (member for number in numbers if number is not None for member in self.groups[number].members)
+        return list(dict.fromkeys(member for member in members if member not in there))
 
     @cached_property
     def _whole(self) -> frozenset[int]:
@@ -233,21 +211,14 @@ def make_plan(estimators: Sequence[Any], level: Level, fit_params: Iterable[str]
     return tree.plan()
 
 
-class _Node(NamedTuple):
-    """A transformer, the node before it, and its arguments."""
-
-    transformer: Any
-    parent: int
-    arguments: Arguments
-
-
 class _Tree:
     """The nodes as they are found."""
 
     def __init__(self, allowed: tuple[Level, ...]) -> None:
         self.allowed = allowed
         self.numbers: dict[Hashable, int] = {}
-        self.nodes: list[_Node] = []
+        self.names: list[str] = []  # the class of each node's transformer
+        self.parents: list[int] = []  # the node before each node
         self.counts: Counter[int] = Counter()
         self.groups: dict[int, FamilyGroup] = {}
         # By position: the steps of the configuration, its model last, and the nodes of its transformers.
@@ -262,8 +233,9 @@ class _Tree:
         for estimator, _, arguments in pieces[:-1]:
             key = (below, key_of(estimator), arguments)
             if key not in self.numbers:
-                self.numbers[key] = len(self.nodes)
-                self.nodes.append(_Node(estimator, below, arguments))
+                self.numbers[key] = len(self.numbers)
+                self.names.append(type(estimator).__name__)
+                self.parents.append(below)
             below = self.numbers[key]
             nodes.append(below)
         self.counts.update(nodes)
@@ -271,54 +243,51 @@ class _Tree:
 
     def plan(self) -> SharingPlan:
         """The plan for the configurations that were added."""
-        nodes = ((i, node.transformer, (node.parent, node.arguments)) for i, node in enumerate(self.nodes))
-        transformers = self._grouped(nodes, transforms=True)
-        found = ((position, way[0][-1], way[1]) for position, way in enumerate(self.ways) if way is not None)
-        models = self._grouped(
-            ((position, model, (nodes[-1:], arguments)) for position, (model, _, arguments), nodes in found),
-            transforms=False,
-        )
+        models = self._grouped()
         return SharingPlan(
-            tuple(self._path(position, transformers, models) for position in range(len(self.ways))),
+            tuple(self._path(position, models.get(position)) for position in range(len(self.ways))),
             self.groups,
-            tuple(type(node.transformer).__name__ for node in self.nodes),
-            tuple(node.parent for node in self.nodes),
+            tuple(self.names),
+            tuple(self.parents),
         )
 
-    def _path(self, position: int, transformers: Mapping[int, int], models: Mapping[int, int]) -> PipelinePath | None:
-        found, group = self.ways[position], models.get(position)
+    def _path(self, position: int, group: int | None) -> PipelinePath | None:
+        found = self.ways[position]
         if found is None:
             return None
         pieces, nodes = found
-        if group is None and not any(self.counts[node] > 1 or node in transformers for node in nodes):
+        if group is None and all(self.counts[node] == 1 for node in nodes):
             return None
         steps = tuple(
-            PathStep(node, location, arguments, transformers.get(node))
+            PathStep(node, location, arguments)
             for node, (_, location, arguments) in zip(nodes, pieces[:-1], strict=True)
         )
         model, location, arguments = pieces[-1]
         return PipelinePath(position, steps, location, arguments, group, _is_simple(model))
 
-    def _grouped(self, found: Iterable[tuple[int, Any, Hashable]], transforms: bool) -> dict[int, int]:
-        """The number of the group of each member of a family; `found` are (id, estimator, what it is fitted on).
+    def _grouped(self) -> dict[int, int]:
+        """The number of the group of each member of a family, by position.
 
         A family with a single member is no family, unless its results differ in the last bits from a separate fit: what a
         configuration predicts must not depend on which others were tried.
         """
         together: dict[Hashable, list[tuple[int, Any]]] = defaultdict(list)
         families: dict[Hashable, Family] = {}
-        for i, estimator, rows in found:
-            family = family_of(estimator, self.allowed)
-            if family is not None and family.transforms == transforms:
-                key: Hashable = (rows, id(family), estimator_key(estimator, family.varies))
-                together[key].append((i, estimator))
+        for position, way in enumerate(self.ways):
+            if way is None:
+                continue
+            (*_, (model, _, arguments)), nodes = way
+            family = family_of(model, self.allowed)
+            if family is not None:
+                key: Hashable = (nodes[-1:], arguments, id(family), estimator_key(model, family.varies))
+                together[key].append((position, model))
                 families[key] = family
         out = {}
         for key, members in together.items():
             if len(members) > 1 or families[key].serves_single:
-                ids, estimators = zip(*members, strict=True)
-                out.update(dict.fromkeys(ids, len(self.groups)))
-                self.groups[len(self.groups)] = FamilyGroup(families[key], ids, _varied(estimators, families[key]))
+                positions, models = zip(*members, strict=True)
+                out.update(dict.fromkeys(positions, len(self.groups)))
+                self.groups[len(self.groups)] = FamilyGroup(families[key], positions, _varied(models, families[key]))
         return out
 
 

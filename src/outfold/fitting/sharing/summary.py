@@ -12,9 +12,17 @@ from ...data.notes import Note
 from ..worker import FitOutcome
 from .family import Family, Level
 from .plan import ROOT, FamilyGroup, SharingPlan
-from .transform_cache import FailedVerification, Walk
+from .transform_cache import Walk
 
 _NUMBERS = ("models", "models_done", "steps", "steps_done", "checks", "peak_bytes")
+
+
+class FailedVerification(NamedTuple):
+    """A family gave something else than a fit of its member: the group, the configuration, and what differed."""
+
+    group: int
+    name: str
+    text: str
 
 
 class SharedFit(NamedTuple):
@@ -27,17 +35,12 @@ class SharedFit(NamedTuple):
     group: int | None = None
     leads: bool = True  # the fit of its family is counted here
     peak: int = 0  # the largest number of bytes of transformed rows
-    n_checks: int = 0  # members that were fitted by themselves to verify their families
-    failed: tuple[FailedVerification, ...] = ()
+    n_checks: int = 0  # members that were fitted by themselves to verify their family
+    failed: FailedVerification | None = None
 
     def with_walk(self, walk: Walk) -> SharedFit:
         """The same with what was done on the way to the rows."""
-        return self._replace(
-            nodes=(*walk.new, *self.nodes),
-            n_steps_done=walk.n_steps + self.n_steps_done,
-            n_checks=walk.n_checks + self.n_checks,
-            failed=(*walk.failed, *self.failed),
-        )
+        return self._replace(nodes=(*walk.new, *self.nodes), n_steps_done=len(walk.new) + self.n_steps_done)
 
 
 def family_key(family: Family) -> str:
@@ -152,9 +155,8 @@ def _family_rows(plan: SharingPlan) -> list[tuple[str, str, str]]:
 
 def _saved(plan: SharingPlan, n_holdouts: int) -> str:
     steps = sum(len(path.steps) for path in plan.paths if path is not None)
-    joined = sum(len(group.members) - 1 for group in plan.groups.values() if group.family.transforms)
-    models = sum(len(group.members) - 1 for group in plan.groups.values() if not group.family.transforms)
-    parts = [(models, len(plan.paths), "models"), (steps - len(plan.passing) + joined, steps, "steps")]
+    models = sum(len(group.members) - 1 for group in plan.groups.values())
+    parts = [(models, len(plan.paths), "models"), (steps - len(plan.passing), steps, "steps")]
     texts = [f"{a * n_holdouts:,} of {b * n_holdouts:,} fits of {what}" for a, b, what in parts if b]
     return "  saved   " + ", ".join(texts)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from ..family import Family
-from . import boosting, linear, logistic, neighbours, trees
+from . import linear, logistic, neighbours, trees
 
 FAMILIES: tuple[Family, ...] = (
     *neighbours.FAMILIES,
-    *boosting.FAMILIES,
     *linear.FAMILIES,
     *logistic.FAMILIES,
     *trees.FAMILIES,

@@ -1,14 +1,14 @@
-"""Decision trees over the rules that stop their growth: smaller trees are cut out of the largest.
+"""Trees: smaller models are parts of the largest. Of boosting they are its first stages; a single tree is cut.
 
-Cutting is close to a separate fit, not equal to it. scikit-learn draws the order of the features anew for each node that it
-tries to split, and the first of several equally good features wins. A tree that stops earlier draws fewer numbers, so its
-later ties are broken otherwise.
+LightGBM and XGBoost are never imported here: a model that is a member has already imported them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from copy import copy
+from functools import partial
 from math import ceil
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -17,7 +17,189 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..family import Family, Unsuitable, View
-from .common import LastX, is_seed
+from .common import LastX, is_count, is_seed
+
+# What a method of a model with its first stages answers: (method, number of stages, rows).
+_Answer = Callable[[str, int, Any], NDArray[Any]]
+
+
+class _Boosting(Family):
+    size = "n_estimators"
+
+    def __init__(self, estimator: str) -> None:
+        self.estimator, self.varies = estimator, frozenset({self.size})
+
+    def covers(self, estimator: Any) -> bool:
+        """A number of stages that nothing shortens, and a seed that can be given twice."""
+        counted = is_count(getattr(estimator, self.size))
+        return counted and is_seed(estimator.random_state) and self._runs_to_the_end(estimator)
+
+    def _runs_to_the_end(self, estimator: Any) -> bool:
+        raise NotImplementedError
+
+    def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
+        """Beginnings of the longest model: all members draw from the same stream."""
+        if np.ndim(y) != 1:
+            raise Unsuitable("fits are shared for one label a row")
+        if set(fit_params) - {"sample_weight"}:
+            raise Unsuitable("fits are shared with no other arguments than sample_weight")
+        if members[0].random_state is None:
+            raise Unsuitable("without a seed every member would have random numbers of its own")
+        sizes = [int(getattr(m, self.size)) for m in members]
+        model = max(members, key=lambda m: int(getattr(m, self.size))).fit(X, y, **fit_params)
+        answer = self._answers(model, frozenset(sizes))
+        return [_Beginning(m, model, n, answer) for m, n in zip(members, sizes, strict=True)]
+
+    def _answers(self, model: Any, sizes: frozenset[int]) -> _Answer:
+        """What the fitted model says with its first stages, of which some member has as many."""
+        raise NotImplementedError
+
+
+class _Beginning(View):
+    """The first stages of a model, with the methods that it has."""
+
+    def __init__(self, member: Any, model: Any, size: int, answer: _Answer) -> None:
+        super().__init__(member, getattr(model, "classes_", None))
+        for method in ("predict", "predict_proba", "decision_function"):
+            if hasattr(model, method):
+                setattr(self, method, partial(answer, method, size))
+
+
+# -- gradient boosting, which has staged predictions ---------------------------------------------------
+
+
+class _Gradient(_Boosting):
+    def _runs_to_the_end(self, estimator: Any) -> bool:
+        # A model as the start may be random in ways of its own.
+        plain = estimator.init is None or isinstance(estimator.init, str)
+        return plain and estimator.n_iter_no_change is None and estimator.warm_start is False
+
+    def _answers(self, model: Any, sizes: frozenset[int]) -> _Answer:
+        def staged(method: str, X: Any) -> dict[int, NDArray[Any]]:
+            stages = enumerate(getattr(model, f"staged_{method}")(X), 1)
+            return {n: np.asarray(said) for n, said in stages if n in sizes}
+
+        said = {name: LastX(partial(staged, name)) for name in ("predict", "predict_proba", "decision_function")}
+
+        def answer(method: str, size: int, X: Any) -> NDArray[Any]:
+            out = said[method](X)[size]
+            return out.ravel() if method == "decision_function" and out.ndim == 2 and out.shape[1] == 1 else out
+
+        return answer
+
+
+class _Hist(_Gradient):
+    size = "max_iter"
+
+    def _runs_to_the_end(self, estimator: Any) -> bool:
+        stops = estimator.early_stopping
+        return (stops is False or stops == "auto") and estimator.warm_start is False
+
+    def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
+        """The same, for so few rows that ``"auto"`` does not mean to stop early."""
+        if members[0].early_stopping == "auto" and len(y) > 10_000:
+            raise Unsuitable("above 10,000 rows early_stopping='auto' stops early")
+        return super().fit(members, X, y, **fit_params)
+
+    def _answers(self, model: Any, sizes: frozenset[int]) -> _Answer:
+        if model.do_early_stopping_:
+            raise Unsuitable("the model stops early")
+        return super()._answers(model, sizes)
+
+
+# -- AdaBoost, whose staged predictions round differently ---------------------------------------------------
+
+
+class _Ada(_Boosting):
+    def _runs_to_the_end(self, estimator: Any) -> bool:
+        # The seeds of scikit-learn's trees come from the model's own.
+        tree = estimator.estimator
+        return tree is None or type(tree).__module__.startswith("sklearn.tree.")
+
+    def _answers(self, model: Any, sizes: frozenset[int]) -> _Answer:
+        # The trees do not know the names of columns.
+        def said_by_trees(X: Any) -> list[NDArray[Any]]:
+            rows = X if hasattr(X, "tocsr") else np.asarray(X)
+            return [tree.predict(rows) for tree in model.estimators_]
+
+        said = LastX(said_by_trees)
+
+        def answer(method: str, size: int, X: Any) -> NDArray[Any]:
+            made = copy(model)
+            made.n_estimators = size
+            made.estimators_ = [_Said(one) for one in said(X)[:size]]
+            made.estimator_weights_ = model.estimator_weights_[:size].copy()
+            return np.asarray(getattr(made, method)(X))
+
+        return answer
+
+
+class _Said:
+    """A tree that has been asked."""
+
+    def __init__(self, said: NDArray[Any]) -> None:
+        self._said = said
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return self._said
+
+
+# -- LightGBM and XGBoost, which predict by their first rounds -----------------------------------------------
+
+# Arguments of LightGBM that do the same in every round, or nothing.
+_KNOWN = frozenset(
+    {"bagging_fraction", "bagging_freq", "deterministic", "feature_fraction", "force_col_wise", "force_row_wise"}
+    | {"is_unbalance", "lambda_l1", "lambda_l2", "max_bin", "min_data_in_leaf", "scale_pos_weight"}
+    | {"verbose", "verbosity"}
+)
+
+
+class _Rounds(_Boosting):
+    def _runs_to_the_end(self, estimator: Any) -> bool:
+        # A named objective, and no arguments that scikit-learn's way of writing them hides.
+        objective = estimator.objective
+        return (objective is None or isinstance(objective, str)) and self._is_plain(estimator)
+
+    def _is_plain(self, estimator: Any) -> bool:
+        raise NotImplementedError
+
+    def _answers(self, model: Any, sizes: frozenset[int]) -> _Answer:
+        return lambda method, size, X: np.asarray(getattr(model, method)(X, **self._first(size)))
+
+    def _first(self, n: int) -> dict[str, Any]:
+        """How the model is told to use its first rounds only."""
+        raise NotImplementedError
+
+
+class _LightGBM(_Rounds):
+    def _is_plain(self, estimator: Any) -> bool:
+        # Anything else is passed on under many names: other boosting, early stopping, another number of rounds.
+        known = _KNOWN | set(inspect.signature(type(estimator).__init__).parameters)
+        return estimator.boosting_type == "gbdt" and set(estimator.get_params(deep=False)) <= known
+
+    def _first(self, n: int) -> dict[str, Any]:
+        return {"num_iteration": n}
+
+
+class _XGBoost(_Rounds):
+    def _is_plain(self, estimator: Any) -> bool:
+        return (
+            estimator.booster in (None, "gbtree")
+            and estimator.device in (None, "cpu")
+            and estimator.early_stopping_rounds is None
+            and not estimator.callbacks
+            and not getattr(estimator, "kwargs", None)
+        )
+
+    def _first(self, n: int) -> dict[str, Any]:
+        return {"iteration_range": (0, n)}
+
+
+# -- single trees ---------------------------------------------------------------------------------------
+#
+# Cutting is close to a separate fit, not equal to it. scikit-learn draws the order of the features anew for each node that it
+# tries to split, and the first of several equally good features wins. A tree that stops earlier draws fewer numbers, so its
+# later ties are broken otherwise.
 
 _NO_LEAF = -1
 
@@ -147,4 +329,17 @@ class CutTree(Family):
         return views
 
 
-FAMILIES = (CutTree("sklearn.tree.DecisionTreeClassifier"), CutTree("sklearn.tree.DecisionTreeRegressor"))
+FAMILIES: tuple[Family, ...] = (
+    _Gradient("sklearn.ensemble.GradientBoostingClassifier"),
+    _Gradient("sklearn.ensemble.GradientBoostingRegressor"),
+    _Hist("sklearn.ensemble.HistGradientBoostingClassifier"),
+    _Hist("sklearn.ensemble.HistGradientBoostingRegressor"),
+    _Ada("sklearn.ensemble.AdaBoostClassifier"),
+    _Ada("sklearn.ensemble.AdaBoostRegressor"),
+    _LightGBM("lightgbm.LGBMClassifier"),
+    _LightGBM("lightgbm.LGBMRegressor"),
+    _XGBoost("xgboost.XGBClassifier"),
+    _XGBoost("xgboost.XGBRegressor"),
+    CutTree("sklearn.tree.DecisionTreeClassifier"),
+    CutTree("sklearn.tree.DecisionTreeRegressor"),
+)
