@@ -150,6 +150,9 @@ def test_estimate_options(capsys, oof_file):
     rule = ["--rule", "one_standard_error", "--complexity", "C", "--resamples", "20", "--stratify"]
     _, out, _ = call(capsys, "estimate", oof_file, "--metric", "accuracy", *rule, "--format", "json")
     assert json.loads(out)["rule"] == "simplest by C within one standard error"
+    rule = ["--rule", "within", "--loss-percent", 2, "--complexity", "C", "--resamples", "20"]
+    _, out, _ = call(capsys, "estimate", oof_file, "--metric", "accuracy", *rule, "--format", "json")
+    assert json.loads(out)["rule"] == "simplest by C within 2 percent"
 
 
 def test_estimate_as_csv_has_one_row(capsys, oof_file):
@@ -187,7 +190,14 @@ def test_estimate_reads_tables_by_column_names(capsys, oof_file, tmp_path, endin
         (["--metric", "accuracy", "--method", "nested"], "Collect with outfold run --inner"),
         (["--metric", "accuracy", "--level", "2"], "between 0 and 1"),
         (["--metric", "accuracy", "--rule", "one_standard_error"], "needs --complexity"),
-        (["--metric", "accuracy", "--complexity", "C"], "goes with --rule one_standard_error only"),
+        (["--metric", "accuracy", "--complexity", "C"], "goes with --rule one_standard_error or within only"),
+        (["--metric", "accuracy", "--rule", "within", "--complexity", "C"], "--rule within needs --loss-percent"),
+        (["--metric", "accuracy", "--rule", "within", "--loss-percent", "2"], "--rule within needs --complexity"),
+        (["--metric", "accuracy", "--loss-percent", "2"], "--loss-percent goes with --rule within only"),
+        (
+            ["--metric", "accuracy", "--rule", "within", "--complexity", "C", "--loss-percent", "-1"],
+            "--loss-percent must be 0 or more",
+        ),
         (["--metric", "accuracy", "--method", "magic"], "invalid choice: 'magic'"),
         (["--metric", "accuracy", "--sample", "id"], "needs no further arguments"),
         ([], "--metric"),
@@ -433,6 +443,26 @@ def test_help_has_an_example(capsys, command):
     code, out, _ = call(capsys, command, "--help")
     assert code == 0
     assert f"\n  outfold {command}" in out.partition("example")[2]
+
+
+def test_help_of_all_commands_has_two_lines_to_begin_with(capsys):
+    _, out, _ = call(capsys, "--help")
+    assert [line.split("  ")[0] for line in out.splitlines()[-2:]] == ["New here?", "Your own data?"]
+
+
+def test_help_of_compare_names_configurations_of_a_run(capsys, table):
+    _, out, _ = call(capsys, "compare", "--help")
+    data = run.read_table(table, "outcome")
+    assert set(re.findall(r'"(.+?)"', out)) <= set(spaces.tabular(data.X, data.task))
+    assert "\n\nThe plan of the predictions" in out
+
+
+def test_help_of_run_names_every_file(capsys, few, table, tmp_path):
+    call(capsys, *run_args(table, tmp_path))
+    _, out, _ = call(capsys, "run", "--help")
+    assert "four files" in out
+    assert all(file.name in out for file in (tmp_path / "out").iterdir())
+    assert len(list((tmp_path / "out").iterdir())) == 4
 
 
 def test_demo(capsys, monkeypatch):

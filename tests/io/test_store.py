@@ -723,6 +723,24 @@ def test_configurations_and_blocks_are_added_and_others_stay(tmp_path):
     assert oof.blocks["fresh"].state.sum() == 1
 
 
+@pytest.mark.parametrize("name", ["z.csv", "z.csv.gz", "z.parquet", "z.JSON", "z.html", "z.tsv", "z.xlsx"])
+def test_endings_of_other_formats_are_refused(tmp_path, name):
+    oof = make_predictions("roc_auc")
+    with pytest.raises(
+        InputError, match=f"saved as .oof files, which {name} would not be. Use a name that ends in .oof"
+    ):
+        oof.save(tmp_path / name)
+    with pytest.raises(InputError, match=r"saved as \.oof files"):
+        Store.open(tmp_path / name, oof, {})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["z", "z.oof", "z.sqlite", "z.v2"])
+def test_other_endings_are_allowed(tmp_path, name):
+    oof = make_predictions("roc_auc")
+    assert load(oof.save(tmp_path / name)).fingerprint == oof.fingerprint
+
+
 def test_a_saved_copy_can_be_continued(tmp_path):
     oof, (header, identity) = make_predictions("roc_auc"), collection()
     with Store.open(tmp_path / "x.oof", header, identity) as store:

@@ -713,7 +713,7 @@ BAD = {
     "n_configs too large": ({"search": "random", "n_configs": 9}, r"more than the space holds \(4 configurations\)"),
     "n_configs of no kind": ({"search": "random", "n_configs": "all"}, "n_configs must be a whole number"),
     "n_configs too small": ({"search": "random", "n_configs": 0}, "n_configs must be a whole number of at least 1"),
-    "no such parameter": ({"grid": {"gamma": [1]}}, "Invalid parameter 'gamma'"),
+    "no such parameter": ({"grid": {"gamma": [1]}}, "no parameter 'gamma'"),
     "grid": ({"grid": {"C": []}}, "non-empty"),
     "two grids": ({"param_grid": C_GRID}, "two names for one thing"),
     "cv": ({"cv": "five"}, "cv must be a number of folds"),

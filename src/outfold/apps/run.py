@@ -99,11 +99,11 @@ def run(
 ) -> Result:
     """Performance of the best of about 60 configurations on a table, and that configuration fitted on all of it.
 
-    The folder `out` gets ``run.oof``, ``model.skops`` and ``report.html``; a call that was stopped goes on from what it holds.
-    The task is told from the target by default: text, bool and few distinct whole numbers are classes. `configs` makes the
-    configurations for the features and the task; it is `spaces.tabular` by default. `explain` is called with what is going to
-    be shared, `say` with every note a person should read. `command` is what was typed to get here. All other arguments are
-    those of `collect`.
+    The folder `out` gets ``run.oof``, ``model.skops``, ``model.json`` (what the model was fitted from) and ``report.html``;
+    a call that was stopped goes on from what it holds. The task is told from the target by default: text, bool and few
+    distinct whole numbers are classes. `configs` makes the configurations for the features and the task; it is
+    `spaces.tabular` by default. `explain` is called with what is going to be shared, `say` with every note a person should
+    read. `command` is what was typed to get here. All other arguments are those of `collect`.
     """
     table = read_table(path, target, task=task, group=group, sample=sample, leave_out=leave_out, say=say)
     found = encode(table.y, task=table.task, positive=positive, what=f"the target {target!r}")

@@ -64,7 +64,8 @@ def build_parser() -> tuple[argparse.ArgumentParser, CommandParser]:
     parser = argparse.ArgumentParser(
         prog="outfold",
         description="How good is the model you picked, really? Estimates that are corrected for picking the best.",
-        epilog="New here?  outfold demo    Your own data?  outfold run data.csv --target COLUMN",
+        epilog="New here?        outfold demo\nYour own data?   outfold run data.csv --target COLUMN",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"outfold {__version__}")
     how: dict[str, Any] = {"metavar": "COMMAND", "required": True, "parser_class": CommandParser}

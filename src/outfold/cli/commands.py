@@ -183,8 +183,8 @@ def _add_run(commands: Any) -> CommandParser:
         """example:
   outfold run train.csv --target y -o out/
 
-The folder gets three files: run.oof (the predictions; if you stop a run, the same command continues from it), report.html (a
-page with all results) and model.skops. To use the model in Python:
+The folder gets four files: run.oof (the predictions; if you stop a run, the same command continues from it), report.html (a
+page with all results), model.skops and model.json (what the model was fitted from). To use the model in Python:
   import skops.io
   path = "out/model.skops"
   model = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
@@ -326,7 +326,10 @@ def _add_estimate(commands: Any) -> None:
     add_option(parser, "--metric", metavar="M", required=True, help=such_as)
     parser.add_argument("--method", choices=estimate.__all__, default="bbc", help="(default: %(default)s)")
     add_option(parser, "--rule", choices=rules, help="how the configuration is selected (default: best)")
-    parser.add_argument("--complexity", metavar="PARAM", help="for one_standard_error: the parameter to keep small")
+    keep = "for one_standard_error and within: the parameter to keep small"
+    parser.add_argument("--complexity", metavar="PARAM", help=keep)
+    lose = "for within: percent of the best score that you are willing to lose"
+    add_option(parser, "--loss-percent", type=float, metavar="P", help=lose)
     add_draws(parser, 1000)
     add_option(parser, "--stratify", action="store_true", default=None, help="draw within classes")
     add_option(parser, "--config", metavar="NAME", help="a configuration you named beforehand, for methods such as cv")
@@ -347,13 +350,21 @@ def _method_options(args: argparse.Namespace, method: Callable[..., Estimate]) -
         if option not in known:
             takes = ", ".join(f"`{name}`" for name in _METHOD_OPTIONS if name in known)
             raise invalid(option, f"is no option of {args.method}, which takes {takes}")
-    simplest = args.rule == "one_standard_error"
-    if args.complexity is not None and not simplest:
-        raise InputError("--complexity goes with --rule one_standard_error only.")
-    if simplest and args.complexity is None:
-        raise InputError("--rule one_standard_error needs --complexity, the parameter to keep small, such as C.")
     if "rule" in options:
-        options["rule"] = select.one_standard_error(args.complexity) if simplest else getattr(select, args.rule)
+        options["rule"] = getattr(select, args.rule)
+    simplest, within = args.rule in ("one_standard_error", "within"), args.rule == "within"
+    if args.complexity is not None and not simplest:
+        raise InputError("--complexity goes with --rule one_standard_error or within only.")
+    if args.loss_percent is not None and not within:
+        raise InputError("--loss-percent goes with --rule within only.")
+    if simplest and args.complexity is None:
+        raise InputError(f"--rule {args.rule} needs --complexity, the parameter to keep small, such as C.")
+    if within and args.loss_percent is None:
+        raise InputError(
+            "--rule within needs --loss-percent, the percent of the best score to lose at most, such as 2."
+        )
+    if simplest:
+        options["rule"] = options["rule"](*given(args, "loss_percent").values(), args.complexity)
     return options
 
 
@@ -392,10 +403,11 @@ def _add_compare(commands: Any) -> None:
         _compare,
         "test whether configurations really differ",
         """examples:
-  outfold compare out/run.oof "logit(C=0.1)" "forest(max_depth=8)" --metric accuracy
+  outfold compare out/run.oof "logit(C=1)" "tree(max_depth=3, min_samples_leaf=5)"
   outfold compare old.oof --with new.oof old_model new_model --metric roc_auc
   outfold compare out/run.oof --all --adjust holm --metric accuracy
-  outfold compare out/run.oof --control "logit(C=0.1)" --format latex
+  outfold compare out/run.oof --control "logit(C=1)" --format latex
+
 The plan of the predictions decides on the test; --test takes another. docs/comparing.md explains them.""",
     )
     add_file(parser)

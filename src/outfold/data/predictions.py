@@ -448,7 +448,7 @@ class Predictions(WithConfigs):
         Parameters
         ----------
         path : str or Path
-            The file; its folder must exist.
+            The file, such as ``run.oof``; its folder must exist. Endings of other formats, such as ``.csv``, are refused.
 
         Returns
         -------

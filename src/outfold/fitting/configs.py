@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from itertools import product
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from .. import formatting
 from ..exceptions import InputError, invalid
-from .estimators import Variants, check_estimator
+from .estimators import Variants, check_estimator, like
 
 
 class Configs(dict[str, Any]):
@@ -190,9 +189,9 @@ def _full_name(name: str, parameter: str, known: Mapping[str, Any], part: Mappin
     if nested:
         needed = f"grid {name!r}: {parameter} is a parameter of several steps ({', '.join(sorted(nested))})"
         raise InputError(needed=needed, remedy="Give the full name.")
-    near = get_close_matches(parameter, {p.rpartition("__")[2] for p in known} | set(known), n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(sorted(near))}?" if near else f"it has {', '.join(sorted(known)[:12])}."
-    raise InputError(needed=f"grid {name!r}: the estimator has no parameter {parameter}", given=hint)
+    raise InputError(
+        needed=f"grid {name!r}: the estimator has no parameter {parameter!r}", given=like(parameter, known)
+    )
 
 
 def _values(name: str, parameter: str, value: Any) -> list[Any]:

@@ -10,6 +10,7 @@ import inspect
 import pickle
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -457,4 +458,20 @@ def _with_params(estimator: Any, chosen: Mapping[str, Any], key: str) -> Any:
     try:
         return estimator.set_params(**{p: clone(v, safe=False) for p, v in chosen.items()})
     except (ValueError, TypeError, AttributeError) as error:
-        raise InputError(f"configuration {key!r}: {str(error).splitlines()[0]}") from error
+        known = estimator.get_params(deep=True)
+        missing = next((name for name in chosen if name not in known), None)
+        why = " ".join(str(error).split()) if missing is None else f"no parameter {missing!r}; {like(missing, known)}"
+        raise InputError(f"configuration {key!r}: {why}") from error
+
+
+def like(parameter: str, known: Collection[str]) -> str:
+    """The parameters that may be meant by one that is not there, as a clause: of the same last part, or nearly."""
+    ends = {name: name.rpartition("__")[2] for name in known}
+    last = parameter.rpartition("__")[2]
+    same = [name for name, end in ends.items() if end.lower() == last.lower()]
+    near = get_close_matches(last, set(ends.values()), n=3)
+    meant = same or [name for name, end in ends.items() if end in near]
+    if meant:
+        return f"did you mean {' or '.join(map(repr, sorted(meant)[:3]))}?"
+    listed = sorted(known, key=lambda name: (name.count("__"), name))
+    return f"there are {', '.join(listed[:12])}{', ...' if len(listed) > 12 else '.'}"

@@ -26,6 +26,26 @@ from .tables import read_table
 
 # Long enough for a file that is just being closed, short enough to be told that it is in use.
 _LOCK_SECONDS = 1.0
+
+# Endings of files in other formats, which no store may have.
+_OTHER_FORMATS = (
+    *(
+        ".csv",
+        ".feather",
+        ".gz",
+        ".htm",
+        ".html",
+        ".json",
+        ".md",
+        ".npz",
+        ".parquet",
+        ".pdf",
+        ".pickle",
+        ".pkl",
+        ".skops",
+    ),
+    *(".tex", ".tsv", ".txt", ".xls", ".xlsx"),
+)
 _JOURNALS = ("-wal", "-shm", "-journal")
 
 
@@ -304,6 +324,11 @@ def _create(path: Path, oof: Predictions, *, replace_existing: bool) -> None:
         raise FileError(f"{path} is a folder", remedy=f"Give the name of a file in it, such as {path / 'run.oof'}.")
     if not path.parent.is_dir():
         raise FileError(f"the folder {path.parent} does not exist", remedy="Make it, or write to another one.")
+    if path.suffix.lower() in _OTHER_FORMATS:
+        problem = f"predictions are saved as .oof files, which {path.name} would not be"
+        raise InputError(
+            problem, remedy="Use a name that ends in .oof; `to_frame()` gives a table to save in other formats."
+        )
     draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
     try:
         with closing(_connect(draft, "mode=rwc")) as db:

@@ -186,13 +186,9 @@ def register_family(family: Family) -> Family:
 
     Examples
     --------
-    >>> from outfold.fitting.sharing import Family, register_family
-    >>> class Constants(Family):
-    ...     estimator = "sklearn.dummy.DummyRegressor"
-    ...     varies = frozenset({"constant"})
-    ...
-    ...     def fit(self, members, X, y, **fit_params):
-    ...         return [member.fit(X[:1], y[:1]) for member in members]
+    With the class of the example in `Family`:
+
+    >>> from outfold.fitting.sharing import register_family
     >>> register_family(Constants())  # doctest: +SKIP
     """
     if not isinstance(family, Family):
@@ -473,16 +469,14 @@ def _labels(outcome: FitOutcome, i: int, cut: float) -> NDArray[np.intp]:
 
 def _numbers_differ(family: Family, one: NDArray[Any], other: NDArray[Any], scale: float | None) -> str:
     gaps = np.abs(np.asarray(one, dtype=float) - np.asarray(other, dtype=float))
-    both_nan = np.isnan(one) & np.isnan(other) if one.dtype.kind == "f" and other.dtype.kind == "f" else False
-    gaps = np.where(both_nan, 0.0, gaps)
-    largest = float(gaps.max(initial=0.0))
+    if not gaps.size:
+        return ""
     if family.level == "exact":
-        held = bool(np.all(gaps <= _EXACT * np.maximum(1.0, np.abs(np.nan_to_num(np.asarray(other, dtype=float))))))
+        held = bool(np.all(gaps <= _EXACT * np.maximum(1.0, np.abs(other))))
     else:
-        if scale is None:
-            scale = float(np.sqrt(np.nanmean(np.square(other)))) if other.size else 0.0
-        held = float(gaps.mean() if gaps.size else 0.0) <= family.close_limit * scale + _EXACT
-    return "" if held else f"the largest difference is {largest:.3g}"
+        scale = float(np.sqrt(np.mean(np.square(other)))) if scale is None else scale
+        held = float(gaps.mean()) <= family.close_limit * scale + _EXACT
+    return "" if held else f"the largest difference is {gaps.max():.3g}"
 
 
 def _labels_differ(family: Family, one: NDArray[Any], other: NDArray[Any]) -> str:

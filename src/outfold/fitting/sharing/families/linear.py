@@ -33,37 +33,6 @@ _ROUNDING = 1e-9
 _NEAR = 1e-7
 
 
-class Spectrum(NamedTuple):
-    """Centred training data in the basis where every penalty is a division.
-
-    The penalised equations are ``(Q diag(values) Q' + alpha) z = target`` for the coefficients, or for the weights of the
-    rows (`rows`) where there are fewer rows than columns, as in scikit-learn's Cholesky solver.
-    """
-
-    values: Floats
-    vectors: Floats
-    turned: Floats
-    rows: Floats | None
-
-    @classmethod
-    def of(cls, X: Floats, Y: Floats) -> Spectrum:
-        """Of the matrix X (n, p) and the targets Y (n, T)."""
-        wide = X.shape[1] > X.shape[0]
-        values, vectors = np.linalg.eigh(X @ X.T if wide else X.T @ X)
-        return cls(np.maximum(values, 0.0), vectors, vectors.T @ (Y if wide else X.T @ Y), X if wide else None)
-
-    def coefficients(self, alphas: Floats) -> Floats:
-        """(M, p, T); a stack of products of equal shape, so that a penalty's does not depend on the others."""
-        scaled = self.turned / (self.values[:, None] + alphas[:, None, None])
-        solved = np.matmul(self.vectors, scaled)
-        return np.asarray(solved if self.rows is None else np.matmul(self.rows.T, solved))
-
-    def condition(self, alphas: Floats) -> Floats:
-        """Condition number of the penalised equations."""
-        low, high = self.values.min(), self.values.max()
-        return np.asarray((high + alphas) / (low + alphas))
-
-
 class Centred(NamedTuple):
     """Training data without their means, rows multiplied by the root of their weights."""
 
@@ -102,13 +71,22 @@ def solve_ridge(X: Floats, Y: Floats, alphas: Floats, weights: Floats | None, fi
     where both, for the longest training row, stay a tenth below what an exact family may differ.
     """
     data = Centred.of(X, Y, weights, fit_intercept)
-    spectrum = Spectrum.of(data.X, data.Y)
-    coef = spectrum.coefficients(alphas)
+    # For the weights of the rows where these are fewer than the columns, as scikit-learn's Cholesky solver does. In the basis
+    # of the eigenvectors every penalty is a division.
+    wide = X.shape[1] > X.shape[0]
+    values, vectors = np.linalg.eigh(data.X @ data.X.T if wide else data.X.T @ data.X)
+    values = np.maximum(values, 0.0)
+    turned = vectors.T @ (data.Y if wide else data.X.T @ data.Y)
+    # A stack (M, p, T) of products of equal shape, so that a penalty's coefficients do not depend on the others.
+    coef = np.matmul(vectors, turned / (values[:, None] + alphas[:, None, None]))
+    if wide:
+        coef = np.matmul(data.X.T, coef)
+    condition = (values.max() + alphas) / (values.min() + alphas)
     intercept = data.y_mean - np.matmul(data.x_mean, coef)
     longest = np.sqrt(((X - data.x_mean) ** 2).sum(axis=1).max())
     norm = np.sqrt((coef**2).sum(axis=1).max(axis=1))
     cancelled = (np.abs(data.x_mean)[:, None] * np.abs(coef)).sum(axis=1).max(axis=1)
-    rounding = _EPS * (spectrum.condition(alphas) * norm * longest + cancelled)
+    rounding = _EPS * (condition * norm * longest + cancelled)
     return Solved(coef, intercept, rounding <= _ROUNDING * max(1.0, float(np.abs(Y).max())))
 
 

@@ -156,43 +156,37 @@ _KNOWN = frozenset(
 
 class _Rounds(_Boosting):
     def _runs_to_the_end(self, estimator: Any) -> bool:
-        # A named objective, and no arguments that scikit-learn's way of writing them hides.
-        objective = estimator.objective
-        return (objective is None or isinstance(objective, str)) and self._is_plain(estimator)
-
-    def _is_plain(self, estimator: Any) -> bool:
-        raise NotImplementedError
+        return estimator.objective is None or isinstance(estimator.objective, str)
 
     def _answers(self, model: Any, sizes: frozenset[int]) -> _Answer:
         return lambda method, size, X: np.asarray(getattr(model, method)(X, **self._first(size)))
 
     def _first(self, n: int) -> dict[str, Any]:
         """How the model is told to use its first rounds only."""
-        raise NotImplementedError
+        return {"iteration_range": (0, n)}
 
 
 class _LightGBM(_Rounds):
-    def _is_plain(self, estimator: Any) -> bool:
+    def _runs_to_the_end(self, estimator: Any) -> bool:
         # Anything else is passed on under many names: other boosting, early stopping, another number of rounds.
         known = _KNOWN | set(inspect.signature(type(estimator).__init__).parameters)
-        return estimator.boosting_type == "gbdt" and set(estimator.get_params(deep=False)) <= known
+        plain = estimator.boosting_type == "gbdt" and set(estimator.get_params(deep=False)) <= known
+        return plain and super()._runs_to_the_end(estimator)
 
     def _first(self, n: int) -> dict[str, Any]:
         return {"num_iteration": n}
 
 
 class _XGBoost(_Rounds):
-    def _is_plain(self, estimator: Any) -> bool:
+    def _runs_to_the_end(self, estimator: Any) -> bool:
         return (
-            estimator.booster in (None, "gbtree")
+            super()._runs_to_the_end(estimator)
+            and estimator.booster in (None, "gbtree")
             and estimator.device in (None, "cpu")
             and estimator.early_stopping_rounds is None
             and not estimator.callbacks
             and not getattr(estimator, "kwargs", None)
         )
-
-    def _first(self, n: int) -> dict[str, Any]:
-        return {"iteration_range": (0, n)}
 
 
 # -- single trees ---------------------------------------------------------------------------------------
