@@ -2,7 +2,7 @@
 
 The paper does not say how its figures leave the null hypothesis. Its tests are of "the difference is mu_0" (eq. 5.1) and its two
 settings stay fixed, so here mu_0 moves away from the true difference, and the share of data sets in which it is refused is drawn.
-Data sets without a p value (both halves of a two-fold differ alike) do not count as refused.
+Data sets without a p value (the difference is the same in both halves of a two-fold) do not count as refused.
 
 Usage: python studies/power_curves.py [N_DATA_SETS] [FOLDER]
 """

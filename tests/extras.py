@@ -6,6 +6,8 @@ other tests of the file run without it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -25,3 +27,12 @@ pd = _Extra("pandas", "outfold[frames]")
 pl = _Extra("polars", "group test")
 mpl = _Extra("matplotlib", "outfold[plot]")
 plt = _Extra("matplotlib.pyplot", "outfold[plot]")
+
+
+@contextmanager
+def without_numba() -> Iterator[None]:
+    """Within this context every kernel takes its numpy path."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("outfold.stats.compiling.load", lambda name: None)
+        patch.setattr("outfold.stats.compiling.has_numba", lambda: False)
+        yield

@@ -15,7 +15,7 @@ from scipy import stats
 
 import outfold as of
 from conftest import make_predictions
-from internals import AUTO, METHODS, SELECTED
+from internals import AUTO_METHODS, METHODS, SELECTED
 from outfold import estimate, intervals
 from outfold.exceptions import InputError, NeedError
 
@@ -595,5 +595,5 @@ def test_the_table_of_the_page_is_the_declaration():
     assert rows == [(m.name, m.valid_for, m.formula.replace("|", r"\|"), m.source) for m in METHODS.values()]
     selected = re.findall(r"^\| `(\w+)` \| ([^|]*) \|$", PAGE.read_text(), re.M)
     assert selected == list(SELECTED.items())
-    assert set(AUTO) <= set(METHODS) <= set(intervals.__all__)
+    assert set(AUTO_METHODS) <= set(METHODS) <= set(intervals.__all__)
     assert {"bca_draws", "bbc_f"} == set(intervals.__all__) - set(METHODS)

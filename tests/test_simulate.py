@@ -146,7 +146,7 @@ UNEQUAL = np.linspace(0.5, 0.9, 12)[::-1].copy()
 def test_optimism_is_what_simulation_finds(accuracy, correlation):
     result = simulate.optimism(25, 12, accuracy, correlation, n_simulations=3000)
     own, truth = brute(25, 12, accuracy, correlation)
-    for found, seen in ((result.value, own - truth), (result.own, own), (result.truth, truth)):
+    for found, seen in ((result.value, own - truth), (result.naive, own), (result.truth, truth)):
         # The standard error of a simulated own or true accuracy is no larger than that of the plain simulation.
         both = np.hypot(
             seen.std() / np.sqrt(len(seen)), 0.0 if result.method == "exact" else seen.std() / np.sqrt(3000)
@@ -165,7 +165,7 @@ def test_given_accuracies_by_enumeration(n_samples, accuracies):
     )
     chance = np.prod([pmf[j][counts[j]] for j in range(len(accuracies))], axis=0)
     winner = np.argmax(counts, axis=0)
-    assert result.own == pytest.approx(chance @ counts.max(axis=0) / n_samples, abs=1e-10)
+    assert result.naive == pytest.approx(chance @ counts.max(axis=0) / n_samples, abs=1e-10)
     assert result.truth == pytest.approx(chance @ np.array(accuracies)[winner], abs=1e-10)
 
 
@@ -175,7 +175,7 @@ def test_optimism_of_beta_accuracies_is_never_negative(n_samples, n_configs, a, 
     assert result.value >= -1e-9
     assert 0 <= result.truth <= 1
     if n_configs == 1:
-        assert result.own == pytest.approx(a / (a + b), abs=1e-8)
+        assert result.naive == pytest.approx(a / (a + b), abs=1e-8)
         assert result.value == pytest.approx(0, abs=1e-8)
 
 

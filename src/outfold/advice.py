@@ -13,7 +13,7 @@ from .docstrings import fill_common
 from .drop import Bootstrap, DropRule
 from .exceptions import got, invalid
 from .results import Advice, Optimism
-from .results._advice import Goal, Task
+from .results._advice import AdviceTask, Goal
 from .simulate import Accuracy, optimism
 
 _BBC = "Tsamardinos 2018"
@@ -39,7 +39,7 @@ _MOST_SUMMED = 1_000_000
 def advise(
     n_samples: int,
     n_configs: int,
-    task: Task = "binary",
+    task: AdviceTask = "binary",
     goal: Goal = "select",
     cost: float | None = None,
     budget: float | None = None,
@@ -95,7 +95,7 @@ class _Case:
     def __init__(
         self, n: Any, c: Any, task: Any, goal: Any, cost: Any, budget: Any, n_jobs: Any, precision: Any
     ) -> None:
-        for name, value, known in (("goal", goal, get_args(Goal)), ("task", task, get_args(Task))):
+        for name, value, known in (("goal", goal, get_args(Goal)), ("task", task, get_args(AdviceTask))):
             check_choice(value, known, name)
         # A blocked 3x2 plan has four blocks.
         self.n = check_count(n, "n_samples", 4 if goal == "compare" else 2)

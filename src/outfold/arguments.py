@@ -22,6 +22,11 @@ def is_number(value: Any) -> bool:
     return bool(number and np.isfinite(value))
 
 
+def is_whole_number(value: Any) -> bool:
+    """Whether the value is of an integer type, and not True or False."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def check_count(value: Any, name: str, least: int = 1) -> int:
     """A whole number of at least `least`."""
     if not is_number(value) or int(value) != value or value < least:
@@ -101,7 +106,7 @@ def as_seed(rng: RngLike, name: str = "rng") -> int:
         if isinstance(rng.entropy, (int, np.integer)) and not rng.spawn_key:
             return int(rng.entropy)
         return int.from_bytes(rng.generate_state(4).tobytes(), "little")
-    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
+    if not is_whole_number(rng) or rng < 0:
         needed = "must be None, a whole number from 0, a `numpy.random.Generator` or a `numpy.random.SeedSequence`"
         raise invalid(name, needed, got(rng))
     return int(rng)

@@ -20,8 +20,9 @@ from .data.predictions import Predictions
 from .data.splitting import group_codes
 from .docstrings import fill_with
 from .exceptions import InputError, got, invalid
-from .fitting.api import Cell, Rows, TrainedPredictions, TrainingRows, collect_trained
+from .fitting.api import RepeatFold, TrainedPredictions, TrainingRows, collect_trained
 from .fitting.configs import as_configs, grid
+from .fitting.data import Rows
 from .fitting.job import Job, Options
 from .fitting.progress import Mode
 from .metrics import Metric, MetricLike
@@ -343,7 +344,7 @@ class _Queue:
         return np.sort(self._rows[: self._ends[max(at, self._first - 1)]])
 
 
-def _queue(job: Job, cell: Cell, rows: Rows) -> _Queue:
+def _queue(job: Job, cell: RepeatFold, rows: Rows) -> _Queue:
     target, plan = job.target, job.splits.plan
     rng = np.random.default_rng(np.random.SeedSequence(job.options.rng, spawn_key=(_SUBSET_STREAM, *cell)))
     strata = target.y if target.classes is not None else target.event

@@ -41,7 +41,7 @@ __all__ = [
     "validation_curve",
 ]
 
-Configs = Sequence[str | int] | str | int | None
+ConfigNames = Sequence[str | int] | str | int | None
 _CONFIGS = """configs : str, int, sequence of str or int, or None, default=None
     The configurations to show, by name or position. If None,"""
 _N_RESAMPLES = "n_resamples : int, default={}\n    Number of bootstrap draws behind intervals and bands."
@@ -218,7 +218,7 @@ def fold_scores(
 def trace(
     source: Predictions | Stability,
     metric: MetricLike | None = None,
-    configs: Configs = None,
+    configs: ConfigNames = None,
     *,
     top: int = 5,
     ax: Axes | None = None,
@@ -240,7 +240,7 @@ def trace(
 def repeats(
     source: Predictions | Stability,
     metric: MetricLike | None = None,
-    configs: Configs = None,
+    configs: ConfigNames = None,
     *,
     top: int = 10,
     ax: Axes | None = None,
@@ -265,7 +265,7 @@ def repeats(
 @_filled
 def roc(
     oof: Predictions,
-    configs: Configs = None,
+    configs: ConfigNames = None,
     *,
     positive: Any = None,
     confidence_level: float = 0.95,
@@ -287,7 +287,7 @@ def roc(
 @_filled
 def precision_recall(
     oof: Predictions,
-    configs: Configs = None,
+    configs: ConfigNames = None,
     *,
     positive: Any = None,
     confidence_level: float = 0.95,
@@ -309,7 +309,7 @@ def precision_recall(
 @_filled
 def calibration(
     oof: Predictions,
-    configs: Configs = None,
+    configs: ConfigNames = None,
     *,
     positive: Any = None,
     bins: int = 10,
@@ -452,7 +452,7 @@ def critical_difference(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
 
 
 @_filled
-def learning_curve(curve: LearningCurve, configs: Configs = None, *, ax: Axes | None = None) -> Axes:
+def learning_curve(curve: LearningCurve, configs: ConfigNames = None, *, ax: Axes | None = None) -> Axes:
     """Show scores as the training part grows: solid on held-out samples, dotted on those trained on.
 
     Parameters

@@ -254,7 +254,7 @@ def _simulated(
         truth = _truth(given, c, rng)
         scores = _right(truth, m, correlation, rng).mean(axis=0)
         winner = int(np.argmax(scores))
-        # An easy draw of samples lifts all scores alike; its expectation is 0, so taking it out only removes noise.
+        # An easy draw of samples lifts all scores by the same amount; its expectation is 0, so taking it out only removes noise.
         own[s], true[s] = scores[winner] - np.mean(scores - truth), truth[winner]
     se = np.std(own - true, ddof=1) / np.sqrt(n_simulations)
     return float(own.mean()), float(true.mean()), float(se)

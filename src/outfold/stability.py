@@ -296,9 +296,9 @@ def trace(oof: Predictions, metric: MetricLike) -> Stability:
 def compare_plans(plans: Iterable[Predictions], metric: MetricLike, fits: int = 10) -> PlanComparison:
     """How far the usual estimates, 1x10, 2x5 and 5x2, stray from the steady state of many repeats.
 
-    Every artifact holds many repeats of one plan. Its steady state is the mean over all of them; a canonical estimate is the
-    mean over as many repeats as make `fits` folds, and disjoint groups of repeats give independent draws of it (Raeder, Hoens
-    and Chawla 2010, sect. III and Table I).
+    Each of the `plans` holds many repeats of one plan. Its steady state is the mean over all of them. A usual estimate is
+    the mean over as many repeats as make `fits` folds. Disjoint groups of repeats give independent draws of it (Raeder,
+    Hoens and Chawla 2010, sect. III and Table I).
 
     Parameters
     ----------

@@ -184,7 +184,7 @@ def test_estimate_reads_tables_by_column_names(capsys, oof_file, tmp_path, endin
         (["--metric", "r2"], "r2 is for regression"),
         (
             ["--metric", "accuracy", "--method", "cvt", "--stratify"],
-            "--stratify is no option of cvt, which takes --rule",
+            "--stratify is not an option of cvt, which takes --rule",
         ),
         (["--metric", "accuracy", "--method", "cv", "--config", "m99"], "no configuration 'm99'"),
         (["--metric", "accuracy", "--method", "nested"], "Collect with outfold run --inner"),

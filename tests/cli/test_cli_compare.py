@@ -55,7 +55,7 @@ def test_resampling_options_go_to_tests_that_have_them(capsys, file, artifact):
     assert json.loads(out)["interval"] == list(expected.interval)
     code, _, err = call(capsys, *pair, "--test", "t_kfold", "--resamples", 500)
     assert code == 2
-    assert "is no option of t_kfold" in err
+    assert "is not an option of t_kfold" in err
 
 
 def test_every_test_of_a_pair_is_there(capsys):

@@ -125,7 +125,7 @@ def test_arguments_that_do_not_go_together():
         compare.auto(oof, "accuracy", "config 0")
     with pytest.raises(InputError, match=r"second argument; .* Call auto\(source, 'roc_auc', 'config 0', 'config 1'\)"):
         compare.auto(oof, "config 0", "config 1")
-    with pytest.raises(InputError, match="n_resamples is no option of t_corrected; it has none"):
+    with pytest.raises(InputError, match="n_resamples is not an option of t_corrected; it has none"):
         compare.auto(oof, "accuracy", 0, 1, n_resamples=100)
 
 

@@ -85,7 +85,7 @@ def test_equal_columns_do_not_disturb():
         ({"test": "mcnemer"}, "got 'mcnemer'. Did you mean 'mcnemar'?"),
         ({"test": "anova"}, "The tests of a pair are"),
         ({"adjust": "tukey"}, "adjust must be 'holm', 'bonferroni', 'bh' or 'none'"),
-        ({"test": "mcnemar", "rho": 1}, "rho is no option of mcnemar; it has method, repeat"),
+        ({"test": "mcnemar", "rho": 1}, "rho is not an option of mcnemar; it has method, repeat"),
         ({"configs": ["x"]}, "two different configurations"),
         ({"control": "w"}, "no configuration 'w'"),
         ({"alternative": "larger"}, "alternative must be"),

@@ -138,7 +138,7 @@ def test_no_variance_gives_p_1_or_none_without_a_warning(name):
 def test_halves_that_agree_within_every_repeat_leave_nothing_to_test_by(name):
     found = run(name, np.repeat([0.8, 0.9, 0.7, 0.8, 0.9], 2), np.repeat([0.7, 0.7, 0.7, 0.6, 0.8], 2))
     assert found.pvalue is None
-    assert any("halves of every repeat differ alike" in n.text for n in found.notes)
+    assert any("same in both halves of every repeat" in n.text for n in found.notes)
 
 
 def test_effects_stand_beside_every_test():

@@ -37,9 +37,11 @@ def test_immutable():
 
 def test_the_users_array_stays_writable():
     y, P = np.array([0, 1, 0, 1]), np.array([0.2, 0.8, 0.4, 0.6])
-    of.from_arrays(y, P, response="proba")
+    oof = of.from_arrays(y, P, response="proba")
     P[0] = 0.5
     y[0] = 1
+    assert oof.data.ravel().tolist() == [0.2, 0.8, 0.4, 0.6]
+    assert oof.target.y.tolist() == [0, 1, 0, 1]
 
 
 def test_scores_of_every_cell():

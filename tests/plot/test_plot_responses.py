@@ -170,7 +170,7 @@ def test_calibration_picture():
     made = numbers.calibration_bins(oof, [0, 2], None, 5, 0.95, 20, 0)
     for line in made.lines:
         assert any(np.array_equal(drawn.get_ydata(), line.observed) for drawn in ax.lines)
-    assert "about 20 predictions a point" in " ".join(ax.texts[-1].get_text().split())
+    assert "about 20 predictions per point" in " ".join(ax.texts[-1].get_text().split())
 
 
 def test_confusion_is_the_mean_over_repeats(many):

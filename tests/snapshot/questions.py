@@ -227,7 +227,7 @@ READ: dict[type, Callable[[Any], dict[str, Any]]] = {
     },
     of.results.LearningCurve: lambda r: read_curve(r) | {"sizes": r.n_train},
     of.results.ValidationCurve: lambda r: read_curve(r) | {"best": r.best, "simplest": r.one_standard_error},
-    of.results.Optimism: lambda r: {"value": r.value, "se": r.se, "own": r.own, "truth": r.truth},
+    of.results.Optimism: lambda r: {"value": r.value, "se": r.se, "own": r.naive, "truth": r.truth},
     of.results.Simulation: lambda r: {"truth": r.truth, "values": r.oof.data, "folds": r.oof.folds},
     of.results.Advice: lambda r: {
         "plan": str(r.plan),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from extras import without_numba
 from internals import Target, compiling, rank_metrics
 from outfold import metrics
 
@@ -18,7 +19,7 @@ CASES = [(metric.name, task) for metric in map(metrics.get, metrics.names()) for
 
 
 def using(path):
-    return compiling.disabled() if path == "numpy" else nullcontext()
+    return without_numba() if path == "numpy" else nullcontext()
 
 
 def make_target(task, n, n_classes, rng):
@@ -218,7 +219,7 @@ def test_concordance_numpy_chunks(monkeypatch):
     risk = rng.integers(0, 9, (2, 30)).astype(float)
     weights = make_weights(4, 30, rng)
     kernel = metrics.get("concordance").kernel(target, risk)
-    with compiling.disabled():
+    with without_numba():
         whole = kernel.scores(weights)
         monkeypatch.setattr(rank_metrics, "_CHUNK", 64)
         np.testing.assert_array_equal(kernel.scores(weights), whole)
@@ -242,7 +243,7 @@ def test_paths_agree_bit_for_bit(name):
     kernel = metric.kernel(target, predictions)
     scores, paired = kernel.scores(weights), kernel.paired(weights, chosen)
     np.testing.assert_array_equal(paired, scores[np.arange(70), chosen])
-    with compiling.disabled():
+    with without_numba():
         np.testing.assert_array_equal(kernel.scores(weights), scores)
         np.testing.assert_array_equal(kernel.paired(weights, chosen), paired)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_curve, roc_curve
 
+from extras import without_numba
 from internals import Ranked, compiling, precision, roc
 
 GRID = np.linspace(0, 1, 101)
@@ -67,7 +68,7 @@ def _path(request):
     """With numba, where it is installed, and without."""
     if request.param == "compiled" and compiling.load("lanes") is None:
         pytest.skip("needs numba")
-    with compiling.disabled() if request.param == "plain" else nullcontext():
+    with without_numba() if request.param == "plain" else nullcontext():
         yield
 
 

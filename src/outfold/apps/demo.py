@@ -68,8 +68,8 @@ def main(
 ) -> list[TunedSample]:
     """Tune on one small sample, then on many, and print how the scores compare with the truth.
 
-    All others than the `samples` are the truth. `times` further samples make the picture, by fewer folds. The tuned samples
-    are returned, that of the first part first.
+    The truth is the score on all patients outside the sample. The picture is made of `times` further samples, tuned with
+    fewer folds. The function returns the tuned samples; the first one comes first.
     """
     from joblib import Parallel, delayed
 

@@ -26,7 +26,7 @@ from ..results import Estimate
 if TYPE_CHECKING:
     import pandas as pd
 
-Kind = Literal["classification", "regression"]
+TableTask = Literal["classification", "regression"]
 Say = Callable[[str], None]
 
 # More distinct whole numbers than this are an amount, not classes.
@@ -36,18 +36,18 @@ SEMICOLONS = "The file seems to be separated by semicolons; save it with commas.
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class LabelledTable:
     """Features and labels of the rows that have a label; groups and names of these rows, where they were asked for."""
 
     X: pd.DataFrame
     y: NDArray[Any]
-    task: Kind
+    task: TableTask
     groups: NDArray[Any] | None = None
     samples: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class RunResult:
     """The estimate, the .oof file, the model's file (None where it could not be saved), the page, and a nested estimate."""
 
     estimate: Estimate
@@ -81,7 +81,7 @@ def run(
     out: str | Path = "out",
     *,
     metric: str | None = None,
-    task: Kind | None = None,
+    task: TableTask | None = None,
     plan: Plan | None = None,
     group: str | None = None,
     sample: str | None = None,
@@ -93,10 +93,10 @@ def run(
     inner: bool = False,
     share: Share = "exact",
     explain: Say | None = None,
-    configs: Callable[[Any, Kind], Any] | None = None,
+    configs: Callable[[Any, TableTask], Any] | None = None,
     command: str | None = None,
     say: Say = lambda text: None,
-) -> Result:
+) -> RunResult:
     """Performance of the best of about 60 configurations on a table, and that configuration fitted on all of it.
 
     The folder `out` gets ``run.oof``, ``model.skops``, ``model.json`` (what the model was fitted from) and ``report.html``;
@@ -133,10 +133,10 @@ def run(
     nested = estimate.nested(oof, chosen) if inner else None
     corrected = estimate.bbc(oof, chosen)
     page = report(oof, chosen, estimate=corrected, title=f"{Path(path).name}: {target}", command=command)
-    return Result(corrected, folder / "run.oof", model, page.save(folder / "report.html"), nested)
+    return RunResult(corrected, folder / "run.oof", model, page.save(folder / "report.html"), nested)
 
 
-def _what_is_done(table: Table, target: str, task: Kind | None, metric: str, asked: str | None) -> str:
+def _what_is_done(table: LabelledTable, target: str, task: TableTask | None, metric: str, asked: str | None) -> str:
     rows = f"{formatting.count(len(table.y), 'row')}, {formatting.count(table.X.shape[1], 'feature')}"
     other = "regression" if table.task == "classification" else "classification"
     doubtful = task is None and table.y.dtype.kind in "if"
@@ -158,7 +158,7 @@ def _folder(out: str | Path) -> Path:
 # -- the model ------------------------------------------------------------------------------------------
 
 
-def _keep_model(folder: Path, oof: Predictions, space: Any, table: Table, metric: str, say: Say) -> Path | None:
+def _keep_model(folder: Path, oof: Predictions, space: Any, table: LabelledTable, metric: str, say: Say) -> Path | None:
     """Save the selected configuration fitted on all samples, unless the file at hand is that already."""
     try:
         import skops.io
@@ -205,12 +205,12 @@ def read_table(
     path: str | Path,
     target: str,
     *,
-    task: Kind | None = None,
+    task: TableTask | None = None,
     group: str | None = None,
     sample: str | None = None,
     leave_out: Sequence[str] = (),
     say: Say = lambda text: None,
-) -> Table:
+) -> LabelledTable:
     """Features, labels, groups and names in a file, with a note on everything that was left out."""
     frame = _read(Path(path), target)
     roles = {"target": target, "group": group, "sample": sample}
@@ -221,7 +221,7 @@ def read_table(
     named = {column for column in (*roles.values(), *leave_out) if column is not None}
     X, y = _features(frame.drop(columns=list(named)), say), _labels(frame[target], kind)
     groups = None if group is None else _complete(frame[group], "group")
-    return Table(X, y, kind, groups, None if sample is None else _names(frame[sample]))
+    return LabelledTable(X, y, kind, groups, None if sample is None else _names(frame[sample]))
 
 
 def _read(path: Path, target: str) -> pd.DataFrame:
@@ -283,7 +283,7 @@ def _labelled(frame: pd.DataFrame, target: str, say: Say) -> pd.DataFrame:
     return frame.reset_index(drop=True)
 
 
-def _kind_of(values: pd.Series[Any]) -> Kind:
+def _kind_of(values: pd.Series[Any]) -> TableTask:
     import pandas as pd
 
     if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
@@ -293,7 +293,7 @@ def _kind_of(values: pd.Series[Any]) -> Kind:
     return "classification" if whole and len(distinct) <= MOST_CLASSES else "regression"
 
 
-def _labels(values: pd.Series[Any], kind: Kind) -> NDArray[Any]:
+def _labels(values: pd.Series[Any], kind: TableTask) -> NDArray[Any]:
     import pandas as pd
 
     if kind == "regression":

@@ -244,7 +244,7 @@ def repeats(source: Any, metric: MetricLike | None = None, configs: Any = None, 
             chart.Box(low, high, i + 0.28, i - 0.28, "grey", outline=True),
             chart.Line([median] * 2, [i - 0.28, i + 0.28], "ink", width=2, tip=_tip(name, "median", median)),
             chart.Points([mean], [i], "orange", "diamond", 5.5, tips=[_tip(name, "mean", mean)]),
-            chart.Note(i, _moments(found, j)),
+            chart.RowText(i, _moments(found, j)),
         ]
     return chart.Chart(
         "repeats",
@@ -361,7 +361,7 @@ def validation_curve(curve: Any) -> chart.Chart:
         if v is not None:
             value = curve.values[v]
             words = f"{word}: {f'{value:g}' if isinstance(value, float) else value}"
-            marks.append(chart.Rule("x", where[v], dashes=dashes))
+            marks.append(chart.GuideLine("x", where[v], dashes=dashes))
             keys.append(chart.Key(words, chart.Line([], [], "grey", dashes, 1)))
     facts = f"{chart.about_data(curve.oof.n_samples, curve.plan)}. Bands: {curve.band}"
     return chart.Chart(

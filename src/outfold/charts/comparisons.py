@@ -80,7 +80,7 @@ def difference(
     """Differences with their intervals beside zero, and those of single folds for a pair from predictions."""
     made = differences(source, metric, a, b, test, level, rope, top)
     pairs, first = made.pairs, made.pairs[0]
-    marks: list[chart.Mark] = [chart.Rule("x", 0.0)]
+    marks: list[chart.Mark] = [chart.GuideLine("x", 0.0)]
     if first.rope is not None:
         marks.insert(0, chart.Span(-first.rope, first.rope))
     for i, pair in enumerate(pairs):
@@ -91,7 +91,7 @@ def difference(
             tip += f", {formatting.interval(*pair.interval, pair.confidence_level, sign=True)}"
             marks.append(chart.Line(pair.interval, [i, i], tone, width=2, tip=tip))
         marks.append(chart.Points([pair.difference], [i], tone, "diamond", 7, open=pair.better is None, tips=[tip]))
-        marks.append(chart.Note(i, _verdict(pair)))
+        marks.append(chart.RowText(i, _verdict(pair)))
     names, short = [f"{pair.a} - {pair.b}" for pair in pairs], []
     height = 1.9 + 0.34 * len(pairs)
     against = {pair.b for pair in pairs} if len(pairs) > 1 else set()
@@ -100,7 +100,7 @@ def difference(
         heights = 0.7 + 0.6 * (np.arange(len(made.folds)) + 0.5) / len(made.folds)
         marks.append(chart.Points(made.folds, heights, "blue", size=4, faint=True))
         won = "" if first.wins is None else f"{first.wins.better:,} better, {first.wins.worse:,} worse"
-        marks.append(chart.Note(1, won))
+        marks.append(chart.RowText(1, won))
         names, height = ["mean", f"{len(made.folds):,} folds"], 2.8
     elif len(pairs) == 1:
         names = [""]
@@ -195,7 +195,7 @@ def _square(found: Comparisons, forward: Floats, back: Floats) -> Floats:
 
 
 def pairwise(found: Any, top: int = 15) -> chart.Chart:
-    """Everyone against everyone: probabilities that the row is better, or p values."""
+    """Each configuration against each other: probabilities that the row is better, or p values."""
     made = matrix(found, top)
     k, n, terms = len(made.configs), len(found.configs), found.terms
     heat, facts = _probabilities(made) if made.better is not None else _pvalues(made, found)
@@ -269,7 +269,7 @@ def power(given: Any) -> chart.Chart:
     levels = [(alpha, f"alpha {alpha:g}") for alpha in sorted({p.alpha for p in named.values()})]
     marks: list[chart.Mark] = []
     for at, text in [(0.8, "0.8"), *levels]:
-        marks.append(chart.Rule("y", at, dashes=chart.DOTTED, width=0.8, text=text))
+        marks.append(chart.GuideLine("y", at, dashes=chart.DOTTED, width=0.8, text=text))
     keys = []
     for short, (name, style) in zip(chart.shorten(list(named), 30), chart.styles(list(named)), strict=True):
         d, share, error = power_points(named[name])

@@ -128,7 +128,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Rule:
+class GuideLine:
     """A line across the whole chart at one value of an axis, with words at its end."""
 
     axis: Literal["x", "y"]
@@ -170,7 +170,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Note:
+class RowText:
     """Words beside a row."""
 
     row: int
@@ -207,7 +207,7 @@ class HeatMap:
     bar: str = ""
 
 
-Mark = Points | Line | Band | Box | Rule | Span | Strip | Text | Note | HeatMap
+Mark = Points | Line | Band | Box | GuideLine | Span | Strip | Text | RowText | HeatMap
 
 
 # -- axes, legend, chart --------------------------------------------------------------------------------------

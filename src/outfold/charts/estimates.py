@@ -208,7 +208,7 @@ def optimism(given: Any) -> chart.Chart:
         if has_own(found):
             gain = f"optimism {formatting.number(found.optimism, sign=True)}"
             marks.append(chart.Points([found.naive], [i], "orange", size=7, tips=[f"{_own(found)}\n{gain}"]))
-            marks.append(chart.Note(i, gain))
+            marks.append(chart.RowText(i, gain))
     same = len({(found.selected, found.n_configs) for found in named.values()}) == 1
     chosen = "" if first.method == "cv" else f", selected of {first.n_configs:,}"
     subject = f"{formatting.shorten(first.selected, 44)}{chosen}" if same else "the selected configurations"

@@ -95,7 +95,7 @@ def _mark(ax: Axes, mark: marks.Mark) -> None:
             colours: Any = {"facecolor": "none" if mark.outline else TONES[mark.tone], "edgecolor": TONES["grey"]}
             colours["linewidth"] = 0.9 if mark.outline else 0.3
             ax.add_patch(Rectangle((mark.left, low), mark.right - mark.left, high - low, **colours))
-        case marks.Rule():
+        case marks.GuideLine():
             across = ax.axvline if mark.axis == "x" else ax.axhline
             across(mark.at, color=TONES[mark.tone], linewidth=mark.width, linestyle=_dashes(mark.dashes), zorder=1)
             if mark.text:
@@ -107,7 +107,7 @@ def _mark(ax: Axes, mark: marks.Mark) -> None:
         case marks.Text():
             how = {"color": TONES[mark.tone], "ha": mark.align, "va": "bottom" if mark.above else "center"}
             _write(ax, mark.x, mark.y, mark.text, mark.size, fontweight="bold" if mark.bold else "normal", **how)
-        case marks.Note():
+        case marks.RowText():
             _write(ax, 1.01, mark.row, mark.text, 8.5, transform=ax.get_yaxis_transform(), va="center")
         case marks.HeatMap():
             _heat_map(ax, mark)

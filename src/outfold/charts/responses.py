@@ -123,7 +123,7 @@ def _drawn(kind: _Kind, held: Held, weights: NDArray[Any]) -> Floats:
 def _band(draws: Floats, level: float) -> tuple[Floats, Floats]:
     """(n,) percentiles of (b, n) draws; those that are undefined do not count."""
     ends = [100 * (1 - level) / 2, 100 * (1 + level) / 2]
-    # The percentiles that look for NaN take a Python call a column.
+    # The percentiles that look for NaN make a Python call for each column.
     find = np.nanpercentile if np.isnan(draws).any() else np.percentile
     low, high = find(draws, ends, axis=0)
     return low, high
@@ -364,7 +364,7 @@ def threshold_chart(
         marks.append(_DIAGONAL)
     elif made.share is not None:
         share = f"share of {made.positive}: {made.share:.2f}"
-        marks.append(chart.Rule("y", made.share, "pale", tip=share))
+        marks.append(chart.GuideLine("y", made.share, "pale", tip=share))
         marks.append(chart.Text(0.01, made.share, share, above=True, size=8))
     bands: list[chart.Mark] = []
     lines: list[chart.Mark] = []
@@ -418,7 +418,7 @@ def calibration(
     words = (
         "calibration",
         f"calibration, {_subject(made)}",
-        f"{chart.about_data(oof.n_samples, oof.plan)}, about {each:,} predictions a point. Bars: {100 * level:g}% over samples",
+        f"{chart.about_data(oof.n_samples, oof.plan)}, about {each:,} predictions per point. Bars: {100 * level:g}% over samples",
         "Do probabilities mean what they say?",
         f"The selected configuration: the share{'' if made.positive is None else f' of {made.positive}'} among samples of about "
         "equal predicted probability. On the diagonal, probabilities mean what they say.",

@@ -46,7 +46,7 @@ def _rows(chart: Chart, wide: bool) -> str:
         return first + _ROW * row + (40 if wide else 20) * (value - row)
 
     draw.x_axis(x, bottom, 20 if wide else 0, "" if wide else chart.x.label, 7 if wide else 5, chart.x)
-    notes = {mark.row: mark.text for mark in chart.marks if isinstance(mark, marks.Note)}
+    notes = {mark.row: mark.text for mark in chart.marks if isinstance(mark, marks.RowText)}
     for mark in chart.marks:
         _draw(draw, mark, x, y, (0, bottom), (0, right))
     for i, name in enumerate([] if wide else chart.y.names):
@@ -105,10 +105,10 @@ def _heat_map(chart: Chart, heat: marks.HeatMap) -> str:
     return draw.render()
 
 
-Cell = tuple[int, int, int, str, dict[str, Any], str]
+HeatCell = tuple[int, int, int, str, dict[str, Any], str]
 
 
-def _categories(heat: marks.HeatMap) -> Iterator[Cell]:
+def _categories(heat: marks.HeatMap) -> Iterator[HeatCell]:
     """Neighbours of one category are one rectangle."""
     known = {category.value: category for category in heat.categories}
     for i, values in enumerate(heat.values):
@@ -121,7 +121,7 @@ def _categories(heat: marks.HeatMap) -> Iterator[Cell]:
             begin = end
 
 
-def _shades(heat: marks.HeatMap) -> Iterator[Cell]:
+def _shades(heat: marks.HeatMap) -> Iterator[HeatCell]:
     span = heat.high - heat.low or 1.0
     for (i, j), value in np.ndenumerate(heat.values):
         if np.isfinite(value):
@@ -179,7 +179,7 @@ def _draw(
             top, bottom = sorted((y(mark.bottom), y(mark.top)))
             look = f"outline s-{mark.tone}" if mark.outline else f"f-{mark.tone}"
             draw.rect(x(mark.left), top, max(x(mark.right) - x(mark.left), 1), bottom - top, look, mark.tip or None)
-        case marks.Rule():
+        case marks.GuideLine():
             at = [(x(mark.at), e) for e in ends] if mark.axis == "x" else [(e, y(mark.at)) for e in sides]
             draw.path(at, f"line s-{mark.tone}", mark.width, mark.dashes, mark.tip or None)
         case marks.Span():

@@ -85,7 +85,7 @@ class Case:
 
     @cached_property
     def tied(self) -> TiedSet | None:
-        """Who cannot be told from the best; None where too many draws cannot be scored."""
+        """The configurations that cannot be told from the best; None where too many draws cannot be scored."""
         try:
             return select.tied_among(self.scoring, n_resamples=_TIED_DRAWS)
         except InputError:

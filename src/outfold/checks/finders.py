@@ -322,7 +322,7 @@ def _edges(case: Case) -> Iterator[str]:
 
 
 def _family(case: Case) -> list[Mapping[str, Any]]:
-    """Parameters of the configurations of the winner's grid: those whose names begin alike, with the same parameters."""
+    """Parameters of the configurations of the winner's grid: those whose names begin the same way, with the same parameters."""
     if case.selection is None:
         return []
     stem, keys = _stem(case.selection.name), case.selection.params.keys()
@@ -359,7 +359,7 @@ def passes(case: Case) -> str | None:
 _SKEW_REPEATS, _SKEW_ERRORS = 10, 2.58
 _FEW_SAMPLES = 500  # with more samples one partition is much like another
 _FEW_REPEATS = 3  # fewer repeats than this leave much of the luck of the partition in
-_AGREE = 0.7  # the least correlation of two halves of the repeats that rank the configurations alike
+_AGREE = 0.7  # the least correlation of two halves of the repeats that rank the configurations in a similar way
 
 
 @finds("OF541")

@@ -17,7 +17,7 @@ from typing import Any, get_args
 from .. import compare, estimate, rank, select
 from ..advice import advise
 from ..apps import demo
-from ..apps.run import SEMICOLONS, Result, run
+from ..apps.run import SEMICOLONS, RunResult, run
 from ..checks import check
 from ..data.plan import Plan
 from ..data.predictions import Predictions, State
@@ -26,7 +26,7 @@ from ..formatting import json_ready
 from ..io.store import read
 from ..reporting import Report, report
 from ..reporting.page import serve
-from ..results import Advice, Alternative, Comparison, Estimate, Goal, Leaderboard, Ranking, Task, comparison_row
+from ..results import Advice, AdviceTask, Alternative, Comparison, Estimate, Goal, Leaderboard, Ranking, comparison_row
 from .options import (
     COLUMNS,
     CommandParser,
@@ -144,7 +144,7 @@ def _add_advise(commands: Any) -> None:
     add_option(parser, "samples", library="n_samples", type=int, help="number of samples")
     add_option(parser, "configs", library="n_configs", type=int, help="number of configurations you want to try")
     add_option(parser, "--goal", choices=get_args(Goal), default="select")
-    add_option(parser, "--task", choices=get_args(Task), default="binary")
+    add_option(parser, "--task", choices=get_args(AdviceTask), default="binary")
     add_option(parser, "--cost", type=float, metavar="S", help="seconds that one fit takes")
     add_option(parser, "--budget", type=float, metavar="S", help="seconds you can spend; needs --cost")
     add_option(parser, "--jobs", dest="n_jobs", type=int, default=1, metavar="N", help="number of workers")
@@ -238,7 +238,7 @@ def _print_to_stderr(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _run_rows(result: Result) -> list[dict[str, Any]]:
+def _run_rows(result: RunResult) -> list[dict[str, Any]]:
     facts = result.to_dict()
     nested, files = facts.pop("nested", None), {k: facts[k] for k in ("predictions", "model", "report")}
     return [estimate_row(part) for part in (facts, *([nested | files] if nested else []))]
@@ -349,7 +349,7 @@ def _method_options(args: argparse.Namespace, method: Callable[..., Estimate]) -
     for option in options:
         if option not in known:
             takes = ", ".join(f"`{name}`" for name in _METHOD_OPTIONS if name in known)
-            raise invalid(option, f"is no option of {args.method}, which takes {takes}")
+            raise invalid(option, f"is not an option of {args.method}, which takes {takes}")
     if "rule" in options:
         options["rule"] = getattr(select, args.rule)
     simplest, within = args.rule in ("one_standard_error", "within"), args.rule == "within"

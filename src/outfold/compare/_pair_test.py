@@ -135,7 +135,7 @@ def check_options(test: PairTest, options: Mapping[str, Any]) -> None:
         if option not in test.options:
             known = ", ".join(f"`{name}`" for name in test.options)
             has = f"it has {known}" if known else "it has none"
-            raise InputError(needed=f"`{option}` is no option of {test.name}", given=has)
+            raise InputError(needed=f"`{option}` is not an option of {test.name}", given=has)
 
 
 # -- one pair and many --------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ class _Simulator:
         return np.asarray(total / np.maximum(times, 1))
 
     def _expected(self, members: list[NDArray[np.intp]], toward: NDArray[np.bool_], p: float) -> float:
-        """Expected gain of the first when every unit speaks for it with probability p, all samples taking part once."""
+        """Expected gain of the first if each unit favours it with probability p; every sample counts once."""
         uniform = self._generator(0, 1).random((_MIXTURES if 0 < p < 1 else 1, len(members)))
         kept = np.zeros((len(uniform), self.oof.n_samples), dtype=bool)
         for u, rows in enumerate(members):
@@ -155,7 +155,7 @@ class _Simulator:
         return np.where(kept, a, b), np.where(kept, b, a)
 
     def probability(self, difference: float) -> float:
-        """With what probability a unit must speak for the first, that the expected difference is the one asked for."""
+        """The probability with which a unit must favour the first to give the expected difference asked for."""
         units = self.units
         if abs(difference) > units.reach * (1 + 1e-12):
             needed = f"these two disagree too little to differ by {difference:+.4g} in {self.metric.name}"
@@ -299,7 +299,7 @@ class _Simulator:
         return out
 
     def _redrawn(self, rows: NDArray[np.intp], kept: NDArray[np.bool_], groups: NDArray[np.intp] | None) -> Predictions:
-        """The predictions of the rows drawn, exchanged where not kept, as one artifact."""
+        """The predictions of the rows drawn, exchanged where not kept, as `Predictions`."""
         oof = self.oof
         data = oof.data[:, :, rows]
         labels = None if oof.labels is None else oof.labels[:, :, rows]

@@ -97,7 +97,7 @@ def _mcnemar(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hyp
         details={"only_a": b, "only_b": c, "by": used},
     )
     how = _WORDS[chosen.pop()] if len(chosen) == 1 else f"exact below {EXACT_BELOW} discordant, else chi2"
-    detail = f", {how}; Tango's score interval, corrected alike"
+    detail = f", {how}; Tango's score interval, corrected the same way"
     return Findings(arrays, found.scores, compared.notes_on_pooling(), detail)
 
 

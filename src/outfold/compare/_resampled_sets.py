@@ -287,7 +287,7 @@ def _masks(
 def _side_by_side(
     scoring: Scoring, data: NDArray[np.float64], first: int, second: int
 ) -> list[tuple[Kernel, NDArray[np.intp]]]:
-    """A kernel a repeat on 2 N rows, the answers of the one model and then of the other, with its columns among the rows."""
+    """For each repeat, a kernel on 2 N rows, those of the first model and then of the second, and its columns among them."""
     oof = scoring.oof
     out = []
     for r in range(oof.n_repeats):
@@ -349,7 +349,7 @@ def permutation(
 
 
 def defined_scores(scoring: Scoring) -> NDArray[np.float64]:
-    """(C,) the metric of everyone, or an error where it is undefined."""
+    """(C,) the score of each configuration, or an error where the metric is undefined."""
     observed: NDArray[np.float64] = scoring.scores()[0]
     if np.isnan(observed).any():
         raise InputError(

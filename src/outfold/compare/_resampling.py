@@ -184,7 +184,7 @@ class SplitDifferences:
             if np.ptp(self.d[i]) <= self.floor[i]:
                 text = f"all splits differ by exactly {0.0 if abs(self.mean[i]) <= self.floor[i] else self.mean[i]:.6g}"
             else:
-                text = "the two halves of every repeat differ alike"
+                text = "the difference is the same in both halves of every repeat"
             out[int(i)] = (Note("OF304", f"{text}: there is no variance to test by."),)
         return out
 

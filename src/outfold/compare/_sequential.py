@@ -14,13 +14,13 @@ from ..data.notes import Note
 from ..docstrings import fill_common
 from ..exceptions import NeedError, got, invalid
 from ..metrics import MetricLike
+from ..metrics._builtin import Bounds
 from ..requirements import MEAN_OVER_SAMPLES, PREDICTIONS, check_requirements
 from ..results import Interval, SequentialComparison
 from ..stats import sequential
 from ._compared import ComparedConfigs, Source
 from ._pair_test import public
 
-Bounds = tuple[float, float]
 # Of an e-value, in logs; its inverse is a number too, so that no p value is 0.
 _LARGEST = 708.0
 

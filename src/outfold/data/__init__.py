@@ -1,4 +1,4 @@
-"""The artifact `Predictions`, plans and splits, targets, fold scores and notes.
+"""`Predictions`, plans and splits, targets, fold scores and notes.
 
 Some methods of `Predictions` are the work of modules that import it: it knows no metrics and no files itself. The package
 `outfold`, which is above everything, registers who does the work; the function is imported when the method is first called.

@@ -1,4 +1,4 @@
-"""Two artifacts as one: configurations that were collected apart, on the same samples and splits."""
+"""Two `Predictions` as one: configurations that were collected apart, on the same samples and splits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Suffixes = tuple[str, str]
 
 
 def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes | None = None) -> Predictions:
-    """The configurations of both, in one artifact; an error says what differs where the splits are not the same."""
+    """The configurations of both, in one `Predictions`; an error says what differs where the splits are not the same."""
     if not isinstance(second, Predictions):
         raise invalid("other", "must be Predictions, as `collect` or `load` give", f"got {type(second).__name__}")
     found = next(_differences(first, second), None)

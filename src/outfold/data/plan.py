@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from ..arguments import is_whole_number
 from ..docstrings import fill_with
 from ..exceptions import InputError, got, invalid
 from .splitting import Splits, Splitter, group_codes
@@ -75,10 +76,10 @@ class Plan:
         if any(getattr(self, name) is None for name in shares):
             problem = f"a plan of kind {self.kind!r} needs {' and '.join(shares)}"
             raise InputError(problem, remedy=f"Use `Plan.{self.kind}()`.")
-        if self.kind == "kfold" and not (_whole(self.folds) and self.folds >= 2):
+        if self.kind == "kfold" and not (is_whole_number(self.folds) and self.folds >= 2):
             needed = "must be a whole number of at least 2"
             raise invalid("folds", needed, got(self.folds), "Use `Plan.holdout()` for one split.")
-        if not (_whole(self.repeats) and self.repeats >= 1):
+        if not (is_whole_number(self.repeats) and self.repeats >= 1):
             raise invalid("repeats", "must be a whole number of at least 1", got(self.repeats))
 
     # -- other plans ------------------------------------------------------------------------------------
@@ -174,7 +175,7 @@ class Plan:
         >>> of.Plan.bootstrap(50)
         Plan(50 bootstrap rounds)
         """
-        if not (_whole(rounds) and rounds >= 2):
+        if not (is_whole_number(rounds) and rounds >= 2):
             raise invalid("rounds", "must be a whole number of at least 2", got(rounds))
         return cls(folds=1, repeats=rounds, stratify=stratify, kind="bootstrap")
 
@@ -207,7 +208,7 @@ class Plan:
         >>> of.Plan.blocked(7)
         Plan(blocked 7 x 2-fold)
         """
-        if not (_whole(m) and m >= 3 and (m & (m + 1)) == 0):
+        if not (is_whole_number(m) and m >= 3 and (m & (m + 1)) == 0):
             raise invalid("m", "must be 3, 7, 15, ... (2^k - 1) for a balanced m x 2 plan", got(m))
         return cls(folds=2, repeats=m, kind="blocked")
 
@@ -333,7 +334,3 @@ def _share(value: Any, name: str) -> float:
     if not (isinstance(value, (int, float, np.integer, np.floating)) and 0 < value < 1):
         raise invalid(name, "must be a share between 0 and 1", got(value))
     return float(value)
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

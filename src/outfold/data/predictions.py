@@ -1,4 +1,4 @@
-"""The artifact: out-of-fold predictions of every configuration that was tried."""
+"""`Predictions`: out-of-fold predictions of every configuration that was tried."""
 
 from __future__ import annotations
 
@@ -316,7 +316,7 @@ class Predictions(WithConfigs):
         return blocks
 
     def join(self, other: Predictions, *, suffixes: tuple[str, str] | None = None) -> Predictions:
-        """The configurations of both in one artifact, so that those of one file can be compared with those of another.
+        """The configurations of both in one `Predictions`, so that those of one file can be compared with those of another.
 
         Both must hold the same labels and the same splits: equal fingerprints. Where one has probabilities and the other
         scores or labels, what both have is kept. ``a | b`` is the same.

@@ -107,7 +107,7 @@ def _layout(splits: Splits, n_train: NDArray[np.intp], n_test: NDArray[np.intp])
     draws_twice = any(len(np.unique(rows)) < len(rows) for rows in (splits.train or {}).values())
     if draws_twice or is_time_series(splits):
         return "other"
-    # Random splits come one a repeat; such as hold out no sample twice by chance stand in one repeat.
+    # A repeat holds one random split, or several that by chance hold out no sample twice.
     return "holdout" if whole or np.all(planned.sum(axis=1) == 1) else "other"
 
 

@@ -8,9 +8,9 @@
 | `cvm_cv` | cross-validating the winner on a new partition | K |
 | `cvt` | the winner's cross-validation score: optimistic, never the answer | none |
 | `cv` | the score of one configuration named beforehand | none |
-| `holdout`, `repeated_holdout`, `loo` | the score of one split, of many random ones, of single samples | none |
-| `three_way` | a part of the samples that selects, another that judges | 1 |
-| `oob`, `point632`, `point632plus`, `optimism` | bootstrap rounds, and what mends their bias | C |
+| `holdout`, `repeated_holdout`, `loo` | the score on one split, on many random splits, on single samples | none |
+| `three_way` | selecting on one part of the samples, scoring on another | 1 |
+| `oob`, `point632`, `point632plus`, `optimism` | bootstrap rounds, with a correction of their bias | C |
 | `resubstitution` | the score on the samples it was fitted on: never the answer | C |
 """
 

@@ -1,4 +1,4 @@
-"""What the estimates share: whom they are about, the result with its interval, and its caveats."""
+"""What the estimates share: the configuration they are about, the result with its interval, and its caveats."""
 
 from __future__ import annotations
 

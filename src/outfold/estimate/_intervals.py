@@ -84,7 +84,7 @@ class Evidence(_Lazy):
 
     @cached_property
     def values(self) -> Floats | None:
-        """(N,) a value a sample whose mean is the score, whatever the folds and repeats; None for set-valued metrics."""
+        """(N,) one value per sample, whose mean is the score, whatever the folds and repeats; None for set-valued metrics."""
         scoring = self.scoring()
         if scoring.metric.values is None:
             return None
@@ -354,7 +354,7 @@ _ONE_CONFIGURATION = (
 METHODS = {method.name: method for method in _ONE_CONFIGURATION}
 
 # The first that is valid is taken where none is named.
-AUTO = ("wilson", "delong", "cluster_robust", "t", "nested_cv_bates", "corrected_t", "bca", "percentile")
+AUTO_METHODS = ("wilson", "delong", "cluster_robust", "t", "nested_cv_bates", "corrected_t", "bca", "percentile")
 
 
 class OneConfiguration:
@@ -379,7 +379,7 @@ class OneConfiguration:
 
     def choose(self, level: float) -> tuple[IntervalMethod, Interval] | None:
         """The first method that is valid and finds something that varies, with its interval."""
-        for method in (METHODS[name] for name in AUTO):
+        for method in (METHODS[name] for name in AUTO_METHODS):
             if not met(method.requirements, self.evidence):
                 continue
             try:

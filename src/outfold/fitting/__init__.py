@@ -9,7 +9,7 @@ __all__ = ["collect", "refit"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the driver when it is first used: a worker process and `grid` do without it."""
+    """Import the code of the main process when it is first used: a worker process and `grid` do without it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import api

@@ -28,18 +28,17 @@ from ..stability import Stop
 from ..stats.compiling import limit_threads
 from .buffer import ResultBuffer
 from .configs import as_configs
-from .data import as_features, as_labels, digest
+from .data import Rows, as_features, as_labels, digest
 from .dispatcher import Dispatcher, ResultsReopened, paired_holdouts
 from .early_stopping import EarlyStopping
 from .estimators import make_templates, seed_of
 from .job import Job, Options, Share, make_job
 from .limits import own_random_state
-from .predict import Kind
+from .predict import ModelKind
 from .progress import Mode
 
-Cell = tuple[int, int]
-Rows = NDArray[np.intp]
-TrainingRows = Mapping[Cell, Rows]
+RepeatFold = tuple[int, int]
+TrainingRows = Mapping[RepeatFold, Rows]
 
 
 def collect(
@@ -69,7 +68,7 @@ def collect(
     positive: Any = None,
     samples: Any = None,
     threads: int = 1,
-    task: Kind | None = None,
+    task: ModelKind | None = None,
     share: Share = "exact",
     share_check: bool = True,
     explain: bool | Callable[[str], object] = False,
@@ -95,7 +94,7 @@ def collect(
         Group labels. The samples of a group are held out together unless the plan says otherwise.
     rng : int or None
         Seed of the splits and of the fits. None draws one. Only a whole number is possible: the seed of each fit is derived
-        from it, and it is stored in the artifact, so that `refit` and a continued store use the same seeds.
+        from it, and it is stored with the predictions, so that `refit` and a continued store use the same seeds.
     n_jobs : int or None
         Number of workers. None is one worker, or what ``joblib.parallel_config`` says, which also chooses the backend.
     store : str or path, optional
@@ -282,9 +281,15 @@ def refit(
 
 
 def refit_one(
-    oof: Predictions, configs: Any, X: Any, y: Any, selected: str, fit_params: Mapping[str, Any], alike: bool = False
+    oof: Predictions,
+    configs: Any,
+    X: Any,
+    y: Any,
+    selected: str,
+    fit_params: Mapping[str, Any],
+    same_data: bool = False,
 ) -> Any:
-    """The configuration of this name, fitted on all samples; `alike` if configs, X and y are known to be the same."""
+    """The configuration of this name, fitted on all samples; `same_data` if configs, X and y are known to be the same."""
     named = as_configs(configs)
     if selected not in named:
         raise InputError(
@@ -298,7 +303,7 @@ def refit_one(
             needed=f"the configuration {selected!r} has other parameters than the one the predictions came from"
         )
     features, labels = as_features(X, oof.n_samples), as_labels(y)
-    if not alike:
+    if not same_data:
         _refuse_other_data(oof, features, labels)
     seed = seed_of(int(oof.provenance.get("seed", 0)))
     limits = limit_threads("blas"), limit_threads("openmp", int(oof.provenance.get("threads", 1)))
@@ -372,7 +377,7 @@ def collect_trained(
     return TrainedPredictions(both, job, n_train)
 
 
-def _two_parts(splits: Splits, fits: Sequence[tuple[Cell, Rows]]) -> Splits:
+def _two_parts(splits: Splits, fits: Sequence[tuple[RepeatFold, Rows]]) -> Splits:
     """Splits with a repeat for each fit: fold 0 is its test part, fold 1 the rows it is trained on."""
     folds = np.full((len(splits.folds), len(fits)), NOT_HELD_OUT, dtype=np.int32)
     train = {}

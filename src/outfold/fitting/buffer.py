@@ -107,7 +107,7 @@ class BlockBuffer:
         return replace(self.predictions(), **known, blocks={})
 
     def predictions(self) -> Predictions:
-        """What is known at the end; the artifact takes over the arrays."""
+        """What is known at the end; the `Predictions` take over the arrays."""
         known: dict[str, Any] = {"data": self.data, "state": self.state, "seconds": self.seconds, "labels": self.labels}
         return replace(self.start, **known, folds=self.folds, plan=self.plan, messages=self.messages)
 
@@ -212,6 +212,6 @@ class ResultBuffer:
             self.store.write([Cell(*cell) for cell in cells])
 
     def predictions(self, **fields: Any) -> Predictions:
-        """The artifact as it is now, with other notes or provenance."""
+        """The predictions as they are now, with other notes or provenance."""
         blocks: Mapping[str, Predictions] = {n: b.predictions() for n, b in self.blocks.items() if n != "oof"}
         return replace(self.oof.predictions(), blocks=blocks, **fields)

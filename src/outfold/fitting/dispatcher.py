@@ -39,9 +39,9 @@ _SILENT = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationW
 # -- what to fit ----------------------------------------------------------------------------------------
 
 
-def single_holdouts(splits: Splits, block: str = "oof", twin: str | None = None) -> list[Holdout]:
+def single_holdouts(splits: Splits, block: str = "oof", training_block: str | None = None) -> list[Holdout]:
     """One fit for each fold."""
-    return [Holdout(block, r, (k,), ((r, k),), twin) for r, k in splits.cells]
+    return [Holdout(block, r, (k,), ((r, k),), training_block) for r, k in splits.cells]
 
 
 def trained_holdouts(splits: Splits) -> list[Holdout]:
@@ -161,7 +161,7 @@ class Schedule:
 # -- the dispatcher -------------------------------------------------------------------------------------
 
 # Who fits, and what; what goes to a worker.
-Task = tuple[Executor, Batch]
+ScheduledBatch = tuple[Executor, Batch]
 
 
 class ResultsReopened(Exception):  # noqa: N818
@@ -172,9 +172,9 @@ class _InFlight:
     """The tasks that were handed out and have not come back."""
 
     def __init__(self) -> None:
-        self._tasks: dict[tuple[Holdout, str], Task] = {}
+        self._tasks: dict[tuple[Holdout, str], ScheduledBatch] = {}
 
-    def watch(self, tasks: Iterator[Task]) -> Iterator[Task]:
+    def watch(self, tasks: Iterator[ScheduledBatch]) -> Iterator[ScheduledBatch]:
         """The tasks as they are handed out."""
         for task in tasks:
             self._tasks[task[1].holdout, task[1].templates[0].name] = task
@@ -240,7 +240,7 @@ class Dispatcher:
 
     def main_holdouts(self, splits: Splits) -> list[Holdout]:
         """One fit for each fold, which also predicts the block of training samples if there is one."""
-        return single_holdouts(splits, twin="inbag" if "inbag" in self.job.blocks else None)
+        return single_holdouts(splits, training_block="inbag" if "inbag" in self.job.blocks else None)
 
     def so_far(self) -> str:
         """``12 of 40 cells``, with those that earlier calls on the same store did."""
@@ -304,7 +304,7 @@ class Dispatcher:
                     for batch in flight.singles(self.settled):
                         self._run_single(batch, schedule)
 
-    def _tasks(self, schedule: Schedule, splits: Splits, first_repeat: int) -> Iterator[Task]:
+    def _tasks(self, schedule: Schedule, splits: Splits, first_repeat: int) -> Iterator[ScheduledBatch]:
         repeat, part = -1, splits
         for holdout, positions in schedule.portions():
             if holdout.repeat != repeat:
@@ -312,7 +312,9 @@ class Dispatcher:
             seed = self.job.seed_of(holdout, first_repeat)
             yield self._task(schedule.executor, holdout, part, seed, positions)
 
-    def _task(self, executor: Executor, holdout: Holdout, splits: Splits, seed: int, positions: Sequence[int]) -> Task:
+    def _task(
+        self, executor: Executor, holdout: Holdout, splits: Splits, seed: int, positions: Sequence[int]
+    ) -> ScheduledBatch:
         templates, further = executor.templates, executor.helpers(positions)
         mine, helpers = [templates[j] for j in positions], [templates[j] for j in further]
         return executor, Batch(self._settings, executor.token, holdout, splits, seed, mine, helpers)
@@ -337,7 +339,7 @@ class Dispatcher:
 
     # -- what comes back --------------------------------------------------------------------------------
 
-    def _run(self, tasks: Iterator[Task], schedule: Schedule, flight: _InFlight) -> bool:
+    def _run(self, tasks: Iterator[ScheduledBatch], schedule: Schedule, flight: _InFlight) -> bool:
         """Do the tasks, and say whether all came back; `PoolBroken` when a worker process ended."""
         n_left = 0
         with closing(self._workers.run(tasks)) as results:
@@ -380,7 +382,7 @@ class Dispatcher:
         schedule.executor = schedule.executor.without_disproved(outcomes)
         self.buffer.record(sharing=self.executor.facts())
         self.settled -= keys
-        self.progress.total += sum(block != "inbag" for block, *_ in keys)  # a twin comes with another cell
+        self.progress.total += sum(block != "inbag" for block, *_ in keys)  # cells of `inbag` come with others
         self._reopened = True
 
     def _count(self, outcomes: Sequence[FitOutcome], holdout: Holdout, schedule: Schedule) -> None:
@@ -417,7 +419,7 @@ class Dispatcher:
             if state == State.DONE:  # what it shares with others is to blame
                 schedule.executor = attempt
 
-    def _survives(self, task: Task, schedule: Schedule) -> bool:
+    def _survives(self, task: ScheduledBatch, schedule: Schedule) -> bool:
         """Run one task, and say whether the worker lived, or was ended because a fit hung."""
         flight = _InFlight()
         try:
@@ -429,12 +431,12 @@ class Dispatcher:
     def _take_hung(self, schedule: Schedule) -> bool:
         """Record the fits that hung, if processes were ended for that."""
         keys = [] if self._folder is None else hung(self._folder)
-        for (block, repeat, left_out, cells, twin), name, shared in keys:
+        for (block, repeat, left_out, cells, training_block), name, shared in keys:
             executor = schedule.executor
             if shared:  # it has yet to be seen whose fault that is
-                schedule.executor = executor.isolating([r.name for r in executor.templates].index(name))
+                schedule.executor = executor.isolating([template.name for template in executor.templates].index(name))
                 continue
-            holdout = Holdout(block, repeat, tuple(left_out), tuple((r, k) for r, k in cells), twin)
+            holdout = Holdout(block, repeat, tuple(left_out), tuple((r, k) for r, k in cells), training_block)
             timeout = self.job.options.timeout
             assert timeout is not None
             expired = FitOutcome(holdout, name, None, expired_message(timeout), timeout, ())
@@ -474,5 +476,5 @@ class Dispatcher:
         return facts
 
     def _n_settled(self) -> int:
-        """Cells of these configurations that nothing is left to do for; those of a twin come with another one."""
+        """Cells of these configurations that nothing is left to do for; those of `inbag` come with others."""
         return sum(name in self.job.configs and block != "inbag" for block, name, _, _ in self.settled)

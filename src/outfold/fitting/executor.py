@@ -1,4 +1,4 @@
-"""The seam between the driver and the fits: `Executor.fit` takes a batch and gives outcomes.
+"""The seam between the main process and the fits: `Executor.fit` takes a batch and gives outcomes.
 
 `PlainExecutor` clones, fits and predicts. The executor of `sharing` does the same faster and gives the same bits.
 """
@@ -294,6 +294,6 @@ def _rows_of(batch: Batch, private: bool = False) -> FitRows:
     splits, holdout, samples = batch.splits, batch.holdout, batch.settings.samples
     tests = tuple(splits.test_rows(0, k) for k in holdout.folds)
     train = splits.train_rows(0, *holdout.left_out)
-    if holdout.twin is None:
+    if holdout.training_block is None:
         return samples.rows_of(train, tests, private)
     return samples.rows_of(train, (*tests, np.unique(train)), private, at_once=True)

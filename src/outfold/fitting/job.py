@@ -1,4 +1,4 @@
-"""A job: the checked arguments of one call of `collect`, what it fits, on what, and the artifact that it starts from."""
+"""A job: the checked arguments of one call of `collect`, what it fits, on what, and the `Predictions` it starts from."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from .._version import __version__
-from ..arguments import check_count
+from ..arguments import check_count, is_number, is_whole_number
 from ..data.cells import State, inner_folds
 from ..data.duplicates import held_out_with_twin, row_codes
 from ..data.notes import Note
@@ -32,7 +31,7 @@ from .configs import Configs, as_configs
 from .data import Samples, as_features, as_labels, digest, has_rows, refuse_masked, refuse_missing_groups
 from .estimators import EstimatorTemplate, make_templates, one_of_each, plain_text, seed_of
 from .executor import Executor, PlainExecutor
-from .predict import Kind, Reader, choose_response, kind_of
+from .predict import ModelKind, Reader, choose_response, kind_of
 from .progress import Mode
 from .worker import Holdout, Pool
 
@@ -74,7 +73,7 @@ class Options:
     positive: Any = None
     samples: Any = None
     threads: int = 1
-    task: Kind | None = None
+    task: ModelKind | None = None
     share: Share = "exact"
     share_check: bool = True
     explain: bool | Callable[[str], object] = False
@@ -126,7 +125,7 @@ def as_plan(plan: Any) -> Plan:
     """A plan, from whatever `collect` takes as one."""
     if plan is None or isinstance(plan, Plan):
         return plan or Plan()
-    if _is_number(plan, Integral):
+    if is_whole_number(plan):
         return Plan(folds=int(plan))
     if not isinstance(plan, (str, bytes, Mapping)) and (hasattr(plan, "split") or isinstance(plan, Iterable)):
         return Plan.from_cv(plan)
@@ -144,7 +143,7 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, most: Any) -> tuple[Plan, Sto
                 )
         if repeats is None:
             return plan, None, None
-        if not _is_number(repeats, Integral) or repeats < 1:
+        if not is_whole_number(repeats) or repeats < 1:
             raise invalid("repeats", "must be a whole number from 1, 'auto' or None", got(repeats))
     if plan.kind not in ("kfold", "holdout"):
         raise invalid(
@@ -176,7 +175,7 @@ def _check_open_end(raw: Options, rule: DropRule | None) -> None:
 
 
 def _check_values(raw: Options) -> None:
-    kinds, shares = get_args(Kind), ("exact", "close")
+    kinds, shares = get_args(ModelKind), ("exact", "close")
     checks = {
         "store": (
             raw.store is None or isinstance(raw.store, (str, os.PathLike)),
@@ -188,10 +187,10 @@ def _check_values(raw: Options) -> None:
             "True, False or None (for bootstrap plans only)",
         ),
         "timeout": (
-            raw.timeout is None or (_is_number(raw.timeout, Real) and 0 < raw.timeout < np.inf),
+            raw.timeout is None or (is_number(raw.timeout) and raw.timeout > 0),
             "a number of seconds above 0, or None for no limit",
         ),
-        "threads": (_is_number(raw.threads, Integral) and raw.threads >= 1, "a whole number from 1"),
+        "threads": (is_whole_number(raw.threads) and raw.threads >= 1, "a whole number from 1"),
         "task": (raw.task is None or raw.task in kinds, f"{', '.join(map(repr, kinds))} or None"),
         "share": (raw.share is False or raw.share in shares, "'exact', 'close' or False"),
         "share_check": (isinstance(raw.share_check, bool), "True or False"),
@@ -204,7 +203,7 @@ def _check_values(raw: Options) -> None:
 def _as_seed(rng: Any) -> int:
     if rng is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
-    if not _is_number(rng, (int, np.integer)) or rng < 0:
+    if not is_whole_number(rng) or rng < 0:
         raise invalid(
             "rng", "must be a whole number from 0, or None to draw one", got(rng), "A number lets a store resume."
         )
@@ -226,10 +225,6 @@ def _as_fit_params(fit_params: Any) -> dict[str, Any]:
         raise invalid("fit_params", "must be a dict of arguments of fit", f"got {type(fit_params).__name__}")
     refuse_masked(**{str(name): value for name, value in fit_params.items()})
     return dict(fit_params)
-
-
-def _is_number(value: Any, kind: Any) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 # -- the job --------------------------------------------------------------------------------------------
@@ -264,7 +259,7 @@ class Job:
 
     @cached_property
     def header(self) -> Predictions:
-        """The artifact before anything is fitted."""
+        """The `Predictions` before anything is fitted."""
         params = self.configs.params
         fields: dict[str, Any] = {
             "target": self.target,
@@ -506,6 +501,6 @@ def _empty_cells(fields: Mapping[str, Any], splits: Splits, width: int | None) -
 
 
 def _empty_block(fields: dict[str, Any], splits: Splits, width: int | None) -> Predictions:
-    """A block of the artifact with these fields, but with other splits and no cell done."""
+    """A block of `Predictions` with these fields, but with other splits and no cell done."""
     own = {"plan": splits.plan, "train": splits.train, "notes": (), "provenance": {}}
     return Predictions(**fields | _empty_cells(fields, splits, width) | own)

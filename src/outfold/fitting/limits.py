@@ -58,7 +58,7 @@ def limit_worker(own_process: bool, threads: int) -> None:
 def hold_interrupts() -> Iterator[None]:
     """Ctrl-C waits until the end of this block; processes that are started in it never receive it.
 
-    A terminal sends Ctrl-C to all processes at once. The driver ends the workers; if they ended by themselves, each would
+    A terminal sends Ctrl-C to all processes at once. The main process ends the workers; if they ended by themselves, each would
     print a traceback.
     """
     if not hasattr(signal, "pthread_sigmask"):
@@ -75,7 +75,7 @@ def hold_interrupts() -> Iterator[None]:
 
 
 def _leave_interrupts() -> None:
-    """Leave Ctrl-C to the driver, in a worker that another library started."""
+    """Leave Ctrl-C to the main process, in a worker that another library started."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 

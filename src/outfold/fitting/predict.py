@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..data.cells import Response, cut_labels
 from ..exceptions import InputError, got, invalid
 
-Kind = Literal["classification", "regression", "survival"]
+ModelKind = Literal["classification", "regression", "survival"]
 
 
 class BadPrediction(ValueError):  # noqa: N818  (users read its name in the failed cell)
@@ -30,7 +30,7 @@ class MemberModel:
     member: Any
 
 
-def kind_of(configs: Mapping[str, Any], y: Any) -> Kind:
+def kind_of(configs: Mapping[str, Any], y: Any) -> ModelKind:
     """Classification, regression or survival, from the estimators; survival from the labels."""
     from sklearn.base import is_classifier, is_regressor
 
@@ -51,7 +51,7 @@ def kind_of(configs: Mapping[str, Any], y: Any) -> Kind:
     return "classification" if "classification" in first else "regression"
 
 
-def choose_response(asked: str, kind: Kind, configs: Mapping[str, Any], n_classes: int = 2) -> Response:
+def choose_response(asked: str, kind: ModelKind, configs: Mapping[str, Any], n_classes: int = 2) -> Response:
     """The response to collect, or an error that names the configuration which cannot give it."""
     allowed: dict[str, tuple[Response, ...]] = {
         "classification": ("proba", "score", "label"),

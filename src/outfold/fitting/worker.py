@@ -1,6 +1,6 @@
 """A batch of fits on its way to a worker and back: what is sent, how it is run, what comes of each fit, and the workers.
 
-A worker process imports this module, the executor and what they need; nothing of the driver.
+A worker process imports this module, the executor and what they need; nothing of the main process.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import is_whole_number
 from ..data.splitting import Splits
 from ..exceptions import CollectError, InputError, got, invalid
 from ..stats.compiling import limit_threads
@@ -41,12 +41,13 @@ class Holdout(NamedTuple):
     repeat: int
     left_out: tuple[int, ...]
     cells: tuple[tuple[int, int], ...]  # the (repeat, fold) of the block that the fit fills
-    twin: str | None = None  # the block whose same cells take what the model predicts for its training samples
+    # The block whose same cells take what the model predicts for its training samples.
+    training_block: str | None = None
 
     @property
     def slots(self) -> tuple[tuple[str, int, int], ...]:
-        """Every (block, repeat, fold) that the fit fills, those of the twin last."""
-        blocks = (self.block,) if self.twin is None else (self.block, self.twin)
+        """Every (block, repeat, fold) that the fit fills, those of the training block last."""
+        blocks = (self.block,) if self.training_block is None else (self.block, self.training_block)
         return tuple((block, *cell) for block in blocks for cell in self.cells)
 
     @property
@@ -167,7 +168,7 @@ def expired_message(timeout: float | None) -> str:
 
 
 def sendable(error: BaseException, own_process: bool) -> BaseException | None:
-    """The exception as the driver can have it; None if it cannot be sent from another process."""
+    """The exception as the main process can have it; None if it cannot be sent from another process."""
     if not own_process:
         return error
     try:
@@ -205,7 +206,7 @@ class Pool:
         from joblib import effective_n_jobs
         from joblib.parallel import BACKENDS, get_active_backend
 
-        if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
+        if n_jobs is not None and (not is_whole_number(n_jobs) or n_jobs == 0):
             raise invalid("n_jobs", "must be None or a whole number other than 0", got(n_jobs))
         n = int(effective_n_jobs(n_jobs))
         backend = get_active_backend()[0]

@@ -29,7 +29,7 @@ _document = fill_with(
             "positive : object\n    Which of two classes is the positive one; by default the last in sorted order."
         ),
         "threshold": "threshold : float or None\n    Where scores are cut to give labels.",
-        "predictions": "Predictions\n    The artifact that every method reads.",
+        "predictions": "Predictions\n    The predictions, which every method reads.",
     }
 )
 
@@ -224,7 +224,7 @@ class _Raw:
     whole: bool = False
 
     def predictions(self, response: Response | None, positive: Any, threshold: float | None) -> Predictions:
-        """Check everything, find out what is predicted, and build the artifact."""
+        """Check everything, find out what is predicted, and build the `Predictions`."""
         if response is not None and response not in RESPONSES:
             raise invalid("response", f"must be one of {', '.join(RESPONSES)}", got(response))
         n_repeats, n_configs, n = self.data.shape[:3]
@@ -321,7 +321,7 @@ class _Raw:
         )
 
     def _refuse_class_columns(self, target: Target) -> None:
-        """Columns that sum to 1, one a class: not several configurations, but the classes of one."""
+        """Refuse columns that sum to 1, one per class: they are the classes of one configuration, not several ones."""
         n_repeats, n_configs = self.data.shape[:2]
         assert target.classes is not None
         if self.whole or self.data.ndim != 3 or n_repeats != 1 or n_configs != len(target.classes):

@@ -114,7 +114,7 @@ def read(path: str | os.PathLike[str], **columns: Any) -> Predictions:
     Returns
     -------
     Predictions
-        The artifact that every method reads.
+        The predictions, which every method reads.
 
     Examples
     --------

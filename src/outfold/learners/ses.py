@@ -13,19 +13,19 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arguments import check_alpha, check_choice, check_count
-from ..docstrings import fill_with
+from ..docstrings import fill_common
 from ..exceptions import InputError, invalid
 
 __all__ = ["SES"]
 
 Floats = NDArray[np.float64]
-Columns = NDArray[np.intp]
-Task = Literal["auto", "classification", "regression"]
+ColumnNumbers = NDArray[np.intp]
+SesTask = Literal["auto", "classification", "regression"]
 # Numbers with more different values are no classes, unless the user says so.
 _MOST_CLASSES = 20
 
 
-@fill_with({})
+@fill_common
 class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Keep the features that no few others make independent of the target.
 
@@ -65,7 +65,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     [3, 2]
     """
 
-    def __init__(self, alpha: float = 0.05, max_conditions: int = 3, task: Task = "auto") -> None:
+    def __init__(self, alpha: float = 0.05, max_conditions: int = 3, task: SesTask = "auto") -> None:
         self.alpha = alpha
         self.max_conditions = max_conditions
         self.task = task
@@ -74,7 +74,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Select features."""
         check_alpha(self.alpha)
         check_count(self.max_conditions, "max_conditions", 0)
-        check_choice(self.task, get_args(Task), "task")
+        check_choice(self.task, get_args(SesTask), "task")
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         # Tests do not depend on place and scale; Newton's method likes columns of one size.
         spread = X.std(axis=0)
@@ -85,7 +85,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         search = _Search(_tests(Z, y, self.task), len(varying), np.log(self.alpha), self.max_conditions)
         search.run()
         self.selected_ = varying[search.selected]
-        self.equivalent_ = [varying[search.stands_for[j]] for j in search.selected]
+        self.equivalent_ = [varying[search.equivalents[j]] for j in search.selected]
         return self
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
@@ -100,7 +100,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _tests(Z: Floats, y: NDArray[Any], task: Task) -> Independence:
+def _tests(Z: Floats, y: NDArray[Any], task: SesTask) -> Independence:
     labels, codes = np.unique(y, return_inverse=True)
     if task == "regression" or (task == "auto" and y.dtype.kind in "iuf" and len(labels) > _MOST_CLASSES):
         return Linear(Z, np.asarray(y, dtype=np.float64))
@@ -118,7 +118,7 @@ class _Search:
         self.open = np.arange(n_features)
         self.selected: list[int] = []
         self.largest_p = np.full(n_features, -np.inf)
-        self.stands_for = {j: [j] for j in range(n_features)}
+        self.equivalents = {j: [j] for j in range(n_features)}
 
     def run(self) -> None:
         """Add features until none is open."""
@@ -160,7 +160,7 @@ class _Search:
         for kept in given:
             swapped = self.tests.log_p_swapped(waiting, given, kept)
             for j in waiting[swapped > self.level]:
-                self.stands_for[kept] += self.stands_for[int(j)]
+                self.equivalents[kept] += self.equivalents[int(j)]
             waiting = waiting[swapped <= self.level]
 
 
@@ -181,7 +181,7 @@ class Linear:
     def __init__(self, X: Floats, y: Floats) -> None:
         self._X, self._y = X, y - y.mean()
 
-    def log_p(self, features: Columns, given: Sequence[int]) -> Floats:
+    def log_p(self, features: ColumnNumbers, given: Sequence[int]) -> Floats:
         """Log p value of every feature, given the columns of the conditions."""
         from scipy.stats import t as student
 
@@ -197,7 +197,7 @@ class Linear:
         t = np.abs(r) * np.sqrt(max(df, 0) / np.maximum(1 - r * r, 1e-300))
         return np.log(2) + np.asarray(student.logsf(t, df)) if df > 0 else np.zeros(len(features))
 
-    def log_p_swapped(self, features: Columns, given: Sequence[int], out: int) -> Floats:
+    def log_p_swapped(self, features: ColumnNumbers, given: Sequence[int], out: int) -> Floats:
         """Log p value of the condition `out`, given the others and each of the features in its place."""
         others = [c for c in given if c != out]
         alone = np.array([out], dtype=np.intp)
@@ -207,20 +207,20 @@ class Linear:
 class Logistic:
     """Classes as target: twice the gain in log likelihood of a multinomial logistic regression, against chi squared."""
 
-    def __init__(self, X: Floats, classes: Columns) -> None:
+    def __init__(self, X: Floats, classes: NDArray[np.intp]) -> None:
         self._X = X
         self._hot = np.eye(classes.max() + 1)[classes][:, 1:]
 
-    def log_p(self, features: Columns, given: Sequence[int]) -> Floats:
+    def log_p(self, features: ColumnNumbers, given: Sequence[int]) -> Floats:
         """Log p value of every feature."""
         return self._against(self._without(given), self.deviance(features, given))
 
-    def log_p_swapped(self, features: Columns, given: Sequence[int], out: int) -> Floats:
+    def log_p_swapped(self, features: ColumnNumbers, given: Sequence[int], out: int) -> Floats:
         """Log p value of the condition `out`, given the others and each of the features in its place."""
         others = [c for c in given if c != out]
         return self._against(self.deviance(features, others), self.deviance(features, given))
 
-    def deviance(self, features: Columns, given: Sequence[int]) -> Floats:
+    def deviance(self, features: ColumnNumbers, given: Sequence[int]) -> Floats:
         """Deviance of the regression on the conditions and each of the features."""
         base = self._base(given)
         size = max(1, _MOST_ENTRIES // (base.size + len(base)))

@@ -11,13 +11,14 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from ..data.cells import Response
 from ..data.target import Target, Task
 from ..exceptions import got, invalid
 from ..stats import metric_kernels as made
 from ..stats import rank_metrics as ranks
 from ..stats.kernels import Array, Floats, Kernel, Mapped, MeanKernel, merged, negated
 
-Response = Literal["label", "score", "proba", "value", "risk", "pointwise", "any", "model"]
+Needs = Literal[Response, "any", "model"]
 
 Tasks = frozenset[Task]
 EVERY: Tasks = frozenset(get_args(Task))
@@ -65,7 +66,7 @@ class Metric:
 
     name: str
     greater_is_better: bool
-    needs: Response
+    needs: Needs
     tasks: Tasks
     kernel: Callable[[Target, Array], Kernel] = field(repr=False)
     reference: Callable[..., float] = field(repr=False)
@@ -93,7 +94,7 @@ SKILL: Bounds = (-np.inf, 1)
 
 # -- the plain path ------------------------------------------------------------------------------------
 
-Options = Mapping[str, Any]
+MetricOptions = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class Plain:
     score: Callable[[Target, Array, Floats], float]
     defined: Callable[[Target], bool] | None = None
     function: str = ""
-    options: Options = field(default_factory=dict)
+    options: MetricOptions = field(default_factory=dict)
 
     def __call__(self, target: Target, prediction: Array, weights: Array | None = None) -> float:
         weights = np.ones(len(target)) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -123,7 +124,7 @@ def scikit_learn(
     function: str,
     defined: Callable[[Target], bool] | None = None,
     *,
-    labels: Callable[[Target, Array], Options] | None = None,
+    labels: Callable[[Target, Array], MetricOptions] | None = None,
     takes_weights: bool = True,
     **options: Any,
 ) -> Plain:
@@ -169,11 +170,11 @@ def n_classes(target: Target) -> int:
     return len(target.classes)
 
 
-def every_class(target: Target, prediction: Array) -> Options:
+def every_class(target: Target, prediction: Array) -> MetricOptions:
     return {"labels": np.arange(n_classes(target))}
 
 
-def positive_or_every_class(target: Target, prediction: Array) -> Options:
+def positive_or_every_class(target: Target, prediction: Array) -> MetricOptions:
     return {"pos_label": 1} if prediction.ndim == 1 else every_class(target, prediction)
 
 
@@ -205,12 +206,12 @@ def brier_skill(target: Target, prediction: Array, weights: Floats) -> float:
 
 # -- fast kernels ----------------------------------------------------------------------------------------------
 
-Loss = Callable[[Array, Array], Array]
+SampleLoss = Callable[[Array, Array], Array]
 Factory = Callable[[Target, Array], Kernel]
 
 
 def _pointwise(
-    name: str, better: bool, needs: Response, tasks: Tasks, loss: Loss, plain: Plain, bounds: Bounds, words: str
+    name: str, better: bool, needs: Needs, tasks: Tasks, loss: SampleLoss, plain: Plain, bounds: Bounds, words: str
 ) -> Metric:
     """The mean of a loss, or hit, of each sample."""
 
@@ -236,7 +237,7 @@ def _confusion(
     return Metric(name, True, "label", tasks, _merged(build), plain, None, bounds, words)
 
 
-def _within(loss: Loss, name: str, y_above: float, above: float, y_may_equal: bool = False) -> Loss:
+def _within(loss: SampleLoss, name: str, y_above: float, above: float, y_may_equal: bool = False) -> SampleLoss:
     """The loss, refused for labels and predictions outside the range it is defined on."""
 
     def checked(y: Array, values: Floats) -> Array:
@@ -267,14 +268,14 @@ _AVERAGES: dict[str, tuple[Callable[..., Floats], str]] = {
 }
 
 
-def _averaged(name: str, share: made.Share, function: str, average: str, what: str, **options: Any) -> Metric:
+def _averaged(name: str, share: made.ClassShare, function: str, average: str, what: str, **options: Any) -> Metric:
     """A share of every class, averaged as scikit-learn does."""
     metric, words = _AVERAGES[average]
     plain = scikit_learn(function, average=average, **options)
     return _confusion(f"{name}_{average}", CLASSES, partial(metric, share), plain, words.format(what))
 
 
-def _of_positive(name: str, function: str, share: made.Share, words: str, **options: Any) -> Metric:
+def _of_positive(name: str, function: str, share: made.ClassShare, words: str, **options: Any) -> Metric:
     """A share of the positive class."""
     plain = scikit_learn(function, has_positive, **options)
     return _confusion(name, BINARY, partial(made.one_class, share, 1), plain, words)
@@ -299,11 +300,11 @@ def _concordance(target: Target, predictions: Array) -> Kernel:
     return ranks.ConcordanceKernel(predictions, target.y, target.event)
 
 
-def _root(loss: Loss) -> Factory:
+def _root(loss: SampleLoss) -> Factory:
     return lambda target, predictions: Mapped(MeanKernel(loss(target.y, predictions)), np.sqrt)
 
 
-def _skill(loss: Loss, baseline: Callable[[Target], made.Baseline]) -> Factory:
+def _skill(loss: SampleLoss, baseline: Callable[[Target], made.Baseline]) -> Factory:
     return lambda target, predictions: made.SkillKernel(loss(target.y, predictions), baseline(target))
 
 
@@ -315,11 +316,11 @@ def _area(average: Callable[..., Kernel], weighted: bool = False) -> Factory:
 
 # fmt: off
 _BUILT_IN = (
-    _pointwise("accuracy", True, "label", CLASSES, made.correct, scikit_learn("accuracy_score"), SHARE,
+    _pointwise("accuracy", True, "label", CLASSES, made.is_right, scikit_learn("accuracy_score"), SHARE,
                "share of samples whose class is predicted"),
     _confusion("balanced_accuracy", CLASSES, made.balanced_accuracy, scikit_learn("balanced_accuracy_score"),
                "mean recall of the classes present"),
-    _pointwise("error", False, "label", CLASSES, made.wrong, scikit_learn("zero_one_loss"), SHARE,
+    _pointwise("error", False, "label", CLASSES, made.is_wrong, scikit_learn("zero_one_loss"), SHARE,
                "share of samples whose class is not predicted (0-1 loss)"),
     _of_positive("precision", "precision_score", made.precision, "share of predicted positives that are positive"),
     _of_positive("recall", "recall_score", made.recall, "share of positives that are predicted (sensitivity)"),

@@ -17,7 +17,7 @@ from ..data.target import Target, Task
 from ..exceptions import InputError, got, invalid
 from ..stats.kernels import Array, Kernel, LoopKernel, merged
 from . import _builtin as builtin
-from ._builtin import CLASSES, EVERY, REGRESSION, Metric, MetricLike, Plain, Response
+from ._builtin import CLASSES, EVERY, REGRESSION, Metric, MetricLike, Needs, Plain
 
 
 def get(metric: MetricLike, task: Task | None = None) -> Metric:
@@ -187,7 +187,7 @@ def _f_score(key: _Key) -> Metric | None:
 
 
 def make(
-    function: Callable[..., float], *, name: str | None = None, greater_is_better: bool = True, needs: Response = "any"
+    function: Callable[..., float], *, name: str | None = None, greater_is_better: bool = True, needs: Needs = "any"
 ) -> Metric:
     """The metric computed by a function ``f(y, prediction)``, called once per configuration and resample.
 
@@ -219,8 +219,8 @@ def make(
     """
     if not callable(function):
         raise invalid("function", "must be callable", got(function))
-    if needs not in get_args(Response):
-        raise invalid("needs", f"must be one of {', '.join(get_args(Response))}", got(needs))
+    if needs not in get_args(Needs):
+        raise invalid("needs", f"must be one of {', '.join(get_args(Needs))}", got(needs))
     return _looped(_Call(function, name or _own_name(function)), greater_is_better, needs, EVERY)
 
 
@@ -304,7 +304,7 @@ class _Call:
             raise InputError(f"metric {self.name!r} failed: {type(error).__name__}: {error}") from error
 
 
-def _for_target(call: _Call, target: Target, needs: Response) -> _Call:
+def _for_target(call: _Call, target: Target, needs: Needs) -> _Call:
     """The call with the class labels it asks for: the positive class is always the second one."""
     if target.classes is None:
         return call
@@ -316,7 +316,7 @@ def _for_target(call: _Call, target: Target, needs: Response) -> _Call:
     return replace(call, options=options)
 
 
-def _looped(call: _Call, greater_is_better: bool, needs: Response, tasks: frozenset[Task]) -> Metric:
+def _looped(call: _Call, greater_is_better: bool, needs: Needs, tasks: frozenset[Task]) -> Metric:
     def decoded(target: Target, predictions: Array) -> Array:
         """Predictions as the user knows them: class codes become class labels."""
         coded = target.classes is not None and predictions.dtype.kind in "ui"
@@ -353,7 +353,7 @@ def from_scorer(scorer: Any, task: Task | None, name: str | None = None) -> Metr
     return _looped(call, True, needs, tasks)
 
 
-def scorer_response(scorer: Any, task: Task | None) -> Response:
+def scorer_response(scorer: Any, task: Task | None) -> Needs:
     """The response that a scorer asks models for."""
     method = scorer._response_method
     methods = [method] if isinstance(method, str) else list(method)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import formatting, metrics
-from ..arguments import check_choice
+from ..arguments import check_choice, is_whole_number
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..exceptions import InputError, NeedError, got, invalid
@@ -109,9 +109,9 @@ def _from_any(
         )
     if isinstance(scores, (str, PathLike)):
         scores = read_table(Path(scores))
-    artifacts = _artifacts(scores, datasets)
-    if artifacts is not None:
-        return _from_artifacts(artifacts, method, algorithms, metric, greater_is_better)
+    by_dataset = _predictions_by_dataset(scores, datasets)
+    if by_dataset is not None:
+        return _from_predictions(by_dataset, method, algorithms, metric, greater_is_better)
     columns = isinstance(scores, Mapping) or hasattr(scores, "columns") or hasattr(scores, "__narwhals_dataframe__")
     table = (_from_columns if columns else _from_matrix)(scores, algorithms, datasets)
     if metric is None:
@@ -133,7 +133,7 @@ def _refuse_contradiction(greater_is_better: bool | None, metric: Metric) -> Non
 # -- predictions ----------------------------------------------------------------------------------------
 
 
-def _artifacts(scores: ScoresLike, datasets: Sequence[str] | str | None) -> dict[str, Predictions] | None:
+def _predictions_by_dataset(scores: ScoresLike, datasets: Sequence[str] | str | None) -> dict[str, Predictions] | None:
     """Predictions by the name of their data set; None where `scores` are something else."""
     values = list(scores.values()) if isinstance(scores, Mapping) else scores
     if not isinstance(values, (list, tuple)) or not any(isinstance(v, Predictions) for v in values):
@@ -146,8 +146,8 @@ def _artifacts(scores: ScoresLike, datasets: Sequence[str] | str | None) -> dict
     return dict(zip(found, values, strict=True))
 
 
-def _from_artifacts(
-    artifacts: dict[str, Predictions],
+def _from_predictions(
+    by_dataset: dict[str, Predictions],
     method: str,
     algorithms: Sequence[str] | None,
     metric: MetricLike | None,
@@ -157,26 +157,26 @@ def _from_artifacts(
         raise invalid(
             method, "needs a metric to score Predictions", remedy=f"Call `{method}(scores, 'accuracy', ...)`."
         )
-    first, *others = artifacts
+    first, *others = by_dataset
     for name in others:
-        differing = set(artifacts[first].configs) ^ set(artifacts[name].configs)
+        differing = set(by_dataset[first].configs) ^ set(by_dataset[name].configs)
         if differing and algorithms is None:
             given = f"{min(differing)!r} is in only one of {first!r} and {name!r}"
             remedy = "Collect it on both, or name the ones to compare with `algorithms`."
             raise InputError(needed="all data sets need the same configurations", given=given, remedy=remedy)
     # A position is one of the first data set; the others may have another order.
-    held = artifacts[first]
+    held = by_dataset[first]
     wanted = held.configs if algorithms is None else tuple(held.configs[held.config_index(a)] for a in algorithms)
-    scorings = {name: Scoring(oof.sel(config=list(wanted)), metric) for name, oof in artifacts.items()}
+    scorings = {name: Scoring(oof.sel(config=list(wanted)), metric) for name, oof in by_dataset.items()}
     found = scorings[first].metric
     _refuse_contradiction(greater_is_better, found)
-    rows = np.full((len(artifacts), len(wanted)), np.nan)
+    rows = np.full((len(by_dataset), len(wanted)), np.nan)
     for row, scoring in zip(rows, scorings.values(), strict=True):
         row[scoring.candidates] = scoring.scores()[0]
     unfinished = [name for name, s in scorings.items() if any(note.code == "OF206" for note in s.notes)]
     note = Note("OF206", f"not all folds are done on {_listed(unfinished)}; the others do not count.")
     notes = (note,) if unfinished else ()
-    return ScoreTable(rows, wanted, tuple(artifacts), found.greater_is_better, found.name, notes)
+    return ScoreTable(rows, wanted, tuple(by_dataset), found.greater_is_better, found.name, notes)
 
 
 # -- tables ---------------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ def _frame_columns(frame: Any) -> tuple[dict[str, list[Any]], list[Any] | None]:
 def _refuse_numbered(columns: Mapping[str, Sequence[Any]]) -> None:
     """A first column of different whole numbers beside fractions is a number of the data set, not a score."""
     first, *others = columns
-    whole = all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in columns[first])
+    whole = all(is_whole_number(v) for v in columns[first])
     if (
         whole
         and len(set(columns[first])) == len(columns[first])

@@ -30,7 +30,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 OmnibusMethod: TypeAlias = Literal["iman_davenport", "chi2"]
-Adjust: TypeAlias = Literal["holm", "hochberg", "bh"]
+RankAdjust: TypeAlias = Literal["holm", "hochberg", "bh"]
 
 # Below these the distributions of the statistics are rough (Demsar 2006, sect. 3.2.2).
 _FEW_DATASETS, _FEW_ALGORITHMS = 10, 5
@@ -231,7 +231,7 @@ def holm(
     metric: MetricLike | None = None,
     *,
     control: str | int | None = None,
-    adjust: Adjust = "holm",
+    adjust: RankAdjust = "holm",
     alpha: float = 0.05,
     method: OmnibusMethod = "iman_davenport",
     ties: bool = True,

@@ -22,7 +22,7 @@ from ..checks.case import Case
 from ..checks.checking import checked
 from ..citations import cite, references_of
 from ..data.predictions import Predictions, State
-from ..docstrings import fill_with
+from ..docstrings import fill_common
 from ..exceptions import FileError, InputError
 from ..formatting import json_ready
 from ..metrics import MetricLike
@@ -190,7 +190,7 @@ def _cell(value: Any) -> Any:
 _estimate = estimate  # `report` has an argument of this name
 
 
-@fill_with({})
+@fill_common
 def report(
     oof: Predictions,
     metric: MetricLike | None = None,

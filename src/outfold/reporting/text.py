@@ -85,11 +85,7 @@ def _own(estimate: Estimate, say: Rounding) -> str:
 
 
 def _own_name(estimate: Estimate) -> str:
-    if estimate.own:
-        return f"the winner's {estimate.own}"
-    if estimate.plan.endswith("one test set"):
-        return "the winner's score"
-    return "the winner's cross-validation score"
+    return "the " + estimate.own_name.partition(", ")[0]  # without how it was aggregated
 
 
 def how(oof: Predictions, estimate: Estimate) -> list[tuple[str, str]]:

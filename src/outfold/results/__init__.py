@@ -2,8 +2,8 @@
 
 from ..data.notes import Note
 from ._advice import SEVERITIES, Advice, Checks, Finding, Optimism, Severity, Simulation
+from ._advice import AdviceTask as AdviceTask
 from ._advice import Goal as Goal
-from ._advice import Task as Task
 from ._base import Interval
 from ._comparison import Alternative, Comparison, Power, Probabilities, SequentialComparison, Wins
 from ._comparison import ComparisonTerms as ComparisonTerms

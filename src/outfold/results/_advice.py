@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..drop import DropRule
 
 Goal = Literal["estimate", "select", "compare"]
-Task = Literal["binary", "multiclass", "regression", "survival"]
+AdviceTask = Literal["binary", "multiclass", "regression", "survival"]
 Severity = Literal["error", "caution", "tip"]
 SEVERITIES: tuple[str, ...] = get_args(Severity)
 
@@ -58,7 +58,7 @@ class Optimism(Result):
         The winner's cross-validation accuracy minus its true one, on average; also ``float(result)``.
     se : float
         Standard error of `value`; 0 where it was computed and not simulated.
-    own, truth : float
+    naive, truth : float
         The winner's cross-validation accuracy and its true accuracy, on average.
     n_samples, n_configs : int
         Number of samples, and of configurations.
@@ -68,13 +68,13 @@ class Optimism(Result):
 
     value: float
     se: float
-    own: float
+    naive: float
     truth: float
     n_samples: int
     n_configs: int
     method: Literal["exact", "simulation"]
 
-    in_dict = "value se own truth n_samples n_configs method"
+    in_dict = "value se naive truth n_samples n_configs method"
 
     def __float__(self) -> float:
         return self.value
@@ -84,7 +84,7 @@ class Optimism(Result):
         return f"expected optimism of the winner   {number(self.value, sign=True)}{spread}"
 
     def _facts(self) -> Facts:
-        yield "measured accuracy", number(self.own)
+        yield "measured accuracy", number(self.naive)
         yield "true accuracy", number(self.truth)
         yield "setting", f"{_setting(self.n_configs, self.n_samples)}, {self.method}"
 
@@ -119,7 +119,7 @@ class Advice(Result):
     """
 
     goal: Goal
-    task: Task
+    task: AdviceTask
     n_samples: int
     n_configs: int
     plan: Plan

@@ -381,7 +381,7 @@ class Ranking(TableResult):
         """The critical difference diagram as a ``tikzpicture`` for LaTeX."""
         return _diagram.tikz(self.layout())
 
-    def layout(self) -> _diagram.Layout:
+    def layout(self) -> _diagram.DiagramLayout:
         """Where the parts of the critical difference diagram stand, for those who draw it."""
         ranks = dict(zip(self.algorithms, self.mean_ranks.tolist(), strict=True))
         return _diagram.layout([(name, ranks[name]) for name in self.order], self.groups, self.cd, self.control)

@@ -52,7 +52,7 @@ class Tick(NamedTuple):
     rank: int
 
 
-class Layout(NamedTuple):
+class DiagramLayout(NamedTuple):
     """Positions of all parts."""
 
     width: float
@@ -66,7 +66,7 @@ class Layout(NamedTuple):
 
 def layout(
     ranked: Sequence[tuple[str, float]], groups: Sequence[Sequence[str]], cd: float | None, control: str | None
-) -> Layout:
+) -> DiagramLayout:
     """Positions for algorithms with their mean ranks, best first."""
     k, ranks = len(ranked), dict(ranked)
     half = (k + 1) // 2
@@ -90,7 +90,7 @@ def layout(
     if cd is not None:  # with few data sets it may be longer than the axis: then only its number says so
         end = left + min(cd * (_AXIS_WIDTH / (k - 1)), _AXIS_WIDTH)
         cd_bar = Bar(left, end, _EDGE + 1.4, f"CD = {cd:.3g}")
-    return Layout(
+    return DiagramLayout(
         width=right + 2.0 + margins[1] + _EDGE,
         height=max(label.y for label in labels) + 0.6 + _EDGE,
         axis=Bar(left, right, axis_y),
@@ -124,7 +124,7 @@ class _Pen(Protocol):
     def text(self, x: float, y: float, text: str, side: str = "middle", bold: bool = False) -> str: ...
 
 
-def _drawn(made: Layout, pen: _Pen) -> list[str]:
+def _drawn(made: DiagramLayout, pen: _Pen) -> list[str]:
     """All parts: bars below, then the axis, the names with their elbows, and the critical difference."""
     axis = made.axis
     parts = [pen.line(bar.left, bar.y, bar.right, bar.y, bar=True) for bar in made.bars]
@@ -168,7 +168,7 @@ class _Svg:
         return f'<text x="{self.px(x)}" y="{self.px(y + down)}" text-anchor="{anchor}"{weight}>{shown}</text>'
 
 
-def svg(made: Layout) -> str:
+def svg(made: DiagramLayout) -> str:
     """A self-contained SVG picture, on white so that it can be read on a dark page too."""
     width, height = (round(_EM * v) for v in (made.width, made.height))
     head = [
@@ -195,7 +195,7 @@ class _Tikz:
         return rf"\node[anchor={anchor}] at ({x:.3f}, {y:.3f}) {{{shown}}};"
 
 
-def tikz(made: Layout) -> str:
+def tikz(made: DiagramLayout) -> str:
     """A ``tikzpicture``; needs nothing but the package tikz."""
     head = [r"\begin{tikzpicture}[x=1em, y=-1em, inner sep=0pt]", rf"\definecolor{{outfoldbar}}{{HTML}}{{{BAR[1:]}}}"]
     return "\n".join([*head, *_drawn(made, _Tikz()), r"\end{tikzpicture}", ""])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import drop
+from ..arguments import is_whole_number
 from ..data.predictions import Predictions, State
 from ..exceptions import InputError
 from ..metrics import Metric, MetricLike
@@ -174,14 +175,14 @@ class FromResults(Rule):
 def selected_index(function: Callable[[Any], Any], columns: Columns) -> int:
     """The index a function of ``cv_results_`` returns, checked as GridSearchCV checks it."""
     index = function(columns)
-    if isinstance(index, bool) or not isinstance(index, (int, np.integer)):
+    if not is_whole_number(index):
         raise TypeError(f"refit must return the index of a configuration; it returned {index!r}.")
     if not 0 <= index < len(columns["params"]):
         raise IndexError(f"refit returned the index {index}; there are {len(columns['params'])} configurations.")
     return int(index)
 
 
-class Fixed(Rule):
+class FixedChoice(Rule):
     """The configuration at one position among all, whatever the scores."""
 
     def __init__(self, index: int, name: str) -> None:

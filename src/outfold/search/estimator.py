@@ -28,27 +28,26 @@ from ..exceptions import CollectError, InputError
 from ..fitting.api import collect, refit_one
 from ..fitting.configs import Configs
 from ..fitting.estimators import one_of_each
-from ..fitting.predict import Kind, kind_of
-from ..fitting.predict import choose_response as response_of
+from ..fitting.predict import ModelKind, choose_response, kind_of
 from ..metrics import Metric
 from ..metrics._scoring import Scoring, kernels_kept
 from ..reporting import Report, report
 from ..results import Estimate, Interval
 from . import cv_results
-from .cv_results import ByFold, Fixed, FromResults, Halving, refuse_incomplete, selected_index
+from .cv_results import ByFold, FixedChoice, FromResults, Halving, refuse_incomplete, selected_index
 from .request import (
     Callbacks,
     CallbackSupportMixin,
     FitRequest,
-    as_plan,
-    as_seed,
     check_options,
     checked_labels,
+    plan_of_cv,
     raise_as_sklearn,
+    seed_of_random_state,
     warn_of_failures,
     with_callbacks,
 )
-from .scorers import Scorers, choose_response, read_scoring
+from .scorers import Scorers, needed_response, read_scoring
 from .space import Space, ask_and_collect, is_sampler, make_space
 
 # A metric that is a Python function is called for each draw, configuration and fold, so it gets fewer draws.
@@ -297,7 +296,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         check_options(self)
         callbacks = Callbacks.of(self, X, y)
         groups, fit_params = self._route(params)
-        seed = as_seed(self.random_state)
+        seed = seed_of_random_state(self.random_state)
         y = checked_labels(y, self._prototype())
         space = None
         if not is_sampler(self.search):
@@ -326,12 +325,12 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         scorers = read_scoring(self.scoring, self.refit, self._prototype())
         # An outlier detector predicts the labels -1 and 1.
         detects = get_tags(self._prototype()).estimator_type == "outlier_detector"
-        kind: Kind = "classification" if detects else kind_of(one_of_each(configs), y)
+        kind: ModelKind = "classification" if detects else kind_of(one_of_each(configs), y)
         target = encode(y, task=kind)
         target = encode(y, task=kind, positive=scorers.positive(target))
-        needed = choose_response(scorers, scorers.metrics(kind, target), kind, configs)
-        response = response_of(needed, kind, configs, 2 if target.classes is None else len(target.classes))
-        return FitRequest(X, y, target, kind, as_plan(self.cv), groups, fit_params, seed, scorers, response)
+        needed = needed_response(scorers, scorers.metrics(kind, target), kind, configs)
+        response = choose_response(needed, kind, configs, 2 if target.classes is None else len(target.classes))
+        return FitRequest(X, y, target, kind, plan_of_cv(self.cv), groups, fit_params, seed, scorers, response)
 
     def _collect(self, request: FitRequest, space: Space | None) -> tuple[Space, Predictions]:
         if space is not None:
@@ -412,7 +411,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if self.refit:
             start, data = time.perf_counter(), (request.X, request.y)
             name = self.selection_.name
-            self.best_estimator_ = refit_one(self.oof_, space.configs, *data, name, request.fit_params, alike=True)
+            self.best_estimator_ = refit_one(self.oof_, space.configs, *data, name, request.fit_params, same_data=True)
             self.refit_time_ = time.perf_counter() - start
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
@@ -438,7 +437,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if callable(self.refit):
             index = selected_index(self.refit, self.cv_results_)
             refuse_incomplete(self.oof_, index)
-            rule = Fixed(index, rule.name)
+            rule = FixedChoice(index, rule.name)
         self.selection_ = select.choose(scoring, rule)
         self.best_index_ = self.selection_.index
         self.best_params_ = space.params[self.best_index_]

@@ -15,12 +15,13 @@ from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 
 from .. import formatting
+from ..arguments import is_whole_number
 from ..data.plan import Plan
 from ..data.predictions import Predictions, State
 from ..data.target import Target
 from ..exceptions import CollectError, FitFailedError, InputError, InputTypeError, got, invalid
 from ..fitting.estimators import check_estimator
-from ..fitting.predict import Kind
+from ..fitting.predict import ModelKind
 from ..metrics import Metric
 from .scorers import Scorers
 from .space import is_sampler
@@ -44,7 +45,7 @@ class FitRequest(NamedTuple):
     X: Any
     y: Any
     target: Target
-    kind: Kind
+    kind: ModelKind
     plan: Plan
     groups: Any
     fit_params: dict[str, Any]
@@ -130,18 +131,18 @@ def check_options(search: Any) -> None:
         raise InputError(problem, remedy="Leave `drop=True`, or use `search='grid'`.")
 
 
-def as_seed(random_state: Any) -> int:
+def seed_of_random_state(random_state: Any) -> int:
     """The seed that a `random_state` means."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
-    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
+    if is_whole_number(random_state) and random_state >= 0:
         return int(random_state)
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     raise invalid("random_state", "must be a whole number from 0, or None to draw one", got(random_state))
 
 
-def as_plan(cv: Any) -> Plan:
+def plan_of_cv(cv: Any) -> Plan:
     """The plan that a `cv` means."""
     if cv is None:
         return Plan()

@@ -169,7 +169,7 @@ def _own_score(estimator: Any, X: Any, y: Any) -> float:
 # -- metrics --------------------------------------------------------------------------------------------
 
 
-def choose_response(scorers: Scorers, found: Mapping[str, Metric], kind: str, configs: Configs) -> str:
+def needed_response(scorers: Scorers, found: Mapping[str, Metric], kind: str, configs: Configs) -> str:
     """The least that all metrics can be taken of, read off models the way scikit-learn's scorers do."""
     if kind != "classification":
         return "auto"
@@ -302,7 +302,7 @@ def with_positive(scorer: Any, label: Any) -> Any:
 # -- scorers that are functions of (estimator, X, y), called with the stored predictions in the place of a model -----
 
 # Positions of a configuration, a repeat and a fold.
-Cell = tuple[Any, Any, Any]
+CellPosition = tuple[Any, Any, Any]
 
 
 @dataclass(frozen=True)
@@ -339,11 +339,11 @@ class FunctionScorer:
         value = next(self._answers(oof, [tuple(cell)]))
         return list(value) if isinstance(value, Mapping) else None
 
-    def cells(self, oof: Predictions, cells: Sequence[Cell]) -> list[float]:
+    def cells(self, oof: Predictions, cells: Sequence[CellPosition]) -> list[float]:
         """The score of some finished cells."""
         return [float(value) for value in self._answers(oof, cells)]
 
-    def _answers(self, oof: Predictions, cells: Sequence[Cell]) -> Iterator[Any]:
+    def _answers(self, oof: Predictions, cells: Sequence[CellPosition]) -> Iterator[Any]:
         stored = oof.respond("model")
         for config, repeat, fold in cells:
             rows = oof.splits.test_rows(int(repeat), int(fold))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -25,39 +24,21 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         return numba.njit(**options)(function)  # type: ignore[no-any-return]
 
 
-_disabled = 0
-
-
-@contextmanager
-def disabled() -> Iterator[None]:
-    """Within this context every kernel takes its numpy path."""
-    global _disabled
-    _disabled += 1
-    try:
-        yield
-    finally:
-        _disabled -= 1
-
-
 def has_numba() -> bool:
-    """Whether numba is installed and not disabled, without importing it."""
-    return not _disabled and find_spec("numba") is not None
-
-
-def load(name: Literal["lanes", "saga"]) -> ModuleType | None:
-    """The module of this package whose loops are compiled, or None where numba is missing, unusable or disabled."""
-    return None if _disabled else _load(name)
+    """Whether numba is installed, without importing it."""
+    return find_spec("numba") is not None
 
 
 @cache
-def _load(name: str) -> ModuleType | None:
+def load(name: Literal["lanes", "saga"]) -> ModuleType | None:
+    """The module of this package whose loops are compiled, or None where numba is missing or unusable."""
     try:
         return import_module(f"outfold.stats.{name}")
     except ImportError:
         return None
 
 
-# Rows times lanes times configurations a thread: below it, starting one costs more than it saves.
+# Rows times lanes times configurations per thread: below it, starting one costs more than it saves.
 _WORTH = 2**24
 
 

@@ -15,12 +15,12 @@ from .kernels import Array, Counter, Floats, MeanKernel, mean_ratio, ratio, tota
 # -- losses and hits of each sample, (C, N) -------------------------------------------------------------
 
 
-def correct(y: Array, predictions: Array) -> NDArray[np.int32]:
+def is_right(y: Array, predictions: Array) -> NDArray[np.int32]:
     """1 where the predicted class is the true one, else 0."""
     return np.equal(predictions, y).astype(np.int32)
 
 
-def wrong(y: Array, predictions: Array) -> NDArray[np.int32]:
+def is_wrong(y: Array, predictions: Array) -> NDArray[np.int32]:
     """1 where the predicted class is not the true one, else 0."""
     return np.not_equal(predictions, y).astype(np.int32)
 
@@ -357,7 +357,7 @@ def _two_classes(zero: Floats, one: Floats, zeros: Floats, ones: Floats) -> Iter
 # -- shares of one class --------------------------------------------------------------------------------
 
 # Numerator and denominator of a score of one class; the first is 0 where the second is.
-Share = Callable[[ClassCounts], tuple[Floats, Floats]]
+ClassShare = Callable[[ClassCounts], tuple[Floats, Floats]]
 
 
 def precision(c: ClassCounts) -> tuple[Floats, Floats]:
@@ -375,7 +375,7 @@ def jaccard(c: ClassCounts) -> tuple[Floats, Floats]:
     return c.hits, c.predicted + c.actual - c.hits
 
 
-def fbeta(beta: float) -> Share:
+def fbeta(beta: float) -> ClassShare:
     """(1 + beta^2) hits / (beta^2 members + predictions), van Rijsbergen's F (1979)."""
     # Whole numbers where beta or its inverse is one, so that equal scores are equal floats.
     members, predictions = (beta**2, 1.0) if beta >= 1 else (1.0, beta**-2)
@@ -388,19 +388,19 @@ def _defined(share: tuple[Floats, Floats], where: Array) -> tuple[Floats, Floats
     return part, np.where(where, np.where(whole == 0, 1.0, whole), 0.0)
 
 
-def one_class(share: Share, code: int, classes: Iterator[ClassCounts]) -> Floats:
+def one_class(share: ClassShare, code: int, classes: Iterator[ClassCounts]) -> Floats:
     """The share of one of two classes, such as the precision of the positive one; NaN unless it has weight."""
     c = tuple(classes)[code]
     return ratio(*_defined(share(c), c.actual > 0))
 
 
-def macro(share: Share, classes: Iterator[ClassCounts]) -> Floats:
+def macro(share: ClassShare, classes: Iterator[ClassCounts]) -> Floats:
     """The mean share of the classes that have weight or are predicted."""
     shares = [_defined(share(c), c.predicted + c.actual > 0) for c in classes]
     return mean_ratio(*zip(*shares, strict=True))
 
 
-def weighted(share: Share, classes: Iterator[ClassCounts]) -> Floats:
+def weighted(share: ClassShare, classes: Iterator[ClassCounts]) -> Floats:
     """The mean share of the classes, each weighted by its number of members."""
     top, members = np.zeros(()), np.zeros(())
     for c in classes:
@@ -409,7 +409,7 @@ def weighted(share: Share, classes: Iterator[ClassCounts]) -> Floats:
     return ratio(top, members)
 
 
-def micro(share: Share, classes: Iterator[ClassCounts]) -> Floats:
+def micro(share: ClassShare, classes: Iterator[ClassCounts]) -> Floats:
     """The share of all classes taken together."""
     parts, wholes = zip(*map(share, classes), strict=True)
     return ratio(sum(parts, np.zeros(())), sum(wholes, np.zeros(())))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .kernels import Floats
 
-# The search for an end of an interval takes at most so many steps, and stops when it is this near.
+# The search for an end of an interval takes at most this many steps, and stops when it is this near.
 _STEPS = 100
 _NEAR = 1e-14
 

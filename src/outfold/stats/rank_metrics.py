@@ -40,11 +40,11 @@ def _sum_type(weights: Array) -> type[np.int32 | np.int64]:
 
 
 # Fills the statistics of some configurations, from counts (N + 1, lanes) and in sums of this type.
-Walk = Callable[[slice, Array, np.dtype[Any], Array], None]
+WalkBlock = Callable[[slice, Array, np.dtype[Any], Array], None]
 
 
 def _in_lanes(
-    weights: Array, n_configs: int, walk: Walk, lanes: ModuleType, dtype: type[np.float64] | None = None
+    weights: Array, n_configs: int, walk: WalkBlock, lanes: ModuleType, dtype: type[np.float64] | None = None
 ) -> Array:
     """(C, b) statistics by a compiled walk over the rows, which takes the (b, N) weights as lanes of a vector."""
     b, n = weights.shape

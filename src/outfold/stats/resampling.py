@@ -170,10 +170,10 @@ def _score(scoring: Scores, rule: Picks, counts: NDArray[Any]) -> tuple[NDArray[
 def noise_share(scoring: Scores, counts: NDArray[Any], sign: int) -> float:
     """Share of the differences between rival configurations that is noise, from 0 to 1.
 
-    Out-of-bag scores are regressed on in-bag scores within every draw, among the rivals of the draw's winner; which these
-    are is known from the in-bag scores alone, so the slope s is that of the truth on the score. In-bag scores carry the noise
-    of the sample and that of the draw, twice the variance of the noise v in the scores themselves: s = t / (t + 2 v), and the
-    share v / (t + v) is (1 - s) / (1 + s).
+    Within every draw, out-of-bag scores are regressed on in-bag scores, among the rivals of the draw's winner. The in-bag
+    scores alone decide which configurations are rivals, so the slope s is that of the truth on the score. Let t be the
+    variance of the truth, and v that of the noise in the scores. In-bag scores have the noise of the sample and that of the
+    draw, 2 v together. So s = t / (t + 2 v), and the share v / (t + v) is (1 - s) / (1 + s).
     """
     drawn = sign * scoring.scores(counts)
     left_out = sign * scoring.scores((counts == 0).view(np.uint8))
@@ -203,7 +203,7 @@ def first_block(bootstrap: BootstrapDraws, n_resamples: int) -> NDArray[Any]:
 # -- .632 and .632+ (Efron 1983; Efron and Tibshirani 1997) ---------------------------------------------
 
 # The share of the samples that a bootstrap round holds, 1 - 1/e, as published.
-SHARE = 0.632
+IN_BAG_SHARE = 0.632
 
 
 class Plus(NamedTuple):
@@ -215,7 +215,7 @@ class Plus(NamedTuple):
 
 def point632(err0: Array, err1: Array) -> Floats:
     """0.368 resubstitution + 0.632 out-of-bag loss."""
-    return np.asarray((1 - SHARE) * err0 + SHARE * err1, dtype=np.float64)
+    return np.asarray((1 - IN_BAG_SHARE) * err0 + IN_BAG_SHARE * err1, dtype=np.float64)
 
 
 def overfitting_rate(err0: Array, err1: Array, gamma: Array) -> Floats:
@@ -229,7 +229,7 @@ def overfitting_rate(err0: Array, err1: Array, gamma: Array) -> Floats:
 def point632plus(err0: Array, err1: Array, gamma: Array) -> Plus:
     """The .632+ estimate as published, eq. 32; `gamma` is the loss without information."""
     rate = overfitting_rate(err0, err1, gamma)
-    correction = (1 - SHARE) * SHARE * rate / (1 - (1 - SHARE) * rate)
+    correction = (1 - IN_BAG_SHARE) * IN_BAG_SHARE * rate / (1 - (1 - IN_BAG_SHARE) * rate)
     return Plus(np.asarray(point632(err0, err1) + (np.minimum(err1, gamma) - err0) * correction), rate)
 
 
@@ -239,7 +239,7 @@ def weighted632plus(err0: Array, err1: Array, gamma: Array) -> Plus:
     The same as the published form unless the out-of-bag loss is above gamma.
     """
     rate = overfitting_rate(err0, err1, gamma)
-    weight = SHARE / (1 - (1 - SHARE) * rate)
+    weight = IN_BAG_SHARE / (1 - (1 - IN_BAG_SHARE) * rate)
     return Plus(np.asarray((1 - weight) * err0 + weight * np.minimum(err1, gamma)), rate)
 
 

@@ -221,21 +221,6 @@ class BadView(TallyView):
         return p
 
 
-class Keep(TransformerMixin, BaseEstimator):
-    """A selector of given columns; `tag` tells it from another that chooses the same."""
-
-    def __init__(self, columns=(0,), tag=""):
-        self.columns = columns
-        self.tag = tag
-
-    def fit(self, X, y=None):
-        self.n_features_in_ = X.shape[1]
-        return self
-
-    def transform(self, X):
-        return X[:, list(self.columns)]
-
-
 def check_company(family, members, X, y, *, X_test=None, sample_weight=None, rng=0, subsets=3):
     """What a member predicts must not depend, in any bit, on its fellows or their order.
 

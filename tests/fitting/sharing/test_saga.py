@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 import outfold as of
+from extras import without_numba
 from internals import LogisticFamily, SagaFamily, check_family, compiling, logistic
 from outfold.fitting.sharing import Unsuitable, family_of
 
@@ -258,7 +259,7 @@ def test_other_bits_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_compiled_loops_there_is_no_family(monkeypatch: pytest.MonkeyPatch) -> None:
-    with compiling.disabled():
+    with without_numba():
         assert not SAGA.covers(net(1.0, 0.5))
     monkeypatch.setattr(compiling, "load", lambda name: None)  # installed, but unusable
     X, y, _ = problem(10, 30, 3, "normal")

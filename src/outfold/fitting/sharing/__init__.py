@@ -1,14 +1,7 @@
 """Fits shared between configurations: what several of them have in common is computed once."""
 
-from .family import Family, Level, Unsuitable, View, check_family, family_of, known_families, register_family
+from .family import Family, Unsuitable, View, check_family, register_family
+from .family import family_of as family_of
+from .family import known_families as known_families
 
-__all__ = [
-    "Family",
-    "Level",
-    "Unsuitable",
-    "View",
-    "check_family",
-    "family_of",
-    "known_families",
-    "register_family",
-]
+__all__ = ["Family", "Unsuitable", "View", "check_family", "register_family"]

@@ -31,7 +31,7 @@ class LastX(Generic[T]):
         return last[1]
 
 
-Rows = LastX[Floats]
+AskedRows = LastX[Floats]
 
 
 # -- parameters -------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def is_full_rank(X: Floats) -> bool:
 # -- linear predictions -----------------------------------------------------------------------------------
 
 
-def asked_rows() -> Rows:
+def asked_rows() -> AskedRows:
     """Reads the rows that models are asked about as float64, once for all models of a fit."""
     return LastX(lambda X: as_matrix(X).astype(np.float64, copy=False))
 
@@ -139,7 +139,7 @@ class Affine(View):
     One product for all members would be faster still, but its last bits would depend on how many there are.
     """
 
-    def __init__(self, member: Any, rows: Rows, coef: Floats, intercept: Any, classes: Any = None) -> None:
+    def __init__(self, member: Any, rows: AskedRows, coef: Floats, intercept: Any, classes: Any = None) -> None:
         super().__init__(member, classes)
         self._rows = rows
         self.coef = coef

@@ -14,8 +14,8 @@ from ..family import Family
 from .common import (
     AffineClassifier,
     AffineRegressor,
+    AskedRows,
     Floats,
-    Rows,
     asked_rows,
     class_target,
     is_full_rank,
@@ -159,7 +159,7 @@ def _signed(codes: NDArray[np.intp], n_classes: int) -> Floats:
 
 class _RidgeClassifier(AffineClassifier):
     def __init__(
-        self, member: Any, rows: Rows, coef: Floats, intercept: Floats, classes: Any, plain: Callable[[], Any]
+        self, member: Any, rows: AskedRows, coef: Floats, intercept: Floats, classes: Any, plain: Callable[[], Any]
     ) -> None:
         if coef.shape[1] == 1:
             coef, intercept = coef[:, 0], intercept[0]

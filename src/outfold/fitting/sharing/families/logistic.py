@@ -14,8 +14,8 @@ from ....stats import compiling
 from ..family import Family, Unsuitable
 from .common import (
     AffineClassifier,
+    AskedRows,
     Floats,
-    Rows,
     asked_rows,
     class_target,
     is_count,
@@ -453,7 +453,7 @@ class SagaView(LogisticView):
     """A logistic regression, and the rounds it took."""
 
     def __init__(
-        self, member: Any, rows: Rows, coef: Floats, intercept: float, classes: NDArray[Any], rounds: int
+        self, member: Any, rows: AskedRows, coef: Floats, intercept: float, classes: NDArray[Any], rounds: int
     ) -> None:
         super().__init__(member, rows, coef, intercept, classes)
         self.n_iter_ = rounds
