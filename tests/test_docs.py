@@ -54,6 +54,11 @@ def test_api_page_equals_the_public_names():
     assert all(hasattr(outfold, name) for name in outfold.__all__)
 
 
+def test_no_page_keeps_both_sides_of_a_merge():
+    pages = [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "src").rglob("*.py")]
+    assert [page for page in pages if re.search(r"^(<{7}|>{7}) ", page.read_text(), re.M)] == []
+
+
 def test_every_public_name_has_a_docstring():
     for name in outfold.__all__:
         assert getattr(outfold, name).__doc__, name

@@ -9,7 +9,7 @@ import outfold as of
 def test_fires_with_the_number_of_groups_and_is_an_error(says):
     rng = np.random.default_rng(0)
     X, y, groups = rng.normal(size=(60, 2)), np.arange(60) % 2, np.arange(60) // 6
-    oof = of.collect(KNeighborsClassifier(3), X, y, of.Plan(folds=5, groups=False), groups, progress=False)
+    oof = of.collect(KNeighborsClassifier(3), X, y, of.Plan(folds=5, groups=False), groups=groups, progress=False)
     assert says("OF102", oof, "accuracy") == ("10 of 10 groups are on both sides of a split; the plan ignores groups.")
     assert not of.check(oof, "accuracy").ok
 

@@ -55,7 +55,7 @@ def test_silent_without_copies_with_groups_and_for_a_few(says, data):
     knn = KNeighborsClassifier(3)
     assert says("OF511", of.collect(knn, X, y, 5, progress=False), "accuracy") is None
     groups = np.concatenate([np.arange(60), np.arange(20)])
-    assert says("OF511", of.collect(knn, twice, y2, 5, groups, progress=False), "accuracy") is None
+    assert says("OF511", of.collect(knn, twice, y2, 5, groups=groups, progress=False), "accuracy") is None
     many = np.random.default_rng(2).normal(size=(200, 2))
     many[1] = many[0]
     oof = of.collect(knn, many, np.arange(200) % 2, 100, progress=False)

@@ -442,7 +442,7 @@ def held_out():
 def test_a_named_configuration_has_the_interval_of_its_plan(held_out, name, aggregate, way, metric):
     oof, method = held_out[name], getattr(estimate, name)
     result = method(oof, metric, "logit", confidence_level=0.9)
-    other = estimate.cv(oof, metric, "logit", aggregate, confidence_level=0.9)
+    other = estimate.cv(oof, metric, "logit", aggregate=aggregate, confidence_level=0.9)
     assert result.value == pytest.approx(other.value, abs=1e-12)
     assert result.interval == other.interval
     assert result.interval_method == ("t" if metric == "log_loss" and name == "holdout" else way)

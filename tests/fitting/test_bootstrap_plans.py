@@ -167,7 +167,7 @@ def test_blocks_are_what_separate_fits_give(data):
         np.testing.assert_array_equal(inbag.data[r, 0, ~held], p[~held])
     resub = oof.blocks["resub"]
     np.testing.assert_array_equal(
-        resub.data[0, 0], of.refit(oof, forest_of(forest), X, y, "accuracy").predict_proba(X)[:, 1]
+        resub.data[0, 0], of.refit(oof, forest_of(forest), X, y, metric="accuracy").predict_proba(X)[:, 1]
     )
     assert oof.provenance["n_fits"] == 6
 
@@ -397,7 +397,7 @@ def test_three_way_fits_only_what_is_needed(data, tmp_path):
     assert result.naive == pytest.approx(on_validation[best], abs=1e-12)
     assert result.value == pytest.approx(log_loss(y[test], model.predict_proba(X[test])), abs=1e-12)
     assert result.details == {"n_train": 30, "n_validation": 15, "n_test": 15}
-    assert of.refit(oof, configs, X, y, "log_loss").scale == configs[best].scale
+    assert of.refit(oof, configs, X, y, metric="log_loss").scale == configs[best].scale
 
 
 def test_three_way_wants_the_metric_it_was_collected_for(data):

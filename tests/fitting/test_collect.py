@@ -572,12 +572,12 @@ def test_refit_takes_the_data_of_the_predictions_only(binary):
     X, y = binary
     configs = {"a": LogisticRegression(), "b": LogisticRegression(C=0.1)}
     oof = collect(configs, X, y, Plan(3))
-    assert refit(oof, configs, X, y, "accuracy").n_features_in_ == X.shape[1]
+    assert refit(oof, configs, X, y, metric="accuracy").n_features_in_ == X.shape[1]
     for what, args in {"X": (X + 1, y), "y": (X, 1 - y)}.items():
         with pytest.raises(InputError, match=f"{what} is not what the predictions came from.*fit a clone"):
-            refit(oof, configs, *args, "accuracy")
+            refit(oof, configs, *args, metric="accuracy")
     elsewhere = replace(oof, provenance={})
-    assert refit(elsewhere, configs, X + 1, y, "accuracy").n_features_in_ == X.shape[1]
+    assert refit(elsewhere, configs, X + 1, y, metric="accuracy").n_features_in_ == X.shape[1]
 
 
 @pytest.mark.parametrize("way", ["array", "values", "cells"])

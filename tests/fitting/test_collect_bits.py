@@ -119,7 +119,7 @@ def test_global_generators_are_left_alone_by_threads(data, global_states):
 
 def test_refit_seeds_the_global_generators_too(data, global_states):
     oof, before = collect(globally(), *data, PLAN, rng=3), global_states()
-    models = [refit(oof.sel(["draws(scale=1)"]), globally(), *data, "roc_auc") for _ in range(2)]
+    models = [refit(oof.sel(["draws(scale=1)"]), globally(), *data, metric="roc_auc") for _ in range(2)]
     assert models[0].drawn_ == models[1].drawn_
     assert global_states() == before
 

@@ -149,7 +149,9 @@ def test_refit_follows_the_rule_and_fit_params(data):
     configs = grid("logit", LogisticRegression(), C=[0.1, 1.0])
     oof = collect(configs, X, y, Plan(3))
     weight = np.linspace(0.1, 1, 60)
-    model = refit(oof, configs, X, y, "accuracy", lambda c: "logit(C=0.1)", fit_params={"sample_weight": weight})
+    model = refit(
+        oof, configs, X, y, metric="accuracy", rule=lambda c: "logit(C=0.1)", fit_params={"sample_weight": weight}
+    )
     np.testing.assert_array_equal(model.coef_, LogisticRegression(C=0.1).fit(X, y, sample_weight=weight).coef_)
 
 
@@ -157,14 +159,14 @@ def test_refit_of_something_else(data):
     X, y = data
     oof = collect({"a": Tally()}, X, y, Plan(3))
     with pytest.raises(InputError, match="the selected configuration 'a' is not among the configs"):
-        refit(oof, {"b": Tally()}, X, y, "accuracy")
+        refit(oof, {"b": Tally()}, X, y, metric="accuracy")
     with pytest.raises(InputError, match="'a' has other parameters than the one the predictions came from"):
-        refit(oof, {"a": Tally(7.0)}, X, y, "accuracy")
+        refit(oof, {"a": Tally(7.0)}, X, y, metric="accuracy")
     with pytest.raises(InputError, match="X has 59 rows, y has 60"):
-        refit(oof, {"a": Tally()}, X[:-1], y, "accuracy")
+        refit(oof, {"a": Tally()}, X[:-1], y, metric="accuracy")
 
 
 def test_refit_seed_is_that_of_the_predictions():
     X, y = make_regression(30, 3, random_state=0)
     oof = collect({"draws": Draws()}, X, y, Plan(3), rng=12)
-    assert refit(oof, {"draws": Draws()}, X, y, "mse").seed_ == seed_of(12)
+    assert refit(oof, {"draws": Draws()}, X, y, metric="mse").seed_ == seed_of(12)

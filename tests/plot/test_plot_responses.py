@@ -75,7 +75,9 @@ def test_the_metric_beside_a_curve_is_that_of_cv():
     oof = make(r=2)
     for kind, metric in (("roc", "roc_auc"), ("precision_recall", "average_precision")):
         for line in numbers.threshold_curves(kind, oof, ["config 2", 0], None, 0.9, 50, 4).lines:
-            alone = of.estimate.cv(oof, metric, line.name, "pooled", 50, 0.9, 4)
+            alone = of.estimate.cv(
+                oof, metric, line.name, aggregate="pooled", n_resamples=50, confidence_level=0.9, rng=4
+            )
             assert (line.estimate.value, line.estimate.interval) == (alone.value, alone.interval)
 
 
@@ -148,7 +150,7 @@ def test_calibration_bins():
     assert np.ptp(line.n) <= 1
     assert np.sum(line.n * line.observed) == pytest.approx(y.sum())
     assert np.sum(line.n * line.predicted) == pytest.approx(p.sum())
-    assert line.estimate.value == of.estimate.cv(oof, "brier", 1, "pooled").value
+    assert line.estimate.value == of.estimate.cv(oof, "brier", 1, aggregate="pooled").value
     assert np.all((line.low <= line.observed + 1e-12) & (line.observed <= line.high + 1e-12))
 
 

@@ -36,6 +36,13 @@ def rows_of(page: str) -> list[list[str]]:
     return [[html.unescape(re.sub("<.*?>", "", cell)) for cell in row] for row in cells]
 
 
+def test_bands_of_curves_have_the_level_of_the_report():
+    report = of.report(two_classes(), "roc_auc", n_resamples=50, confidence_level=0.8)
+    pictures = SVG.findall(html.unescape(report.to_html()))
+    assert any("80%" in picture for picture in pictures)
+    assert not any("95%" in picture for picture in pictures)
+
+
 # -- numbers --------------------------------------------------------------------------------------------
 
 
@@ -69,7 +76,7 @@ def test_numbers_of_the_pictures_are_those_of_the_api(small_report):
     assert (first["name"], first["score"]) == (selected, own.value)
     for name, metric in (("roc", "roc_auc"), ("precision_recall", "average_precision")):
         (line,) = shown[name]["lines"]
-        found = of.estimate.cv(oof.sel(config=selected), metric, None, "pooled", 200)
+        found = of.estimate.cv(oof.sel(config=selected), metric, aggregate="pooled", n_resamples=200)
         assert (line["value"], line["interval"]) == (found.value, list(found.interval))
     scores = oof.sel(config=selected).scores("roc_auc")[0]
     assert np.array_equal(shown["fold_scores"]["scores"], scores)

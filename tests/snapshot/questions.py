@@ -319,9 +319,9 @@ ESTIMATES: dict[str, Callable[[of.Predictions, str], Any]] = {
     "bbc, stratified": lambda oof, m: of.estimate.bbc(oof, m, n_resamples=100, stratify=True, rng=5),
     "bbc, balanced": lambda oof, m: of.estimate.bbc(oof, m, n_resamples=100, correction="balanced"),
     "bbc, one standard error": lambda oof, m: of.estimate.bbc(
-        oof, m, of.select.one_standard_error(_length), n_resamples=100
+        oof, m, rule=of.select.one_standard_error(_length), n_resamples=100
     ),
-    "bbc, within": lambda oof, m: of.estimate.bbc(oof, m, of.select.within(5, _length), n_resamples=100),
+    "bbc, within": lambda oof, m: of.estimate.bbc(oof, m, rule=of.select.within(5, _length), n_resamples=100),
     "nested": lambda oof, m: of.estimate.nested(oof, m, n_resamples=200),
     "tt": lambda oof, m: of.estimate.tt(oof, m),
     "cvm_cv": lambda oof, m: of.estimate.cvm_cv(oof, m, n_resamples=200),
@@ -475,8 +475,8 @@ SELECTIONS: dict[str, Callable[[of.Predictions, str], Any]] = {
     "best by folds": lambda oof, m: of.select.best(oof, m, "fold"),
     "tied set": lambda oof, m: of.compare.tied_set(oof, m, n_resamples=200),
     "tied set, 0.8": lambda oof, m: of.compare.tied_set(oof, m, confidence_level=0.8, n_resamples=200, rng=3),
-    "one standard error": lambda oof, m: of.estimate.cvt(oof, m, of.select.one_standard_error(_length)).selected,
-    "within": lambda oof, m: of.estimate.cvt(oof, m, of.select.within(10, _length)).selected,
+    "one standard error": lambda oof, m: of.estimate.cvt(oof, m, rule=of.select.one_standard_error(_length)).selected,
+    "within": lambda oof, m: of.estimate.cvt(oof, m, rule=of.select.within(10, _length)).selected,
     "trace": lambda oof, m: of.stability.trace(oof, m),
     "reproducibility": lambda oof, m: of.stability.reproducibility(oof, m, 0, 1),
     "compare plans": lambda oof, m: of.stability.compare_plans([oof], m, fits=oof.n_folds),

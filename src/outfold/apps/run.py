@@ -177,7 +177,7 @@ def _keep_model(folder: Path, oof: Predictions, space: Any, table: LabelledTable
     wanted = _model_label(oof, metric)
     if path.exists() and _read_label(label) == wanted:
         return path
-    model = refit(oof, space, table.X, table.y, metric)
+    model = refit(oof, space, table.X, table.y, metric=metric)
     draft = path.with_suffix(".part")
     try:
         # The label goes first and comes last, so that a kill in between leaves a model that is made again.

@@ -101,7 +101,9 @@ def threshold_curves(
 
 
 def _line(kind: _Kind, name: str, part: Predictions, level: float, n_resamples: int, seed: int) -> Curve:
-    found = estimates.cv(part, kind.metric, None, "pooled", n_resamples, level, seed)
+    found = estimates.cv(
+        part, kind.metric, aggregate="pooled", n_resamples=n_resamples, confidence_level=level, rng=seed
+    )
     scoring = Scoring(part, kind.metric)
     held = held_out(scoring)
     x, y = kind.points([kind.path(*counts) for counts in _counts(held)])
@@ -289,7 +291,7 @@ def calibration_bins(
 
 
 def _bins(name: str, part: Predictions, bins: int, level: float, n_resamples: int, seed: int) -> Bins:
-    found = estimates.cv(part, "brier", None, "pooled", n_resamples, level, seed)
+    found = estimates.cv(part, "brier", aggregate="pooled", n_resamples=n_resamples, confidence_level=level, rng=seed)
     scoring = Scoring(part, "brier")
     held = held_out(scoring)
     rows, positive, p = np.concatenate(held.rows), np.concatenate(held.positive), np.concatenate(held.scores)

@@ -28,6 +28,7 @@ from ._intervals import Rivals, SelectedConfiguration
 def bbc(
     oof: Predictions,
     metric: MetricLike,
+    *,
     rule: RuleLike = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,

@@ -25,6 +25,7 @@ def cv(
     oof: Predictions,
     metric: MetricLike,
     config: str | int | None = None,
+    *,
     aggregate: Aggregate = "fold",
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
@@ -63,7 +64,7 @@ def cv(
 
 @document
 @requires()
-def cvt(oof: Predictions, metric: MetricLike, rule: RuleLike = None, aggregate: Aggregate = "fold") -> Estimate:
+def cvt(oof: Predictions, metric: MetricLike, *, rule: RuleLike = None, aggregate: Aggregate = "fold") -> Estimate:
     """Return the winner's cross-validation score: optimistic, because the winner was picked for it.
 
     Report it beside the corrected estimates, never as the answer. It is Algorithm 2 of [1]_, there called CVM.
@@ -93,7 +94,7 @@ def cvt(oof: Predictions, metric: MetricLike, rule: RuleLike = None, aggregate: 
 
 @document
 @requires(least_folds(2))
-def tt(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
+def tt(oof: Predictions, metric: MetricLike, *, rule: RuleLike = None) -> Estimate:
     """Estimate the performance of the selected configuration with the correction of Tibshirani and Tibshirani.
 
     The correction is the mean over folds of how much worse the winner is than the best configuration of that fold:
@@ -140,6 +141,7 @@ def tt(oof: Predictions, metric: MetricLike, rule: RuleLike = None) -> Estimate:
 def cvm_cv(
     oof: Predictions,
     metric: MetricLike,
+    *,
     rule: RuleLike = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
@@ -185,6 +187,7 @@ def cvm_cv(
 def nested(
     oof: Predictions,
     metric: MetricLike,
+    *,
     rule: RuleLike = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
@@ -291,7 +294,7 @@ def _nested_fits(oof: Predictions) -> dict[str, int]:
 @document
 @requires(block("resub"))
 def resubstitution(
-    oof: Predictions, metric: MetricLike, config: str | int | None = None, rule: RuleLike = None
+    oof: Predictions, metric: MetricLike, config: str | int | None = None, *, rule: RuleLike = None
 ) -> Estimate:
     """Score a model on the very samples it was fitted on: optimistic, never the answer (section 1.3 of [1]_).
 
@@ -331,6 +334,7 @@ def holdout(
     oof: Predictions,
     metric: MetricLike,
     config: str | int | None = None,
+    *,
     rule: RuleLike = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
@@ -356,6 +360,7 @@ def repeated_holdout(
     oof: Predictions,
     metric: MetricLike,
     config: str | int | None = None,
+    *,
     rule: RuleLike = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
@@ -381,6 +386,7 @@ def loo(
     oof: Predictions,
     metric: MetricLike,
     config: str | int | None = None,
+    *,
     rule: RuleLike = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
@@ -430,6 +436,7 @@ def _of_held_out(subject: Subject, metric: MetricLike, method: str, level: float
 def three_way(
     oof: Predictions,
     metric: MetricLike,
+    *,
     rule: RuleLike = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,

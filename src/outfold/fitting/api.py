@@ -46,6 +46,7 @@ def collect(
     X: Any,
     y: Any,
     plan: Plan | int | Any = None,
+    *,
     groups: Any = None,
     rng: int | None = 0,
     n_jobs: int | None = None,
@@ -53,7 +54,6 @@ def collect(
     response: str = "auto",
     fit_params: Mapping[str, Any] | None = None,
     progress: Mode = True,
-    *,
     inner: bool = False,
     fresh: MetricLike | None = None,
     rule: RuleLike = None,
@@ -237,9 +237,9 @@ def refit(
     configs: Any,
     X: Any,
     y: Any,
+    *,
     metric: MetricLike,
     rule: RuleLike = None,
-    *,
     fit_params: Mapping[str, Any] | None = None,
 ) -> Any:
     """The configuration selected by metric and rule, fitted on all samples.
@@ -274,7 +274,7 @@ def refit(
     >>> X, y = load_iris(return_X_y=True)
     >>> trees = of.grid("tree", DecisionTreeClassifier(), max_depth=[1, 3])
     >>> oof = of.collect(trees, X, y, of.Plan(folds=5))
-    >>> of.refit(oof, trees, X, y, "accuracy").get_depth()
+    >>> of.refit(oof, trees, X, y, metric="accuracy").get_depth()
     3
     """
     return refit_one(oof, configs, X, y, choose(Scoring(oof, metric), rule).name, fit_params or {})

@@ -357,17 +357,17 @@ def _pictures(
     if oof.n_folds > 1 and oof.n_folds < oof.n_samples:
         few = oof if oof.n_repeats <= _MOST_REPEATS_IN_GRID else oof.sel(repeat=range(_MOST_REPEATS_IN_GRID))
         yield from _try(lambda: collected.fold_scores(few, metric, config))
-    yield from _pictures_of_classes(oof, config, seed)
+    yield from _pictures_of_classes(oof, config, found.confidence_level, seed)
     if compared is not None:
         yield comparisons.difference(compared)
 
 
-def _pictures_of_classes(oof: Predictions, config: str, seed: int) -> Iterable[Chart]:
+def _pictures_of_classes(oof: Predictions, config: str, level: float, seed: int) -> Iterable[Chart]:
     classes = oof.target.classes
     if classes is None:
         return
     if len(classes) <= _MOST_CLASSES:
-        how = (oof, config, None, 0.95, _BAND_DRAWS, seed)
+        how = (oof, config, None, level, _BAND_DRAWS, seed)
         yield from _try(lambda: responses.threshold_chart("roc", *how))
         yield from _try(lambda: responses.threshold_chart("precision_recall", *how))
         if oof.response == "proba":
