@@ -350,7 +350,7 @@ def test_reproducibility_says_what_is_wrong_with_a_configuration(state, words):
 
 
 def test_reproducibility_needs_two_configurations_that_exist():
-    with pytest.raises(InputError, match="no configuration 'nobody' among"):
+    with pytest.raises(InputError, match="no configuration 'nobody'; there are 'config 0', 'config 1'"):
         of.stability.reproducibility(repeated(5), "mean", "config 0", "nobody")
     with pytest.raises(InputError, match="a and b must be two configurations; both are 'config 0'"):
         of.stability.reproducibility(repeated(5), "mean", "config 0", 0)

@@ -150,7 +150,9 @@ def test_roc_auc_follows_the_task():
 def test_unknown_name():
     with pytest.raises(InputError, match=r"did you mean 'accuracy'\?"):
         metrics.get("acc")
-    with pytest.raises(InputError, match=r"unknown metric 'rocauc'; did you mean 'roc_auc'\? metrics.names\(\)"):
+    with pytest.raises(
+        InputError, match=r"unknown metric 'rocauc'; did you mean 'roc_auc' or .*\? Use one of accuracy, "
+    ):
         metrics.get("rocauc")
     with pytest.raises(InputError, match=r"unknown metric 'xyzzy'\. Use one of accuracy, .*, mean, or a name"):
         metrics.get("xyzzy")
