@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from share_estimators import check_company
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.utils.fixes import parse_version
 
 from internals import check_family, neighbours
 from outfold.fitting.sharing import Unsuitable, family_of
@@ -78,7 +80,13 @@ cases = given(
 def test_classifier_bit_for_bit(seed, kind, others, n, p):
     rng = np.random.default_rng(seed)
     X, test = split(rng, kind, n, p)
-    y = rng.choice(np.array(list("badcjihgfek"))[: rng.integers(1, 12)], size=n)
+    # In scikit-learn 1.7, predict_proba fails on classes that are text with some metrics.
+    names = (
+        np.array(list("badcjihgfek"))
+        if parse_version(sklearn.__version__) >= parse_version("1.8")
+        else np.array([1, 0, 3, 2, 9, 8, 7, 6, 5, 4, 10])
+    )
+    y = rng.choice(names[: rng.integers(1, 12)], size=n)
     ks = rng.permutation(np.arange(1, n + 1))[:6]
     some = members(KNeighborsClassifier, ks, **others)
     check_family(family(some[0]), some, X, y, X_test=test, tolerance=0)
