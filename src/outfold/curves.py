@@ -8,29 +8,33 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import formatting, metrics
+from . import formatting
 from .arguments import check_choice
 from .data.plan import Plan
 from .data.predictions import Predictions
-from .data.splitting import group_codes
+from .data.splitting import NOT_HELD_OUT, Splits, group_codes
 from .docstrings import fill_with
 from .exceptions import InputError, got, invalid
-from .fitting.api import RepeatFold, TrainedPredictions, TrainingRows, collect_trained
-from .fitting.configs import as_configs, grid
+from .fitting.api import run_job
+from .fitting.configs import grid
 from .fitting.data import Rows
-from .fitting.job import Job, Options
+from .fitting.job import Job, Options, make_job
 from .fitting.progress import Mode
 from .metrics import Metric, MetricLike
-from .metrics._scoring import Scoring, bind, cell_scores, standard_errors
+from .metrics._scoring import Scoring, bind, cell_scores, given_or_default, standard_errors
 from .results import CurveLine, LearningCurve, ValidationCurve
 from .select import choose, one_standard_error
 
 __all__ = ["learning", "validation"]
+
+RepeatFold = tuple[int, int]
+TrainingRows = Mapping[RepeatFold, Rows]
 
 _SHARES = tuple(round(0.1 * i, 1) for i in range(1, 11))
 # Streams of one seed are told apart by the first word of their spawn key (see _plan).
@@ -112,28 +116,21 @@ def learning(
     >>> of.curves.learning(GaussianNB(), X, y, sizes=[15, 60, 120])
     <LearningCurve of 1 configuration by accuracy at 3 sizes>
     """
-    options = Options.checked(
-        plan=Plan(folds=5) if plan is None else plan,
-        groups=groups,
-        rng=rng,
-        n_jobs=n_jobs,
-        fit_params=fit_params,
-        timeout=timeout,
-        progress=progress,
-        positive=positive,
-        task=task,
-    )
-    trained = collect_trained(as_configs(configs), X, y, lambda job: _subsets(job, sizes, metric), options)
-    found, train, test = _scores(trained, metric)
+    data = {"groups": groups, "positive": positive, "task": task, "fit_params": fit_params}
+    work = {"rng": rng, "n_jobs": n_jobs, "timeout": timeout, "progress": progress}
+    options = Options.checked(Plan(folds=5) if plan is None else plan, **data, **work)
+    job = make_job(configs, X, y, options)
+    trained = _fit(job, metric, _subsets(job, sizes))
+    train, test = _scores(trained)
     return LearningCurve(
-        metric=found.name,
-        greater_is_better=found.greater_is_better,
+        metric=trained.metric.name,
+        greater_is_better=trained.metric.greater_is_better,
         configs=trained.both.configs,
         n_train=trained.n_train,
         train=_line(train),
         test=_line(test),
-        plan=str(trained.splits.plan),
-        fingerprint=trained.job.header.fingerprint,
+        plan=str(job.splits.plan),
+        fingerprint=job.header.fingerprint,
         n_samples=trained.both.n_samples,
         failures=_failures(trained.both),
         notes=trained.both.notes,
@@ -197,30 +194,18 @@ def validation(
         raise invalid("values", f"must be a list of values of {param}", got(values))
     values = list(values)
     configs = grid(name, estimator, {param: values})
-    options = Options.checked(
-        plan=Plan() if plan is None else plan,
-        groups=groups,
-        rng=rng,
-        n_jobs=n_jobs,
-        fit_params=fit_params,
-        timeout=timeout,
-        progress=progress,
-        positive=positive,
-        task=task,
-    )
-
-    def whole_parts(job: Job) -> list[TrainingRows]:
-        _found(job, metric)
-        return [{cell: job.splits.train_rows(*cell) for cell in job.splits.cells}]
-
-    trained = collect_trained(configs, X, y, whole_parts, options)
-    found, train, test = _scores(trained, metric)
-    repeats = np.array([r for r, _ in trained.splits.cells])
-    oof = trained.out_of_fold(0)
-    scoring = Scoring(oof, found, "fold")
+    data = {"groups": groups, "positive": positive, "task": task, "fit_params": fit_params}
+    work = {"rng": rng, "n_jobs": n_jobs, "timeout": timeout, "progress": progress}
+    options = Options.checked(Plan() if plan is None else plan, **data, **work)
+    job = make_job(configs, X, y, options)
+    trained = _fit(job, metric, [{cell: job.splits.train_rows(*cell) for cell in job.splits.cells}])
+    train, test = _scores(trained)
+    repeats = np.array([r for r, _ in job.splits.cells])
+    oof = trained.out_of_fold()
+    scoring = Scoring(oof, trained.metric, "fold")
     return ValidationCurve(
-        metric=found.name,
-        greater_is_better=found.greater_is_better,
+        metric=trained.metric.name,
+        greater_is_better=trained.metric.greater_is_better,
         param=param,
         values=tuple(values),
         configs=tuple(configs),
@@ -234,23 +219,73 @@ def validation(
     )
 
 
+# -- fits ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Trained:
+    """What fits on several training parts of each cell predict for held-out and for training samples."""
+
+    metric: Metric
+    both: Predictions  # with a repeat for each (stage, cell): fold 0 is held out, fold 1 is trained on
+    job: Job  # its splits are those of the plan
+    n_train: NDArray[np.intp]  # (stages, cells)
+
+    def out_of_fold(self) -> Predictions:
+        """The predictions of held-out samples of the first stage, as `collect` gives them."""
+        start, both, splits = self.job.header, self.both, self.job.splits
+        data, state = np.array(start.data), np.array(start.state)
+        seconds = np.full(state.shape, np.nan)
+        labels = None if both.labels is None else np.full(data.shape[:3], -1, dtype=np.intp)
+        messages: dict[tuple[str, int, int], str] = {}
+        for i, (r, k) in enumerate(splits.cells):
+            rows = splits.test_rows(r, k)
+            data[r][:, rows] = both.data[i][:, rows]
+            state[:, r, k] = both.state[:, i, 0]
+            if both.seconds is not None:
+                seconds[:, r, k] = both.seconds[:, i].sum(axis=1)
+            if labels is not None and both.labels is not None:
+                labels[r][:, rows] = both.labels[i][:, rows]
+            messages |= {(c, r, k): text for (c, at, fold), text in both.messages.items() if (at, fold) == (i, 0)}
+        known: dict[str, Any] = {"data": data, "state": state, "seconds": seconds, "labels": labels}
+        made = {**start.provenance, **both.provenance}
+        return replace(start, **known, messages=messages, notes=both.notes, provenance=made)
+
+
+def _fit(job: Job, metric: MetricLike | None, parts: Sequence[TrainingRows]) -> _Trained:
+    """Fit each configuration on the training rows that each stage names for each cell of the plan.
+
+    Each fit is one repeat of the splits: its fold 0 is the test part, its fold 1 the training part. So workers, limits, seeds
+    and failed cells are those of `collect`.
+    """
+    job, cells = replace(job, blocks={}), job.splits.cells
+    found, _ = bind(job.header, given_or_default(metric, job.header))  # refuses a metric before the work
+    splits = _two_parts(job.splits, [(cell, rows[cell]) for rows in parts for cell in cells])
+    both = run_job(replace(job, splits=splits, seeds=tuple(cells) * len(parts)))
+    n_train = np.array([[len(rows[cell]) for cell in cells] for rows in parts], dtype=np.intp)
+    return _Trained(found, both, job, n_train)
+
+
+def _two_parts(splits: Splits, fits: Sequence[tuple[RepeatFold, Rows]]) -> Splits:
+    """Splits with a repeat for each fit: fold 0 is its test part, fold 1 the rows it is trained on."""
+    folds = np.full((len(splits.folds), len(fits)), NOT_HELD_OUT, dtype=np.int32)
+    train = {}
+    for i, (cell, rows) in enumerate(fits):
+        folds[splits.test_rows(*cell), i] = 0
+        folds[rows, i] = 1
+        train[i, 0] = train[i, 1] = rows
+    plan = replace(splits.plan, kind="given", folds=2, repeats=len(fits), cv=None)
+    return Splits(plan, folds, train, splits.notes)
+
+
 # -- scores ---------------------------------------------------------------------------------------------
 
 
-def _found(job: Job, metric: MetricLike | None) -> Metric:
-    """The metric, refused where these predictions cannot be scored by it: before the work, not after."""
-    task = job.target.task
-    return bind(job.header, metrics.default(task) if metric is None else metric)[0]
-
-
-def _scores(
-    trained: TrainedPredictions, metric: MetricLike | None
-) -> tuple[Metric, NDArray[np.float64], NDArray[np.float64]]:
-    """The metric, and (C, S, cells) scores of the training and of the held-out parts."""
-    found = _found(trained.job, metric)
-    scores = cell_scores(trained.both, found)
+def _scores(trained: _Trained) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(C, S, cells) scores of the training and of the held-out parts."""
+    scores = cell_scores(trained.both, trained.metric)
     test, train = np.moveaxis(scores.reshape(len(scores), *trained.n_train.shape, 2), -1, 0)
-    return found, np.ascontiguousarray(train), np.ascontiguousarray(test)
+    return np.ascontiguousarray(train), np.ascontiguousarray(test)
 
 
 def _line(values: NDArray[np.float64], repeats: NDArray[np.intp] | None = None) -> CurveLine:
@@ -291,9 +326,8 @@ def _simplest(scoring: Scoring, values: Mapping[str, Any], simpler: str, repeats
 # -- training parts -------------------------------------------------------------------------------------
 
 
-def _subsets(job: Job, sizes: Any, metric: MetricLike | None) -> list[TrainingRows]:
+def _subsets(job: Job, sizes: Any) -> list[TrainingRows]:
     """For every size the rows of every cell; a larger size contains the smaller."""
-    _found(job, metric)
     splits = job.splits
     queues = {cell: _queue(job, cell, splits.train_rows(*cell)) for cell in splits.cells}
     smallest = min(queue.n for queue in queues.values())
@@ -307,20 +341,17 @@ def _wanted(sizes: Any, smallest: int, least: int, plan: str) -> list[float]:
         return [share for share in _SHARES if round(share * smallest) >= least] or [1.0]
     given = np.asarray(sizes)
     if given.ndim != 1 or not len(given) or given.dtype.kind not in "iuf":
-        raise invalid(
-            "sizes", "must be shares of the training part such as [0.1, 0.5, 1.0], or numbers of samples", got(sizes)
-        )
+        needed = "must be shares of the training part such as [0.1, 0.5, 1.0], or numbers of samples"
+        raise invalid("sizes", needed, got(sizes))
     shares = given.dtype.kind == "f"
     if shares and not (np.all(given > 0) and np.all(given <= 1)):
         wrong = given[~((given > 0) & (given <= 1))][0]
         needed = "a share of the training part lies above 0 and is at most 1.0"
         raise InputError(needed=needed, given=f"got {wrong:g}", remedy="Whole numbers are numbers of samples.")
     if not shares and given.max() > smallest:
-        raise InputError(
-            needed=f"a size of {formatting.count(int(given.max()), 'sample')} is larger than the smallest training part, "
-            f"{formatting.count(smallest, 'sample')} by {plan}",
-            remedy=f"Give at most {smallest}, or a plan with more folds.",
-        )
+        size, part = (formatting.count(n, "sample") for n in (int(given.max()), smallest))
+        problem = f"a size of {size} is larger than the smallest training part, {part} by {plan}"
+        raise InputError(problem, remedy=f"Give at most {smallest}, or a plan with more folds.")
     tiny = min(round(float(size) * smallest) if shares else int(size) for size in given)
     if tiny < least:
         needed = f"the smallest size comes to {formatting.count(tiny, 'sample')}"

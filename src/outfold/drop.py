@@ -26,7 +26,7 @@ from .data.predictions import Predictions, State
 from .docstrings import fill_common
 from .exceptions import got, invalid
 from .metrics import Metric, MetricLike
-from .metrics._scoring import Scoring, bind, running
+from .metrics._scoring import Scoring, bind, given_or_default, running
 from .requirements import check_predictions
 from .stats import resampling, sequential
 from .stats.selection import argbest
@@ -90,14 +90,14 @@ class DropRule:
         check_predictions(oof, f"drop.{type(self).__name__}")
         if len(running(oof)) < 2:
             return []
-        return list(self._losers(Scoring(oof, self._metric(oof)), (repeat, fold), seed))
+        return list(self._losers(Scoring(oof, given_or_default(self.metric, oof)), (repeat, fold), seed))
 
     def check(self, oof: Predictions) -> None:
         """Refuse predictions on which the rule cannot be asked, before anything is fitted."""
-        bind(oof, self._metric(oof))
+        self._found(oof)
 
-    def _metric(self, oof: Predictions) -> MetricLike:
-        return metrics.default(oof.target.task, oof.response) if self.metric is None else self.metric
+    def _found(self, oof: Predictions) -> Metric:
+        return bind(oof, given_or_default(self.metric, oof))[0]
 
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
         raise NotImplementedError
@@ -194,7 +194,7 @@ class Hoeffding(DropRule):
 
     def check(self, oof: Predictions) -> None:
         """Refuse metrics without known bounds."""
-        found, _ = bind(oof, self._metric(oof))
+        found = self._found(oof)
         if not (found.pointwise and np.all(np.isfinite(found.bounds))):
             needed = "needs a mean of values within known bounds, such as accuracy or brier"
             given = f"{found.name} is {'unbounded' if found.pointwise else 'not a mean of values'}"
@@ -306,7 +306,7 @@ class Sequential(DropRule):
 
     def check(self, oof: Predictions) -> None:
         """Refuse plans with too few folds, and metrics that are not means."""
-        found, _ = bind(oof, self._metric(oof))
+        found = self._found(oof)
         if not found.pointwise:
             needed = "needs a mean of per-sample values, such as accuracy or mse"
             remedy = "Use `Sequential(metric='accuracy')` or `Bootstrap()`."

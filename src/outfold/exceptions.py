@@ -85,7 +85,7 @@ class InputError(OutfoldError, ValueError):
     """An argument, a label or a prediction that cannot be used as given."""
 
 
-def invalid(argument: str, needed: str, given: str = "", remedy: str = "") -> InputError:
+def invalid(argument: str | None, needed: str, given: str = "", remedy: str = "") -> InputError:
     """The error on one argument, to be raised: ``raise invalid("n_jobs", "must not be 0", got(n_jobs))``."""
     return InputError(argument=argument, needed=needed, given=given, remedy=remedy)
 

@@ -26,7 +26,7 @@ from .data.predictions import Predictions, State
 from .docstrings import fill_with
 from .exceptions import InputError, NeedError, got, invalid
 from .metrics import MetricLike
-from .metrics._scoring import Scoring, bind, why_not
+from .metrics._scoring import Scoring, bind, given_or_default, why_not
 from .requirements import check_predictions, requires
 from .results import PlanComparison, Stability
 from .stats import selection
@@ -70,6 +70,8 @@ class Stop:
 
     def check(self, oof: Predictions) -> None:
         """Refuse predictions for which the rule can never hold, before anything is fitted."""
+        if self.metric is not None:
+            bind(oof, self.metric)
         named = () if self.configs is None else self.configs
         if isinstance(named, str) or not isinstance(named, Iterable):
             raise invalid("configs", "must be a list of names", got(self.configs))
@@ -88,9 +90,6 @@ class Stop:
         names = list(oof.configs if configs is None else configs)
         named = [name for name in names if self.configs is not None and name in self.configs]
         return _complete(oof.sel(config=named or names)) if names else None
-
-    def _metric(self, oof: Predictions) -> MetricLike:
-        return metrics.default(oof.target.task, oof.response) if self.metric is None else self.metric
 
 
 @_document
@@ -164,15 +163,10 @@ class KS(Stop):
     def __post_init__(self) -> None:
         check_between(self.threshold, "threshold", 0.1)
 
-    def check(self, oof: Predictions) -> None:
-        """Refuse metrics and configurations that these predictions do not have."""
-        super().check(oof)
-        bind(oof, self._metric(oof))
-
     def _holds(self, oof: Predictions) -> bool:
         if oof.n_repeats < 2:
             return False
-        scores = Scoring(oof, self._metric(oof)).repeat_scores()
+        scores = Scoring(oof, given_or_default(self.metric, oof)).repeat_scores()
         return bool(np.all(selection.ks_distance(scores[::2].T, scores[1::2].T) <= self.threshold))
 
 
@@ -202,12 +196,8 @@ class Width(Stop):
         if not is_number(self.width) or not self.width > 0:
             raise invalid("width", "must be above 0, such as 0.02", got(self.width))
 
-    def check(self, oof: Predictions) -> None:
-        """Refuse metrics that these predictions do not have."""
-        bind(oof, self._metric(oof))
-
     def _holds(self, oof: Predictions) -> bool:
-        interval = estimate.bbc(oof, self._metric(oof)).interval
+        interval = estimate.bbc(oof, given_or_default(self.metric, oof)).interval
         return interval is not None and interval.high - interval.low < self.width
 
 
@@ -382,17 +372,15 @@ def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, 
     """
     if isinstance(scores, Predictions):
         if scores.config_index(a) == scores.config_index(b):
-            raise invalid(
-                "a and b", "must be two configurations", f"both are {scores.configs[scores.config_index(a)]!r}"
-            )
+            both = f"both are {scores.configs[scores.config_index(a)]!r}"
+            raise invalid("a and b", "must be two configurations", both)
         asked = scores.sel(config=[a, b])
         pair = _complete(asked)
         if pair is None:
             given, remedy = _lacking(asked)
             needed = "needs complete repeats of both configurations"
             raise NeedError(argument="reproducibility", needed=needed, given=given, remedy=remedy)
-        chosen = metrics.default(scores.target.task, scores.response) if metric is None else metric
-        table = Scoring(pair, chosen).repeat_scores()
+        table = Scoring(pair, given_or_default(metric, scores)).repeat_scores()
         if len(table) < 2:
             needed = "needs at least 2 complete repeats of both configurations"
             raise NeedError(argument="reproducibility", needed=needed, given="there is 1")
@@ -406,12 +394,10 @@ def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, 
         if table.ndim != 2 or not len(table):
             raise invalid("scores", "must have shape (repeats, configurations)", f"got {table.shape}")
         one, other = (table[:, _column(name, table.shape[1])] for name in (a, b))
-    if np.isnan(one).any() or np.isnan(other).any():
-        raise InputError(
-            f"the score is undefined (NaN) in {int(np.sum(np.isnan(one) | np.isnan(other)))} of {len(one)} repeats, which then "
-            "have no winner",
-            remedy="Leave these repeats out, or take a metric that is defined in all of them.",
-        )
+    undefined = int(np.sum(np.isnan(one) | np.isnan(other)))
+    if undefined:
+        problem = f"the score is undefined (NaN) in {undefined} of {len(one)} repeats, which then have no winner"
+        raise InputError(problem, remedy="Leave these repeats out, or take a metric that is defined in all of them.")
     ahead = float(np.mean((one > other) + 0.5 * (one == other)))
     return max(2 * ahead - 1, 1 - 2 * ahead)
 

@@ -92,10 +92,8 @@ def check_all(oof: Predictions) -> None:
     """Refuse parts that do not fit together, and done cells without usable numbers."""
     n, c, r = len(oof.target), len(oof.configs), oof.folds.shape[1]
     if oof.data.shape[:3] != (r, c, n):
-        raise InputError(
-            f"{n} labels, {c} configurations and {r} repeats need predictions of shape ({n}, {c}, {r}); "
-            f"these have {tuple(np.swapaxes(oof.data, 0, 2).shape)}."
-        )
+        needed = f"{n} labels, {c} configurations and {r} repeats need predictions of shape ({n}, {c}, {r})"
+        raise invalid(None, needed, f"these have {tuple(np.swapaxes(oof.data, 0, 2).shape)}")
     if oof.response not in RESPONSES:
         raise invalid("response", f"must be one of {', '.join(RESPONSES)}", got(oof.response))
     if c == 0:
@@ -121,11 +119,9 @@ def _check_values(oof: Predictions) -> None:
     bad = done & ~ok
     if bad.any():
         repeat, config, sample = (int(i[0]) for i in np.nonzero(bad))
-        raise InputError(
-            f"{int(bad.sum())} predictions are NaN or infinite, the first for sample {oof.samples[sample]!s} by "  # type: ignore[index]
-            f"{oof.configs[config]!r} in repeat {repeat}",
-            remedy="Repair them, or mask whole cells (numpy.ma) to say they were not run.",
-        )
+        first = f"sample {oof.samples[sample]!s} by {oof.configs[config]!r} in repeat {repeat}"  # type: ignore[index]
+        problem = f"{int(bad.sum())} predictions are NaN or infinite, the first for {first}"
+        raise InputError(problem, remedy="Repair them, or mask whole cells (numpy.ma) to say they were not run.")
     if oof.response == "proba":
         check_probabilities(oof.data, done)
     if oof.response in ("score", "proba", "label") and oof.target.classes is None:

@@ -203,9 +203,8 @@ def _columns(scores: Any, configs: Sequence[str] | None) -> tuple[tuple[str, ...
         try:
             columns = [_column(row) for row in scores]
         except TypeError:
-            raise invalid(
-                "scores", "must be a dict of scores, or an array with a row for each configuration", got(scores)
-            ) from None
+            needed = "must be a dict of scores, or an array with a row for each configuration"
+            raise invalid("scores", needed, got(scores)) from None
         names = tuple(f"config {i}" for i in range(len(columns))) if configs is None else tuple(map(str, configs))
     if len({column.size for column in columns}) > 1:
         lengths = ", ".join(f"{name} has {column.size}" for name, column in zip(names, columns, strict=False))

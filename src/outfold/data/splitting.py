@@ -189,9 +189,8 @@ class Splitter:
                 problem = f"{folds} folds need at least {folds} groups; there are {n_groups}"
                 raise InputError(problem, remedy=f"Use `Plan(folds={n_groups})`.")
         if folds > self.n:
-            raise InputError(
-                f"{folds} folds need at least {folds} samples; there are {self.n}.", remedy="Use fewer folds."
-            )
+            problem = f"{folds} folds need at least {folds} samples; there are {self.n}."
+            raise InputError(problem, remedy="Use fewer folds.")
         if self.strata is None or self.target.classes is None:
             return
         counts, what = np.bincount(self.strata, minlength=len(self.target.classes)), "member"
@@ -303,11 +302,9 @@ class Splitter:
         n = self.n if self.groups is None else int(self.groups.max()) + 1
         why = "left no sample out" if all_drawn else "drew one class only"
         within = "" if self.strata is not None or self.groups is not None or all_drawn else " `stratify=True`,"
-        raise InputError(
-            f"a bootstrap round {why} in {_ATTEMPTS} draws in a row; there {'is' if n == 1 else 'are'} {n} "
-            f"{what if n > 1 else what[:-1]}",
-            remedy=f"Use more {what},{within} or `Plan(folds=...)`.",
-        )
+        there = f"there {'is' if n == 1 else 'are'} {n} {what if n > 1 else what[:-1]}"
+        problem = f"a bootstrap round {why} in {_ATTEMPTS} draws in a row; {there}"
+        raise InputError(problem, remedy=f"Use more {what},{within} or `Plan(folds=...)`.")
 
     def _blocked(self) -> Splits:
         """Columns of a Sylvester-Hadamard matrix over 2^k blocks (Wang 2014, Table 1, for k = 2)."""

@@ -6,20 +6,15 @@ The walk goes on in `job`, `dispatcher`, `worker` and `executor`; results gather
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..data.plan import Plan
 from ..data.predictions import Predictions, begun
-from ..data.splitting import NOT_HELD_OUT, Splits
 from ..drop import DropRuleLike
-from ..exceptions import InputError, invalid
+from ..exceptions import invalid
 from ..io.store import Store
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, bind
@@ -28,7 +23,7 @@ from ..stability import Stop
 from ..stats.compiling import limit_threads
 from .buffer import ResultBuffer
 from .configs import as_configs
-from .data import Rows, as_features, as_labels, digest
+from .data import as_features, as_labels, digest
 from .dispatcher import Dispatcher, ResultsReopened, paired_holdouts
 from .early_stopping import EarlyStopping
 from .estimators import make_templates, seed_of
@@ -36,9 +31,6 @@ from .job import Job, Options, Share, make_job
 from .limits import own_random_state
 from .predict import ModelKind
 from .progress import Mode
-
-RepeatFold = tuple[int, int]
-TrainingRows = Mapping[RepeatFold, Rows]
 
 
 def collect(
@@ -169,10 +161,12 @@ def collect(
     >>> of.collect(DecisionTreeClassifier(), X, y, of.Plan(folds=5)).completeness
     1.0
     """
-    given = dict(locals())  # all arguments by name: each is an option, except what is fitted and on what
-    for name in ("configs", "X", "y"):
-        del given[name]
-    job = make_job(configs, X, y, Options.checked(**given))
+    data = {"groups": groups, "samples": samples, "positive": positive, "task": task, "fit_params": fit_params}
+    also = {"response": response, "inner": inner, "fresh": fresh, "rule": rule, "resub": resub}
+    until = {"drop": drop, "repeats": repeats, "stop": stop, "max_repeats": max_repeats, "timeout": timeout}
+    work = {"rng": rng, "n_jobs": n_jobs, "threads": threads, "share": share, "share_check": share_check}
+    kept = {"store": store, "progress": progress, "retry_failed": retry_failed, "on_error": on_error}
+    job = make_job(configs, X, y, Options.checked(plan, **data, **also, **until, **work, **kept))
     if explain:
         n_holdouts = len(job.splits.cells) + (len(paired_holdouts(job.splits)) if inner else 0)
         (explain if callable(explain) else print)(job.executor.explain(n_holdouts))
@@ -292,15 +286,13 @@ def refit_one(
     """The configuration of this name, fitted on all samples; `same_data` if configs, X and y are known to be the same."""
     named = as_configs(configs)
     if selected not in named:
-        raise InputError(
-            needed=f"the selected configuration {selected!r} is not among the `configs`",
-            given="give those the predictions came from",
-        )
+        needed = f"the selected configuration {selected!r} is not among the `configs`"
+        raise invalid(None, needed, "give those the predictions came from")
     (template,) = make_templates({selected: named[selected]}, pickle.dumps)
     text = oof.provenance.get("specs", {}).get(selected)
     if text is not None and text != template.text:
-        raise InputError(
-            needed=f"the configuration {selected!r} has other parameters than the one the predictions came from"
+        raise invalid(
+            None, f"the configuration {selected!r} has other parameters than the one the predictions came from"
         )
     features, labels = as_features(X, oof.n_samples), as_labels(y)
     if not same_data:
@@ -317,73 +309,6 @@ def refit_one(
 def _refuse_other_data(oof: Predictions, features: Any, labels: Any) -> None:
     for what, values, key in (("X", features, "data"), ("y", labels, "labels")):
         if key in oof.provenance and oof.provenance[key] != digest(values):
-            raise invalid(
-                what,
-                "is not what the predictions came from, so the estimate would not be of this model",
-                remedy=f"Give the same `{what}`; for other data fit a clone of the configuration yourself.",
-            )
-
-
-# -- predictions of held-out and of training samples, for learning curves -------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class TrainedPredictions:
-    """What fits on several training parts of each cell predict for held-out and for training samples."""
-
-    both: Predictions  # with a repeat for each (stage, cell): fold 0 is held out, fold 1 is trained on
-    job: Job  # its splits are those of the plan
-    n_train: NDArray[np.intp]  # (stages, cells)
-
-    @property
-    def splits(self) -> Splits:
-        """The splits of the plan."""
-        return self.job.splits
-
-    def out_of_fold(self, stage: int) -> Predictions:
-        """The predictions of held-out samples of one stage, as `collect` gives them."""
-        start, both, cells = self.job.header, self.both, self.splits.cells
-        data, state = np.array(start.data), np.array(start.state)
-        seconds = np.full(state.shape, np.nan)
-        labels = None if both.labels is None else np.full(data.shape[:3], -1, dtype=np.intp)
-        messages: dict[tuple[str, int, int], str] = {}
-        for i, (r, k) in enumerate(cells, start=stage * len(cells)):
-            rows = self.splits.test_rows(r, k)
-            data[r][:, rows] = both.data[i][:, rows]
-            state[:, r, k] = both.state[:, i, 0]
-            if both.seconds is not None:
-                seconds[:, r, k] = both.seconds[:, i].sum(axis=1)
-            if labels is not None and both.labels is not None:
-                labels[r][:, rows] = both.labels[i][:, rows]
-            messages |= {(c, r, k): text for (c, at, fold), text in both.messages.items() if (at, fold) == (i, 0)}
-        known: dict[str, Any] = {"data": data, "state": state, "seconds": seconds, "labels": labels}
-        made = {**start.provenance, **both.provenance}
-        return replace(start, **known, messages=messages, notes=both.notes, provenance=made)
-
-
-def collect_trained(
-    configs: Any, X: Any, y: Any, stages: Callable[[Job], Sequence[TrainingRows]], options: Options
-) -> TrainedPredictions:
-    """Fit each configuration on the training rows that each stage names for each cell of the plan.
-
-    Each fit is one repeat of the splits: its fold 0 is the test part, its fold 1 the training part. So workers, limits, seeds
-    and failed cells are those of `collect`.
-    """
-    job = replace(make_job(configs, X, y, options), blocks={})
-    cells, parts = job.splits.cells, stages(job)
-    splits = _two_parts(job.splits, [(cell, rows[cell]) for rows in parts for cell in cells])
-    both = run_job(replace(job, splits=splits, seeds=tuple(cells) * len(parts)))
-    n_train = np.array([[len(rows[cell]) for cell in cells] for rows in parts], dtype=np.intp)
-    return TrainedPredictions(both, job, n_train)
-
-
-def _two_parts(splits: Splits, fits: Sequence[tuple[RepeatFold, Rows]]) -> Splits:
-    """Splits with a repeat for each fit: fold 0 is its test part, fold 1 the rows it is trained on."""
-    folds = np.full((len(splits.folds), len(fits)), NOT_HELD_OUT, dtype=np.int32)
-    train = {}
-    for i, (cell, rows) in enumerate(fits):
-        folds[splits.test_rows(*cell), i] = 0
-        folds[rows, i] = 1
-        train[i, 0] = train[i, 1] = rows
-    plan = replace(splits.plan, kind="given", folds=2, repeats=len(fits), cv=None)
-    return Splits(plan, folds, train, splits.notes)
+            needed = "is not what the predictions came from, so the estimate would not be of this model"
+            remedy = f"Give the same `{what}`; for other data fit a clone of the configuration yourself."
+            raise invalid(what, needed, remedy=remedy)

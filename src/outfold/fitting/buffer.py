@@ -193,10 +193,8 @@ class ResultBuffer:
         """Room for the repeats of these splits, here and in the store; those there are must be the same."""
         n = min(self.oof.n_repeats, splits.n_repeats)
         if not np.array_equal(self.oof.folds[:, :n], splits.folds[:, :n]):
-            raise StoreMismatchError(
-                needed=f"{self.store.path.name} was made with other splits of the same plan",
-                remedy="Use another `store`, or delete it to start anew.",
-            )
+            problem = f"{self.store.path.name} was made with other splits of the same plan"
+            raise StoreMismatchError(problem, remedy="Use another `store`, or delete it to start anew.")
         if splits.n_repeats > n:
             if self.store is not None:
                 self.store.grow(splits)

@@ -60,11 +60,8 @@ class Configs(dict[str, Any]):
         more = as_configs(other)
         both = [name for name in more if name in self]
         if both:
-            raise InputError(
-                needed="configuration names must differ",
-                given=f"{both[0]!r} is on both sides of |",
-                remedy="Give the second grid another name.",
-            )
+            given = f"{both[0]!r} is on both sides of |"
+            raise invalid(None, "configuration names must differ", given, "Give the second grid another name.")
         return Configs({**self, **more}, {**self._params, **more._params})
 
     def __ror__(self, other: Any) -> Configs:  # type: ignore[override]
@@ -143,11 +140,8 @@ def grid(
             inside = ", ".join(f"{short[p]}={text}" for p, text in zip(part, texts, strict=True))
             key = f"{name}({inside})" if part else name
             if key in estimators:
-                raise invalid(
-                    "param_grid",
-                    "must hold dicts that do not overlap",
-                    f"the grid {name!r} holds {key!r} more than once",
-                )
+                twice = f"the grid {name!r} holds {key!r} more than once"
+                raise invalid("param_grid", "must hold dicts that do not overlap", twice)
             chosen = dict(zip(part, values, strict=True))
             estimators[key] = variants.make(chosen, key)
             varied[key] = {short[p]: value for p, value in chosen.items()}
@@ -173,8 +167,7 @@ def _resolve(name: str, known: Mapping[str, Any], part: Mapping[str, Any]) -> di
     for parameter, value in part.items():
         full = _full_name(name, parameter, known, part)
         if full in out:
-            needed = f"grid {name!r}: {parameter} means {full}, which was given too"
-            raise InputError(needed=needed, remedy="Give it once.")
+            raise InputError(f"grid {name!r}: {parameter} means {full}, which was given too", remedy="Give it once.")
         out[full] = _values(name, parameter, value)
     return out
 
@@ -189,9 +182,7 @@ def _full_name(name: str, parameter: str, known: Mapping[str, Any], part: Mappin
     if nested:
         needed = f"grid {name!r}: {parameter} is a parameter of several steps ({', '.join(sorted(nested))})"
         raise InputError(needed=needed, remedy="Give the full name.")
-    raise InputError(
-        needed=f"grid {name!r}: the estimator has no parameter {parameter!r}", given=like(parameter, known)
-    )
+    raise invalid(None, f"grid {name!r}: the estimator has no parameter {parameter!r}", like(parameter, known))
 
 
 def _values(name: str, parameter: str, value: Any) -> list[Any]:

@@ -89,11 +89,9 @@ def refuse_masked(**given: Any) -> None:
     for name, values in given.items():
         if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
             n_masked = int(np.ma.getmaskarray(values).sum())
-            raise invalid(
-                name,
-                f"is a masked array with {n_masked} masked entries, which cannot be used",
-                remedy=f"Leave out these samples, or fill the entries with `{name}.filled(...)`.",
-            )
+            needed = f"is a masked array with {n_masked} masked entries, which cannot be used"
+            remedy = f"Leave out these samples, or fill the entries with `{name}.filled(...)`."
+            raise invalid(name, needed, remedy=remedy)
 
 
 def refuse_missing_groups(groups: NDArray[Any]) -> None:
@@ -101,11 +99,9 @@ def refuse_missing_groups(groups: NDArray[Any]) -> None:
     dated = groups.dtype.kind in "mM"
     missing = np.isnat(groups) if dated else np.array([_is_missing(v) for v in groups.tolist()], dtype=bool)
     if missing.any():
-        raise invalid(
-            "groups",
-            f"has {int(missing.sum())} missing entries, the first at row {int(np.argmax(missing))}",
-            remedy="Every sample needs a group; give those without one a group of their own.",
-        )
+        needed = f"has {int(missing.sum())} missing entries, the first at row {int(np.argmax(missing))}"
+        remedy = "Every sample needs a group; give those without one a group of their own."
+        raise invalid("groups", needed, remedy=remedy)
 
 
 def _is_missing(value: Any) -> bool:

@@ -50,14 +50,10 @@ def check_estimator(estimator: Any, name: Any) -> None:
     # Only for the error: the text of a pipeline takes milliseconds.
     shown = formatting.shorten(repr(estimator), 60).replace("`", "'")
     if lacks == ["predict"]:
-        raise InputError(
-            needed=f"{where}{shown} has no predict, and predictions are what is compared",
-            remedy="Put it in a pipeline that ends with a classifier or regressor.",
-        )
-    raise InputError(
-        needed=f"{where}{shown} is not a scikit-learn estimator (it has no {lacks[0]})",
-        remedy="Give an estimator, a dict {name: estimator}, or a grid.",
-    )
+        problem = f"{where}{shown} has no predict, and predictions are what is compared"
+        raise InputError(problem, remedy="Put it in a pipeline that ends with a classifier or regressor.")
+    problem = f"{where}{shown} is not a scikit-learn estimator (it has no {lacks[0]})"
+    raise InputError(problem, remedy="Give an estimator, a dict {name: estimator}, or a grid.")
 
 
 def _will_predict(estimator: Any) -> bool:

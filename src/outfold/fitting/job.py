@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -64,7 +64,6 @@ class Options:
     rule: RuleLike = None
     resub: bool = False
     drop: DropRule | None = None
-    repeats: Any = None
     stop: Stop | None = None
     max_repeats: int | None = None
     timeout: float | None = None
@@ -76,28 +75,24 @@ class Options:
     task: ModelKind | None = None
     share: Share = "exact"
     share_check: bool = True
-    explain: bool | Callable[[str], object] = False
 
     @classmethod
-    def checked(cls, **given: Any) -> Options:
+    def checked(cls, plan: Any, repeats: Any = None, **others: Any) -> Options:
         """Options from arguments as `collect` takes them."""
-        raw = cls(**given)
+        raw = cls(**others)
         _check_values(raw)
         rule = None if raw.drop is None else as_drop_rule(raw.drop)
         if rule is not None and raw.inner:
-            raise invalid(
-                "drop",
-                "cannot be combined with `inner=True`",
-                "nested cross-validation selects among all configurations in every outer fold, so none may be missing",
-                "Leave one of them out; bbc needs no inner folds.",
+            given = (
+                "nested cross-validation selects among all configurations in every outer fold, so none may be missing"
             )
-        plan, stop, most = _repeated(as_plan(raw.plan), raw.repeats, raw.stop, raw.max_repeats)
+            remedy = "Leave one of them out; bbc needs no inner folds."
+            raise invalid("drop", "cannot be combined with `inner=True`", given, remedy)
+        plan, stop, most = _repeated(as_plan(plan), repeats, raw.stop, raw.max_repeats)
         if plan.kind == "three_way" and raw.fresh is None:
-            raise InputError(
-                needed="a three-way plan needs the metric that selects on the validation part",
-                given="give `fresh='accuracy'`, for example",
-                remedy="Without a test part use `Plan.holdout`.",
-            )
+            needed = "a three-way plan needs the metric that selects on the validation part"
+            given, remedy = "give `fresh='accuracy'`, for example", "Without a test part use `Plan.holdout`."
+            raise invalid(None, needed, given, remedy)
         if stop is not None:
             _check_open_end(raw, rule)
         refuse_masked(groups=raw.groups, samples=raw.samples)
@@ -107,7 +102,7 @@ class Options:
             groups=_as_groups(raw.groups),
             rng=_as_seed(raw.rng),
             fit_params=_as_fit_params(raw.fit_params),
-            resub=plan.kind == "bootstrap" if given.get("resub") is None else bool(raw.resub),
+            resub=plan.kind == "bootstrap" if others.get("resub") is None else bool(raw.resub),
             drop=rule,
             stop=stop,
             max_repeats=most,
@@ -138,20 +133,15 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, most: Any) -> tuple[Plan, Sto
     if repeats != AUTO:
         for name, value in (("stop", stop), ("max_repeats", most)):
             if value is not None:
-                raise invalid(
-                    name, "needs `repeats='auto'`", f"got `repeats={repeats!r}`", f"Give both, or leave `{name}` out."
-                )
+                remedy = f"Give both, or leave `{name}` out."
+                raise invalid(name, "needs `repeats='auto'`", f"got `repeats={repeats!r}`", remedy)
         if repeats is None:
             return plan, None, None
         if not is_whole_number(repeats) or repeats < 1:
             raise invalid("repeats", "must be a whole number from 1, 'auto' or None", got(repeats))
     if plan.kind not in ("kfold", "holdout"):
-        raise invalid(
-            "repeats",
-            "needs a plan that can draw another partition",
-            f"this one is {plan}",
-            "Use `Plan(folds=10)`, or leave `repeats` out.",
-        )
+        needed, remedy = "needs a plan that can draw another partition", "Use `Plan(folds=10)`, or leave `repeats` out."
+        raise invalid("repeats", needed, f"this one is {plan}", remedy)
     if repeats != AUTO:
         return replace(plan, repeats=int(repeats)), None, None
     most = check_count(_MAX_REPEATS if most is None else most, "max_repeats", 1)
@@ -161,38 +151,26 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, most: Any) -> tuple[Plan, Sto
 def _check_open_end(raw: Options, rule: DropRule | None) -> None:
     """Refuse what must know the number of repeats beforehand."""
     if raw.inner or raw.fresh is not None:
-        raise invalid(
-            "inner" if raw.inner else "fresh",
-            "needs to know the number of repeats",
-            "give `repeats=10`, for example, not 'auto'",
-        )
+        name, given = "inner" if raw.inner else "fresh", "give `repeats=10`, for example, not 'auto'"
+        raise invalid(name, "needs to know the number of repeats", given)
     if isinstance(rule, Sequential) and rule.steps is None:
-        raise invalid(
-            "Sequential",
-            "needs to know the number of folds beforehand, which `repeats='auto'` leaves open",
-            "give `Sequential(steps=...)`",
-        )
+        needed = "needs to know the number of folds beforehand, which `repeats='auto'` leaves open"
+        raise invalid("Sequential", needed, "give `Sequential(steps=...)`")
 
 
 def _check_values(raw: Options) -> None:
-    kinds, shares = get_args(ModelKind), ("exact", "close")
+    kinds, timeout = get_args(ModelKind), raw.timeout
     checks = {
-        "store": (
-            raw.store is None or isinstance(raw.store, (str, os.PathLike)),
-            "the name of a file such as 'run.oof', or None",
-        ),
+        "store": (isinstance(raw.store, str | os.PathLike | None), "the name of a file such as 'run.oof', or None"),
         "on_error": (raw.on_error in ("keep", "raise"), "'keep' or 'raise'"),
-        "resub": (
-            raw.resub is None or isinstance(raw.resub, (bool, np.bool_)),
-            "True, False or None (for bootstrap plans only)",
-        ),
+        "resub": (isinstance(raw.resub, bool | np.bool_ | None), "True, False or None (for bootstrap plans only)"),
         "timeout": (
-            raw.timeout is None or (is_number(raw.timeout) and raw.timeout > 0),
+            timeout is None or (is_number(timeout) and timeout > 0),
             "a number of seconds above 0, or None for no limit",
         ),
         "threads": (is_whole_number(raw.threads) and raw.threads >= 1, "a whole number from 1"),
         "task": (raw.task is None or raw.task in kinds, f"{', '.join(map(repr, kinds))} or None"),
-        "share": (raw.share is False or raw.share in shares, "'exact', 'close' or False"),
+        "share": (raw.share is False or raw.share in ("exact", "close"), "'exact', 'close' or False"),
         "share_check": (isinstance(raw.share_check, bool), "True or False"),
     }
     for name, (good, needed) in checks.items():
@@ -204,9 +182,8 @@ def _as_seed(rng: Any) -> int:
     if rng is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if not is_whole_number(rng) or rng < 0:
-        raise invalid(
-            "rng", "must be a whole number from 0, or None to draw one", got(rng), "A number lets a store resume."
-        )
+        needed = "must be a whole number from 0, or None to draw one"
+        raise invalid("rng", needed, got(rng), "A number lets a store resume.")
     return int(rng)
 
 
@@ -245,7 +222,7 @@ class Job:
     pool: Pool
     repeats: OpenRepeats | None = None  # draws further repeats, if their number is open
     blocks: Mapping[str, Splits] = field(default_factory=dict)  # inner, fresh, inbag, resub
-    # If each repeat of the splits is one fit that predicts two parts (`api.collect_trained`): the cell whose seed it takes.
+    # If each repeat of the splits is one fit that predicts two parts (`curves`): the cell whose seed it takes.
     seeds: Sequence[tuple[int, int]] | None = None
 
     def seed_of(self, holdout: Holdout, first_repeat: int = 0) -> int:
@@ -460,12 +437,8 @@ def _fresh_splits(splits: Splits, target: Target, options: Options) -> Splits:
     if plan.kind == "three_way":
         return _test_splits(splits)
     if plan.kind not in ("kfold", "holdout"):
-        raise NeedError(
-            argument="fresh",
-            needed="needs a plan that can draw another partition",
-            given=f"this one is {plan}",
-            remedy="Use `Plan(folds=10)`, or estimate with bbc.",
-        )
+        needed, remedy = "needs a plan that can draw another partition", "Use `Plan(folds=10)`, or estimate with bbc."
+        raise NeedError(argument="fresh", needed=needed, given=f"this one is {plan}", remedy=remedy)
     again = replace(plan, repeats=splits.n_repeats + 1).split(target, options.groups, options.rng)
     return Splits(replace(plan, repeats=1), np.ascontiguousarray(again.folds[:, -1:]))
 

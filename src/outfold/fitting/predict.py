@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.cells import Response, cut_labels
-from ..exceptions import InputError, got, invalid
+from ..exceptions import got, invalid
 
 ModelKind = Literal["classification", "regression", "survival"]
 
@@ -43,11 +43,8 @@ def kind_of(configs: Mapping[str, Any], y: Any) -> ModelKind:
             kind = "classification" if hasattr(estimator, "predict_proba") else "regression"
         first.setdefault(kind, name)
     if len(first) > 1:
-        raise InputError(
-            needed="all configurations must be classifiers or all regressors",
-            given=f"{first['classification']!r} is a classifier, {first['regression']!r} a regressor",
-            remedy="Collect them apart.",
-        )
+        given = f"{first['classification']!r} is a classifier, {first['regression']!r} a regressor"
+        raise invalid(None, "all configurations must be classifiers or all regressors", given, "Collect them apart.")
     return "classification" if "classification" in first else "regression"
 
 
@@ -66,19 +63,16 @@ def choose_response(asked: str, kind: ModelKind, configs: Mapping[str, Any], n_c
     response = next(r for r in allowed[kind] if r == asked)
     lacking = _lacking(response, configs, n_classes)
     if lacking is not None and _scores_pairs(configs[lacking]):
-        raise invalid(
-            f"response={asked!r}",
-            "needs a score for every class",
+        given, remedy = (
             f"{lacking!r} compares classes in pairs",
             "Use `decision_function_shape='ovr'`, or `response='label'`.",
         )
+        raise invalid(f"response={asked!r}", "needs a score for every class", given, remedy)
     if lacking is not None:
-        raise invalid(
-            f"response={asked!r}",
-            f"needs {' or '.join(_METHODS[asked])}, which {lacking!r} does not have",
-            remedy="Use `response='auto'`, or a configuration that has it (such as SVC(probability=True) or "
-            "CalibratedClassifierCV).",
-        )
+        needed = f"needs {' or '.join(_METHODS[asked])}, which {lacking!r} does not have"
+        having = "(such as SVC(probability=True) or CalibratedClassifierCV)"
+        remedy = f"Use `response='auto'`, or a configuration that has it {having}."
+        raise invalid(f"response={asked!r}", needed, remedy=remedy)
     return response
 
 
@@ -274,9 +268,8 @@ class Reader:
         own = getattr(model, "classes_", None)
         if own is None:
             if values.ndim == 2 and values.shape[1] != len(known):
-                raise BadPrediction(
-                    f"{values.shape[1]} columns for {len(known)} classes, and no classes_ to tell them apart"
-                )
+                columns = f"{values.shape[1]} columns for {len(known)} classes"
+                raise BadPrediction(f"{columns}, and no classes_ to tell them apart")
             return sorted(range(len(known)), key=known.__getitem__)
         try:
             return [self._position[c] for c in np.asarray(own).tolist()]

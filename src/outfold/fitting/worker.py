@@ -207,9 +207,8 @@ class Pool:
         from joblib.parallel import BACKENDS, get_active_backend
 
         if n_jobs is not None and (not is_whole_number(n_jobs) or n_jobs == 0):
-            raise invalid(
-                "n_jobs", "must be None or a whole number other than 0", got(n_jobs), "Use `n_jobs=-1` for all cores."
-            )
+            needed = "must be None or a whole number other than 0"
+            raise invalid("n_jobs", needed, got(n_jobs), "Use `n_jobs=-1` for all cores.")
         n = int(effective_n_jobs(n_jobs))
         backend = get_active_backend()[0]
         if n > 1 and not getattr(backend, "supports_return_generator", True):

@@ -279,11 +279,9 @@ class _Raw:
             partly = (lost > 0) & (lost < size)
             if partly.any():
                 c, s = (int(i[0]) for i in np.nonzero(lacking & partly[:, fold]))
-                raise InputError(
-                    f"{names[c]!r} lacks a prediction for sample {samples[held[s]]!s} in repeat {r}, but has others of "
-                    "the same fold",
-                    remedy="Give a cell (configuration, repeat, fold) as a whole, or not at all.",
-                )
+                lacks = f"{names[c]!r} lacks a prediction for sample {samples[held[s]]!s} in repeat {r}"
+                remedy = "Give a cell (configuration, repeat, fold) as a whole, or not at all."
+                raise InputError(f"{lacks}, but has others of the same fold", remedy=remedy)
             state[:, r][(lost == 0) & (size > 0)] = State.DONE
         return state
 
@@ -314,11 +312,11 @@ class _Raw:
             return "label"
         if target.task == "binary":
             return "proba" if values.min(initial=0) >= 0 and values.max(initial=0) <= 1 else "score"
-        raise InputError(
-            f"y has {len(target.classes)} classes and the predictions are numbers that are not among them",
-            remedy="Say what they are: `response='value'` for a regression, or class probabilities of shape (N, C, R, K) "
-            "with `response='proba'`.",
+        problem = f"y has {len(target.classes)} classes and the predictions are numbers that are not among them"
+        choices = (
+            "`response='value'` for a regression, or class probabilities of shape (N, C, R, K) with `response='proba'`"
         )
+        raise InputError(problem, remedy=f"Say what they are: {choices}.")
 
     def _refuse_class_columns(self, target: Target) -> None:
         """Refuse columns that sum to 1, one per class: they are the classes of one configuration, not several ones."""
@@ -327,11 +325,9 @@ class _Raw:
         if self.whole or self.data.ndim != 3 or n_repeats != 1 or n_configs != len(target.classes):
             return
         if self.configs is None and np.abs(self.data[0].sum(axis=0) - 1).max(initial=0) <= _SUM_TOLERANCE:
-            raise InputError(
-                f"P has one column for each of the {n_configs} classes, and they sum to 1",
-                remedy=f"Give the probabilities of one configuration in shape (N, 1, 1, {n_configs}), as P[:, None, None, :]; "
-                f"name {n_configs} configurations with `configs`.",
-            )
+            shape = f"shape (N, 1, 1, {n_configs}), as P[:, None, None, :]"
+            remedy = f"Give the probabilities of one configuration in {shape}; name {n_configs} configurations with `configs`."
+            raise InputError(f"P has one column for each of the {n_configs} classes, and they sum to 1", remedy=remedy)
 
     def _data(self, target: Target, response: Response, used: NDArray[np.bool_]) -> NDArray[Any]:
         """The numbers in their final form; NaN (-1 for codes) wherever there is no prediction."""

@@ -337,9 +337,8 @@ def _create(path: Path, oof: Predictions, *, replace_existing: bool) -> None:
         raise FileError(f"the folder {path.parent} does not exist", remedy="Make it, or write to another one.")
     if path.suffix.lower() in _OTHER_FORMATS:
         problem = f"predictions are saved as .oof files, which {path.name} would not be"
-        raise InputError(
-            problem, remedy="Use a name that ends in .oof; `to_frame()` gives a table to save in other formats."
-        )
+        remedy = "Use a name that ends in .oof; `to_frame()` gives a table to save in other formats."
+        raise InputError(problem, remedy=remedy)
     draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
     try:
         with closing(_connect(draft, "mode=rwc")) as db:

@@ -146,13 +146,11 @@ class LongTable:
         count = np.bincount(self._slot, minlength=int(np.prod(self._shape)))
         if count.max() > 1:
             row = int(np.argmax(count[self._slot] > 1))
-            name = "" if self.configs is None else f", configuration {self.configs[self._config[row]]!r}"
-            again = f", repeat {self._repeat[row]}" if self._n_repeats > 1 else ""
-            raise InputError(
-                f"sample {self.samples[self._sample[row]]!s}{name}{again} has {count[self._slot[row]]} rows; one row "
-                "for each is needed",
-                remedy="Name the column that tells them apart (`config` or `repeat`), or remove the copies.",
-            )
+            cell = f"sample {self.samples[self._sample[row]]!s}"
+            cell += "" if self.configs is None else f", configuration {self.configs[self._config[row]]!r}"
+            cell += f", repeat {self._repeat[row]}" if self._n_repeats > 1 else ""
+            remedy = "Name the column that tells them apart (`config` or `repeat`), or remove the copies."
+            raise InputError(f"{cell} has {count[self._slot[row]]} rows; one row for each is needed", remedy=remedy)
         return (count > 0).reshape(self._shape)
 
     def _spread(self, values: NDArray[Any], missing: float) -> NDArray[Any]:

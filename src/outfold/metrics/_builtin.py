@@ -244,14 +244,11 @@ def _within(loss: SampleLoss, name: str, y_above: float, above: float, y_may_equ
         lowest, smallest = y.min(initial=np.inf), values.min(initial=np.inf)
         wrong_label = lowest < y_above or (lowest == y_above and not y_may_equal)
         if wrong_label or smallest <= above:
-            least = f"labels {'of at least' if y_may_equal else 'above'} {y_above:g}"
-            more = "" if wrong_label else ", or leave out the configurations that predict such values"
-            raise invalid(
-                name,
-                f"needs {least if wrong_label else f'predictions above {above:g}'}",
-                f"the smallest is {lowest if wrong_label else smallest:g}",
-                f"Use mse or mae{more}.",
-            )
+            needed = f"needs labels {'of at least' if y_may_equal else 'above'} {y_above:g}"
+            if wrong_label:
+                raise invalid(name, needed, f"the smallest is {lowest:g}", "Use mse or mae.")
+            remedy = "Use mse or mae, or leave out the configurations that predict such values."
+            raise invalid(name, f"needs predictions above {above:g}", f"the smallest is {smallest:g}", remedy)
         return loss(y, values)
 
     return checked

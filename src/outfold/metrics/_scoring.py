@@ -355,6 +355,11 @@ def jackknife_scores(scoring: Scoring) -> Floats:
     return np.concatenate(scores)
 
 
+def given_or_default(metric: MetricLike | None, oof: Predictions) -> MetricLike:
+    """The metric, or the default one of these predictions for None."""
+    return metrics.default(oof.target.task, oof.response) if metric is None else metric
+
+
 def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
     """The metric for this task, and the predictions in the response it needs."""
     found = metrics.get(metric, oof.target.task)

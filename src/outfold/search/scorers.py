@@ -107,9 +107,8 @@ def read_scoring(scoring: Any, refit: Any, estimator: Any) -> Scorers:
     if not isinstance(scoring, Mapping):
         given = list(scoring) if isinstance(scoring, (Sequence, set, frozenset)) else []
         if not given or not all(isinstance(name, str) for name in given) or len(set(given)) < len(given):
-            raise invalid(
-                "scoring", "must be a name, a scorer, a list of different names or a dict of scorers", got(scoring)
-            )
+            needed = "must be a name, a scorer, a list of different names or a dict of scorers"
+            raise invalid("scoring", needed, got(scoring))
         scoring = {name: name for name in given}
     if not scoring or not all(isinstance(name, str) for name in scoring):
         needed = "must name each scorer by text, such as {'auc': 'roc_auc'}"
@@ -126,10 +125,9 @@ def _refuse_other_score(estimator: Any) -> None:
     powers = ((PoissonRegressor, 1), (GammaRegressor, 2), (TweedieRegressor, getattr(estimator, "power", 0)))
     power = next((power for kind, power in powers if isinstance(estimator, kind)), None)
     if power is not None:
-        raise InputError(
-            f"the score of {type(estimator).__name__} is the share of deviance explained, not R2.",
-            remedy=f"Say what selects, such as `scoring=make_scorer(d2_tweedie_score, power={power})`.",
-        )
+        problem = f"the score of {type(estimator).__name__} is the share of deviance explained, not R2."
+        wanted = f"`scoring=make_scorer(d2_tweedie_score, power={power})`"
+        raise InputError(problem, remedy=f"Say what selects, such as {wanted}.")
 
 
 def _main(refit: Any, scoring: Mapping[str, Any]) -> str | None:
@@ -184,11 +182,9 @@ def needed_response(scorers: Scorers, found: Mapping[str, Metric], kind: str, co
             continue
         lacking = next((c for c, e in configs.items() if not any(hasattr(e, m) for m in methods)), None)
         if lacking is not None:
-            raise InputError(
-                f"{found[name].name} needs {' or '.join(methods)}, which {lacking!r} does not have.",
-                remedy="Use a scorer of labels such as 'accuracy', or an estimator that has it "
-                "(CalibratedClassifierCV gives probabilities).",
-            )
+            problem = f"{found[name].name} needs {' or '.join(methods)}, which {lacking!r} does not have."
+            has_it = "an estimator that has it (CalibratedClassifierCV gives probabilities)"
+            raise InputError(problem, remedy=f"Use a scorer of labels such as 'accuracy', or {has_it}.")
         # Without a decision_function, probabilities are what scikit-learn ranks by, and they serve more metrics.
         ranks_by_proba = response == "score" and not any(hasattr(e, "decision_function") for e in configs.values())
         return "proba" if ranks_by_proba else response
@@ -372,10 +368,9 @@ class FunctionScorer:
             lacks = model.classes is not None and len(np.unique(labels)) < len(model.classes)
             if lacks and isinstance(error, ValueError):
                 return np.nan  # a fold or resample that lacks a class leaves many scores undefined
-            raise InputError(
-                f"the scorer {self.name} cannot score stored predictions: {type(error).__name__}: {error}.",
-                remedy="Make it a function of labels and predictions, with `sklearn.metrics.make_scorer`.",
-            ) from error
+            problem = f"the scorer {self.name} cannot score stored predictions: {type(error).__name__}: {error}."
+            remedy = "Make it a function of labels and predictions, with `sklearn.metrics.make_scorer`."
+            raise InputError(problem, remedy=remedy) from error
 
 
 @dataclass(frozen=True)

@@ -289,10 +289,9 @@ def _packed(groups: Mapping[int, FamilyGroup], pool: Pool) -> bytes:
     try:
         return pool.dumps(dict(groups))
     except Exception as error:
-        raise CollectError(
-            needed=f"a family cannot be sent to worker processes ({type(error).__name__}: {error})",
-            remedy="Use `n_jobs=1`, `joblib.parallel_config('threading')` or `share=False`.",
-        ) from error
+        problem = f"a family cannot be sent to worker processes ({type(error).__name__}: {error})"
+        remedy = "Use `n_jobs=1`, `joblib.parallel_config('threading')` or `share=False`."
+        raise CollectError(problem, remedy=remedy) from error
 
 
 @lru_cache(maxsize=1)

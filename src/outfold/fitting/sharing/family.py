@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.cells import cut_labels
-from ...exceptions import InputError, got, invalid
+from ...exceptions import got, invalid
 from ..predict import MemberModel
 from ..worker import Batch, FitOutcome
 
@@ -196,11 +196,8 @@ def register_family(family: Family) -> Family:
     kind = type(family)
     for attribute, wanted in (("estimator", str), ("varies", frozenset)):
         if not isinstance(getattr(family, attribute, None), wanted):
-            raise InputError(
-                argument=f"{kind.__name__}.{attribute}",
-                needed=f"must be a {wanted.__name__}",
-                remedy="See the help of `outfold.fitting.sharing.Family`.",
-            )
+            needed, remedy = f"must be a {wanted.__name__}", "See the help of `outfold.fitting.sharing.Family`."
+            raise invalid(f"{kind.__name__}.{attribute}", needed, remedy=remedy)
     if family.level not in LEVELS:
         raise invalid(f"{kind.__name__}.level", f"must be one of {LEVELS}", got(family.level))
     if kind.fit is Family.fit:
