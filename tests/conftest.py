@@ -109,10 +109,10 @@ def classes():
 @pytest.fixture
 def register(monkeypatch):
     """Register families of shared fits until the test is over."""
-    from internals import family
+    from internals import families
 
-    monkeypatch.setattr(family, "_registered", [])
-    return family.register_family
+    monkeypatch.setattr(families, "_registered", [])
+    return families.register_family
 
 
 @pytest.fixture

@@ -101,7 +101,7 @@ _SOURCES = {
     "one_repeat": "outfold.fitting.dispatcher",
     "paired_holdouts": "outfold.fitting.dispatcher",
     "single_holdouts": "outfold.fitting.dispatcher",
-    "family": "outfold.fitting.sharing",
+    "families": "outfold.fitting.sharing",
     "SharingExecutor": "outfold.fitting.sharing.executor",
     "neighbours": "outfold.fitting.sharing.families",
     "logistic": "outfold.fitting.sharing.families",

@@ -178,9 +178,9 @@ def test_sessions_of_the_comparing_page_print_what_stands_below_them(capsys):
 
 
 def test_sessions_of_the_sharing_page_print_what_stands_below_them(capsys, monkeypatch):
-    from internals import family
+    from internals import families
 
-    monkeypatch.setattr(family, "_registered", [])
+    monkeypatch.setattr(families, "_registered", [])
     text = (DOCS / "sharing.md").read_text()
     sessions = re.findall(r"^```python\n([^`]*)^```\n```\n([^`]*)^```", text, re.M)
     assert len(sessions) == 2

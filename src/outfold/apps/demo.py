@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
-from time import monotonic
 from typing import Any, TextIO
 
 import numpy as np
@@ -81,13 +80,12 @@ def main(
     page.show(_opening(samples, len(y), X.shape[1], len(configs), folds))
     tuned = [_tune(X, y, samples, configs, folds, (seed, 0))]
     page.show(_first(tuned[0], samples, len(y) - samples, page))
-    progress = _Progress(times, err)
     # One worker tunes on a whole sample: that takes the workers less talk than sharing every sample among them.
     work = (delayed(_tune)(X, y, samples, configs, quick_folds, (seed, i)) for i in range(1, times + 1))
     for one in Parallel(n_jobs, return_as="generator")(work):
         tuned.append(one)
-        progress.show(len(tuned) - 1)
-    progress.write("")
+        _redraw(err, f"sample {len(tuned) - 1}/{times}")
+    _redraw(err, "")
     page.show(_many(tuned[1:], samples, quick_folds, page))
     page.show("Your own data:  outfold run data.csv --target COLUMN")
     return tuned
@@ -287,20 +285,7 @@ class Page:
             print("\n".join(lines), file=self.stream, end="\n\n", flush=True)
 
 
-class _Progress:
-    """One line on the terminal: how many samples are done, and how long the rest will take."""
-
-    def __init__(self, total: int, stream: TextIO) -> None:
-        self.total, self.stream, self.start = total, stream, monotonic()
-        self.write(f"sample 0/{total}")
-
-    def show(self, done: int) -> None:
-        """This many samples have been tuned."""
-        left = (monotonic() - self.start) / done * (self.total - done)
-        self.write(f"sample {done}/{self.total}  {formatting.seconds(left)} left")
-
-    def write(self, text: str) -> None:
-        """Replace the line."""
-        if self.stream.isatty():
-            self.stream.write(f"\r\033[K{text}")
-            self.stream.flush()
+def _redraw(stream: TextIO, text: str) -> None:
+    """Replace the line on the terminal."""
+    if stream.isatty():
+        print(f"\r\033[K{text}", end="", file=stream, flush=True)

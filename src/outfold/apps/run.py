@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -115,23 +115,11 @@ def run(
     space = (configs or spaces.tabular)(table.X, table.task)
     new = not Path(out).exists()
     folder = _folder(out)
+    rows: dict[str, Any] = {"groups": table.groups, "samples": table.samples, "positive": positive}
+    work: dict[str, Any] = {"rng": seed, "n_jobs": n_jobs, "timeout": timeout, "share": share, "inner": inner}
     try:
-        oof = collect(
-            space,
-            table.X,
-            table.y,
-            plan or Plan(),
-            groups=table.groups,
-            rng=seed,
-            n_jobs=n_jobs,
-            store=folder / "run.oof",
-            timeout=timeout,
-            positive=positive,
-            samples=table.samples,
-            inner=inner,
-            share=share,
-            explain=explain or False,
-        )
+        store = folder / "run.oof"
+        oof = collect(space, table.X, table.y, plan, store=store, explain=explain or False, **rows, **work)
     except InputError:
         if new:
             with suppress(OSError):  # it holds a store
@@ -141,7 +129,7 @@ def run(
     nested = estimate.nested(oof, chosen) if inner else None
     corrected = estimate.bbc(oof, chosen)
     page = report(oof, chosen, estimate=corrected, title=f"{Path(path).name}: {target}", command=command)
-    return RunResult(corrected, folder / "run.oof", model, page.save(folder / "report.html"), nested)
+    return RunResult(corrected, store, model, page.save(folder / "report.html"), nested)
 
 
 def _what_is_done(table: LabelledTable, target: str, task: TableTask | None, metric: str, asked: str | None) -> str:
@@ -194,9 +182,8 @@ def _keep_model(folder: Path, oof: Predictions, space: Any, table: LabelledTable
 def _model_label(oof: Predictions, metric: str) -> dict[str, Any]:
     """What the model is: the same label, the same model."""
     made, selected = oof.provenance, select.best(oof, metric).name
-    out = {"configuration": selected, "specification": made.get("specs", {}).get(selected), "seed": made.get("seed")}
-    out |= {"data": str(made.get("data")), "labels": str(made.get("labels"))}
-    return out | {"scikit-learn": made.get("scikit-learn")}
+    out = {"configuration": selected, "specification": made["specs"].get(selected)}
+    return out | {key: made[key] for key in ("seed", "data", "labels", "scikit-learn")}
 
 
 def _read_label(path: Path) -> Any:
@@ -376,14 +363,11 @@ def _useless(values: pd.Series[Any]) -> str | None:
         return "the same value in every row"
     if pd.api.types.is_datetime64_any_dtype(values) or pd.api.types.is_timedelta64_dtype(values):
         return "dates and times are not used; make numbers of them to learn from them"
-    if pd.api.types.is_numeric_dtype(values):
-        return None
-    if n_values > max(MOST_CLASSES, len(values) // 2):
+    if not pd.api.types.is_numeric_dtype(values) and n_values > max(MOST_CLASSES, len(values) // 2):
         return "text that differs in most rows, as names and ids do"
     return None
 
 
-def _listed(names: Iterable[str], most: int = 5) -> str:
-    names = list(names)
+def _listed(names: Sequence[str], most: int = 5) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(map(repr, names[:most])) + more

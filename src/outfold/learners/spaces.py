@@ -58,9 +58,7 @@ _filled = fill_with(
 def tabular(X: Any, task: Literal["classification", "regression"]) -> Configs:
     """Configurations for a table and a task.
 
-    Parameters
-    ----------
-    {X}
+    Parameters: {X}
     task : {"classification", "regression"}
         What is predicted.
     {configs}
@@ -77,10 +75,7 @@ def classification(X: Any) -> Configs:
 
     SVMs are left out above `MOST_ROWS_SVM` rows, and numbers of neighbours that the rows cannot fill.
 
-    Parameters
-    ----------
-    {X}
-    {configs}
+    Parameters: {X, configs}
     >>> len(classification(np.zeros((100, 4))))
     60
     """
@@ -92,14 +87,10 @@ def classification(X: Any) -> Configs:
     from sklearn.tree import DecisionTreeClassifier
 
     table = _look_at(X)
+    linear = grid("logit", table.scaled(LogisticRegression(max_iter=2000)), C=_STRENGTHS)
     svm = CalibratedClassifierCV(SVC(), cv=3, ensemble=False)
-    out = grid("logit", table.scaled(LogisticRegression(max_iter=2000)), C=_STRENGTHS)
-    if table.n_rows <= MOST_ROWS_SVM:
-        out |= grid("svm", table.scaled(svm), _SVM)
-    out |= grid("knn", table.scaled(KNeighborsClassifier()), table.neighbours())
-    out |= grid("tree", table.plain(DecisionTreeClassifier()), _TREE)
-    out |= grid("forest", table.plain(RandomForestClassifier()), _FOREST)
-    return out | grid("boost", table.plain(HistGradientBoostingClassifier()), _BOOST)
+    trees = DecisionTreeClassifier(), RandomForestClassifier(), HistGradientBoostingClassifier()
+    return linear | table.others(svm, KNeighborsClassifier(), *trees)
 
 
 @_filled
@@ -108,10 +99,7 @@ def regression(X: Any) -> Configs:
 
     SVMs are left out above `MOST_ROWS_SVM` rows, and numbers of neighbours that the rows cannot fill.
 
-    Parameters
-    ----------
-    {X}
-    {configs}
+    Parameters: {X, configs}
     >>> len(regression(np.zeros((100, 4))))
     60
     """
@@ -124,15 +112,11 @@ def regression(X: Any) -> Configs:
     from sklearn.tree import DecisionTreeRegressor
 
     table = _look_at(X)
+    linear = grid("ridge", table.scaled(Ridge()), alpha=[1 / c for c in _STRENGTHS])
     # C and epsilon of a support vector regression are in units of the target, which only scaling makes comparable.
     svm = TransformedTargetRegressor(SVR(), transformer=StandardScaler())
-    out = grid("ridge", table.scaled(Ridge()), alpha=[1 / c for c in _STRENGTHS])
-    if table.n_rows <= MOST_ROWS_SVM:
-        out |= grid("svm", table.scaled(svm), _SVM)
-    out |= grid("knn", table.scaled(KNeighborsRegressor()), table.neighbours())
-    out |= grid("tree", table.plain(DecisionTreeRegressor()), _TREE)
-    out |= grid("forest", table.plain(RandomForestRegressor()), _FOREST)
-    return out | grid("boost", table.plain(HistGradientBoostingRegressor()), _BOOST)
+    trees = DecisionTreeRegressor(), RandomForestRegressor(), HistGradientBoostingRegressor()
+    return linear | table.others(svm, KNeighborsRegressor(), *trees)
 
 
 @_filled
@@ -144,10 +128,7 @@ def tsamardinos2015(X: Any) -> Configs:
     236, their text says 247. The machines give scores, no probabilities; they stop after 20,000 steps, since some of the
     polynomial ones would take hours to fit what they cannot.
 
-    Parameters
-    ----------
-    {X}
-    {configs}
+    Parameters: {X, configs}
     >>> len(tsamardinos2015(np.zeros((100, 4))))
     236
     """
@@ -194,25 +175,25 @@ def tsamardinos2018(X: Any, y: Any, n_trees: int = 1000) -> Configs:
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.svm import SVC
 
-    from .ses import SES
+    from .ses import SES  # scikit-learn takes a second to import
 
     table, labels = _look_at(X), np.unique(np.asarray(y))
     if len(labels) != 2:
         raise invalid("y", "must have two classes", f"y has {len(labels)}")
     positive = np.asarray(y) == labels[1]
-    penalties = _penalties(table.encoder().fit_transform(X), positive)
+    penalties = _penalties(table.scaled(None).fit_transform(X), positive)
     root = np.sqrt(len(table.numbers) + len(table.categories))
     tried = sorted({max(1, round(share * root)) for share in (0.5, 1.0, 1.5, 2.0)})
     out = Configs()
     for prefix, ses in _SES.items():
         selector = None if ses is None else SES(*ses, task="classification")
-        forest = table.selected(selector, RandomForestClassifier(n_trees))
+        forest = table.scaled(RandomForestClassifier(n_trees), selector)
         out |= grid(f"{prefix}forest", forest, max_features=tried, min_samples_leaf=[1, 3, 5])
-        machine = table.selected(selector, SVC(max_iter=20_000))
+        machine = table.scaled(SVC(max_iter=20_000), selector)
         out |= grid(f"{prefix}svm", machine, kernel="linear", C=_FIVE)
         out |= grid(f"{prefix}svm", machine, kernel="rbf", gamma=_FIVE, C=_FIVE)
         out |= grid(f"{prefix}svm", machine, kernel="poly", degree=[2, 3], gamma=_FIVE, C=_FIVE)
-        net = table.selected(selector, _elastic_net())
+        net = table.scaled(_elastic_net(), selector)
         for mix in _MIXES:
             out |= grid(f"{prefix}logit", net, l1_ratio=mix, C=(mix / (len(positive) * penalties)).tolist())
     return out
@@ -244,26 +225,21 @@ class _Table(NamedTuple):
     n_rows: int
 
     def plain(self, model: Any) -> Any:
-        from sklearn.pipeline import Pipeline
+        return self.pipeline(model=model)
 
-        return Pipeline([("columns", self._columns()), ("model", model)])
-
-    def scaled(self, model: Any) -> Any:
-        return self.selected(None, model)
-
-    def encoder(self) -> Any:
-        """Numbers of one size, without a model."""
-        from sklearn.pipeline import Pipeline
+    def scaled(self, model: Any, selector: Any = None) -> Any:
+        """Numbers of one size, and a selector of features before the model."""
         from sklearn.preprocessing import StandardScaler
 
-        return Pipeline([("columns", self._columns()), ("scale", StandardScaler())])
+        return self.pipeline(scale=StandardScaler(), select=selector, model=model)
 
-    def selected(self, selector: Any, model: Any) -> Any:
-        """Scaled, with a selector of features before the model."""
+    def pipeline(self, **steps: Any) -> Any:
+        """These steps after the columns; those that are None are left out."""
         from sklearn.pipeline import Pipeline
 
-        steps = self.encoder().steps
-        return Pipeline([*steps, *([] if selector is None else [("select", selector)]), ("model", model)])
+        return Pipeline(
+            [("columns", self._columns()), *((name, step) for name, step in steps.items() if step is not None)]
+        )
 
     def _columns(self) -> Any:
         from sklearn.compose import ColumnTransformer
@@ -277,10 +253,14 @@ class _Table(NamedTuple):
         parts = [("numbers", imputer, self.numbers), ("categories", encoder, self.categories)]
         return ColumnTransformer([part for part in parts if part[2]])
 
-    def neighbours(self) -> dict[str, list[Any]]:
+    def others(self, svm: Any, knn: Any, tree: Any, forest: Any, boost: Any) -> Configs:
+        """The grids that classification and regression have in common."""
         # Half the rows is the smallest training part of any plan.
         few = [k for k in _NEIGHBOURS if k <= max(1, self.n_rows // 2)]
-        return {"n_neighbors": few, "weights": ["uniform", "distance"]}
+        out = grid("svm", self.scaled(svm), _SVM) if self.n_rows <= MOST_ROWS_SVM else Configs()
+        out |= grid("knn", self.scaled(knn), n_neighbors=few, weights=["uniform", "distance"])
+        out |= grid("tree", self.plain(tree), _TREE) | grid("forest", self.plain(forest), _FOREST)
+        return out | grid("boost", self.plain(boost), _BOOST)
 
 
 def _look_at(X: Any) -> _Table:

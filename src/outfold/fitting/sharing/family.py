@@ -1,8 +1,8 @@
-"""Families: one fit that serves configurations which differ in a few parameters of one estimator, and which serves what."""
+"""Families: one fit that serves configurations which differ in a few parameters of one estimator."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.cells import cut_labels
-from ...exceptions import got, invalid
 from ..predict import MemberModel
 from ..worker import Batch, FitOutcome
 
@@ -166,117 +165,8 @@ class View(MemberModel):
             self.classes_ = classes
 
 
-# -- which family serves which estimator ----------------------------------------------------------------
-
-_registered: list[Family] = []
-
-
-def register_family(family: Family) -> Family:
-    """Let `collect` use a family of your own, from now on and before those it knows.
-
-    Parameters
-    ----------
-    family : Family
-        An instance of a class derived from `Family`. It is asked before the families that were registered earlier.
-
-    Returns
-    -------
-    Family
-        The same family.
-
-    Examples
-    --------
-    With the class of the example in `Family`:
-
-    >>> from outfold.fitting.sharing import register_family
-    >>> register_family(Constants())  # doctest: +SKIP
-    """
-    if not isinstance(family, Family):
-        raise invalid("register_family", "needs an instance of a class derived from `Family`", got(family))
-    kind = type(family)
-    for attribute, wanted in (("estimator", str), ("varies", frozenset)):
-        if not isinstance(getattr(family, attribute, None), wanted):
-            needed, remedy = f"must be a {wanted.__name__}", "See the help of `outfold.fitting.sharing.Family`."
-            raise invalid(f"{kind.__name__}.{attribute}", needed, remedy=remedy)
-    if family.level not in LEVELS:
-        raise invalid(f"{kind.__name__}.level", f"must be one of {LEVELS}", got(family.level))
-    if kind.fit is Family.fit:
-        raise invalid(kind.__name__, "must define `fit`")
-    _registered.insert(0, family)
-    return family
-
-
-def known_families() -> tuple[Family, ...]:
-    """All families, in the order in which they are asked.
-
-    Returns
-    -------
-    tuple of Family
-        Your own families, the latest first, then those of the package.
-
-    Examples
-    --------
-    >>> from outfold.fitting.sharing import known_families
-    >>> "Ridge" in [family.name for family in known_families()]
-    True
-    """
-    from .families import FAMILIES
-
-    return (*_registered, *FAMILIES)
-
-
-def family_of(estimator: Any, allowed: tuple[Level, ...]) -> Family | None:
-    """The first family that covers an estimator.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The estimator, with its parameters.
-    allowed : tuple of {"exact", "close"}
-        The levels that a family may have.
-
-    Returns
-    -------
-    Family or None
-        The family; None if there is none.
-
-    Examples
-    --------
-    >>> from outfold.fitting.sharing import family_of
-    >>> from sklearn.linear_model import Ridge
-    >>> family_of(Ridge(), ("exact",)).name
-    'Ridge'
-    """
-    names = _names_in(type(estimator).__module__, type(estimator).__qualname__)
-    for family in known_families():
-        if family.estimator in names and family.level in allowed and _covers(family, estimator):
-            return family if _is_valid(estimator) else None
-    return None
-
-
-def _covers(family: Family, estimator: Any) -> bool:
-    try:
-        return bool(family.covers(estimator))
-    except Exception:  # unexpected parameters: the fit of the estimator says what is wrong with them, if anything
-        return False
-
-
-def _is_valid(estimator: Any) -> bool:
-    """Whether scikit-learn would accept these parameters; a family does not call the ``fit`` that checks them."""
-    constraints = getattr(estimator, "_parameter_constraints", None)
-    if not isinstance(constraints, Mapping):
-        return True
-    try:
-        from sklearn.utils._param_validation import validate_parameter_constraints
-
-        validate_parameter_constraints(constraints, estimator.get_params(deep=False), type(estimator).__name__)
-    except Exception:  # invalid, or another scikit-learn: the members are fitted one by one
-        return False
-    return True
-
-
 @lru_cache(maxsize=256)
-def _names_in(module: str, name: str) -> frozenset[str]:
+def names_in(module: str, name: str) -> frozenset[str]:
     """The names under which a class is imported: its own module, and the packages above it."""
     parts = module.split(".")
     return frozenset(".".join((*parts[:i], name)) for i in range(1, len(parts) + 1))
@@ -377,7 +267,7 @@ def fit_by_family(family: Family, members: Sequence[Any], X: Any, y: Any, **fit_
     """For each member its model."""
     for member in members:
         kind = type(member)
-        if family.estimator not in _names_in(kind.__module__, kind.__qualname__):
+        if family.estimator not in names_in(kind.__module__, kind.__qualname__):
             mine = f"{type(family).__name__}.estimator is {family.estimator!r}"
             raise AssertionError(f"{mine}, but {member!r} is a {kind.__module__}.{kind.__qualname__}.")
         if not family.covers(member):

@@ -29,7 +29,8 @@ from ..estimators import (
     package_of,
     parts_of,
 )
-from .family import LEVELS, Family, Level, family_of
+from .families import family_of
+from .family import LEVELS, Family, Level
 
 # Positions of steps in pipelines inside pipelines; () for the configuration itself.
 Location = tuple[int, ...]
