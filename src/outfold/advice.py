@@ -116,7 +116,6 @@ class _Case:
     # -- the two kinds of goal --------------------------------------------------------------------------
 
     def choose(self, accuracy: Accuracy) -> Advice:
-        """Which configuration, and how good it is."""
         large = self._one_test_set_is_enough()
         plan = self._affordable([Plan.holdout()] if large else self._folds())
         if plan.kind == "kfold":
@@ -145,7 +144,6 @@ class _Case:
         return self._advice(plan, drop=drop, method=method, expected_optimism=optimism)
 
     def compare(self) -> Advice:
-        """Whether a difference is real."""
         if self._one_test_set_is_enough():
             return self._advice(self._affordable([Plan.holdout()]), test=self._test_of_one_set())
         plan = self._affordable([Plan.five_by_two(), Plan.blocked(3)])
@@ -300,7 +298,6 @@ def _cells(plan: Plan) -> int:
 
 
 def _held_out(plan: Plan, n: int) -> int:
-    """Samples that have a prediction."""
     return n if plan.test is None else max(round(plan.test * n), 1)
 
 

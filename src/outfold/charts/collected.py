@@ -220,7 +220,6 @@ def trace(source: Any, metric: MetricLike | None = None, configs: Any = None, to
 
 
 def _of_repeats(found: Stability, shown: list[int]) -> str:
-    """How many configurations of how many, and how many repeats."""
     n = formatting.count(len(found.configs), "configuration")
     some = f"{len(shown):,} of {n}" if len(shown) < len(found.configs) else n
     return f"{some}, {formatting.count(found.n_repeats, 'repeat')}"

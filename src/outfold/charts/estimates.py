@@ -62,7 +62,6 @@ def _data(found: Estimate) -> str:
 
 
 def _estimate_marks(found: Estimate, row: int) -> Iterator[chart.Mark]:
-    """The estimate and its interval in a row."""
     tip = f"{found.metric} {_expected(found)}"
     if found.interval is not None:
         yield chart.Line(found.interval, [row, row], "blue", width=3, tip=tip)

@@ -429,7 +429,6 @@ def calibration(
 def _square(
     words: Words, axes: Sequence[str], marks: list[chart.Mark], made: Lines[Any], numbers: Any, lines: Any
 ) -> chart.Chart:
-    """A chart of shares over shares."""
     x, y = (chart.Axis(label, -0.01, 1.01, grid=True) for label in axes)
     drawn = {"config": made.config or made.lines[0].name, "positive": made.positive, "lines": numbers}
     keys = _keys(made, lines)

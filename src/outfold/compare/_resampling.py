@@ -129,7 +129,6 @@ class SplitDifferences:
 
     @property
     def n_splits(self) -> int:
-        """Splits that count, J."""
         return int(self.d.shape[1])
 
     def notes(self) -> tuple[Note, ...]:
@@ -178,7 +177,6 @@ class SplitDifferences:
         }
 
     def flat_notes(self, flat: NDArray[np.bool_]) -> dict[int, tuple[Note, ...]]:
-        """A note for every pair without variance."""
         out: dict[int, tuple[Note, ...]] = {}
         for i in np.flatnonzero(flat):
             if np.ptp(self.d[i]) <= self.floor[i]:

@@ -417,7 +417,6 @@ _HELD_OUT = {
 
 
 def _of_held_out(subject: Subject, metric: MetricLike, method: str, level: float) -> Estimate:
-    """The score of the samples held out, with its interval."""
     words, reference, own = _HELD_OUT[method]
     text = words.format(subject.oof.n_repeats)
     if subject.named:

@@ -560,8 +560,6 @@ def signed_rank_bayes(
 
 
 class _AlgorithmPair:
-    """The differences of two algorithms over data sets."""
-
     def __init__(self, table: ScoreTable, a: str | int, b: str | int, confidence_level: float) -> None:
         i, j = table.index(a), table.index(b)
         if i == j:

@@ -228,12 +228,9 @@ HOST = "127.0.0.1"  # loopback: nobody else on the network can ask
 
 
 class _Page(BaseHTTPRequestHandler):
-    """Answers with the page, whatever else is asked for is not found."""
-
     server: _Server
 
     def do_GET(self) -> None:
-        """The page, or its headers only."""
         # A page elsewhere whose name was made to lead to this computer may not read the report.
         if self.headers.get("Host") not in self.server.hosts:
             self.send_error(HTTPStatus.FORBIDDEN)
