@@ -113,8 +113,6 @@ class _Case:
         self.precision = _above_zero(precision, "precision")
         self.reasons: list[str] = []
 
-    # -- the two kinds of goal --------------------------------------------------------------------------
-
     def choose(self, accuracy: Accuracy) -> Advice:
         large = self._one_test_set_is_enough()
         plan = self._affordable([Plan.holdout()] if large else self._folds())
@@ -165,8 +163,6 @@ class _Case:
         if self.c > 2:
             self._say("with more than two configurations adjust the p values for their number", f"{_REVIEW}, sect. 4.5")
         return self._advice(plan, test="t_blocked_3x2" if plan.kind == "blocked" else "f_5x2cv")
-
-    # -- parts ------------------------------------------------------------------------------------------
 
     def _one_test_set_is_enough(self) -> bool:
         from scipy.special import ndtri

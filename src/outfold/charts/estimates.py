@@ -68,9 +68,6 @@ def _estimate_marks(found: Estimate, row: int) -> Iterator[chart.Mark]:
     yield chart.Points([found.value], [row], "blue", "diamond", 7, tips=[tip])
 
 
-# -- the best configurations --------------------------------------------------------------------------------
-
-
 class ConfigurationScore(NamedTuple):
     """A configuration, its score, and the interval of that score over samples; None where it is undefined."""
 
@@ -186,9 +183,6 @@ def configurations(
     )
 
 
-# -- optimism -----------------------------------------------------------------------------------------------
-
-
 def named_estimates(given: Any) -> dict[str, Estimate]:
     """Estimates of one metric, a list by method."""
     return chart.by_name(given, Estimate, lambda found: found.method, "optimism", "estimate.bbc")
@@ -230,9 +224,6 @@ def optimism(given: Any) -> chart.Chart:
         keys,
         (6.8, 1.6 + 0.42 * len(named)),
     )
-
-
-# -- draws --------------------------------------------------------------------------------------------------
 
 
 def histogram(estimate: Any, bins: int | None) -> tuple[NDArray[np.intp], Floats]:
@@ -284,9 +275,6 @@ def draws(estimate: Estimate, bins: int | None = None) -> chart.Chart:
         keys,
         (6.8, 3.6),
     )
-
-
-# -- how often configurations are selected ------------------------------------------------------------------
 
 
 class SelectionShare(NamedTuple):

@@ -99,9 +99,6 @@ _TWO_DEFINED: Requirement[Compared] = Requirement(
 )
 
 
-# -- the differences of pairs ---------------------------------------------------------------------------------
-
-
 class SplitDifferences:
     """The fold scores of some pairs, and their differences.
 

@@ -179,9 +179,6 @@ def cvm_cv(
     )
 
 
-# -- nested cross-validation ----------------------------------------------------------------------------------
-
-
 @document
 @requires(least_folds(3), block("inner"))
 def nested(
@@ -286,9 +283,6 @@ def _nested_fits(oof: Predictions) -> dict[str, int]:
     inner = oof.blocks["inner"]
     outer_cells, inner_cells = (int(np.sum(part.state[:, part.planned] != State.PENDING)) for part in (oof, inner))
     return {"fits": outer_cells + inner_cells // 2 + 1, "fits_plain": r * (c * k * k + k) + 1}
-
-
-# -- one split or many, or none at all ------------------------------------------------------------------------
 
 
 @document

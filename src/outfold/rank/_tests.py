@@ -386,9 +386,6 @@ def _post_hoc_notes(omnibus: OmnibusTest, alpha: float, k: int) -> tuple[Note, .
     return tuple(notes)
 
 
-# -- two algorithms -------------------------------------------------------------------------------------------
-
-
 @_public
 def wilcoxon(
     scores: ScoresLike,

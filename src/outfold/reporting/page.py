@@ -114,9 +114,6 @@ def _figure(picture: Chart, hero: bool = False) -> str:
     return f"<figure{style}>{title}{render_svg(picture, wide=hero)}<figcaption>{escape(picture.caption)}</figcaption></figure>"
 
 
-# -- the table ------------------------------------------------------------------------------------------
-
-
 def _configurations(report: Report) -> str:
     pictures = [p for p in report.pictures if p.name in _RANKED]
     metric = called(report.estimate.metric)
@@ -157,9 +154,6 @@ def _number_cell(value: float | None, style: str, say: Any) -> str:
     if value is None or not math.isfinite(value):
         return f'<td class="{style}" data-v="">-</td>'
     return f'<td class="{style}" data-v="{value!r}">{say(value)}</td>'  # digits and units: nothing to escape
-
-
-# -- comparisons, checks, words -------------------------------------------------------------------------
 
 
 def _comparisons(report: Report) -> str:

@@ -289,9 +289,6 @@ class PlanComparison(TableResult, FrameResult):
         return {name: list(column) for name, column in zip(names, zip(*self._rows(), strict=True), strict=True)}
 
 
-# -- curves ---------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class CurveLine:
     """One line of a curve, with its band.
