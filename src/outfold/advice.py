@@ -113,10 +113,7 @@ class _Case:
         self.precision = _above_zero(precision, "precision")
         self.reasons: list[str] = []
 
-    # -- the two kinds of goal --------------------------------------------------------------------------
-
     def choose(self, accuracy: Accuracy) -> Advice:
-        """Which configuration, and how good it is."""
         large = self._one_test_set_is_enough()
         plan = self._affordable([Plan.holdout()] if large else self._folds())
         if plan.kind == "kfold":
@@ -145,7 +142,6 @@ class _Case:
         return self._advice(plan, drop=drop, method=method, expected_optimism=optimism)
 
     def compare(self) -> Advice:
-        """Whether a difference is real."""
         if self._one_test_set_is_enough():
             return self._advice(self._affordable([Plan.holdout()]), test=self._test_of_one_set())
         plan = self._affordable([Plan.five_by_two(), Plan.blocked(3)])
@@ -167,8 +163,6 @@ class _Case:
         if self.c > 2:
             self._say("with more than two configurations adjust the p values for their number", f"{_REVIEW}, sect. 4.5")
         return self._advice(plan, test="t_blocked_3x2" if plan.kind == "blocked" else "f_5x2cv")
-
-    # -- parts ------------------------------------------------------------------------------------------
 
     def _one_test_set_is_enough(self) -> bool:
         from scipy.special import ndtri
@@ -300,7 +294,6 @@ def _cells(plan: Plan) -> int:
 
 
 def _held_out(plan: Plan, n: int) -> int:
-    """Samples that have a prediction."""
     return n if plan.test is None else max(round(plan.test * n), 1)
 
 

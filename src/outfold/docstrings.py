@@ -106,6 +106,12 @@ _FIELDS = {
     "metric": "metric : str\n    Name of the metric.\ngreater_is_better : bool\n    Direction of the metric.",
     "pair": "a, b : str\n    The two configurations.",
     "configs": "configs : tuple of str\n    The configurations.\nscores : ndarray of shape (C,)\n    Their scores.",
+    "in_order": "configs : tuple of str\n    The configurations, in the user's order.",
+    "best_first": "configs : tuple of str\n    The configurations, best first.",
+    "test": (
+        "statistic, pvalue : float\n    The statistic of the test, and the p value.\n"
+        "df : tuple of float\n    The degrees of freedom."
+    ),
     "described": "description, reference : str\n    The method in words, and the paper that defines it.",
     "level": "confidence_level : float\n    Level of the interval. The test decides at alpha = 1 - confidence_level.",
     "alternative": (

@@ -57,15 +57,7 @@ _document = fill_with(
             "    Number of successes, and number of independent samples: the right answers of a model on a test set, say."
         ),
         "draws": "draws : array-like of shape (B,)\n    The statistic on each bootstrap sample.",
-        "confidence_level": "confidence_level : float\n    Level of the interval.",
         "interval": "Interval\n    Its ends, ``low`` and ``high``.",
-        "efron1987": (
-            ".. [1] Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association\n"
-            "   82, 171-185."
-        ),
-        "nadeau2003": (
-            ".. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52, 239-281."
-        ),
     }
 )
 
@@ -459,9 +451,6 @@ def bbc_f(
     b = check_count(n_resamples, "n_resamples", 2)
     generator = np.random.default_rng(as_seed(rng))
     return Interval(*_kernels.percentile(_kernels.fold_draws(scores, greater_is_better, b, generator)[0], level))
-
-
-# ---------------------------------------------------------------------------------- nested cross-validation
 
 
 @_document

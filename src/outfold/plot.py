@@ -105,11 +105,7 @@ def configurations(
     Each row shows a configuration's cross-validation score and its percentile interval over samples. The last row shows what to
     expect of the winner on new samples. A dotted line leads there from the winner's cross-validation score.
 
-    Parameters
-    ----------
-    oof : Predictions
-        Predictions of all configurations that were tried.
-    {metric}
+    Parameters: {oof, metric}
     top : int, default=20
         How many configurations to show, from the best one on.
     estimate : Estimate or None, default=None
@@ -179,8 +175,7 @@ def cells(oof: Predictions, *, ax: Axes | None = None) -> Axes:
     ----------
     oof : Predictions
         Predictions, most often of a `collect` that drops configurations.
-    {ax, example}
-    >>> import numpy as np, outfold as of
+    {ax, example, numpy_outfold}
     >>> P = np.ma.masked_array(np.random.default_rng(0).random((20, 3)), mask=np.zeros((20, 3), bool))
     >>> P[10:, 2] = np.ma.masked                      # the third was not run on the second fold
     >>> oof = of.from_arrays([0, 1] * 10, P, folds=np.repeat([0, 1], 10), response="proba")
@@ -204,8 +199,7 @@ def fold_scores(
     {metric}
     config : str, int or None, default=None
         The configuration, by name or position. If None, the best one.
-    {ax, example}
-    >>> import numpy as np, outfold as of
+    {ax, example, numpy_outfold}
     >>> P = np.random.default_rng(0).random((40, 1, 3))
     >>> folds = np.stack([np.random.default_rng(r).permutation(np.arange(40) % 4) for r in range(3)], axis=1)
     >>> oof = of.from_arrays([0, 1] * 20, P, folds=folds, response="proba")
@@ -225,9 +219,7 @@ def trace(
 ) -> Axes:
     """Show how scores settle as repeats are added: running means, single repeats, and which configuration led when.
 
-    Parameters
-    ----------
-    {trace}
+    Parameters: {trace}
     top : int, default=5
         How many configurations to show if `configs` is None.
     {ax, example, repeated}
@@ -249,9 +241,7 @@ def repeats(
 
     A left skew means that the mean understates a typical repeat [1]_.
 
-    Parameters
-    ----------
-    {trace}
+    Parameters: {trace}
     top : int, default=10
         How many configurations to show if `configs` is None.
     {ax}
@@ -383,8 +373,7 @@ def difference(
         The largest difference that does not matter in practice, for predictions.
     top : int, default=20
         How many of many pairs to show.
-    {ax, example}
-    >>> import outfold as of
+    {ax, example, outfold}
     >>> scores = of.from_scores({"a": [0.8, 0.7, 0.9, 0.8], "b": [0.7, 0.6, 0.9, 0.7]}, n_train=60, n_test=20)
     >>> ax = of.plot.difference(scores, a="a", b="b")
     """
@@ -402,8 +391,7 @@ def pairwise(found: Comparisons, top: int = 15, *, ax: Axes | None = None) -> Ax
         values.
     top : int, default=15
         How many configurations to show, from the best one on.
-    {ax, example}
-    >>> import numpy as np, outfold as of
+    {ax, example, numpy_outfold}
     >>> draws = np.random.default_rng(0).normal(0.8, 0.02, (3, 10))
     >>> scores = of.from_scores(dict(zip("abc", draws)), n_train=90, n_test=10)
     >>> ax = of.plot.pairwise(of.compare.pairs(scores, test="t_bayes"))
@@ -420,8 +408,7 @@ def power(powers: Power | Iterable[Power] | Mapping[str, Power], *, ax: Axes | N
     powers : Power, iterable of Power or mapping of str to Power
         The result of `compare.power` for several differences. Several results (other tests, other numbers of samples) share
         the picture; a mapping gives them names of your own.
-    {ax, example}
-    >>> import numpy as np, outfold as of
+    {ax, example, numpy_outfold}
     >>> correct = np.random.default_rng(0).random((80, 2)) < 0.7
     >>> oof = of.from_arrays(None, correct, response="pointwise")
     >>> found = of.compare.power(oof, None, 0, 1, [0, 0.1, 0.2], test="permutation", n_simulations=50, n_resamples=100)
@@ -442,8 +429,7 @@ def critical_difference(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
         The result of a function of `rank`. Bars are drawn if it compared algorithms with each other.
     {ax}
     References: {demsar2006}
-    {example}
-    >>> import numpy as np, outfold as of
+    {example, numpy_outfold}
     >>> ranking = of.rank.nemenyi(np.random.default_rng(0).random((12, 4)))
     >>> ax = of.plot.critical_difference(ranking)
     """
@@ -479,8 +465,7 @@ def validation_curve(curve: ValidationCurve, *, ax: Axes | None = None) -> Axes:
     ----------
     curve : ValidationCurve
         The result of `curves.validation`.
-    {ax, example}
-    >>> import outfold as of
+    {ax, example, outfold}
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> tree, data = DecisionTreeClassifier(), load_iris(return_X_y=True)

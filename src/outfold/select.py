@@ -163,8 +163,6 @@ def _share(percent: float, _: Any, __: Any, best: NDArray[np.float64], ___: Any)
 
 
 class _UserRule(Rule):
-    """A rule written by the user."""
-
     def __init__(self, function: Callable[[Candidates], str | int]) -> None:
         self.function = function
         self.name = getattr(function, "__name__", "custom rule")

@@ -363,7 +363,9 @@ def test_missing_file_and_folder(tmp_path):
         save(make_predictions("roc_auc"), tmp_path / "nowhere" / "x.oof")
 
 
-@pytest.mark.parametrize("content", [b"", b"sample,config,label\n" * 200, os.urandom(5000)])
+@pytest.mark.parametrize(
+    "content", [b"", b"sample,config,label\n" * 200, os.urandom(5000)], ids=["empty", "text", "noise"]
+)
 def test_not_an_oof(tmp_path, content):
     path = tmp_path / "x.oof"
     path.write_bytes(content)

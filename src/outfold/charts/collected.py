@@ -24,9 +24,6 @@ _NAMED_ROWS = 45
 _WRITTEN_CELLS = 150
 
 
-# -- cells --------------------------------------------------------------------------------------------------
-
-
 class CellStates(NamedTuple):
     """(configurations, cells) what became of each cell, in the order in which configurations left.
 
@@ -95,9 +92,6 @@ def _cell_ticks(order: Sequence[tuple[int, int]], n_repeats: int) -> tuple[tuple
     return tuple((at, str(repeat + 1)) for at, repeat in zip(middles, wanted, strict=True))
 
 
-# -- scores of folds ----------------------------------------------------------------------------------------
-
-
 def fold_grid(
     oof: Predictions, metric: MetricLike, config: str | int | None
 ) -> tuple[str, Metric, NDArray[np.float64]]:
@@ -152,9 +146,6 @@ def fold_scores(oof: Predictions, metric: MetricLike, config: str | int | None) 
 
 def _counted(n: int) -> tuple[tuple[float, str], ...]:
     return tuple((float(i), str(i + 1)) for i in range(0, n, -(-n // 20)))
-
-
-# -- repeats ------------------------------------------------------------------------------------------------
 
 
 def trace_of(source: Any, metric: MetricLike | None, picture: str) -> Stability:
@@ -220,7 +211,6 @@ def trace(source: Any, metric: MetricLike | None = None, configs: Any = None, to
 
 
 def _of_repeats(found: Stability, shown: list[int]) -> str:
-    """How many configurations of how many, and how many repeats."""
     n = formatting.count(len(found.configs), "configuration")
     some = f"{len(shown):,} of {n}" if len(shown) < len(found.configs) else n
     return f"{some}, {formatting.count(found.n_repeats, 'repeat')}"

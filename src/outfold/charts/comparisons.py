@@ -25,9 +25,6 @@ VERDICTS = tuple(
 _WRITTEN = 15
 
 
-# -- differences --------------------------------------------------------------------------------------------
-
-
 class Differences(NamedTuple):
     """Pairs, the clearest first; of how many; and the differences of single folds where one pair comes from predictions."""
 
@@ -152,9 +149,6 @@ def _sides(pair: Comparison, alone: bool, control: str | None) -> str:
     return f"difference of {pair.metric}\n{sides}"
 
 
-# -- everyone against everyone ------------------------------------------------------------------------------
-
-
 class Matrix(NamedTuple):
     """Row against column, best score first; NaN for pairs that were not compared.
 
@@ -241,9 +235,6 @@ def _pvalues(made: Matrix, found: Comparisons) -> tuple[chart.HeatMap, str]:
     return heat, f"p values, {by}; ▲ the row is better, ▼ worse, at alpha {alpha:g}"
 
 
-# -- power --------------------------------------------------------------------------------------------------
-
-
 def named_powers(given: Any) -> dict[str, Power]:
     """Powers for differences of one metric, a list by test, and by the number of samples where that differs."""
     several = isinstance(given, Sequence) and len({getattr(one, "n", None) for one in given}) > 1
@@ -293,9 +284,6 @@ def power(given: Any) -> chart.Chart:
         keys if len(named) > 1 else (),
         (6.8, 3.8),
     )
-
-
-# -- mean ranks ---------------------------------------------------------------------------------------------
 
 
 def critical_difference(ranking: Any) -> chart.Chart:

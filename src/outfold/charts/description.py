@@ -263,9 +263,6 @@ class Chart:
     beside: bool = False  # whether the legend is at the right, not below
 
 
-# -- names ------------------------------------------------------------------------------------------------
-
-
 def shorten(names: Sequence[str], width: int = NAME_LENGTH) -> list[str]:
     """Shorter names that differ where the whole ones do: cut in the middle, or where all are alike, or numbered."""
     whole = [" ".join(name.split()) or name for name in names]

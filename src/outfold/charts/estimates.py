@@ -62,14 +62,10 @@ def _data(found: Estimate) -> str:
 
 
 def _estimate_marks(found: Estimate, row: int) -> Iterator[chart.Mark]:
-    """The estimate and its interval in a row."""
     tip = f"{found.metric} {_expected(found)}"
     if found.interval is not None:
         yield chart.Line(found.interval, [row, row], "blue", width=3, tip=tip)
     yield chart.Points([found.value], [row], "blue", "diamond", 7, tips=[tip])
-
-
-# -- the best configurations --------------------------------------------------------------------------------
 
 
 class ConfigurationScore(NamedTuple):
@@ -187,9 +183,6 @@ def configurations(
     )
 
 
-# -- optimism -----------------------------------------------------------------------------------------------
-
-
 def named_estimates(given: Any) -> dict[str, Estimate]:
     """Estimates of one metric, a list by method."""
     return chart.by_name(given, Estimate, lambda found: found.method, "optimism", "estimate.bbc")
@@ -231,9 +224,6 @@ def optimism(given: Any) -> chart.Chart:
         keys,
         (6.8, 1.6 + 0.42 * len(named)),
     )
-
-
-# -- draws --------------------------------------------------------------------------------------------------
 
 
 def histogram(estimate: Any, bins: int | None) -> tuple[NDArray[np.intp], Floats]:
@@ -285,9 +275,6 @@ def draws(estimate: Estimate, bins: int | None = None) -> chart.Chart:
         keys,
         (6.8, 3.6),
     )
-
-
-# -- how often configurations are selected ------------------------------------------------------------------
 
 
 class SelectionShare(NamedTuple):

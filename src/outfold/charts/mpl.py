@@ -330,7 +330,6 @@ def use_fonts(text: DrawnText) -> None:
 
 
 def _families() -> tuple[str, ...]:
-    """The user's fonts, then those that have more letters."""
     import matplotlib as mpl
 
     own = mpl.rcParams["font.family"]
@@ -347,7 +346,6 @@ def _installed() -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _letters(families: tuple[str, ...]) -> frozenset[int]:
-    """Code points that one of the fonts has."""
     from matplotlib import font_manager
 
     out: set[int] = set()

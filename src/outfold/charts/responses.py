@@ -156,10 +156,8 @@ def _counts(held: Held) -> Iterable[tuple[Floats, Floats]]:
         yield np.cumsum(positive, dtype=np.float64)[last], np.cumsum(~positive, dtype=np.float64)[last]
 
 
-# -- ROC: true positive rate over false positive rate, straight lines between thresholds --------------------
-
-
 def _roc_path(hits: Floats, false: Floats) -> tuple[Floats, Floats]:
+    """False and true positive rates, with straight lines between thresholds."""
     with np.errstate(invalid="ignore"):
         return np.append(0.0, false / false[-1]), np.append(0.0, hits / hits[-1])
 
@@ -184,10 +182,8 @@ def _roc_ends(fpr: Floats, tpr: Floats, x: Floats) -> tuple[Floats, Floats]:
     return np.where(met, low[right], between), np.where(met, high[right], between)
 
 
-# -- precision over recall: steps, as average precision sums them -------------------------------------------
-
-
 def _pr_path(hits: Floats, false: Floats) -> tuple[Floats, Floats]:
+    """Recall and precision, in steps as average precision sums them."""
     with np.errstate(invalid="ignore"):
         return hits / hits[-1], hits / (hits + false)
 
@@ -206,9 +202,6 @@ def _pr_step(recall: Floats, precision: Floats, x: Floats) -> Floats:
 
 KINDS = {"roc": _Kind("roc_auc", _roc_points, _roc_path, rank_metrics.roc)}
 KINDS["precision_recall"] = _Kind("average_precision", _pr_points, _pr_path, rank_metrics.precision)
-
-
-# -- which lines ------------------------------------------------------------------------------------------
 
 
 def _binary_parts(
@@ -272,9 +265,6 @@ def against_rest(oof: Predictions, code: int) -> Predictions:
     return replace(oof, target=target, data=np.ascontiguousarray(oof.data[..., code]), labels=None, blocks={}, notes=())
 
 
-# -- calibration --------------------------------------------------------------------------------------------
-
-
 def calibration_bins(
     oof: Predictions, configs: Any, positive: Any, bins: int, level: float, n_resamples: int, rng: RngLike
 ) -> Lines[Bins]:
@@ -313,9 +303,6 @@ def _bins(name: str, part: Predictions, bins: int, level: float, n_resamples: in
     return Bins(name, np.bincount(code, p, k) / count, observed, low, high, count, found)
 
 
-# -- confusion ----------------------------------------------------------------------------------------------
-
-
 class Confusion(NamedTuple):
     """(true, predicted) counts, the mean over repeats; `accuracy` the pooled score of the API."""
 
@@ -348,9 +335,6 @@ def confusion_counts(oof: Predictions, config: str | int | None) -> Confusion:
         tables.append(np.bincount(pairs, minlength=k * k).reshape(k, k))
     accuracy = float(scoring.scores()[0, 0])
     return Confusion(name, tuple(map(str, classes)), np.mean(tables, axis=0), accuracy, len(tables))
-
-
-# -- charts -------------------------------------------------------------------------------------------------
 
 
 def threshold_chart(
@@ -429,7 +413,6 @@ def calibration(
 def _square(
     words: Words, axes: Sequence[str], marks: list[chart.Mark], made: Lines[Any], numbers: Any, lines: Any
 ) -> chart.Chart:
-    """A chart of shares over shares."""
     x, y = (chart.Axis(label, -0.01, 1.01, grid=True) for label in axes)
     drawn = {"config": made.config or made.lines[0].name, "positive": made.positive, "lines": numbers}
     keys = _keys(made, lines)

@@ -76,7 +76,6 @@ def load(args: argparse.Namespace) -> Predictions:
 
 
 def _has_semicolons(file: str) -> bool:
-    """Whether the first line of a .csv file is separated by semicolons."""
     if not file.endswith((".csv", ".csv.gz")):
         return False
     opener: Any = gzip.open if file.endswith(".gz") else open

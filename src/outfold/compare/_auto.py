@@ -297,7 +297,6 @@ def find_compared(
     test: TestLike,
     hypothesis: Hypothesis,
 ) -> tuple[ComparedConfigs, PairTest, str]:
-    """The configurations to compare, the test, and the reason for that test."""
     if test == "auto":
         compared = ComparedConfigs(source, metric, configs)
         return compared, *choose(compared, hypothesis)

@@ -70,22 +70,18 @@ class ComparedConfigs:
 
     @property
     def plan(self) -> Plan:
-        """How samples were held out."""
         return self.source.plan
 
     @property
     def metric_name(self) -> str:
-        """Name of the metric."""
         return self.source.metric if isinstance(self.source, FoldScores) else self._metric.name
 
     @property
     def greater_is_better(self) -> bool:
-        """Direction of the metric."""
         return self.source.greater_is_better if isinstance(self.source, FoldScores) else self._metric.greater_is_better
 
     @property
     def sign(self) -> int:
-        """1 where greater is better, else -1."""
         return 1 if self.greater_is_better else -1
 
     @property

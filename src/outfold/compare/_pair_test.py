@@ -97,7 +97,6 @@ class PairTest:
     def run(
         self, compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, **options: Any
     ) -> Findings:
-        """Check what it needs, then compute."""
         options = {**self.options, **options}
         compared = compared.of_repeat(options.pop("repeat", None))
         check_requirements(self.name, self.requirements, compared)
@@ -130,7 +129,6 @@ def find_test(test: TestLike) -> PairTest:
 
 
 def check_options(test: PairTest, options: Mapping[str, Any]) -> None:
-    """Refuse options that the test does not have."""
     for option in options:
         if option not in test.options:
             known = ", ".join(f"`{name}`" for name in test.options)
@@ -152,7 +150,6 @@ def compare_pair(
     rope: float | None,
     **options: Any,
 ) -> Comparison:
-    """The test of one pair."""
     hypothesis = Hypothesis(alternative, confidence_level, rope)
     named = find_test(test)
     compared = named.compared(source, metric, (a, b))

@@ -44,9 +44,6 @@ _WORDS: dict[paired.McNemar, str] = {
 }
 
 
-# -- right and wrong -----------------------------------------------------------------------------------------
-
-
 class Correctness:
     """(C, N) which samples every configuration predicts correctly, whatever the direction of the metric."""
 
@@ -74,9 +71,6 @@ _RIGHT_OR_WRONG: Requirement[ComparedConfigs] = Requirement(
     InputError,
 )
 _NEEDS: Requirements[ComparedConfigs] = (PREDICTIONS, INDEPENDENT_SAMPLES, _ONE_PREDICTION, _RIGHT_OR_WRONG)
-
-
-# -- McNemar -------------------------------------------------------------------------------------------------
 
 
 def _mcnemar(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: Hypothesis, *, method: str) -> Findings:

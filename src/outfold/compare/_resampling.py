@@ -99,9 +99,6 @@ _TWO_DEFINED: Requirement[Compared] = Requirement(
 )
 
 
-# -- the differences of pairs ---------------------------------------------------------------------------------
-
-
 class SplitDifferences:
     """The fold scores of some pairs, and their differences.
 
@@ -129,7 +126,6 @@ class SplitDifferences:
 
     @property
     def n_splits(self) -> int:
-        """Splits that count, J."""
         return int(self.d.shape[1])
 
     def notes(self) -> tuple[Note, ...]:
@@ -178,7 +174,6 @@ class SplitDifferences:
         }
 
     def flat_notes(self, flat: NDArray[np.bool_]) -> dict[int, tuple[Note, ...]]:
-        """A note for every pair without variance."""
         out: dict[int, tuple[Note, ...]] = {}
         for i in np.flatnonzero(flat):
             if np.ptp(self.d[i]) <= self.floor[i]:

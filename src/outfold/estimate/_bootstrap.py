@@ -150,17 +150,14 @@ class Point632(Rounds):
     """
 
     def scores(self, weights: NDArray[Any] | None = None) -> Floats:
-        """(b, C) the estimate for every candidate under every weighting."""
         return self._combine(self.apparent(weights), self.out_of_bag(weights), slice(None))
 
     def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> Floats:
-        """(b,) the estimate for candidate chosen[i] under weights[i]."""
         by = self._by_sample
         score1 = Scoring.paired(self, weights, chosen) if by is None else by.paired(weights, chosen)
         return self._combine(self.resub.paired(self._spread(weights), chosen), score1, chosen)
 
     def out_of_bag(self, weights: NDArray[Any] | None = None) -> Floats:
-        """(b, C) the out-of-bag score."""
         if self._by_sample is None:
             return Scoring.scores(self, weights)
         return self._by_sample.scores(self.equal_weights() if weights is None else weights)
@@ -217,7 +214,6 @@ class Point632ByRound(Rounds):
     blocks = ("inbag",)
 
     def scores(self, weights: NDArray[Any] | None = None) -> Floats:
-        """(b, C) the mean over rounds for every candidate under every weighting."""
         target, full = self.oof.target, self._spread(weights)
         kernels = (self.metric.kernel(target, predictions) for predictions in self.on_all())
         training = np.stack([kernel.scores(full) for kernel in kernels], axis=-1)
@@ -258,7 +254,6 @@ class OptimismCorrected(Rounds):
         return 0, len(self.cells)
 
     def scores(self, weights: NDArray[Any] | None = None) -> Floats:
-        """(b, C) the corrected score of every candidate under every weighting."""
         target, full, splits = self.oof.target, self._spread(weights), self.oof.splits
         gaps = []
         for cell, predictions in zip(self.cells, self.on_all(), strict=True):
@@ -445,7 +440,6 @@ def _combined(subject: Subject, scoring: Rounds, method: str, text: str, referen
 
 
 def _parts(scoring: Any) -> dict[str, float]:
-    """What the estimate of one configuration is made of."""
     if not isinstance(scoring, Point632):
         return {}
     out = {"resubstitution": float(scoring.apparent()[0, 0]), "out_of_bag": float(scoring.out_of_bag()[0, 0])}

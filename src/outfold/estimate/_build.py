@@ -230,7 +230,6 @@ class Subject:
 
     @property
     def named(self) -> bool:
-        """Whether there was nothing to select."""
         return self.oof.n_configs == 1
 
 

@@ -179,9 +179,6 @@ def cvm_cv(
     )
 
 
-# -- nested cross-validation ----------------------------------------------------------------------------------
-
-
 @document
 @requires(least_folds(3), block("inner"))
 def nested(
@@ -286,9 +283,6 @@ def _nested_fits(oof: Predictions) -> dict[str, int]:
     inner = oof.blocks["inner"]
     outer_cells, inner_cells = (int(np.sum(part.state[:, part.planned] != State.PENDING)) for part in (oof, inner))
     return {"fits": outer_cells + inner_cells // 2 + 1, "fits_plain": r * (c * k * k + k) + 1}
-
-
-# -- one split or many, or none at all ------------------------------------------------------------------------
 
 
 @document
@@ -417,7 +411,6 @@ _HELD_OUT = {
 
 
 def _of_held_out(subject: Subject, metric: MetricLike, method: str, level: float) -> Estimate:
-    """The score of the samples held out, with its interval."""
     words, reference, own = _HELD_OUT[method]
     text = words.format(subject.oof.n_repeats)
     if subject.named:

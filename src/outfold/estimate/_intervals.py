@@ -50,7 +50,6 @@ class _Lazy:
         self.n_resamples, self.rng = n_resamples, rng
 
     def scoring(self) -> Scoring:
-        """The metric bound to the predictions."""
         assert self._source is not None  # all parts of what was pickled are there
         return Scoring(*self._source)
 
@@ -119,7 +118,6 @@ class Evidence(_Lazy):
 
     @cached_property
     def folds(self) -> Folds:
-        """The scores of the folds."""
         return _fold_parts(self.scoring(), 0)
 
     @cached_property
@@ -170,7 +168,6 @@ class Rivals(_Lazy):
 
     @cached_property
     def folds(self) -> Folds:
-        """(C, K) the scores of the folds."""
         return _fold_parts(self.scoring(), slice(None))
 
 
@@ -236,8 +233,6 @@ _SPLITS = _need(
 
 @dataclass(frozen=True)
 class IntervalMethod:
-    """An interval for the score of one configuration, named beforehand."""
-
     name: str  # that of the function in `outfold.intervals`
     words: str  # what it is called where it is printed
     requirements: Requirements[Evidence]  # the plan and the metric it is valid for
@@ -358,8 +353,6 @@ AUTO_METHODS = ("wilson", "delong", "cluster_robust", "t", "nested_cv_bates", "c
 
 
 class OneConfiguration:
-    """The intervals of a configuration that was named beforehand."""
-
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
 
@@ -419,8 +412,6 @@ _ONE_REPEAT: Requirement[Rivals] = Requirement(
 
 
 class SelectedConfiguration:
-    """The intervals of the selected configuration that are not among its draws."""
-
     def __init__(self, rivals: Rivals) -> None:
         self.rivals = rivals
 

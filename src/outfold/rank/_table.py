@@ -49,7 +49,6 @@ class ScoreTable:
         return self.scores if self.greater_is_better else -self.scores
 
     def index(self, algorithm: str | int) -> int:
-        """Position of an algorithm given by name or by position."""
         if isinstance(algorithm, (int, np.integer)) and 0 <= algorithm < len(self.algorithms):
             return int(algorithm)
         if str(algorithm) in self.algorithms:

@@ -386,9 +386,6 @@ def _post_hoc_notes(omnibus: OmnibusTest, alpha: float, k: int) -> tuple[Note, .
     return tuple(notes)
 
 
-# -- two algorithms -------------------------------------------------------------------------------------------
-
-
 @_public
 def wilcoxon(
     scores: ScoresLike,
@@ -560,8 +557,6 @@ def signed_rank_bayes(
 
 
 class _AlgorithmPair:
-    """The differences of two algorithms over data sets."""
-
     def __init__(self, table: ScoreTable, a: str | int, b: str | int, confidence_level: float) -> None:
         i, j = table.index(a), table.index(b)
         if i == j:

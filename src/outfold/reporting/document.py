@@ -334,9 +334,6 @@ def _provenance(oof: Predictions, found: Estimate, command: str | None) -> Itera
         yield "command", command
 
 
-# -- pictures -------------------------------------------------------------------------------------------
-
-
 def _pictures(
     oof: Predictions, metric: MetricLike, found: Estimate, compared: Comparisons | None, drawn: tuple[int, int, int]
 ) -> Iterable[Chart]:

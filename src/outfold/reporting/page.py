@@ -114,9 +114,6 @@ def _figure(picture: Chart, hero: bool = False) -> str:
     return f"<figure{style}>{title}{render_svg(picture, wide=hero)}<figcaption>{escape(picture.caption)}</figcaption></figure>"
 
 
-# -- the table ------------------------------------------------------------------------------------------
-
-
 def _configurations(report: Report) -> str:
     pictures = [p for p in report.pictures if p.name in _RANKED]
     metric = called(report.estimate.metric)
@@ -157,9 +154,6 @@ def _number_cell(value: float | None, style: str, say: Any) -> str:
     if value is None or not math.isfinite(value):
         return f'<td class="{style}" data-v="">-</td>'
     return f'<td class="{style}" data-v="{value!r}">{say(value)}</td>'  # digits and units: nothing to escape
-
-
-# -- comparisons, checks, words -------------------------------------------------------------------------
 
 
 def _comparisons(report: Report) -> str:
@@ -228,12 +222,9 @@ HOST = "127.0.0.1"  # loopback: nobody else on the network can ask
 
 
 class _Page(BaseHTTPRequestHandler):
-    """Answers with the page, whatever else is asked for is not found."""
-
     server: _Server
 
     def do_GET(self) -> None:
-        """The page, or its headers only."""
         # A page elsewhere whose name was made to lead to this computer may not read the report.
         if self.headers.get("Host") not in self.server.hosts:
             self.send_error(HTTPStatus.FORBIDDEN)

@@ -236,7 +236,6 @@ _SOFTWARE = {"scikit-learn": "scikit-learn", "numpy": "NumPy", "python": "Python
 
 
 def _board_rows(report: Report) -> list[list[str]]:
-    """Name, score and standard error of the best 20."""
     board = report.leaderboard
     rows = zip(board.configs, board.scores.tolist(), board.se.tolist(), strict=True)
     say = formatting.number

@@ -164,9 +164,6 @@ class Advice(Result):
         return super().to_dict() | {"drop": None if self.drop is None else repr(self.drop)}
 
 
-# -- checks ---------------------------------------------------------------------------------------------
-
-
 class Finding(NamedTuple):
     """One caveat that applies.
 

@@ -75,7 +75,6 @@ class TableResult(Result):
         raise NotImplementedError
 
     def _lines(self) -> Iterable[str]:
-        """The text below the table."""
         return fact_lines(self._facts())
 
     def __str__(self) -> str:
@@ -95,7 +94,6 @@ class TableResult(Result):
 
 
 def fact_lines(facts: Facts) -> list[str]:
-    """Facts as indented lines."""
     return [f"  {key:<10} {text}" for key, text in facts]
 
 

@@ -82,9 +82,7 @@ class Described:
 class ComparisonTerms(Described):
     """What all pairs of one test have in common.
 
-    Attributes
-    ----------
-    {terms}
+    Attributes: {terms}
     """
 
     method: str
@@ -99,9 +97,7 @@ class ComparisonTerms(Described):
 class Comparison(ComparisonTerms, FrameResult):
     """Whether configuration `a` differs from configuration `b`: the difference first, then the test.
 
-    Attributes
-    ----------
-    {pair}
+    Attributes: {pair}
     difference : float
         Metric of `a` minus metric of `b`.
     scores : tuple of float
@@ -295,9 +291,7 @@ def _cells(result: Comparison, bayes: bool, adjusted: bool) -> list[str]:
 class SequentialComparison(Described, FrameResult):
     """A comparison that is valid at whatever unit you stop: evidence, p value and interval after each unit.
 
-    Attributes
-    ----------
-    {pair, metric}
+    Attributes: {pair, metric}
     difference : float
         Metric of `a` minus metric of `b`, over the units seen.
     interval : Interval

@@ -25,20 +25,14 @@ from ._comparison import Comparison, ComparisonTerms, Described, Probabilities, 
 class Omnibus(Described, FrameResult):
     """Whether any of several configurations differs from the others.
 
-    Attributes
-    ----------
-    {metric}
+    Attributes: {metric}
     method : str
         Name of the function of `compare`.
     {described, configs}
     statistic_name : str
         Such as ``Q`` or ``F``.
-    statistic, pvalue : float
-        The statistic of the test, and the p value.
-    df : tuple of float
-        The degrees of freedom.
-    {level}
-    {plan, n_samples, notes, details}
+    {test}
+    {level, plan, n_samples, notes, details}
     """
 
     method: str
@@ -248,6 +242,7 @@ _ADJUSTED_BY = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini and
 # -- algorithms over many data sets, by mean rank -----------------------------------------------------------
 
 
+@document_result
 class OmnibusTest(NamedTuple):
     """The test of "all algorithms are equal".
 
@@ -255,10 +250,7 @@ class OmnibusTest(NamedTuple):
     ----------
     name, statistic_name : str
         The test in words, and its statistic, such as ``chi2`` or ``F``.
-    statistic, pvalue : float
-        The statistic of the test, and the p value.
-    df : tuple of float
-        The degrees of freedom.
+    {test}
     """
 
     name: str

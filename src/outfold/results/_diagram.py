@@ -46,15 +46,11 @@ class Bar(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """A whole rank on the axis."""
-
     x: float
     rank: int
 
 
 class DiagramLayout(NamedTuple):
-    """Positions of all parts."""
-
     width: float
     height: float
     axis: Bar

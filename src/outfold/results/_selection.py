@@ -64,13 +64,10 @@ class Selection(Result):
 class TiedSet(TableResult, FrameResult):
     """Configurations that cannot be told from the best one, by score.
 
-    Attributes
-    ----------
-    {metric_name}
+    Attributes: {metric_name}
     confidence_level : float
         The set holds the truly best configuration with this probability or more.
-    configs : tuple of str
-        The members, best first.
+    {best_first}
     scores, pvalues : ndarray
         Their cross-validation scores, and p values of "this configuration is the best".
     n_candidates : int
@@ -122,11 +119,7 @@ class TiedSet(TableResult, FrameResult):
 class Leaderboard(TableResult, FrameResult):
     """Configurations by cross-validation score, best first; the first score is optimistic.
 
-    Attributes
-    ----------
-    {metric_name}
-    configs : tuple of str
-        The configurations, best first.
+    Attributes: {metric_name, best_first}
     scores, se : ndarray
         Their cross-validation scores, and standard errors over folds; NaN for fewer than two folds.
     left_out : dict
@@ -177,11 +170,7 @@ class Leaderboard(TableResult, FrameResult):
 class Stability(TableResult, FrameResult):
     """Scores of the configurations as repeats are added.
 
-    Attributes
-    ----------
-    {metric_name}
-    configs : tuple of str
-        The configurations, in the user's order.
+    Attributes: {metric_name, in_order}
     scores : ndarray of shape (R, C)
         The score of each repeat.
     mean, median, sd, skew : ndarray of shape (R, C)
@@ -255,9 +244,7 @@ class Stability(TableResult, FrameResult):
 class PlanComparison(TableResult, FrameResult):
     """The usual estimates of several plans beside the steady state of many repeats.
 
-    Attributes
-    ----------
-    {metric_name}
+    Attributes: {metric_name}
     plans, configs : tuple of str
         The canonical estimates, such as ``1x10``, and the configurations, in the user's order.
     steady : ndarray of shape (plans, C)
@@ -302,9 +289,6 @@ class PlanComparison(TableResult, FrameResult):
         return {name: list(column) for name, column in zip(names, zip(*self._rows(), strict=True), strict=True)}
 
 
-# -- curves ---------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class CurveLine:
     """One line of a curve, with its band.
@@ -341,7 +325,6 @@ class _Curve(TableResult, FrameResult):
         return (1.0 if self.greater_is_better else -1.0) * (self.train.mean - self.test.mean)
 
     def _cells(self, at: Any) -> list[str]:
-        """Training, held out, gap."""
         return [_with_band(self.train, at), _with_band(self.test, at), dash(float(self.gap[at]), sign=True)]
 
     def _point(self, at: Any) -> dict[str, float | None]:
@@ -373,11 +356,7 @@ def _with_band(line: CurveLine, at: Any) -> str:
 class LearningCurve(_Curve):
     """Scores of configurations as the training part grows.
 
-    Attributes
-    ----------
-    {metric}
-    configs : tuple of str
-        The configurations, in the user's order.
+    Attributes: {metric, in_order}
     n_train : ndarray of shape (S, cells)
         Number of training samples at each size.
     train, test : CurveLine
@@ -444,9 +423,7 @@ class LearningCurve(_Curve):
 class ValidationCurve(_Curve):
     """Scores of one estimator over the values of one parameter.
 
-    Attributes
-    ----------
-    {metric}
+    Attributes: {metric}
     param : str
         The parameter.
     values : tuple
