@@ -166,7 +166,7 @@ _SOURCES = {
     "met": "outfold.requirements",
     "splits": "outfold.requirements",
     "_diagram": "outfold.results",
-    "fast_name": "outfold.search.scorers",
+    "without_positive": "outfold.search.scorers",
     "compiling": "outfold.stats",
     "intervals": "outfold.stats",
     "paired": "outfold.stats",

@@ -109,10 +109,8 @@ def learning(
         when repeats are added.
     References: {raschka2018}
 
-    Examples: {outfold}
-    >>> from sklearn.datasets import load_iris
+    Examples: {iris}
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> X, y = load_iris(return_X_y=True)
     >>> of.curves.learning(GaussianNB(), X, y, sizes=[15, 60, 120])
     <LearningCurve of 1 configuration by accuracy at 3 sizes>
     """
@@ -182,10 +180,8 @@ def validation(
         over the folds of a repeat, averaged over repeats, as in that rule. ``curve.oof`` holds the predictions.
     References: {raschka2018}
 
-    Examples: {outfold}
-    >>> from sklearn.datasets import load_iris
+    Examples: {iris}
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X, y = load_iris(return_X_y=True)
     >>> of.curves.validation(DecisionTreeClassifier(), X, y, "max_depth", [1, 2, 4], plan=5).best_value
     4
     """

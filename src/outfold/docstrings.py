@@ -20,6 +20,9 @@ COMMON = {
         "    Seed of the draws. The same int gives the same result; None draws a new seed."
     ),
     "outfold": ">>> import outfold as of",
+    "iris": (
+        ">>> import outfold as of\n>>> from sklearn.datasets import load_iris\n>>> X, y = load_iris(return_X_y=True)"
+    ),
     "numpy_outfold": ">>> import numpy as np, outfold as of",
     "n_resamples": "n_resamples : int\n    Number of random draws.",
     "oof": "oof : Predictions\n    Predictions of `collect`, `load` or `from_arrays`, of all configurations that were tried.",

@@ -36,7 +36,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import outfold as of
-from internals import fast_name
+from internals import without_positive
 from outfold import metrics
 from outfold.exceptions import InputError
 
@@ -362,7 +362,7 @@ def test_scorers_of_fast_metrics_are_fast(data, name):
     ours, theirs = both(LogisticRegression(), C_GRID, *data, scoring=MADE[name], cv=CV)
     assert_same_scores(ours, theirs)
     assert "_estimate" in vars(ours)  # no loop
-    assert fast_name(MADE[name]) == name.split(" ")[0]
+    assert metrics.get(without_positive(MADE[name])).name == metrics.get(name.split(" ")[0]).name
 
 
 @pytest.mark.parametrize("name", LOOPED_OR_FAST)
@@ -371,7 +371,8 @@ def test_other_scorers_score_the_same(data, name):
     assert_same_scores(*both(LogisticRegression(), C_GRID, *data, scoring=scorer, cv=CV))
     expected = name.split(" ")[0]
     known = expected in metrics.names() or (expected in get_scorer_names() and not metrics.get(expected).looped)
-    assert fast_name(scorer) == (expected if known else None)
+    found = metrics.get(without_positive(scorer))
+    assert (None if found.looped else found.name) == (metrics.get(expected).name if known else None)
 
 
 def test_scorers_of_values_are_fast():
@@ -381,9 +382,9 @@ def test_scorers_of_values_are_fast():
         (make_scorer(mean_squared_error, greater_is_better=False), "neg_mean_squared_error"),
         (make_scorer(mean_absolute_error, greater_is_better=False), "neg_mean_absolute_error"),
     ):
-        assert fast_name(scorer) == name
+        assert metrics.get(without_positive(scorer)).name == name
         assert_same_scores(*both(Ridge(), {"alpha": [0.01, 1.0, 100.0]}, X, y, scoring=scorer, cv=KFold(3)))
-    assert fast_name(make_scorer(mean_squared_error)) is None  # greater is better: another scorer
+    assert metrics.get(without_positive(make_scorer(mean_squared_error))).looped  # greater is better: another scorer
 
 
 def test_generalised_linear_models_must_say_what_selects():

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ..arguments import is_whole_number
+from ..arguments import check_count, is_whole_number
 from ..docstrings import fill_with
 from ..exceptions import InputError, got, invalid
 from .splitting import Splits, Splitter, group_codes
@@ -18,6 +18,7 @@ Kind = Literal["kfold", "loo", "holdout", "three_way", "bootstrap", "blocked", "
 
 _TEXTS = {
     "plan": "Plan\n    The plan.",
+    "test": "test : float, default 1/3\n    Share of the samples that each split holds out.",
     "stratify": 'stratify : bool or "auto", default "auto"\n    Keep the class proportions in all parts.',
     "of": ">>> import outfold as of",
 }
@@ -46,9 +47,7 @@ class Plan:
     cv : object
         The splitter of `Plan.from_cv`.
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.Plan(folds=5, repeats=3)
     Plan(3 x 5-fold)
     >>> of.Plan.blocked(3)
@@ -99,11 +98,7 @@ class Plan:
     def holdout(cls, test: float = 1 / 3, *, stratify: bool | Literal["auto"] = "auto") -> Plan:
         """Hold out a share of the samples once.
 
-        Parameters
-        ----------
-        test : float, default 1/3
-            Share of the samples that is held out.
-        {stratify}
+        Parameters: {test, stratify}
         Returns: {plan}
         Examples: {of}
         >>> of.Plan.holdout(test=0.25)
@@ -121,9 +116,7 @@ class Plan:
         ----------
         repeats : int, default 10
             Number of splits.
-        test : float, default 1/3
-            Share of the samples that each split holds out.
-        {stratify}
+        {test, stratify}
         Returns: {plan}
         Examples: {of}
         >>> of.Plan.repeated_holdout(20, test=0.2)
@@ -175,9 +168,7 @@ class Plan:
         >>> of.Plan.bootstrap(50)
         Plan(50 bootstrap rounds)
         """
-        if not (is_whole_number(rounds) and rounds >= 2):
-            raise invalid("rounds", "must be a whole number of at least 2", got(rounds))
-        return cls(folds=1, repeats=rounds, stratify=stratify, kind="bootstrap")
+        return cls(folds=1, repeats=check_count(rounds, "rounds", 2), stratify=stratify, kind="bootstrap")
 
     @classmethod
     def five_by_two(cls) -> Plan:

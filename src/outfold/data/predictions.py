@@ -22,7 +22,7 @@ from .cells import MEANING, check_all, cut_labels, own_labels
 from .cells import Response as Response
 from .cells import State as State
 from .notes import Note
-from .plan import Plan
+from .plan import Kind, Plan
 from .splitting import Splits, fingerprint, group_codes
 from .target import Target
 
@@ -127,9 +127,7 @@ class Predictions(WithConfigs):
         (R, C, N) class codes that ``predict`` of the models gave, -1 where there is no prediction; None where cutting
         the scores or probabilities gives the same, as it mostly does.
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> oof = of.from_arrays([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3], folds=[0, 0, 1, 1])
     >>> oof.n_samples, oof.n_configs, oof.n_folds
     (4, 1, 2)
@@ -285,9 +283,10 @@ class Predictions(WithConfigs):
         )
 
     def _sel_repeats(self, index: list[int]) -> Predictions:
-        train = None
-        if self.train is not None:
-            train = {(new, k): rows for new, r in enumerate(index) for (old, k), rows in self.train.items() if old == r}
+        train = self.train
+        if train is not None:
+            train = {(new, k): rows for new, r in enumerate(index) for (old, k), rows in train.items() if old == r}
+        kind: Kind = "given" if self.plan.kind == "blocked" else self.plan.kind
         messages = {(c, index.index(r), k): v for (c, r, k), v in self.messages.items() if r in index}
         return replace(
             self,
@@ -296,9 +295,7 @@ class Predictions(WithConfigs):
             state=np.ascontiguousarray(self.state[:, index]),
             seconds=None if self.seconds is None else np.ascontiguousarray(self.seconds[:, index]),
             labels=None if self.labels is None else self.labels[index],
-            plan=replace(
-                self.plan, kind="given" if self.plan.kind == "blocked" else self.plan.kind, repeats=len(index)
-            ),
+            plan=replace(self.plan, kind=kind, repeats=len(index)),
             train=train,
             blocks=self._blocks_of_repeats(index),
             messages=messages,
@@ -371,10 +368,8 @@ class Predictions(WithConfigs):
             return self.labels
         if needs == "label" and (self.response == "proba" or (self.response == "score" and self.threshold is not None)):
             return np.asarray(self.cut())
-        given, remedy = (
-            f"these predictions are {MEANING[self.response]}",
-            _ADVICE.get(needs, _OTHER_ADVICE).format(needs),
-        )
+        given = f"these predictions are {MEANING[self.response]}"
+        remedy = _ADVICE.get(needs, _OTHER_ADVICE).format(needs)
         raise NeedError(argument="the metric", needed=f"needs {MEANING[needs]}", given=given, remedy=remedy)
 
     def cut(self) -> NDArray[np.intp] | None:

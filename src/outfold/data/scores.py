@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import check_count
+from ..docstrings import fill_common
 from ..exceptions import InputError, got, invalid
 from .plan import Plan
 from .predictions import Predictions, WithConfigs
@@ -19,6 +20,7 @@ Design = Literal["kfold", "holdout", "5x2cv", "blocked"]
 Layout = Literal["kfold", "balanced", "holdout", "loo", "one test set", "other"]
 
 
+@fill_common
 @dataclass(frozen=True, eq=False, repr=False)
 class FoldScores(WithConfigs):
     """The score of every configuration in every fold of every repeat.
@@ -46,9 +48,7 @@ class FoldScores(WithConfigs):
     n_samples : int or None
         Number of samples of these predictions.
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> scores = of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
     >>> scores.values.shape
     (2, 1, 3)
@@ -132,6 +132,7 @@ def _is_balanced(folds: NDArray[np.int32]) -> bool:
     return bool(np.all(np.abs(shared[:, pairs[0], :, pairs[1]] - n / 4) < 1))
 
 
+@fill_common
 def from_scores(
     scores: Mapping[str, ArrayLike] | ArrayLike,
     *,
@@ -172,9 +173,7 @@ def from_scores(
     FoldScores
         The scores, with what the tests need to know of the splits.
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.from_scores({"a": [0.8, 0.7, 0.9], "b": [0.7, 0.6, 0.9]}, n_train=60, n_test=30)
     <FoldScores of 2 configurations by score, 3-fold>
     """

@@ -53,9 +53,7 @@ class Splits:
     notes : tuple of Note
         What you should know, such as fewer folds than asked for.
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> splits = of.Plan(folds=3).split([0, 1] * 6, rng=0)
     >>> splits.cells
     [(0, 0), (0, 1), (0, 2)]

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from ..data.plan import Plan
 from ..data.predictions import Predictions, begun
+from ..docstrings import fill_common
 from ..drop import DropRuleLike
 from ..exceptions import invalid
 from ..io.store import Store
@@ -33,6 +34,7 @@ from .predict import ModelKind
 from .progress import Mode
 
 
+@fill_common
 def collect(
     configs: Any,
     X: Any,
@@ -152,12 +154,8 @@ def collect(
         ended its worker process (with one worker, which is this process, a crash ends all). A cell is dropped if its
         configuration was dropped before; ``oof.drop_log`` says when and why. Labels are those of the models' ``predict``.
 
-    Examples
-    --------
-    >>> import outfold as of
-    >>> from sklearn.datasets import load_iris
+    Examples: {iris}
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X, y = load_iris(return_X_y=True)
     >>> of.collect(DecisionTreeClassifier(), X, y, of.Plan(folds=5)).completeness
     1.0
     """
@@ -226,6 +224,7 @@ def run_job(job: Job) -> Predictions:
 # -- refit ----------------------------------------------------------------------------------------------
 
 
+@fill_common
 def refit(
     oof: Predictions,
     configs: Any,
@@ -260,12 +259,8 @@ def refit(
     estimator
         A fitted clone. If it has ``random_state=None``, it gets a seed that is derived from the seed of the predictions.
 
-    Examples
-    --------
-    >>> import outfold as of
-    >>> from sklearn.datasets import load_iris
+    Examples: {iris}
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X, y = load_iris(return_X_y=True)
     >>> trees = of.grid("tree", DecisionTreeClassifier(), max_depth=[1, 3])
     >>> oof = of.collect(trees, X, y, of.Plan(folds=5))
     >>> of.refit(oof, trees, X, y, metric="accuracy").get_depth()

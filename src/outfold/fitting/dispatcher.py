@@ -453,10 +453,8 @@ class Dispatcher:
         message, n = messages.most_common(1)[0]
         example = next(name for (name, _, _), text in reasons.items() if text == message)
         which = f"all {len(names):,} configurations" if len(names) > 1 else "the only configuration"
-        raise CollectError(
-            f"{which} failed. The most common reason ({n:,} of "
-            f"{sum(messages.values()):,} cells, such as {example!r}): {message}"
-        )
+        cells = f"{n:,} of {sum(messages.values()):,} cells, such as {example!r}"
+        raise CollectError(f"{which} failed. The most common reason ({cells}): {message}")
 
     # -- what to record ---------------------------------------------------------------------------------
 

@@ -73,9 +73,7 @@ def from_arrays(
         The parameters that tell configurations apart, one dict for each configuration.
     Returns: {predictions}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> oof = of.from_arrays(["no", "yes", "yes", "no"], [0.1, 0.8, 0.6, 0.3], folds=[0, 0, 1, 1])
     >>> oof.response, oof.configs
     ('proba', ('config 0',))
@@ -136,9 +134,7 @@ def from_frame(
     {response, positive, threshold}
     Returns: {predictions}
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> import pandas
     >>> table = pandas.DataFrame({"item": [1, 2, 1, 2], "model": ["a", "a", "b", "b"], "right": [1, 0, 1, 1]})
     >>> oof = of.from_frame(table, sample="item", config="model", label=None, prediction="right")

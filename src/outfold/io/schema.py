@@ -181,17 +181,9 @@ def _cell_rows(name: str, oof: Predictions) -> Iterator[tuple[Any, ...]]:
                         if labels is not None and cut is not None and np.array_equal(labels, cut[r, c, held_out]):
                             labels = None
                         blobs = blobs_of(values[c], labels, oof.response)
-                    seconds = np.nan if oof.seconds is None else float(oof.seconds[c, r, k])
-                    yield (
-                        name,
-                        r,
-                        k,
-                        c,
-                        State(state).name.lower(),
-                        message,
-                        None if np.isnan(seconds) else seconds,
-                        *blobs,
-                    )
+                    known = oof.seconds is not None and not np.isnan(oof.seconds[c, r, k])
+                    seconds = float(oof.seconds[c, r, k]) if known else None  # type: ignore[index]
+                    yield name, r, k, c, State(state).name.lower(), message, seconds, *blobs
 
 
 def _fact(block: str, key: str) -> str:
@@ -488,10 +480,8 @@ def refuse_mismatch(name: str, known: Predictions, header: Predictions, identity
         differ.append(f"another configuration called {changed[0]!r}{how}{more}")
     # Where repeats are added until it is enough, one of them may have more; those that both have must be the same.
     n = min(known.n_repeats, header.n_repeats) if now.get("repeats") == AUTO else None
-    one, other = (
-        oof.fingerprint if n is None else fingerprint(oof.target, oof.folds[:, :n]) for oof in (known, header)
-    )
-    if not differ and one != other:
+    marks = {oof.fingerprint if n is None else fingerprint(oof.target, oof.folds[:, :n]) for oof in (known, header)}
+    if not differ and len(marks) > 1:
         differ = ["other labels or splits"]
     # Other labels or splits of the whole make every block another: say it once.
     if not differ:

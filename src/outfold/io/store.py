@@ -19,6 +19,7 @@ from ..data.cells import State, check_probabilities
 from ..data.notes import Note
 from ..data.predictions import Predictions, begun
 from ..data.splitting import Splits, fingerprint
+from ..docstrings import fill_with
 from ..exceptions import FileError, InputError, OutfoldError, invalid
 from . import schema
 from .convert import from_frame
@@ -29,24 +30,12 @@ _LOCK_SECONDS = 1.0
 
 # Endings of files in other formats, which no store may have.
 _OTHER_FORMATS = (
-    *(
-        ".csv",
-        ".feather",
-        ".gz",
-        ".htm",
-        ".html",
-        ".json",
-        ".md",
-        ".npz",
-        ".parquet",
-        ".pdf",
-        ".pickle",
-        ".pkl",
-        ".skops",
-    ),
-    *(".tex", ".tsv", ".txt", ".xls", ".xlsx"),
+    *(".csv", ".feather", ".gz", ".htm", ".html", ".json", ".md", ".npz", ".parquet", ".pdf", ".pickle", ".pkl"),
+    *(".skops", ".tex", ".tsv", ".txt", ".xls", ".xlsx"),
 )
 _JOURNALS = ("-wal", "-shm", "-journal")
+
+_document = fill_with({"path": "path : str or Path\n    The file.", "files": ">>> import os, tempfile, outfold as of"})
 
 
 class Cell(NamedTuple):
@@ -71,23 +60,18 @@ def save(oof: Predictions, path: str | os.PathLike[str]) -> Path:
     return path
 
 
+@_document
 def load(path: str | os.PathLike[str]) -> Predictions:
     """Read the predictions of an .oof file; every version of the format so far can be read.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
+    Parameters: {path}
 
     Returns
     -------
     Predictions
         What was saved.
 
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> import outfold as of
+    Examples: {files}
     >>> oof = of.from_arrays([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = oof.save(os.path.join(folder, "run.oof"))
@@ -99,13 +83,11 @@ def load(path: str | os.PathLike[str]) -> Predictions:
         return begun(_read(db, path))
 
 
+@_document
 def read(path: str | os.PathLike[str], **columns: Any) -> Predictions:
     """Predictions in a file: .oof, or a long table as .csv, .csv.gz or .parquet.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
+    Parameters: {path}
     **columns : str
         The arguments of `from_frame`. By default the columns are called ``sample``, ``config``, ``label`` (or
         ``time`` and ``event``), ``prediction`` (or ``prediction_<class>``), and ``fold``, ``repeat`` and ``group`` where
@@ -116,10 +98,7 @@ def read(path: str | os.PathLike[str], **columns: Any) -> Predictions:
     Predictions
         The predictions, which every method reads.
 
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> import outfold as of
+    Examples: {files}
     >>> import pandas
     >>> table = pandas.DataFrame({"sample": [1, 2], "config": "a", "label": ["no", "yes"], "prediction": [0.2, 0.9]})
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -279,9 +258,8 @@ class Store:
             start = known.n_configs
             schema.insert_configs(db, start, [header.configs[i] for i in new], [header.params[i] for i in new])
             specs = {**header.provenance.get("specs", {}), **known.provenance.get("specs", {})}
-            schema.insert_about(
-                db, {"provenance": {**known.provenance, "specs": specs}, "blocks": [*known.blocks, *blocks]}
-            )
+            facts = {"provenance": {**known.provenance, "specs": specs}, "blocks": [*known.blocks, *blocks]}
+            schema.insert_about(db, facts)
             for name, block in blocks.items():
                 schema.insert_block(db, name, block)
         self._read_header()
@@ -506,5 +484,4 @@ def _read(db: sqlite3.Connection, path: Path, *, cells: bool = True) -> Predicti
     try:
         return schema.read_predictions(db, cells=cells)
     except (LookupError, TypeError, ValueError, MemoryError, OverflowError, RecursionError, AssertionError) as error:
-        remedy = _DAMAGED[1]
-        raise FileError(f"{path.name} is damaged ({error})", remedy=remedy) from error
+        raise FileError(f"{path.name} is damaged ({error})", remedy=_DAMAGED[1]) from error

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..data.cells import Response
 from ..data.target import Target, Task
+from ..docstrings import fill_common
 from ..exceptions import got, invalid
 from ..stats import metric_kernels as made
 from ..stats import rank_metrics as ranks
@@ -26,6 +27,7 @@ BINARY, MULTICLASS, REGRESSION, SURVIVAL, POINTWISE = (Tasks({task}) for task in
 CLASSES = BINARY | MULTICLASS
 
 
+@fill_common
 @dataclass(frozen=True, eq=False)
 class Metric:
     """How predictions are scored.
@@ -56,9 +58,7 @@ class Metric:
     looped : bool
         Whether it is a function called once per configuration and resample, and so slow.
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> metric = of.metrics.get("brier")
     >>> metric.needs, metric.greater_is_better, metric.bounds
     ('proba', False, (0, 2))
@@ -439,6 +439,7 @@ _DEFAULT: dict[Task, str] = {
 }
 
 
+@fill_common
 def default(task: Task, response: str | None = None) -> str:
     """The metric used for a task where none is asked for.
 
@@ -454,15 +455,14 @@ def default(task: Task, response: str | None = None) -> str:
     str
         The name of the metric.
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.metrics.default("binary"), of.metrics.default("binary", "label")
     ('roc_auc', 'accuracy')
     """
     return "accuracy" if response == "label" else _DEFAULT[task]
 
 
+@fill_common
 def names() -> list[str]:
     """The names of the built-in metrics; an F score with any number, such as ``f1.5``, is one too.
 
@@ -471,9 +471,7 @@ def names() -> list[str]:
     list of str
         The names, in the order of the documentation.
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.metrics.names()[:3]
     ['accuracy', 'balanced_accuracy', 'error']
     """

@@ -14,12 +14,14 @@ from typing import Any, get_args
 import numpy as np
 
 from ..data.target import Target, Task
+from ..docstrings import fill_common
 from ..exceptions import InputError, got, invalid
 from ..stats.kernels import Array, Kernel, LoopKernel, merged
 from . import _builtin as builtin
 from ._builtin import CLASSES, EVERY, REGRESSION, Metric, MetricLike, Needs, Plain
 
 
+@fill_common
 def get(metric: MetricLike, task: Task | None = None) -> Metric:
     """The metric that is meant, checked against the task if one is given.
 
@@ -42,9 +44,7 @@ def get(metric: MetricLike, task: Task | None = None) -> Metric:
     InputError
         The name is unknown, or the metric is not defined for the task.
 
-    Examples
-    --------
-    >>> import outfold as of
+    Examples: {outfold}
     >>> of.metrics.get("log_loss").greater_is_better
     False
     >>> of.metrics.get("neg_log_loss").greater_is_better
@@ -150,8 +150,8 @@ def _key(function: Any, options: Mapping[str, Any]) -> _Key | None:
         if not (value is None or isinstance(value, str | Real)):
             return None
         # The default of zero_division is to warn and take 0; averages over classes have no positive one.
-        same = value == (0 if option == "zero_division" else defaults.get(option, inspect.Parameter.empty))
-        if not (same or (option == "pos_label" and value is None)):
+        usual = (0, "warn") if option == "zero_division" else (defaults.get(option, inspect.Parameter.empty),)
+        if not (value in usual or (option == "pos_label" and value is None)):
             kept.add((option, value))
     return name, frozenset(kept)
 
@@ -185,6 +185,7 @@ def _f_score(key: _Key) -> Metric | None:
 # -- functions, called once per configuration and resample ------------------------------------------------
 
 
+@fill_common
 def make(
     function: Callable[..., float], *, name: str | None = None, greater_is_better: bool = True, needs: Needs = "any"
 ) -> Metric:
@@ -207,10 +208,7 @@ def make(
     Metric
         The metric.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import outfold as of
+    Examples: {numpy_outfold}
     >>> within = of.metrics.make(lambda y, p: np.mean(np.abs(y - p) < 0.5), name="within_half", needs="value")
     >>> oof = of.from_arrays([1.0, 2.5, 3.0], [1.2, 2.4, 4.0])
     >>> round(oof.scores(within)[0, 0, 0], 3)

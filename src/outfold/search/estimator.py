@@ -24,6 +24,7 @@ from .. import estimate, select
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..data.target import encode
+from ..docstrings import fill_common
 from ..exceptions import CollectError, InputError
 from ..fitting.api import collect, refit_one
 from ..fitting.configs import Configs
@@ -115,6 +116,7 @@ def _delegate(name: str) -> Any:
     return available_if(_has(name))(method)
 
 
+@fill_common
 class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """Cross-validated search that estimates how good the selected configuration is on new samples.
 
@@ -209,17 +211,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     feature_names_in_ : array
         Names of the features, if the refitted model knows them.
 
-    References
-    ----------
-    Tsamardinos, Greasidou and Borboudakis (2018), Bootstrapping the out-of-sample predictions for efficient and accurate
-    cross-validation. Machine Learning 107.
+    References: {tsamardinos2018}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
+    Examples: {iris}
     >>> from sklearn.svm import SVC
-    >>> import outfold as of
-    >>> X, y = load_iris(return_X_y=True)
     >>> search = of.SelectCV(SVC(), {"C": [0.1, 1, 10], "kernel": ["linear", "rbf"]}).fit(X, y)
     >>> search.best_params_
     {'C': 0.1, 'kernel': 'linear'}
@@ -347,25 +342,13 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         return ask_and_collect(self, lambda configs, path: self._collect_configs(request, configs, path, None), score)
 
     def _collect_configs(self, request: FitRequest, configs: Configs, store: Any, drop: Any) -> Predictions:
-        return collect(
-            configs,
-            request.X,
-            request.y,
-            request.plan,
-            groups=request.groups,
-            rng=request.seed,
-            n_jobs=self.n_jobs,
-            store=store,
-            share=self.share,
-            response=request.response,
-            fit_params=request.fit_params,
-            progress=request.callbacks or ("always" if self.verbose > 0 else False),
-            drop=drop,
-            repeats=self.repeats,
-            positive=request.positive,
-            task=request.kind,
-            on_error="raise" if self.error_score == "raise" else "keep",
-        )
+        data = {"groups": request.groups, "fit_params": request.fit_params, "positive": request.positive}
+        what = {"rng": request.seed, "response": request.response, "task": request.kind, "repeats": self.repeats}
+        how = {"n_jobs": self.n_jobs, "store": store, "share": self.share, "drop": drop}
+        shown = request.callbacks or ("always" if self.verbose > 0 else False)
+        failing = "raise" if self.error_score == "raise" else "keep"
+        options: dict[str, Any] = {**data, **what, **how, "progress": shown, "on_error": failing}
+        return collect(configs, request.X, request.y, request.plan, **options)
 
     def _drop_rule(self, request: FitRequest) -> Any:
         """The rule, deciding by the metric that selects where it names none."""

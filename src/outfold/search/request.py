@@ -100,10 +100,9 @@ def check_options(search: Any) -> None:
         problem = f"{name} finds clusters and predicts no labels that could be scored."
         raise InputError(problem, remedy="Use GridSearchCV for it.")
     if tags.input_tags.pairwise:
-        problem = (
-            f"{name} takes kernels or distances between samples as X, whose columns would have to be held out too."
-        )
-        raise InputError(problem, remedy="Give features and a kernel by name or function, such as `kernel='rbf'`.")
+        takes = f"{name} takes kernels or distances between samples as X"
+        remedy = "Give features and a kernel by name or function, such as `kernel='rbf'`."
+        raise InputError(f"{takes}, whose columns would have to be held out too.", remedy=remedy)
     if search.grid is not None and search.param_grid is not None:
         raise InputError("`grid` and `param_grid` are two names for one thing.", remedy="Give one of them.")
     if sampler and isinstance(search.estimator, Mapping):
@@ -161,10 +160,9 @@ def checked_labels(y: Any, estimator: Any) -> Any:
     if plain.dtype.names is not None:
         return y
     if plain.ndim == 2 and plain.shape[1] > 1:
-        problem = (
-            f"y should be a 1d array, got an array of shape {plain.shape}: a search compares predictions of one column."
-        )
-        raise InputError(problem, remedy="Search for each column separately.")
+        problem = f"y should be a 1d array, got an array of shape {plain.shape}"
+        remedy = "Search for each column separately."
+        raise InputError(f"{problem}: a search compares predictions of one column.", remedy=remedy)
     y = column_or_1d(y, warn=True)
     if len(y) < 2:
         n = formatting.count(len(y), "sample")

@@ -6,7 +6,6 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
@@ -69,13 +68,14 @@ class Scorers:
             return _OWN_SCORE[kind]
         if not hasattr(scorer, "_score_func"):
             return asked if isinstance(asked, str) else FunctionScorer(scorer, response or "any").metric()
-        fast = asked if isinstance(asked, str) else fast_name(scorer)
-        if fast == "average_precision" and target.task == "multiclass":
-            return metrics.make(scorer._score_func, name=fast, needs="score")
+        plain = asked if isinstance(asked, str) else without_positive(scorer)
+        found = metrics.get(plain)
+        if found.name == "average_precision" and target.task == "multiclass":
+            return metrics.make(scorer._score_func, name=found.name, needs="score")
         position = positive_class(scorer, target)
         if position == 0 and target.classes is not None:  # another scorer's positive class is the last
-            return with_positive(scorer, target.classes[0])  # type: ignore[no-any-return]
-        return scorer if fast is None else fast
+            return _with_options(scorer, {**scorer._kwargs, "pos_label": target.classes[0]})  # type: ignore[no-any-return]
+        return plain if isinstance(asked, str) or not found.looped else scorer
 
     def expanded(self, oof: Predictions, refit: Any) -> Scorers:
         """With one scorer for each score of a function that returns several of them."""
@@ -194,55 +194,10 @@ def needed_response(scorers: Scorers, found: Mapping[str, Metric], kind: str, co
 _METHODS = {"proba": ("predict_proba",), "score": ("decision_function", "predict_proba")}
 
 
-# -- scikit-learn's scorers and the metrics that are the same --------------------------------------------
-
-_Key = tuple[Any, tuple[tuple[str, str], ...], int, str]
-
-
-def fast_name(scorer: Any) -> str | None:
-    """The name of the fast metric that equals a scorer of scikit-learn, whatever its positive class; None if there is none."""
-    function, options, sign, response = _key(scorer)
-    found = _table().get((function, options, sign, response))
-    if found is None and response == "predict_proba":  # what ranks by scores ranks by probabilities
-        found = _table().get((function, options, sign, "decision_function"))
-    return found
-
-
 def response_methods(scorer: Any) -> tuple[str, ...]:
     """What the scorer calls of the model, the first there is."""
     method = scorer._response_method
     return (method,) if isinstance(method, str) else tuple(method)
-
-
-@lru_cache(maxsize=1)
-def _table() -> dict[_Key, str]:
-    from sklearn.metrics import fbeta_score, get_scorer, get_scorer_names, make_scorer
-
-    out: dict[_Key, str] = {}
-    for name in get_scorer_names():
-        if not metrics.get(name).looped:
-            out.setdefault(_key(get_scorer(name)), name)
-    for beta in (0.5, 1, 2):  # scorers that only make_scorer can make
-        out[_key(make_scorer(fbeta_score, beta=beta))] = f"f{beta:g}"
-    return out
-
-
-def _key(scorer: Any) -> _Key:
-    """Equal for equal scorers, whether or not defaults are spelled out, and whatever the positive class."""
-    defaults = _defaults(scorer)
-    options = {name: value for name, value in scorer._kwargs.items() if name != "pos_label"}
-    told = {
-        name: _text(value)
-        for name, value in options.items()
-        # The default "warn" of zero_division gives 0 and a warning.
-        if _text(value) != _text(defaults.get(name))
-        and (name, value) not in (("zero_division", 0), ("zero_division", "warn"))
-    }
-    return scorer._score_func, tuple(sorted(told.items())), scorer._sign, response_methods(scorer)[0]
-
-
-def _text(value: Any) -> str:
-    return repr(float(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else repr(value)
 
 
 def _defaults(scorer: Any) -> Mapping[str, Any]:
@@ -280,17 +235,20 @@ def _no_such_class(scorer: Any, asked: Any, classes: list[Any]) -> InputError:
     if methods != ("predict",):
         options["response_method"] = methods if len(methods) > 1 else methods[0]
     inside = "".join(f", {k}={v!r}" for k, v in options.items())
+    problem = f"{name} takes {asked!r} as the positive label; the labels are {classes[0]!r} and {classes[1]!r}."
     return InputError(
-        f"{name} takes {asked!r} as the positive label; the labels are {classes[0]!r} and {classes[1]!r}.",
-        remedy=f"Say which one: `scoring=make_scorer({name}, pos_label={classes[1]!r}{inside})`.",
+        problem, remedy=f"Say which one: `scoring=make_scorer({name}, pos_label={classes[1]!r}{inside})`."
     )
 
 
-def with_positive(scorer: Any, label: Any) -> Any:
-    """The same scorer, told its positive class."""
+def without_positive(scorer: Any) -> Any:
+    """The same scorer, not told its positive class."""
+    return _with_options(scorer, {name: value for name, value in scorer._kwargs.items() if name != "pos_label"})
+
+
+def _with_options(scorer: Any, options: Mapping[str, Any]) -> Any:
     from sklearn.metrics import make_scorer
 
-    options = {**scorer._kwargs, "pos_label": label}
     method, greater = scorer._response_method, scorer._sign > 0
     return make_scorer(scorer._score_func, response_method=method, greater_is_better=greater, **options)
 

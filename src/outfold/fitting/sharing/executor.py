@@ -237,11 +237,9 @@ class SharingExecutor(Executor):
 
     def accepts(self, outcome: FitOutcome, token: str) -> bool:
         """A result of a disproved family does not count."""
-        return (
-            outcome.shared is None
-            or token == self.token
-            or outcome.name not in self._made_of.names_with(self._made_of.disproved)
-        )
+        if outcome.shared is None or token == self.token:
+            return True
+        return outcome.name not in self._made_of.names_with(self._made_of.disproved)
 
     # -- crashes ----------------------------------------------------------------------------------------
 

@@ -116,11 +116,9 @@ class SharingCounts:
             share = f"{sum(close.values()):,} of {self.models:,} fits"
             notes.append(Note("OF106", f"{share} were shared at a level below exact: {names}."))
         for about in self.refused.values():
-            text = (
-                f"the {about['level']} family of {about['family']} was not used: with {about['config']!r} it gave something "
-                f"else than a fit alone ({about['text']}). Its configurations were fitted one by one."
-            )
-            notes.append(Note("OF107", text))
+            family = f"the {about['level']} family of {about['family']} was not used"
+            gave = f"with {about['config']!r} it gave something else than a fit alone ({about['text']})"
+            notes.append(Note("OF107", f"{family}: {gave}. Its configurations were fitted one by one."))
         return tuple(notes)
 
 
