@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import ceil, floor
 from typing import Any, get_args
@@ -16,13 +17,6 @@ from .results import Advice, Optimism
 from .results._advice import AdviceTask, Goal
 from .simulate import Accuracy, optimism
 
-_BBC = "Tsamardinos 2018"
-_PROTOCOLS = "Tsamardinos 2015"
-_VARIABILITY = "Raeder 2010"
-_BLOCKED = "Wang 2014"
-_REVIEW = "Raschka 2018"
-_OURS = "ours"
-
 # Below this BBC-CV without dropping, from it on BBCD-CV (Tsamardinos 2018, sect. 6).
 _FEW = 100
 # Dropping starts when this many samples have predictions (sect. 5.2.2).
@@ -33,6 +27,48 @@ _ENOUGH_REPEATS, _MOST_REPEATS = 4, 10
 _FOLDS, _FEWER_FOLDS = 10, 5
 # Precision does not grow with samples for ever in any way that matters; a bound keeps the sums short.
 _MOST_SUMMED = 1_000_000
+
+# The reasons, each with its source.
+_REASONS = """
+corrected: The winner's cross-validation score is optimistic; BBC-CV corrects it by a bootstrap of the predictions, without
+    further fits [Tsamardinos 2018, sect. 3].
+named: Nothing is selected, so the plain score needs no correction; it is rather too low, because the models are trained on
+    fewer samples than the final one [Tsamardinos 2015, sect. 2].
+nested: Nested cross-validation, collect(..., inner=True) without drop, is a second opinion for {fits:,} further fits
+    [Tsamardinos 2015, sect. 10; Tsamardinos 2018, sect. 6, advises to do without].
+blocked: The blocked 3x2 t test needs 6 fits per configuration where 5x2cv needs 10, and is comparable to its tests
+    [Wang 2014, sect. 7].
+five_by_two: The combined 5x2cv F test compares algorithms, not two fitted models, when samples are few
+    [Raschka 2018, sect. 4.12 and Fig. 23].
+similar: Few repeats of two folds may not be enough to tell very similar classifiers apart again on another partition; the
+    corrected t test on 10 x 10 folds depends least on the order of the samples [Raeder 2010, sect. I and V].
+adjust: With more than two configurations adjust the p values for their number [Raschka 2018, sect. 4.5].
+one_set: A third of the samples, {held_out:,}, is a test set that measures an accuracy to ± {precision:g} or better
+    [Raschka 2018, sect. 1.7 and 3.8; that this is enough, and for other scores too: ours].
+folds: {folds} folds came closest to the scores on real test sets, for balanced classes [Raeder 2010, sect. VI and VII].
+few_folds: Each fold needs a sample, so there can be only {folds} folds [ours].
+classes: Folds keep the proportions of the classes; there are fewer folds if the rarest class has fewer members
+    [Tsamardinos 2015, sect. 7 and 9].
+many_repeats: As many repeats as time allows make the choice better and the interval narrower [Tsamardinos 2018, sect. 6].
+repeats: Below {few} samples repeats make intervals narrower and choices better; more than {repeats} add little
+    [Tsamardinos 2018, sect. 5.2.3 and 5.2.4].
+one_repeat: From {few} samples on one repeat or a few suffice [Tsamardinos 2018, sect. 5.2.3].
+fewer_folds: The budget allows {allowed:,} fits; with fewer folds, or one, estimates are more pessimistic
+    [Raschka 2018, sect. 3.6].
+too_few_fits: The budget allows {allowed:,} fits, which is too few even for this plan: it would do for {configs}
+    [computed from cost and budget, ours].
+keep: Below {few} samples nothing is dropped: a drop needs {start} predictions to be more than noise
+    [Tsamardinos 2018, sect. 5.2.2 and 6].
+drop: Hopeless configurations are dropped once {start} samples have predictions; with 500 samples that made searches 2 to 5
+    times cheaper at nearly no loss [Tsamardinos 2018, sect. 5.2.2].
+optimism: Chosen among {configs:,} independent configurations, the winner would report an accuracy {value} too high; less where
+    configurations are alike [simulate.optimism, in the setting of Tsamardinos 2018, sect. 5.1].
+permutation: The losses of the same samples are compared by a paired permutation test [ours].
+cochran_q: Cochran's Q asks whether the models differ at all; McNemar's test with adjusted p values follows for pairs
+    [Raschka 2018, sect. 4.6 and Fig. 23].
+mcnemar: McNemar's test compares two models on one large test set [Raschka 2018, sect. 4.3 and Fig. 23].
+"""
+_SENTENCES = {key: " ".join(text.split()) for key, text in re.findall(r"^(\w+): (.*\n(?:    .*\n)*)", _REASONS, re.M)}
 
 
 @fill_common
@@ -101,9 +137,8 @@ class _Case:
         self.n = check_count(n, "n_samples", 4 if goal == "compare" else 2)
         self.c = check_count(c, "n_configs")
         if self.c < 2 and goal != "estimate":
-            raise invalid(
-                f"goal={goal!r}", "needs at least 2 configurations", got(self.c), "Use `goal='estimate'` for one."
-            )
+            needed, remedy = "needs at least 2 configurations", "Use `goal='estimate'` for one."
+            raise invalid(f"goal={goal!r}", needed, got(self.c), remedy)
         self.task, self.goal = task, goal
         self.cost = None if cost is None else _above_zero(cost, "cost")
         self.budget = None if budget is None else _above_zero(budget, "budget")
@@ -121,47 +156,19 @@ class _Case:
         drop = self._drop(plan)
         method = "bbc" if self.c > 1 else "cv"
         optimism = self._optimism(plan, accuracy)
-        if self.c > 1:
-            self._say(
-                "the winner's cross-validation score is optimistic; BBC-CV corrects it by a bootstrap of the predictions, "
-                "without further fits",
-                f"{_BBC}, sect. 3",
-            )
-        else:
-            self._say(
-                "nothing is selected, so the plain score needs no correction; it is rather too low, "
-                "because the models are trained on fewer samples than the final one",
-                f"{_PROTOCOLS}, sect. 2",
-            )
+        self._say("corrected" if self.c > 1 else "named")
         if self.goal == "estimate" and self.c > 1 and plan.kind == "kfold" and plan.folds >= 3:
-            fits = plan.repeats * self.c * plan.folds * (plan.folds - 1) // 2
-            self._say(
-                f"nested cross-validation, collect(..., inner=True) without drop, is a second opinion for {fits:,} further fits",
-                f"{_PROTOCOLS}, sect. 10; {_BBC}, sect. 6, advises to do without",
-            )
+            self._say("nested", fits=plan.repeats * self.c * plan.folds * (plan.folds - 1) // 2)
         return self._advice(plan, drop=drop, method=method, expected_optimism=optimism)
 
     def compare(self) -> Advice:
         if self._one_test_set_is_enough():
             return self._advice(self._affordable([Plan.holdout()]), test=self._test_of_one_set())
         plan = self._affordable([Plan.five_by_two(), Plan.blocked(3)])
-        if plan.kind == "blocked":
-            self._say(
-                "the blocked 3x2 t test needs 6 fits per configuration where 5x2cv needs 10, and is comparable to its tests",
-                f"{_BLOCKED}, sect. 7",
-            )
-        else:
-            self._say(
-                "the combined 5x2cv F test compares algorithms, not two fitted models, when samples are few",
-                f"{_REVIEW}, sect. 4.12 and Fig. 23",
-            )
-        self._say(
-            "few repeats of two folds may not be enough to tell very similar classifiers apart again on another partition; "
-            "the corrected t test on 10 x 10 folds depends least on the order of the samples",
-            f"{_VARIABILITY}, sect. I and V",
-        )
+        self._say("blocked" if plan.kind == "blocked" else "five_by_two")
+        self._say("similar")
         if self.c > 2:
-            self._say("with more than two configurations adjust the p values for their number", f"{_REVIEW}, sect. 4.5")
+            self._say("adjust")
         return self._advice(plan, test="t_blocked_3x2" if plan.kind == "blocked" else "f_5x2cv")
 
     def _one_test_set_is_enough(self) -> bool:
@@ -171,10 +178,7 @@ class _Case:
         held_out = _held_out(Plan.holdout(), self.n)
         if held_out < needed:
             return False
-        self._say(
-            f"a third of the samples, {held_out:,}, is a test set that measures an accuracy to ± {self.precision:g} or better",
-            f"{_REVIEW}, sect. 1.7 and 3.8; that this is enough, and for other scores too: {_OURS}",
-        )
+        self._say("one_set", held_out=held_out, precision=self.precision)
         return True
 
     def _folds(self) -> list[Plan]:
@@ -186,28 +190,17 @@ class _Case:
 
     def _explain_folds(self, plan: Plan) -> None:
         if plan.folds == _FOLDS:
-            self._say(
-                f"{plan.folds} folds came closest to the scores on real test sets, for balanced classes",
-                f"{_VARIABILITY}, sect. VI and VII",
-            )
+            self._say("folds", folds=plan.folds)
         elif plan.folds == self.n:
-            self._say(f"each fold needs a sample, so there can be only {plan.folds} folds", _OURS)
+            self._say("few_folds", folds=plan.folds)
         if self.task in ("binary", "multiclass"):
-            self._say(
-                "folds keep the proportions of the classes; there are fewer folds if the rarest class has fewer members",
-                f"{_PROTOCOLS}, sect. 7 and 9",
-            )
+            self._say("classes")
         if self.budget is not None:
-            self._say(
-                "as many repeats as time allows make the choice better and the interval narrower", f"{_BBC}, sect. 6"
-            )
+            self._say("many_repeats")
         elif self.n < _FEW:
-            self._say(
-                f"below {_FEW} samples repeats make intervals narrower and choices better; more than {plan.repeats} add little",
-                f"{_BBC}, sect. 5.2.3 and 5.2.4",
-            )
+            self._say("repeats", few=_FEW, repeats=plan.repeats)
         else:
-            self._say(f"from {_FEW} samples on one repeat or a few suffice", f"{_BBC}, sect. 5.2.3")
+            self._say("one_repeat", few=_FEW)
 
     def _affordable(self, plans: Sequence[Plan]) -> Plan:
         """The first plan that fits the budget; else the cheapest plan, and what to do about it."""
@@ -217,61 +210,37 @@ class _Case:
         for plan in plans:
             if self.c * _cells(plan) <= allowed:
                 if plan.folds < plans[0].folds:
-                    self._say(
-                        f"the budget allows {allowed:,} fits; with fewer folds, or one, estimates are more pessimistic",
-                        f"{_REVIEW}, sect. 3.6",
-                    )
+                    self._say("fewer_folds", allowed=allowed)
                 return plan
         cheapest = min(plans, key=_cells)
-        self._say(
-            f"the budget allows {allowed:,} fits, which is too few even for this plan: "
-            f"it would do for {formatting.count(allowed // _cells(cheapest), 'configuration')}",
-            f"computed from cost and budget, {_OURS}",
-        )
+        enough_for = formatting.count(allowed // _cells(cheapest), "configuration")
+        self._say("too_few_fits", allowed=allowed, configs=enough_for)
         return cheapest
 
     def _drop(self, plan: Plan) -> DropRule | None:
         if self.c < 2 or plan.folds * plan.repeats < 2:
             return None
         if self.n < _FEW:
-            self._say(
-                f"below {_FEW} samples nothing is dropped: a drop needs {_DROP_FROM} predictions to be more than noise",
-                f"{_BBC}, sect. 5.2.2 and 6",
-            )
+            self._say("keep", few=_FEW, start=_DROP_FROM)
             return None
-        self._say(
-            f"hopeless configurations are dropped once {_DROP_FROM} samples have predictions; with 500 samples that made "
-            "searches 2 to 5 times cheaper at nearly no loss",
-            f"{_BBC}, sect. 5.2.2",
-        )
+        self._say("drop", start=_DROP_FROM)
         return Bootstrap(min_predictions=_DROP_FROM)
 
     def _optimism(self, plan: Plan, accuracy: Accuracy) -> Optimism | None:
         if self.c < 2 or self.task not in ("binary", "multiclass"):
             return None
         expected = optimism(min(_held_out(plan, self.n), _MOST_SUMMED), self.c, accuracy)
-        self._say(
-            f"chosen among {self.c:,} independent configurations, the winner would report an accuracy "
-            f"{formatting.number(expected.value)} too high; less where configurations are alike",
-            f"simulate.optimism, in the setting of {_BBC}, sect. 5.1",
-        )
+        self._say("optimism", configs=self.c, value=formatting.number(expected.value))
         return expected
 
     def _test_of_one_set(self) -> str:
-        if self.task in ("regression", "survival"):
-            self._say("the losses of the same samples are compared by a paired permutation test", _OURS)
-            return "permutation"
-        if self.c > 2:
-            self._say(
-                "Cochran's Q asks whether the models differ at all; McNemar's test with adjusted p values follows for pairs",
-                f"{_REVIEW}, sect. 4.6 and Fig. 23",
-            )
-            return "cochran_q"
-        self._say("McNemar's test compares two models on one large test set", f"{_REVIEW}, sect. 4.3 and Fig. 23")
-        return "mcnemar"
+        of_classes = "cochran_q" if self.c > 2 else "mcnemar"
+        test = "permutation" if self.task in ("regression", "survival") else of_classes
+        self._say(test)
+        return test
 
-    def _say(self, sentence: str, source: str) -> None:
-        self.reasons.append(f"{sentence[0].upper()}{sentence[1:]} [{source}].")
+    def _say(self, reason: str, **facts: Any) -> None:
+        self.reasons.append(_SENTENCES[reason].format(**facts))
 
     def _advice(self, plan: Plan, **found: Any) -> Advice:
         fits = self.c * _cells(plan)

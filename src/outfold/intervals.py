@@ -445,9 +445,8 @@ def bbc_f(
     """
     level, scores = check_confidence_level(confidence_level), _numbers(fold_scores, "fold_scores")
     if scores.ndim != 2 or not len(scores) or scores.shape[1] < 2 or not np.isfinite(scores).all():
-        raise invalid(
-            "fold_scores", "must be finite, (configurations, folds), two folds at least", f"got {scores.shape}"
-        )
+        needed = "must be finite, (configurations, folds), two folds at least"
+        raise invalid("fold_scores", needed, f"got {scores.shape}")
     b = check_count(n_resamples, "n_resamples", 2)
     generator = np.random.default_rng(as_seed(rng))
     return Interval(*_kernels.percentile(_kernels.fold_draws(scores, greater_is_better, b, generator)[0], level))

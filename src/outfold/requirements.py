@@ -81,9 +81,8 @@ def in_words(requirements: Requirements[Any], without: str = "any predictions") 
 def check_predictions(oof: Any, method: str) -> None:
     """Refuse what is not Predictions."""
     if not isinstance(oof, Predictions):
-        raise invalid(
-            method, "needs Predictions, as `collect`, `from_arrays` or `load` give", f"got {type(oof).__name__}"
-        )
+        needed = "needs Predictions, as `collect`, `from_arrays` or `load` give"
+        raise invalid(method, needed, f"got {type(oof).__name__}")
 
 
 def requires(

@@ -351,26 +351,20 @@ _ALIASES = {"depth": ("depth", "max_depth"), "n_features": ("n_features", "k", "
 
 
 def _complexity(key: Any, name: str, params: Mapping[str, Any]) -> float:
+    """A number, infinity too; None is unlimited."""
     if callable(key):
-        return _as_complexity(key(name, params), name)
-    if isinstance(key, str):
+        value = key(name, params)
+    elif isinstance(key, str):
         names = _ALIASES.get(key, (key,))
         # Parameters of one step only go by their last part: "svc__C" is kept as "C".
         full = (key, key.rpartition("__")[2])
-        found = [v for k, v in params.items() if k in full or k.rpartition("__")[2] in names]
+        found = (v for k, v in params.items() if k in full or k.rpartition("__")[2] in names)
         # A configuration without the parameter is not simpler than one with it: it comes last.
-        if not found or found[0] is None:
-            return np.inf
-        if isinstance(found[0], bool) or not isinstance(found[0], (int, float, np.number)):
-            raise invalid(f"complexity={key!r}", "must be a number to compare", f"{name!r} has {found[0]!r}")
-        return float(found[0])
-    if name not in key:
+        value = next(found, None)
+    elif name in key:
+        value = key[name]
+    else:
         raise invalid("complexity", "must have an entry for each configuration", f"there is none for {name!r}")
-    return _as_complexity(key[name], name)
-
-
-def _as_complexity(value: Any, name: str) -> float:
-    """A number, infinity too; None is unlimited, as for parameters."""
     if value is None:
         return np.inf
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):

@@ -355,9 +355,8 @@ def by_name(given: Any, kind: type[T], name: Callable[[T], str], picture: str, m
         names = _numbered([name(one) if isinstance(one, kind) else "" for one in found])
     wrong = [type(one).__name__ for one in found if not isinstance(one, kind)]
     if wrong or not found:
-        raise refused(
-            picture, f"needs {_one(kind)} or several, as `{maker}` gives", f"got {wrong[0] if wrong else 'none'}"
-        )
+        needed = f"needs {_one(kind)} or several, as `{maker}` gives"
+        raise refused(picture, needed, f"got {wrong[0] if wrong else 'none'}")
     metrics = sorted({one.metric for one in found})
     if len(metrics) > 1:
         many = f"these are of {', '.join(metrics)}"

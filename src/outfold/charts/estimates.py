@@ -230,9 +230,8 @@ def histogram(estimate: Any, bins: int | None) -> tuple[NDArray[np.intp], Floats
     """Counts of draws between edges; bins by Freedman and Diaconis, between 10 and 60, or as many as asked for."""
     values = chart.check_result(estimate, Estimate, "draws", "estimate.bbc").draws
     if values is None:
-        raise chart.refused(
-            "draws", "needs an estimate with draws", f"{estimate.method} has no draws", "Use `estimate.bbc`."
-        )
+        given = f"{estimate.method} has no draws"
+        raise chart.refused("draws", "needs an estimate with draws", given, "Use `estimate.bbc`.")
     if bins is None:
         bins = int(np.clip(len(np.histogram_bin_edges(values, "fd")) - 1, 10, 60)) if np.ptp(values) > 0 else 10
     counts, edges = np.histogram(values, check_count(bins, "bins"))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from .. import formatting
 from ..data.predictions import Predictions
+from ..docstrings import fill_common
 from ..exceptions import got, invalid
 from ..metrics import MetricLike
 from ..requirements import check_predictions
@@ -169,17 +170,13 @@ CHECKS = {
 }
 
 
+@fill_common
 def check(oof: Predictions, metric: MetricLike | None = None, *, ignore: Iterable[str] = (), X: Any = None) -> Checks:
     """Find every caveat that applies to these predictions and to what would be reported of them.
 
     Nothing is fitted. The estimate that is checked is `estimate.bbc` of the best configuration.
 
-    Parameters
-    ----------
-    oof : Predictions
-        Predictions of all configurations that were tried.
-    metric : str, callable, Metric or None
-        The metric that selects and is reported; None takes the default of the task.
+    Parameters: {oof, task_metric}
     ignore : iterable of str
         Codes to leave out, such as ``["OF301", "OF307"]``.
     X : array-like, data frame or None
@@ -190,9 +187,7 @@ def check(oof: Predictions, metric: MetricLike | None = None, *, ignore: Iterabl
     Checks
         The findings, errors first.
 
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
+    Examples: {numpy_outfold}
     >>> correct = np.random.default_rng(0).random((80, 150)) < 0.7
     >>> of.check(of.from_arrays(None, correct, response="pointwise")).codes
     ('OF531', 'OF301', 'OF307', 'OF532')

@@ -367,9 +367,7 @@ def _method_options(args: argparse.Namespace, method: Callable[..., Estimate]) -
     if simplest and args.complexity is None:
         raise InputError(f"--rule {args.rule} needs --complexity, the parameter to keep small, such as C.")
     if within and args.loss_percent is None:
-        raise InputError(
-            "--rule within needs --loss-percent, the percent of the best score to lose at most, such as 2."
-        )
+        raise InputError("--rule within needs --loss-percent, the percent of the best score you may lose, such as 2.")
     if simplest:
         options["rule"] = options["rule"](*given(args, "loss_percent").values(), args.complexity)
     return options

@@ -68,19 +68,11 @@ def _same_rows(compared: ComparedConfigs) -> NDArray[np.intp] | None:
     return np.flatnonzero(held[:, 0]) if np.all(held == held[:, :1]) else None
 
 
-def _least_of_a_class(compared: ComparedConfigs) -> int:
-    """Samples of the rarer class among those held out."""
-    y = compared.predictions.target.y[_same_rows(compared)]
-    return int(np.bincount(y.astype(np.intp), minlength=2).min())
-
-
-def _least_groups(compared: ComparedConfigs) -> int:
-    """Groups that have a class, for the class with fewer; the samples where there are no groups."""
-    oof, rows = compared.predictions, _same_rows(compared)
-    if oof.group_codes is None:
-        return _least_of_a_class(compared)
-    positive = oof.target.y[rows] == 1
-    return min(len(np.unique(oof.group_codes[rows][at])) for at in (positive, ~positive))
+def _least_of_a_class(compared: ComparedConfigs, groups: NDArray[np.intp] | None = None) -> int:
+    """Samples of the rarer class among those held out, or groups that have a class."""
+    rows, y = _same_rows(compared), compared.predictions.target.y
+    units = np.arange(len(y)) if groups is None else groups
+    return min(len(np.unique(units[rows][y[rows] == label])) for label in (0, 1))
 
 
 _NEEDS: Requirements[ComparedConfigs] = (
@@ -92,9 +84,7 @@ _NEEDS: Requirements[ComparedConfigs] = (
         lambda compared: f"got {compared.metric_name}",
         InputError,
     ),
-    Requirement(
-        "the same samples in every repeat", lambda compared: _same_rows(compared) is not None, "Use `bootstrap`."
-    ),
+    Requirement("the same samples in every repeat", lambda c: _same_rows(c) is not None, "Use `bootstrap`."),
     Requirement(
         "two samples of each class or more",
         lambda compared: _least_of_a_class(compared) >= 2,
@@ -103,7 +93,7 @@ _NEEDS: Requirements[ComparedConfigs] = (
     ),
     Requirement(
         "two groups with each class or more, if there are groups",
-        lambda compared: _least_groups(compared) >= 2,
+        lambda c: _least_of_a_class(c, c.predictions.group_codes) >= 2,
         "Use `permutation`, or more groups.",
         lambda compared: "one class has fewer",
     ),

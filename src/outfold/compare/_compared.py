@@ -47,9 +47,8 @@ class ComparedConfigs:
         self.configs = tuple(source.configs[i] for i in index)
         if isinstance(source, FoldScores):
             if metric is not None and metric != source.metric:
-                raise invalid(
-                    "metric", f"must be None or {source.metric!r}, by which these folds were scored", f"got {metric!r}"
-                )
+                needed = f"must be None or {source.metric!r}, by which these folds were scored"
+                raise invalid("metric", needed, f"got {metric!r}")
             self.oof: Predictions | None = None
             self.metric: Metric | None = None
             return

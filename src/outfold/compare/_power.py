@@ -236,9 +236,7 @@ class _Simulator:
         for r, values in enumerate(self._values):
             first, second = values[0][drawn], values[1][drawn]
             out[:, 0::2, r], out[:, 1::2, r] = np.where(kept, first, second).T, np.where(kept, second, first).T
-        if (
-            not self.metric.greater_is_better
-        ):  # losses as scores, so that "better" keeps its meaning; 0-1 losses stay 0-1
+        if not self.metric.greater_is_better:  # losses as scores: "better" keeps its meaning, 0-1 losses stay 0-1
             out = 1.0 - out if np.isin(out, (0.0, 1.0)).all() else -out
         return self._ask(ComparedConfigs(from_arrays(None, out, response="pointwise"), "mean"))
 

@@ -50,11 +50,8 @@ def _bootstrap(
     rng: RngLike,
 ) -> Findings:
     check_choice(method, get_args(BootstrapMethod), "method")
-    n_resamples, seed, level = (
-        check_count(n_resamples, "n_resamples", _LEAST),
-        as_seed(rng),
-        hypothesis.confidence_level,
-    )
+    n_resamples, seed = check_count(n_resamples, "n_resamples", _LEAST), as_seed(rng)
+    level = hypothesis.confidence_level
     if (n_resamples + 1) * (1 - level) / 2 < 1:
         least = int(2 / (1 - level)) + 1
         raise invalid("n_resamples", f"must be at least {least:,} for an interval at {level:g}", f"got {n_resamples}")
@@ -352,9 +349,8 @@ def defined_scores(scoring: Scoring) -> NDArray[np.float64]:
     """(C,) the score of each configuration, or an error where the metric is undefined."""
     observed: NDArray[np.float64] = scoring.scores()[0]
     if np.isnan(observed).any():
-        raise InputError(
-            needed=f"{scoring.metric.name} is undefined on these samples", remedy="Use another metric or more samples."
-        )
+        needed = f"{scoring.metric.name} is undefined on these samples"
+        raise InputError(needed=needed, remedy="Use another metric or more samples.")
     return observed
 
 

@@ -39,9 +39,7 @@ class ScoreTable:
     greater_is_better: bool = True
     metric: str | None = None  # its name, None for scores made elsewhere
     notes: tuple[Note, ...] = ()
-    slack: float = (
-        RELATIVE_TIE  # scores that differ by less than this share of the greatest one are equal but for rounding
-    )
+    slack: float = RELATIVE_TIE  # scores that differ by less than this share of the greatest are equal
 
     @property
     def gains(self) -> NDArray[np.float64]:
@@ -151,9 +149,8 @@ def _from_predictions(
     greater_is_better: bool | None,
 ) -> ScoreTable:
     if metric is None:
-        raise invalid(
-            method, "needs a metric to score Predictions", remedy=f"Call `{method}(scores, 'accuracy', ...)`."
-        )
+        remedy = f"Call `{method}(scores, 'accuracy', ...)`."
+        raise invalid(method, "needs a metric to score Predictions", remedy=remedy)
     first, *others = by_dataset
     for name in others:
         differing = set(by_dataset[first].configs) ^ set(by_dataset[name].configs)

@@ -205,10 +205,7 @@ def report(
 ) -> Report:
     """Make one page on how good the selected configuration is, how that was found, and what to be careful about.
 
-    Parameters
-    ----------
-    oof : Predictions
-        Predictions of all configurations that were tried.
+    Parameters: {oof}
     metric : str, callable, Metric or None, default=None
         What selects and is reported. If None, that of `estimate`, or the default of the task.
     estimate : Estimate or None, default=None
@@ -229,9 +226,7 @@ def report(
     Report
         The report; its `save` writes a file.
 
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
+    Examples: {numpy_outfold}
     >>> correct = np.random.default_rng(0).random((80, 150)) < 0.7      # 150 equally good prompts on 80 questions
     >>> print(of.report(of.from_arrays(None, correct, response="pointwise")))
     Expect mean 0.72 (95% CI 0.54 to 0.84) on new samples; the winner's score, 0.84, is 0.12 too high.

@@ -36,9 +36,8 @@ class Wins(NamedTuple):
 
     def __str__(self) -> str:
         total = self.better + self.equal + self.worse
-        return (
-            f"better in {self.better:,}, equal in {self.equal:,}, worse in {self.worse:,} of {count(total, self.unit)}"
-        )
+        better, equal, worse = (f"{n:,}" for n in self[:3])
+        return f"better in {better}, equal in {equal}, worse in {worse} of {count(total, self.unit)}"
 
 
 class Probabilities(NamedTuple):

@@ -38,8 +38,7 @@ class Estimate(FrameResult):
         The estimate, and the winner's cross-validation score, before correction.
     interval : Interval or None
         Confidence interval of the estimate; None where the method gives none.
-    confidence_level : float
-        Level of the interval.
+    {confidence_level}
     selected, method : str
         The configuration that was selected, and the short name of the method, such as ``"bbc"``.
     {metric}
