@@ -26,7 +26,7 @@ from .data.predictions import Predictions, State
 from .docstrings import fill_common
 from .exceptions import got, invalid
 from .metrics import Metric, MetricLike
-from .metrics._scoring import Scoring, bind, running
+from .metrics._scoring import Scoring, bind, metric_or_default, running
 from .requirements import check_predictions
 from .stats import resampling, sequential
 from .stats.selection import argbest
@@ -97,7 +97,7 @@ class DropRule:
         bind(oof, self._metric(oof))
 
     def _metric(self, oof: Predictions) -> MetricLike:
-        return metrics.default(oof.target.task, oof.response) if self.metric is None else self.metric
+        return metric_or_default(oof, self.metric)
 
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
         raise NotImplementedError

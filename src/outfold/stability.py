@@ -26,7 +26,7 @@ from .data.predictions import Predictions, State
 from .docstrings import fill_with
 from .exceptions import InputError, NeedError, got, invalid
 from .metrics import MetricLike
-from .metrics._scoring import Scoring, bind, why_not
+from .metrics._scoring import Scoring, bind, metric_or_default, why_not
 from .requirements import check_predictions, requires
 from .results import PlanComparison, Stability
 from .stats import selection
@@ -90,7 +90,7 @@ class Stop:
         return _complete(oof.sel(config=named or names)) if names else None
 
     def _metric(self, oof: Predictions) -> MetricLike:
-        return metrics.default(oof.target.task, oof.response) if self.metric is None else self.metric
+        return metric_or_default(oof, self.metric)
 
 
 @_document
@@ -391,8 +391,7 @@ def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, 
             given, remedy = _lacking(asked)
             needed = "needs complete repeats of both configurations"
             raise NeedError(argument="reproducibility", needed=needed, given=given, remedy=remedy)
-        chosen = metrics.default(scores.target.task, scores.response) if metric is None else metric
-        table = Scoring(pair, chosen).repeat_scores()
+        table = Scoring(pair, metric_or_default(scores, metric)).repeat_scores()
         if len(table) < 2:
             needed = "needs at least 2 complete repeats of both configurations"
             raise NeedError(argument="reproducibility", needed=needed, given="there is 1")

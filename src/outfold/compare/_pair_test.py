@@ -19,6 +19,7 @@ from ..data.predictions import Predictions
 from ..docstrings import fill_docstring
 from ..exceptions import InputError, got, invalid
 from ..metrics import MetricLike
+from ..metrics._scoring import metric_or_default
 from ..requirements import Requirements, check_requirements, in_words
 from ..results import Alternative, Comparison, Comparisons, ComparisonTerms, PairArrays
 from ..stats.pvalues import Tails
@@ -368,9 +369,8 @@ def _right_order(source: Any, given: Mapping[str, Any]) -> str:
     """The arguments in the right order, as text: source, metric, configurations."""
     values = [given[name] for name in ("named", "metric", "a", "b") if given.get(name) is not None]
     flat = [item for value in values for item in (value if isinstance(value, (list, tuple)) else [value])]
-    named = [v for v in flat if isinstance(v, str) and v in metrics.names()]
+    named: list[Any] = [v for v in flat if isinstance(v, str) and v in metrics.names()]
     configs = [v for v in flat if v in getattr(source, "configs", ()) or isinstance(v, (int, np.integer))]
     if not named:
-        predictions = isinstance(source, Predictions)
-        named = [metrics.default(source.target.task, source.response) if predictions else source.metric]
+        named = [metric_or_default(source, None) if isinstance(source, Predictions) else source.metric]
     return ", ".join(["source", repr(named[0]), *map(repr, configs), *(["..."] if len(configs) < 2 else [])])

@@ -355,6 +355,11 @@ def jackknife_scores(scoring: Scoring) -> Floats:
     return np.concatenate(scores)
 
 
+def metric_or_default(oof: Predictions, metric: MetricLike | None) -> MetricLike:
+    """The metric asked for, or else the default for these predictions."""
+    return metrics.default(oof.target.task, oof.response) if metric is None else metric
+
+
 def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
     """The metric for this task, and the predictions in the response it needs."""
     found = metrics.get(metric, oof.target.task)
