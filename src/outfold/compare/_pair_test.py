@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import wraps
-from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, get_args
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,12 +56,6 @@ class Hypothesis:
             return self
         better = (self.alternative == "greater") == greater_is_better
         return replace(self, alternative="better" if better else "worse")
-
-    @property
-    def side(self) -> Alternative:
-        """The alternative, once its direction is that of the metric."""
-        assert self.alternative in get_args(Alternative)
-        return self.alternative  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
@@ -177,7 +171,7 @@ def compare_pairs(
         plan=str(compared.plan),
         fingerprint=source.fingerprint,
         n_samples=source.n_samples,
-        alternative=hypothesis.side,
+        alternative=cast(Alternative, hypothesis.alternative),
         confidence_level=hypothesis.confidence_level,
         rope=hypothesis.rope,
     )
@@ -279,10 +273,6 @@ _TEXTS = {
     "simulated": "source : Predictions\n    Predictions of both configurations; the simulation keeps how much the two disagree.",
     "n": "n : int or None\n    Samples in a simulation; None takes as many as there are.",
     "n_simulations": "n_simulations : int\n    Number of simulations.",
-    "simulation_rng": (
-        "rng : int, Generator, SeedSequence or None\n"
-        "    Seed of the simulations. The same int gives the same result; None draws a new seed."
-    ),
     "omnibus_level": "confidence_level : float\n    The test decides at alpha = 1 - confidence_level.",
     "omnibus": "Omnibus\n    Statistic, degrees of freedom and p value of the test of all configurations at once.",
     "comparison": "Comparison\n    Difference, interval, p value, effect sizes and caveats.",
