@@ -27,7 +27,7 @@ from .fitting.data import Rows
 from .fitting.job import Job, Options, make_job
 from .fitting.progress import Mode
 from .metrics import Metric, MetricLike
-from .metrics._scoring import Scoring, bind, cell_scores, given_or_default, standard_errors
+from .metrics._scoring import Scoring, bind, cell_scores, metric_or_default, standard_errors
 from .results import CurveLine, LearningCurve, ValidationCurve
 from .select import choose, one_standard_error
 
@@ -255,7 +255,7 @@ def _fit(job: Job, metric: MetricLike | None, parts: Sequence[TrainingRows]) -> 
     and failed cells are those of `collect`.
     """
     job, cells = replace(job, blocks={}), job.splits.cells
-    found, _ = bind(job.header, given_or_default(metric, job.header))  # refuses a metric before the work
+    found, _ = bind(job.header, metric_or_default(job.header, metric))  # refuses a metric before the work
     splits = _two_parts(job.splits, [(cell, rows[cell]) for rows in parts for cell in cells])
     both = run_job(replace(job, splits=splits, seeds=tuple(cells) * len(parts)))
     n_train = np.array([[len(rows[cell]) for cell in cells] for rows in parts], dtype=np.intp)

@@ -26,7 +26,7 @@ from .data.predictions import Predictions, State
 from .docstrings import fill_common
 from .exceptions import got, invalid
 from .metrics import Metric, MetricLike
-from .metrics._scoring import Scoring, bind, given_or_default, running
+from .metrics._scoring import Scoring, bind, metric_or_default, running
 from .requirements import check_predictions
 from .stats import resampling, sequential
 from .stats.selection import argbest
@@ -90,14 +90,14 @@ class DropRule:
         check_predictions(oof, f"drop.{type(self).__name__}")
         if len(running(oof)) < 2:
             return []
-        return list(self._losers(Scoring(oof, given_or_default(self.metric, oof)), (repeat, fold), seed))
+        return list(self._losers(Scoring(oof, metric_or_default(oof, self.metric)), (repeat, fold), seed))
 
     def check(self, oof: Predictions) -> None:
         """Refuse predictions on which the rule cannot be asked, before anything is fitted."""
         self._found(oof)
 
     def _found(self, oof: Predictions) -> Metric:
-        return bind(oof, given_or_default(self.metric, oof))[0]
+        return bind(oof, metric_or_default(oof, self.metric))[0]
 
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
         raise NotImplementedError

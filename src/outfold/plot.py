@@ -54,7 +54,6 @@ Returns
 -------
 matplotlib.axes.Axes
     The axes with the picture.""",
-    "metric": "metric : str, callable or Metric\n    What to score predictions by.",
     "level": "confidence_level : float, default=0.95\n    The level of intervals and bands, between 0 and 1.",
     "draws500": _N_RESAMPLES.format(500),
     "draws1000": _N_RESAMPLES.format(1000),
@@ -270,8 +269,7 @@ def roc(
     Parameters: {scores, lines, level, draws500, rng, ax, example, classes}
     >>> ax = of.plot.roc(oof)
     """
-    how = (oof, configs, positive, confidence_level, n_resamples, rng)
-    return _draw(ax, responses.threshold_chart, "roc", *how)
+    return _draw(ax, responses.threshold_chart, "roc", oof, configs, positive, confidence_level, n_resamples, rng)
 
 
 @_filled

@@ -26,7 +26,7 @@ from .data.predictions import Predictions, State
 from .docstrings import fill_with
 from .exceptions import InputError, NeedError, got, invalid
 from .metrics import MetricLike
-from .metrics._scoring import Scoring, bind, given_or_default, why_not
+from .metrics._scoring import Scoring, bind, metric_or_default, why_not
 from .requirements import check_predictions, requires
 from .results import PlanComparison, Stability
 from .stats import selection
@@ -166,7 +166,7 @@ class KS(Stop):
     def _holds(self, oof: Predictions) -> bool:
         if oof.n_repeats < 2:
             return False
-        scores = Scoring(oof, given_or_default(self.metric, oof)).repeat_scores()
+        scores = Scoring(oof, metric_or_default(oof, self.metric)).repeat_scores()
         return bool(np.all(selection.ks_distance(scores[::2].T, scores[1::2].T) <= self.threshold))
 
 
@@ -197,7 +197,7 @@ class Width(Stop):
             raise invalid("width", "must be above 0, such as 0.02", got(self.width))
 
     def _holds(self, oof: Predictions) -> bool:
-        interval = estimate.bbc(oof, given_or_default(self.metric, oof)).interval
+        interval = estimate.bbc(oof, metric_or_default(oof, self.metric)).interval
         return interval is not None and interval.high - interval.low < self.width
 
 
@@ -380,7 +380,7 @@ def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, 
             given, remedy = _lacking(asked)
             needed = "needs complete repeats of both configurations"
             raise NeedError(argument="reproducibility", needed=needed, given=given, remedy=remedy)
-        table = Scoring(pair, given_or_default(metric, scores)).repeat_scores()
+        table = Scoring(pair, metric_or_default(scores, metric)).repeat_scores()
         if len(table) < 2:
             needed = "needs at least 2 complete repeats of both configurations"
             raise NeedError(argument="reproducibility", needed=needed, given="there is 1")

@@ -67,13 +67,14 @@ def test_learning_of_some(learning):
     ax = of.plot.learning_curve(learning, "tree")
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["tree"]
     assert not has(ax, learning.sizes, learning.test.mean[0])
-    assert numbers.shown_lines(learning, [1, "bayes"], 7) == [1, 0]
+    ax = of.plot.learning_curve(learning, [1, "bayes"])
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["tree", "bayes"]
     with pytest.raises(InputError, match="no configuration 'knn'"):
         of.plot.learning_curve(learning, ["knn"])
     with pytest.raises(InputError, match="one configuration at least"):
         of.plot.learning_curve(learning, [])
-    with pytest.raises(InputError, match="1 configurations at most"):
-        numbers.shown_lines(learning, None, 1)
+    with pytest.raises(InputError, match="7 lines at most"):
+        of.plot.learning_curve(learning, [0, 1] * 4)
 
 
 def test_validation_numbers_stand_in_rising_order(depths):

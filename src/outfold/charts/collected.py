@@ -272,18 +272,6 @@ _DOTS = (1.0, 1.5)
 _FACTOR = 50
 
 
-def shown_lines(curve: Any, configs: Sequence[str | int] | str | int | None, most: int) -> list[int]:
-    """Positions of the configurations of a learning curve that are shown; all, where they are not too many."""
-    known = chart.check_result(curve, LearningCurve, "learning_curve", "curves.learning").configs
-    if configs is not None:
-        return chart.positions(known, configs, "curve")
-    if len(known) > most:
-        needed = f"must name {most} configurations at most, which can be told apart"
-        given = f"this curve has {len(known):,}"
-        raise invalid("configs", needed, given, "Name some: `configs=[...]`.")
-    return list(range(len(known)))
-
-
 def _curve(x: Any, line: CurveLine, at: Any, style: chart.Style, held_out: bool) -> tuple[chart.Band, chart.Line]:
     """A mean with its band: solid on held-out samples, dotted on those trained on."""
     how: dict[str, Any] = {"width": 1.8} if held_out else {"dashes": _DOTS, "width": 1.4, "open": True}
@@ -293,8 +281,9 @@ def _curve(x: Any, line: CurveLine, at: Any, style: chart.Style, held_out: bool)
 
 def learning_curve(curve: Any, configs: Sequence[str | int] | str | int | None = None) -> chart.Chart:
     """Scores as the training part grows."""
-    shown = shown_lines(curve, configs, len(chart.STYLES))
-    names = [curve.configs[j] for j in shown]
+    known = chart.check_result(curve, LearningCurve, "learning_curve", "curves.learning").configs
+    shown = range(len(known)) if configs is None else chart.positions(known, configs, "curve")
+    names = [known[j] for j in shown]
     marks: list[chart.Mark] = []
     keys = []
     for j, short, (name, style) in zip(shown, chart.shorten(names), chart.styles(names), strict=True):

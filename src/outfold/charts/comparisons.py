@@ -89,24 +89,13 @@ def difference(
             marks.append(chart.Line(pair.interval, [i, i], tone, width=2, tip=tip))
         marks.append(chart.Points([pair.difference], [i], tone, "diamond", 7, open=pair.better is None, tips=[tip]))
         marks.append(chart.RowText(i, _verdict(pair)))
-    names, short = [f"{pair.a} - {pair.b}" for pair in pairs], []
-    height = 1.9 + 0.34 * len(pairs)
-    against = {pair.b for pair in pairs} if len(pairs) > 1 else set()
-    control = against.pop() if len(against) == 1 else None
+    against = {pair.b for pair in pairs}
+    control = first.b if len(pairs) > 1 and len(against) == 1 else None
     if made.folds is not None:
         heights = 0.7 + 0.6 * (np.arange(len(made.folds)) + 0.5) / len(made.folds)
         marks.append(chart.Points(made.folds, heights, "blue", size=4, faint=True))
         won = "" if first.wins is None else f"{first.wins.better:,} better, {first.wins.worse:,} worse"
         marks.append(chart.RowText(1, won))
-        names, height = ["mean", f"{len(made.folds):,} folds"], 2.8
-    elif len(pairs) == 1:
-        names = [""]
-    elif control is not None:
-        names = [pair.a for pair in pairs]
-    else:
-        who = list(dict.fromkeys(name for pair in pairs for name in (pair.a, pair.b)))
-        brief = dict(zip(who, chart.shorten(who, 24), strict=True))
-        short = [f"{brief[pair.a]} - {brief[pair.b]}" for pair in pairs]
     shown = f"{made.n_pairs:,} pairs" if len(pairs) == made.n_pairs else f"{len(pairs):,} of {made.n_pairs:,} pairs"
     minus = "" if control is None else f" minus {control}"
     return chart.Chart(
@@ -116,11 +105,24 @@ def difference(
         "Others minus the selected configuration",
         f"{first.metric} of each configuration{minus}, with the interval of each pair. Filled: a difference was found.",
         chart.Axis(_sides(first, made.n_pairs == 1, control), hold=(0.0,), grid=True, margin=0.06),
-        chart.Axis(names=tuple(names), short=tuple(short)),
+        _row_names(made, control),
         marks,
         {"pairs": [{"a": p.a, "b": p.b, "difference": p.difference, "interval": p.interval} for p in pairs]},
-        size=(6.8, height),
+        size=(6.8, 1.9 + 0.34 * len(pairs) if made.folds is None else 2.8),
     )
+
+
+def _row_names(made: Differences, control: str | None) -> chart.Axis:
+    if made.folds is not None:
+        return chart.Axis(names=("mean", f"{len(made.folds):,} folds"))
+    if len(made.pairs) == 1:
+        return chart.Axis(names=("",))
+    if control is not None:
+        return chart.Axis(names=tuple(pair.a for pair in made.pairs))
+    who = list(dict.fromkeys(name for pair in made.pairs for name in (pair.a, pair.b)))
+    brief = dict(zip(who, chart.shorten(who, 24), strict=True))
+    short = tuple(f"{brief[pair.a]} - {brief[pair.b]}" for pair in made.pairs)
+    return chart.Axis(names=tuple(f"{pair.a} - {pair.b}" for pair in made.pairs), short=short)
 
 
 def _verdict(pair: Comparison) -> str:

@@ -39,7 +39,6 @@ def check_matplotlib(ax: Any = None, remedy: str = "") -> None:
 
 def draw(chart: Chart, ax: Axes | None = None) -> Axes:
     """Draw a chart into the axes given, or into a new figure of its size."""
-    check_matplotlib(ax)
     import matplotlib.pyplot as plt
 
     alone, bare = ax is None, chart.shape == "bare"

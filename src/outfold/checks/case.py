@@ -14,7 +14,7 @@ from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..exceptions import InputError, NeedError
 from ..metrics import Metric, MetricLike
-from ..metrics._scoring import Scoring, given_or_default
+from ..metrics._scoring import Scoring, metric_or_default
 from ..results import Estimate, Selection, TiedSet
 
 # The fewest `tied_among` takes: how many are tied is told roughly, and fast.
@@ -28,7 +28,7 @@ class Case:
         self, oof: Predictions, metric: MetricLike | None = None, X: Any = None, made: Estimate | None = None
     ) -> None:
         self.oof, self.X, self._made = oof, X, made
-        self.scoring = Scoring(oof, given_or_default(metric, oof))
+        self.scoring = Scoring(oof, metric_or_default(oof, metric))
 
     @property
     def metric(self) -> Metric:

@@ -211,9 +211,8 @@ def _findings(check: Check, case: Case) -> list[Finding]:
         texts = [check.find(case)]
     else:
         texts = list(dict.fromkeys(note.text for note in case.notes if note.code == check.code))
-    return [
-        Finding(check.code, check.severity, t, check.advice, check.source, check.page) for t in texts if t is not None
-    ]
+    about = check.advice, check.source, check.page
+    return [Finding(check.code, check.severity, text, *about) for text in texts if text is not None]
 
 
 def _codes(ignore: Iterable[str]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores
 from ..exceptions import InputError, NeedError, invalid
 from ..metrics import Metric, MetricLike
-from ..metrics._scoring import Scoring, bind, fold_scores, given_or_default
+from ..metrics._scoring import Scoring, bind, fold_scores, metric_or_default
 
 Source: TypeAlias = Predictions | FoldScores
 
@@ -54,7 +54,7 @@ class ComparedConfigs:
             return
         self._refuse_unfinished(source)
         self.oof = source._sel_configs(index) if index != list(range(source.n_configs)) else source
-        self.metric = metrics.get(given_or_default(metric, source), source.target.task)
+        self.metric = metrics.get(metric_or_default(source, metric), source.target.task)
 
     def _refuse_unfinished(self, oof: Predictions) -> None:
         for i in self._index:

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import wraps
-from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, get_args
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from ..data.predictions import Predictions
 from ..docstrings import fill_docstring
 from ..exceptions import InputError, got, invalid
 from ..metrics import MetricLike
+from ..metrics._scoring import metric_or_default
 from ..requirements import Requirements, check_requirements, in_words
 from ..results import Alternative, Comparison, Comparisons, ComparisonTerms, PairArrays
 from ..stats.pvalues import Tails
@@ -55,12 +56,6 @@ class Hypothesis:
             return self
         better = (self.alternative == "greater") == greater_is_better
         return replace(self, alternative="better" if better else "worse")
-
-    @property
-    def side(self) -> Alternative:
-        """The alternative, once its direction is that of the metric."""
-        assert self.alternative in get_args(Alternative)
-        return self.alternative  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
@@ -176,7 +171,7 @@ def compare_pairs(
         plan=str(compared.plan),
         fingerprint=source.fingerprint,
         n_samples=source.n_samples,
-        alternative=hypothesis.side,
+        alternative=cast(Alternative, hypothesis.alternative),
         confidence_level=hypothesis.confidence_level,
         rope=hypothesis.rope,
     )
@@ -278,10 +273,6 @@ _TEXTS = {
     "simulated": "source : Predictions\n    Predictions of both configurations; the simulation keeps how much the two disagree.",
     "n": "n : int or None\n    Samples in a simulation; None takes as many as there are.",
     "n_simulations": "n_simulations : int\n    Number of simulations.",
-    "simulation_rng": (
-        "rng : int, Generator, SeedSequence or None\n"
-        "    Seed of the simulations. The same int gives the same result; None draws a new seed."
-    ),
     "omnibus_level": "confidence_level : float\n    The test decides at alpha = 1 - confidence_level.",
     "omnibus": "Omnibus\n    Statistic, degrees of freedom and p value of the test of all configurations at once.",
     "comparison": "Comparison\n    Difference, interval, p value, effect sizes and caveats.",
@@ -368,9 +359,8 @@ def _right_order(source: Any, given: Mapping[str, Any]) -> str:
     """The arguments in the right order, as text: source, metric, configurations."""
     values = [given[name] for name in ("named", "metric", "a", "b") if given.get(name) is not None]
     flat = [item for value in values for item in (value if isinstance(value, (list, tuple)) else [value])]
-    named = [v for v in flat if isinstance(v, str) and v in metrics.names()]
+    named: list[Any] = [v for v in flat if isinstance(v, str) and v in metrics.names()]
     configs = [v for v in flat if v in getattr(source, "configs", ()) or isinstance(v, (int, np.integer))]
     if not named:
-        predictions = isinstance(source, Predictions)
-        named = [metrics.default(source.target.task, source.response) if predictions else source.metric]
+        named = [metric_or_default(source, None) if isinstance(source, Predictions) else source.metric]
     return ", ".join(["source", repr(named[0]), *map(repr, configs), *(["..."] if len(configs) < 2 else [])])

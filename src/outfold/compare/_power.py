@@ -353,7 +353,7 @@ def power(
     Parameters: {simulated, metric, pair}
     difference : float or array-like of float
         The true difference, metric of `a` minus metric of `b`; several for a curve. At 0 the power is the type I error.
-    {test, n, alternative, test_level, n_simulations, simulation_rng, options}
+    {test, n, alternative, test_level, n_simulations, rng, options}
 
     Returns
     -------
@@ -399,7 +399,7 @@ def detectable(
     Parameters: {simulated, metric, pair, test}
     power : float
         The power wanted.
-    {n, alternative, test_level, n_simulations, simulation_rng, options}
+    {n, alternative, test_level, n_simulations, rng, options}
 
     Returns
     -------
@@ -451,7 +451,7 @@ def _result(simulator: _Simulator, difference: NDArray[np.float64], found: NDArr
         n=simulator.n,
         n_simulations=simulator.n_simulations,
         reach=simulator.units.reach,
-        alternative=hypothesis.side,
+        alternative=hypothesis.alternative,
         confidence_level=hypothesis.confidence_level,
         plan=str(compared.plan),
         notes=(Note("OF316", text),) if simulator.undefined else (),

@@ -475,9 +475,8 @@ def t_blocked_3x2(
     >>> of.compare.t_blocked_3x2(scores, None, "a", "b")
     <Comparison t_blocked_3x2 a - b: score +0.0150, p = 0.3632>
     """
-    return compare_pair(
-        t_blocked_3x2, source, metric, a, b, alternative, confidence_level, rope, variance_weight=variance_weight
-    )
+    options = {"variance_weight": variance_weight}
+    return compare_pair(t_blocked_3x2, source, metric, a, b, alternative, confidence_level, rope, **options)
 
 
 @_fold_test("balanced m x 2 t test", "after Wang et al. 2014", "t", _BALANCED, _t_blocked)
@@ -511,9 +510,8 @@ def t_blocked_mx2(
     >>> of.compare.t_blocked_mx2(scores, None, "a", "b", variance_weight=4 / 3)
     <Comparison t_blocked_mx2 a - b: score +0.0150, p = 0.4200>
     """
-    return compare_pair(
-        t_blocked_mx2, source, metric, a, b, alternative, confidence_level, rope, variance_weight=variance_weight
-    )
+    options = {"variance_weight": variance_weight}
+    return compare_pair(t_blocked_mx2, source, metric, a, b, alternative, confidence_level, rope, **options)
 
 
 # -- posterior probabilities ---------------------------------------------------------------------------------

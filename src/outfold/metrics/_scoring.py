@@ -355,8 +355,8 @@ def jackknife_scores(scoring: Scoring) -> Floats:
     return np.concatenate(scores)
 
 
-def given_or_default(metric: MetricLike | None, oof: Predictions) -> MetricLike:
-    """The metric, or the default one of these predictions for None."""
+def metric_or_default(oof: Predictions, metric: MetricLike | None) -> MetricLike:
+    """The metric asked for, or else the default for these predictions."""
     return metrics.default(oof.target.task, oof.response) if metric is None else metric
 
 

@@ -262,10 +262,8 @@ def holm(
     table = read_scores(scores, metric, "holm", algorithms, datasets, greater_is_better, missing)
     correct, words, reference = _ADJUST[adjust]
     described = f"mean rank differences of {'all pairs' if control is None else 'all against the control'}, {words}"
-    reference = f"{reference}; Demsar 2006"
-    return _ranking(
-        table, "holm", described, reference, alpha, (method, ties), control=control, adjust=lambda _, p, k: correct(p)
-    )
+    how: dict[str, Any] = {"control": control, "adjust": lambda _, p, k: correct(p)}
+    return _ranking(table, "holm", described, f"{reference}; Demsar 2006", alpha, (method, ties), **how)
 
 
 def _omnibus(found: Ranks, method: str, ties: bool) -> OmnibusTest:

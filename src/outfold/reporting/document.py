@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import compare, estimate, metrics, stability
+from .. import compare, estimate, stability
 from .._version import __version__
 from ..arguments import RngLike, as_seed, check_count
 from ..charts import collected, comparisons, estimates, responses
@@ -26,7 +26,7 @@ from ..docstrings import fill_common
 from ..exceptions import FileError, InputError
 from ..formatting import json_ready
 from ..metrics import MetricLike
-from ..metrics._scoring import Scoring, kernels_kept
+from ..metrics._scoring import Scoring, kernels_kept, metric_or_default
 from ..requirements import check_predictions
 from ..results import Checks, Comparisons, Estimate, Leaderboard
 from . import page, text
@@ -233,9 +233,7 @@ def report(
     """
     check_predictions(oof, "report")
     top, seed = check_count(top, "top"), as_seed(rng)
-    if metric is None:
-        default = metrics.default(oof.target.task, oof.response)
-        metric = estimate.metric if isinstance(estimate, Estimate) else default
+    metric = metric_or_default(oof, estimate.metric if metric is None and isinstance(estimate, Estimate) else metric)
     with kernels_kept():
         found = estimate
         if found is None:
