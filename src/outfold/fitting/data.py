@@ -32,9 +32,8 @@ class Samples:
         n = len(self.y)
         cuts = np.cumsum([len(rows) for rows in tests[:-1]]) if at_once else None
         tests = (np.concatenate(tests),) if at_once else tests
-        fit_params = {
-            name: take(value, train) if has_rows(value, n) else value for name, value in self.fit_params.items()
-        }
+        given = self.fit_params.items()
+        fit_params = {name: take(value, train) if has_rows(value, n) else value for name, value in given}
         predicted = tuple(take(self.X, rows) for rows in tests)
         rows = FitRows(take(self.X, train), take(self.y, train), predicted, fit_params, cuts)
         if not private:
@@ -193,19 +192,16 @@ def _feed(h: Any, values: Any) -> None:
         for array in (values.data, values.indices, values.indptr):
             _feed_array(h, array)
     elif is_frame(values):
-        columns = (
-            (values.iloc[:, i] for i in range(values.shape[1])) if hasattr(values, "iloc") else values.iter_columns()
-        )
+        pandas = hasattr(values, "iloc")
+        columns = (values.iloc[:, i] for i in range(values.shape[1])) if pandas else values.iter_columns()
         for name, column in zip(values.columns, columns, strict=True):
             h.update(f"column {name!r}".encode())
             _feed_column(h, column)
     elif hasattr(values, "to_numpy"):
         _feed_column(h, values)
     else:
-        text = repr(values)
-        h.update(
-            (text if " at 0x" not in text else f"<{type(values).__module__}.{type(values).__qualname__}>").encode()
-        )
+        text, kind = repr(values), type(values)
+        h.update((text if " at 0x" not in text else f"<{kind.__module__}.{kind.__qualname__}>").encode())
 
 
 def is_frame(values: Any) -> bool:

@@ -176,9 +176,5 @@ class EarlyStopping:
         """What the user should know about the repeats."""
         if not self.at_limit:
             return ()
-        return (
-            Note(
-                "OF401",
-                f"{self.stop!r} was not satisfied after {formatting.count(self.n_done, 'repeat')}, the maximum allowed.",
-            ),
-        )
+        n = formatting.count(self.n_done, "repeat")
+        return (Note("OF401", f"{self.stop!r} was not satisfied after {n}, the maximum allowed."),)

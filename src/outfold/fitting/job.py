@@ -116,7 +116,7 @@ class Options:
         return self.on_error == "raise"
 
 
-def as_plan(plan: Any) -> Plan:
+def as_plan(plan: Any, name: str = "plan") -> Plan:
     """A plan, from whatever `collect` takes as one."""
     if plan is None or isinstance(plan, Plan):
         return plan or Plan()
@@ -125,7 +125,7 @@ def as_plan(plan: Any) -> Plan:
     if not isinstance(plan, (str, bytes, Mapping)) and (hasattr(plan, "split") or isinstance(plan, Iterable)):
         return Plan.from_cv(plan)
     needed = "must be a Plan such as `Plan(folds=10)`, a number of folds, or a scikit-learn splitter"
-    raise invalid("plan", needed, got(plan))
+    raise invalid(name, needed, got(plan))
 
 
 def _repeated(plan: Plan, repeats: Any, stop: Any, most: Any) -> tuple[Plan, Stop | None, int | None]:

@@ -309,10 +309,8 @@ class _Raw:
         if target.task == "binary":
             return "proba" if values.min(initial=0) >= 0 and values.max(initial=0) <= 1 else "score"
         problem = f"y has {len(target.classes)} classes and the predictions are numbers that are not among them"
-        choices = (
-            "`response='value'` for a regression, or class probabilities of shape (N, C, R, K) with `response='proba'`"
-        )
-        raise InputError(problem, remedy=f"Say what they are: {choices}.")
+        proba = "class probabilities of shape (N, C, R, K) with `response='proba'`"
+        raise InputError(problem, remedy=f"Say what they are: `response='value'` for a regression, or {proba}.")
 
     def _refuse_class_columns(self, target: Target) -> None:
         """Refuse columns that sum to 1, one per class: they are the classes of one configuration, not several ones."""
@@ -367,10 +365,8 @@ class _Raw:
         data, k = self.data, len(classes)
         if data.ndim == 3:
             if target.task == "multiclass":
-                needed = (
-                    f"with {k} classes needs one column for each of them, shape (N, C, R, {k}) "
-                    f"(one configuration: (N, 1, 1, {k}))"
-                )
+                shape = f"shape (N, C, R, {k}) (one configuration: (N, 1, 1, {k}))"
+                needed = f"with {k} classes needs one column for each of them, {shape}"
                 raise invalid(f"response={response!r}", needed, f"P has {data.ndim} dimensions or fewer")
             return data
         if data.shape[3] != k:

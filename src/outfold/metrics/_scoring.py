@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import metrics
-from ..arguments import RngLike, as_seed
+from ..arguments import RngLike, as_seed, check_choice
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores, layout, split_sizes
 from ..data.target import Target
-from ..exceptions import NeedError, got, invalid
+from ..exceptions import NeedError, invalid
 from ..results import Leaderboard
 from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel
 from ..stats.resampling import BootstrapDraws, block_size, blocks
@@ -95,8 +95,7 @@ class Scoring:
     """
 
     def __init__(self, oof: Predictions, metric: MetricLike, aggregate: Aggregate = "pooled") -> None:
-        if aggregate not in ("pooled", "fold"):
-            raise invalid("aggregate", "must be 'pooled' or 'fold'", got(aggregate))
+        check_choice(aggregate, get_args(Aggregate), "aggregate")
         self.oof, self.aggregate = oof, aggregate
         self.metric, self._data = bind(oof, metric)
         self.candidates, self.cells, self._used, self.notes = kept(oof, "counts", lambda: _what_counts(oof))

@@ -29,6 +29,7 @@ from ..exceptions import CollectError, InputError
 from ..fitting.api import collect, refit_one
 from ..fitting.configs import Configs
 from ..fitting.estimators import one_of_each
+from ..fitting.job import as_plan
 from ..fitting.predict import ModelKind, choose_response, kind_of
 from ..metrics import Metric
 from ..metrics._scoring import Scoring, kernels_kept
@@ -42,7 +43,6 @@ from .request import (
     FitRequest,
     check_options,
     checked_labels,
-    plan_of_cv,
     raise_as_sklearn,
     seed_of_random_state,
     warn_of_failures,
@@ -325,7 +325,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         target = encode(y, task=kind, positive=scorers.positive(target))
         needed = needed_response(scorers, scorers.metrics(kind, target), kind, configs)
         response = choose_response(needed, kind, configs, 2 if target.classes is None else len(target.classes))
-        return FitRequest(X, y, target, kind, plan_of_cv(self.cv), groups, fit_params, seed, scorers, response)
+        return FitRequest(X, y, target, kind, as_plan(self.cv, "cv"), groups, fit_params, seed, scorers, response)
 
     def _collect(self, request: FitRequest, space: Space | None) -> tuple[Space, Predictions]:
         if space is not None:

@@ -141,17 +141,6 @@ def seed_of_random_state(random_state: Any) -> int:
     raise invalid("random_state", "must be a whole number from 0, or None to draw one", got(random_state))
 
 
-def plan_of_cv(cv: Any) -> Plan:
-    """The plan that a `cv` means."""
-    if cv is None:
-        return Plan()
-    if isinstance(cv, Plan):
-        return cv
-    if isinstance(cv, (bool, str)):
-        raise invalid("cv", "must be a number of folds, a Plan or a splitter of scikit-learn", got(cv))
-    return Plan(folds=int(cv)) if isinstance(cv, (int, np.integer)) else Plan.from_cv(cv)
-
-
 def checked_labels(y: Any, estimator: Any) -> Any:
     """Labels in one dimension; some refusals use the words that scikit-learn's estimator checks look for."""
     if y is None:

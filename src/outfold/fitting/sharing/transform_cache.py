@@ -92,10 +92,9 @@ class TransformCache(threading.local):
             raise CannotShare
         estimator = template.make(batch.seed) if path.steps[depth:] else None
         for step in path.steps[depth:]:
+            transformer = step_at(estimator, step.location)
             try:
-                self.levels.append(
-                    _transform(batch, template, step_at(estimator, step.location), given, self.levels[-1], step)
-                )
+                self.levels.append(_transform(batch, template, transformer, given, self.levels[-1], step))
             except KeyboardInterrupt:
                 raise
             except BaseException:

@@ -103,11 +103,8 @@ class RidgeFamily(Family):
 
     def covers(self, estimator: Any) -> bool:
         """One positive penalty, and a solver that solves the equations directly."""
-        return (
-            is_positive(estimator.alpha)
-            and estimator.solver in ("auto", "cholesky", "svd")
-            and estimator.positive is False
-        )
+        direct = estimator.solver in ("auto", "cholesky", "svd")
+        return is_positive(estimator.alpha) and direct and estimator.positive is False
 
     def fit(self, members: Sequence[Any], X: Any, y: Any, **fit_params: Any) -> list[Any]:
         """Models of all penalties."""
