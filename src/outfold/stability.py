@@ -273,10 +273,7 @@ def trace(oof: Predictions, metric: MetricLike) -> Stability:
         metric=scoring.metric.name,
         configs=scoring.names,
         scores=scores,
-        mean=moments.mean,
-        median=moments.median,
-        sd=moments.sd,
-        skew=moments.skew,
+        **moments._asdict(),
         rank=selection.running_ranks(scoring.metric.sign * moments.mean),
         leaders=tuple(scoring.names[j] for j in argbest(moments.mean, scoring.metric.greater_is_better)),
     )

@@ -716,7 +716,7 @@ BAD = {
     "no such parameter": ({"grid": {"gamma": [1]}}, "no parameter 'gamma'"),
     "grid": ({"grid": {"C": []}}, "non-empty"),
     "two grids": ({"param_grid": C_GRID}, "two names for one thing"),
-    "cv": ({"cv": "five"}, "cv must be a number of folds"),
+    "cv": ({"cv": "five"}, "cv must be a Plan .*, a number of folds"),
     "one fold": ({"cv": 1}, "folds must be a whole number of at least 2"),
     "scoring": ({"scoring": "acuracy"}, "did you mean 'accuracy'"),
     "a loss": ({"scoring": "log_loss"}, "Give scoring='neg_log_loss'"),

@@ -181,16 +181,9 @@ def from_scores(
     n_train, n_test = check_count(n_train, "n_train"), check_count(n_test, "n_test")
     plan = _plan_of(design, rows if repeats is None and design == "kfold" else repeats, values.shape[1])
     shape = (plan.repeats, values.shape[1] // plan.repeats)
-    return FoldScores(
-        names,
-        values.reshape(len(names), *shape),
-        np.full(shape, n_train, dtype=np.intp),
-        np.full(shape, n_test, dtype=np.intp),
-        plan,
-        _layout_of(plan, n_train, n_test),
-        metric,
-        greater_is_better,
-    )
+    values, found = values.reshape(len(names), *shape), _layout_of(plan, n_train, n_test)
+    train, test = (np.full(shape, n, dtype=np.intp) for n in (n_train, n_test))
+    return FoldScores(names, values, train, test, plan, found, metric, greater_is_better)
 
 
 def _columns(scores: Any, configs: Sequence[str] | None) -> tuple[tuple[str, ...], NDArray[np.float64], int | None]:

@@ -83,9 +83,7 @@ class Options:
         _check_values(raw)
         rule = None if raw.drop is None else as_drop_rule(raw.drop)
         if rule is not None and raw.inner:
-            given = (
-                "nested cross-validation selects among all configurations in every outer fold, so none may be missing"
-            )
+            given = "nested cross-validation selects among all of them in every outer fold, so none may be missing"
             remedy = "Leave one of them out; bbc needs no inner folds."
             raise invalid("drop", "cannot be combined with `inner=True`", given, remedy)
         plan, stop, most = _repeated(as_plan(plan), repeats, raw.stop, raw.max_repeats)

@@ -63,10 +63,8 @@ def choose_response(asked: str, kind: ModelKind, configs: Mapping[str, Any], n_c
     response = next(r for r in allowed[kind] if r == asked)
     lacking = _lacking(response, configs, n_classes)
     if lacking is not None and _scores_pairs(configs[lacking]):
-        given, remedy = (
-            f"{lacking!r} compares classes in pairs",
-            "Use `decision_function_shape='ovr'`, or `response='label'`.",
-        )
+        given = f"{lacking!r} compares classes in pairs"
+        remedy = "Use `decision_function_shape='ovr'`, or `response='label'`."
         raise invalid(f"response={asked!r}", "needs a score for every class", given, remedy)
     if lacking is not None:
         needed = f"needs {' or '.join(_METHODS[asked])}, which {lacking!r} does not have"

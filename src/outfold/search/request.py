@@ -167,11 +167,9 @@ def warn_of_failures(oof: Predictions) -> None:
     n = int(np.sum(states == State.FAILED))
     if n:
         reason = Counter(oof.messages.values()).most_common(1)[0][0]
-        text = (
-            f"{n} of {states.size} fits failed; their configurations cannot be selected. The most common reason: "
-            f"{reason} Use error_score='raise' to see the exception."
-        )
-        warnings.warn(text, FitFailedWarning, stacklevel=3)
+        failed = f"{n} of {states.size} fits failed; their configurations cannot be selected."
+        why = f"The most common reason: {reason} Use error_score='raise' to see the exception."
+        warnings.warn(f"{failed} {why}", FitFailedWarning, stacklevel=3)
 
 
 def raise_as_sklearn(error: CollectError) -> NoReturn:

@@ -217,10 +217,8 @@ def _refuse_other_distributions(grid: Mapping[str, Any], kind: type) -> None:
         return
     what = "a distribution of scipy" if hasattr(grid[wrong], "rvs") else formatting.shorten(repr(grid[wrong]), 60)
     needed = "must hold Optuna distributions if `search` is an Optuna sampler"
-    remedy = (
-        "Give FloatDistribution(low, high, log=True), IntDistribution(low, high) or CategoricalDistribution(values) "
-        "of `optuna.distributions`."
-    )
+    numbers = "FloatDistribution(low, high, log=True), IntDistribution(low, high)"
+    remedy = f"Give {numbers} or CategoricalDistribution(values) of `optuna.distributions`."
     raise invalid("grid", needed, f"{wrong!r} is {what}", remedy)
 
 

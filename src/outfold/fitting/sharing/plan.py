@@ -245,12 +245,8 @@ class _Tree:
     def plan(self) -> SharingPlan:
         """The plan for the configurations that were added."""
         models = self._grouped()
-        return SharingPlan(
-            tuple(self._path(position, models.get(position)) for position in range(len(self.ways))),
-            self.groups,
-            tuple(self.names),
-            tuple(self.parents),
-        )
+        paths = tuple(self._path(position, models.get(position)) for position in range(len(self.ways)))
+        return SharingPlan(paths, self.groups, tuple(self.names), tuple(self.parents))
 
     def _path(self, position: int, group: int | None) -> PipelinePath | None:
         found = self.ways[position]

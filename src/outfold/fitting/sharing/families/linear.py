@@ -296,18 +296,9 @@ class _Path(NamedTuple):
         """Coefficients and gaps by coordinate descent, each penalty from where the one before it ended."""
         from sklearn.linear_model import enet_path
 
-        _, coefs, gaps = enet_path(
-            self.X,
-            self.y,
-            l1_ratio=l1_ratio,
-            alphas=falling,
-            precompute=self.gram,
-            Xy=self.X.T @ self.y,
-            positive=self.positive,
-            check_input=False,
-            tol=_GAP,
-            max_iter=_ROUNDS,
-        )
+        how = {"precompute": self.gram, "Xy": self.X.T @ self.y, "positive": self.positive, "check_input": False}
+        ends = {"tol": _GAP, "max_iter": _ROUNDS}
+        _, coefs, gaps = enet_path(self.X, self.y, l1_ratio=l1_ratio, alphas=falling, **how, **ends)
         return np.ascontiguousarray(coefs.T), len(self.y) * gaps
 
     def _knots(self, falling: Floats) -> tuple[Floats, Floats]:
