@@ -18,8 +18,8 @@ from .._version import __version__
 from ..arguments import RngLike, as_seed, check_count
 from ..charts import collected, comparisons, estimates, responses
 from ..charts.description import Chart
-from ..checks.case import Case
 from ..checks.checking import checked
+from ..checks.finders import Case
 from ..citations import cite, references_of
 from ..data.predictions import Predictions, State
 from ..docstrings import fill_common
