@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,9 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # Metrics of values above 0.
 POSITIVE = ("msle", "rmsle", "poisson_deviance", "gamma_deviance")
 GOLDEN = Path(__file__).resolve().parent / "golden" / "data"
+
+# Started in the background of a shell script, processes ignore Ctrl-C, and so would those that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("outfold", deadline=None, max_examples=40, derandomize=True)
 settings.load_profile("outfold")

@@ -222,7 +222,10 @@ def scorer_value(name, target, predictions, proba, w):
     if proba is not None and proba.ndim == 1:
         proba = np.column_stack([1 - proba, proba])
     model = Fixed(target, labels[rows], None if proba is None else proba[rows])
-    return skm.get_scorer(name)(model, np.zeros((len(rows), 1)), target.labels[rows])
+    # scikit-learn has this scorer since 1.8, its function longer.
+    d2 = name == "d2_log_loss_score" and name not in skm.get_scorer_names()
+    scorer = skm.make_scorer(skm.d2_log_loss_score, response_method="predict_proba") if d2 else skm.get_scorer(name)
+    return scorer(model, np.zeros((len(rows), 1)), target.labels[rows])
 
 
 SCORERS = [

@@ -238,11 +238,14 @@ class Case:
         predictions.
     steady
         Whether predictions on another machine are the same but for rounding. Trees may break a tie another way.
+    since
+        The first version of scikit-learn that gives this collection.
     """
 
     make: Callable[[], of.Predictions | tuple[of.Predictions, dict[str, Any]]]
     metrics: tuple[str, ...] = ("accuracy", "roc_auc")
     steady: bool = True
+    since: tuple[int, int] = (1, 7)
 
 
 BINARY = ("accuracy", "roc_auc", "log_loss")
@@ -252,9 +255,12 @@ CASES: dict[str, Case] = {
     # Blocks, models fitted again, curves.
     "pipelines": Case(refitted, BINARY),
     # Families of shared fits, by level and without.
-    "logistic": Case(lambda: collected(logistic(), two_classes(), of.Plan(3))),
-    "logistic alone": Case(lambda: collected(logistic(), two_classes(), of.Plan(3), share=False), ()),
-    "logistic tolerant": Case(lambda: collected(logistic(), two_classes(), of.Plan(3), share="close"), ()),
+    # Before scikit-learn 1.8 an l1_ratio counted only beside penalty="elasticnet".
+    "logistic": Case(lambda: collected(logistic(), two_classes(), of.Plan(3)), since=(1, 8)),
+    "logistic alone": Case(lambda: collected(logistic(), two_classes(), of.Plan(3), share=False), (), since=(1, 8)),
+    "logistic tolerant": Case(
+        lambda: collected(logistic(), two_classes(), of.Plan(3), share="close"), (), since=(1, 8)
+    ),
     "forests": Case(lambda: collected(forests(), two_classes(), of.Plan(3)), steady=False),
     "forests alone": Case(lambda: collected(forests(), two_classes(), of.Plan(3), share=False), (), steady=False),
     "forests equivalent": Case(
@@ -317,8 +323,11 @@ CASES: dict[str, Case] = {
         )
     ),
     # Plans.
+    # StratifiedGroupKFold shuffles in another way since 1.8.
     "groups": Case(
-        lambda: collected(mixed(), two_classes(), of.Plan(5), groups=np.arange(50) // 2, inner=True), BINARY
+        lambda: collected(mixed(), two_classes(), of.Plan(5), groups=np.arange(50) // 2, inner=True),
+        BINARY,
+        since=(1, 8),
     ),
     "leave one out": Case(lambda: collected(mixed(), two_classes(30), of.Plan.leave_one_out())),
     "hold-out": Case(lambda: collected(mixed(), two_classes(90), of.Plan.holdout(0.4))),

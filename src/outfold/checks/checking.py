@@ -14,8 +14,7 @@ from ..exceptions import got, invalid
 from ..metrics import MetricLike
 from ..requirements import check_predictions
 from ..results import SEVERITIES, Checks, Finding, Severity
-from .case import Case
-from .finders import FINDERS, Find
+from .finders import FINDERS, Case, Find
 
 
 class Check(NamedTuple):

@@ -1,22 +1,129 @@
-"""What each check finds: the sentence for a case with its own numbers, or None where the check has nothing to say."""
+"""What each check finds in a case: a sentence with the numbers at hand, or None where the check has nothing to say."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import estimate, select
 from ..arguments import is_number
 from ..compare._auto import unadjusted_notes
 from ..compare._compared import selected_note
 from ..data.duplicates import held_out_with_twin, row_codes
-from ..exceptions import got, invalid
+from ..data.notes import Note
+from ..data.predictions import Predictions
+from ..exceptions import InputError, NeedError, got, invalid
 from ..formatting import compact, count, interval, number
+from ..metrics import Metric, MetricLike
+from ..metrics._scoring import Scoring, metric_or_default
+from ..results import Estimate, Selection, TiedSet
 from ..stats.selection import argbest, rank_correlations, running_moments
-from .case import Case
+
+# The fewest `tied_among` takes: how many are tied is told roughly, and fast.
+_TIED_DRAWS = 100
+
+
+class Case:
+    """Predictions and a metric; the features and the estimate to report where there are some; and what follows from them."""
+
+    def __init__(
+        self, oof: Predictions, metric: MetricLike | None = None, X: Any = None, made: Estimate | None = None
+    ) -> None:
+        self.oof, self.X, self._made = oof, X, made
+        self.scoring = Scoring(oof, metric_or_default(oof, metric))
+
+    @property
+    def metric(self) -> Metric:
+        """The metric."""
+        return self.scoring.metric
+
+    @property
+    def n_candidates(self) -> int:
+        """How many configurations can be selected."""
+        return len(self.scoring.candidates)
+
+    @property
+    def leave_one_out(self) -> bool:
+        """Whether every fold holds one sample."""
+        return 1 < self.oof.n_samples == self.oof.n_folds
+
+    @property
+    def one_test_set(self) -> bool:
+        """Whether the predictions were made elsewhere on one test set: what the models learnt from is not known."""
+        return self.oof.plan.kind == "given" and self.oof.n_folds < 2
+
+    @cached_property
+    def _estimated(self) -> Estimate | InputError:
+        if self._made is not None and self._made.method == "bbc":
+            return self._made
+        try:
+            return estimate.bbc(self.oof, self.metric)
+        except InputError as error:
+            return error
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The estimate by bbc; None where there is none."""
+        return self._estimated if isinstance(self._estimated, Estimate) else None
+
+    @property
+    def problem(self) -> str | None:
+        """Why there is no estimate."""
+        return str(self._estimated) if isinstance(self._estimated, InputError) else None
+
+    @cached_property
+    def selection(self) -> Selection | None:
+        """What the estimate to report is of, or the winner; None where the metric is undefined for all."""
+        try:
+            won = select.choose(self.scoring)
+        except InputError:
+            return None
+        reported = None if self._made is None else self._made.selected
+        if reported == won.name or reported not in self.scoring.names:
+            return won
+        at = self.scoring.names.index(reported)
+        index, score = int(self.scoring.candidates[at]), float(self.scoring.scores()[0, at])
+        return replace(won, name=reported, index=index, score=score, params=self.scoring.params[at])
+
+    @cached_property
+    def tied(self) -> TiedSet | None:
+        """The configurations that cannot be told from the best; None where too many draws cannot be scored."""
+        try:
+            return select.tied_among(self.scoring, n_resamples=_TIED_DRAWS)
+        except InputError:
+            return None
+
+    @cached_property
+    def repeat_scores(self) -> NDArray[np.float64] | None:
+        """(R, C) scores of the candidates in every repeat; None for one repeat, or where a score is undefined."""
+        if len({repeat for repeat, _ in self.scoring.cells}) < 2:
+            return None
+        scores = self.scoring.repeat_scores()
+        return None if np.isnan(scores).any() else scores
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What the predictions and the estimates say of themselves."""
+        own = (*self.oof.notes, *self.scoring.notes) if self.estimate is None else self.estimate.notes
+        reported = () if self._made is None else self._made.notes
+        return (*reported, *own, *self._fold_notes())
+
+    def _fold_notes(self) -> tuple[Note, ...]:
+        """What `tt` would say, where folds may be too small for the metric or for the method."""
+        if self.oof.n_folds < 2 or (self.metric.pointwise and not self.leave_one_out):
+            return ()
+        try:
+            made = estimate.tt(self.oof, self.metric)
+        except (InputError, NeedError):
+            return ()
+        return tuple(note for note in made.notes if note.code in ("OF202", "OF204"))
+
 
 Find = Callable[[Case], str | None]
 # By code; the other checks speak through the notes of results only.

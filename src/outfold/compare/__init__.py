@@ -1,12 +1,11 @@
 """Is A really better than B? The right test for every design, with its effect, its interval and its reasons."""
 
 from ..select import tied_set
-from ._areas import delong
 from ._auto import ADJUSTMENTS as ADJUSTMENTS
 from ._auto import auto, pairs
+from ._one_set import cochran_q, delong, f_looney, mcnemar, z_proportions
 from ._pair_test import TESTS as TESTS
 from ._power import detectable, power
-from ._proportions import cochran_q, f_looney, mcnemar, z_proportions
 from ._resampled_sets import bootstrap, permutation
 from ._resampling import (
     f_5x2cv,

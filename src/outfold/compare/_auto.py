@@ -19,8 +19,8 @@ from ..metrics import MetricLike
 from ..requirements import Requirement, in_words, met
 from ..results import Comparison, Comparisons, Omnibus
 from ..stats import pvalues as adjustments
-from ._areas import delong
 from ._compared import ComparedConfigs, Source
+from ._one_set import cochran_q, delong, mcnemar
 from ._pair_test import (
     AlternativeLike,
     Hypothesis,
@@ -33,7 +33,6 @@ from ._pair_test import (
     pairs_against,
     public,
 )
-from ._proportions import cochran_q, mcnemar
 from ._resampled_sets import permutation
 from ._resampling import f_5x2cv, t_blocked_3x2, t_blocked_mx2, t_corrected
 

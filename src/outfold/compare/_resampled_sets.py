@@ -77,7 +77,7 @@ def _bootstrap(
         **sample_wins(compared, pairs),
     )
     words = "BCa" if method == "bca" else "percentile"
-    detail = f", {words} interval and its dual p, {n_resamples:,} draws of {_unit_words(scoring)}"
+    detail = f", {words} interval and its dual p, {n_resamples:,} draws of {_unit(scoring)}s"
     notes = (*group_notes(scoring), *_pooled(compared))
     if lost := len(draws) - len(kept):
         which = f"{lost:,} draws ({lost / len(draws):.1%})"
@@ -187,7 +187,7 @@ def _permutation(
         **sample_effects(compared, pairs),
     )
     drawn = "all swaps" if exact.all() else f"{n_resamples:,} random swaps, all of them where there are fewer"
-    detail = f" by {_unit_words(scoring, 1)}, {drawn}; {how}"
+    detail = f" by {_unit(scoring)}, {drawn}; {how}"
     return Findings(arrays, observed, (*group_notes(scoring), *_pooled(compared)), detail)
 
 
@@ -380,6 +380,5 @@ def _pooled(compared: ComparedConfigs) -> tuple[Note, ...]:
     return compared.notes_on_pooling(ranked=compared.scoring.metric.needs == "score")
 
 
-def _unit_words(scoring: Scoring, n: int = 2) -> str:
-    noun = "sample" if scoring.group_codes() is None else "group"
-    return noun if n == 1 else noun + "s"
+def _unit(scoring: Scoring) -> str:
+    return "sample" if scoring.group_codes() is None else "group"

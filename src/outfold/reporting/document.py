@@ -18,8 +18,8 @@ from .._version import __version__
 from ..arguments import RngLike, as_seed, check_count
 from ..charts import collected, comparisons, estimates, responses
 from ..charts.description import Chart
-from ..checks.case import Case
 from ..checks.checking import checked
+from ..checks.finders import Case
 from ..citations import cite, references_of
 from ..data.predictions import Predictions, State
 from ..docstrings import fill_common
@@ -39,6 +39,7 @@ _MOST_LABELS = 30
 _MOST_REPEATS_IN_GRID = 50
 
 
+@fill_common
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """One page on how good the selected configuration is, how that was found, and what to be careful about.
@@ -72,9 +73,7 @@ class Report:
     pictures : tuple of Chart
         The charts of the page, in order.
 
-    Examples
-    --------
-    >>> import numpy as np, outfold as of
+    Examples: {numpy_outfold}
     >>> correct = np.random.default_rng(0).random((80, 150)) < 0.7
     >>> made = of.report(of.from_arrays(None, correct, response="pointwise"))
     >>> made.to_markdown().splitlines()[0]
