@@ -616,7 +616,7 @@ def test_an_estimator_that_cannot_be_cloned_is_named(binary):
 
 def test_refit_with_its_arguments_in_another_order(binary):
     configs = {"a": LogisticRegression()}
-    with pytest.raises(InputError, match="refit needs Predictions, .* got dict"):
+    with pytest.raises(InputError, match=r"refit needs Predictions, .* got dict"):
         refit(configs, collect(configs, *binary, Plan(3)), *binary, metric="accuracy")
 
 
