@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import RngLike, as_seed, check_count
+from ..data.cells import Response
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores
@@ -328,7 +329,7 @@ def _on_one_scale(compared: ComparedConfigs, by_folds: bool) -> ComparedConfigs:
     """The same with midranks for predictions, of which only the order counts."""
     assert compared.metric is not None
     metric, data = swappable(compared.predictions, compared.metric, by_folds)
-    response = "risk" if metric.needs == "risk" else "score"
+    response: Response = "risk" if metric.needs == "risk" else "score"
     oof = replace(compared.predictions, data=data, response=response, labels=None, threshold=None, blocks={})
     return ComparedConfigs(oof, replace(metric, needs=response))
 
