@@ -9,7 +9,7 @@ import pytest
 import sklearn.metrics as skm
 from sklearn.base import BaseEstimator
 
-from internals import Target
+from internals import Target, midranks
 from outfold import from_arrays, metrics
 from outfold.exceptions import InputError, NeedError
 
@@ -30,6 +30,18 @@ REAL = RNG.normal(size=(3, N)) + 3
 
 def scores(metric, target, predictions, weights=COUNTS):
     return metric.kernel(target, predictions).scores(weights)
+
+
+@pytest.mark.parametrize("name", metrics.names())
+def test_only_the_order_counts_for_some_metrics(name):
+    metric = metrics.get(name)
+    targets = {"binary": YES_NO, "multiclass": THREE, "survival": TIMES}
+    known = [(targets[task], PROBA3 if task == "multiclass" else PROBA) for task in metric.tasks if task in targets]
+    assert metric.ranks_only == (metric.needs in ("score", "risk") and not metric.pointwise)
+    for target, predictions in known if metric.ranks_only else ():
+        np.testing.assert_array_equal(
+            scores(metric, target, midranks(predictions)), scores(metric, target, predictions)
+        )
 
 
 # ------------------------------------------------------------------------------- reference paths

@@ -8,6 +8,7 @@ answers are stored under stay as they are.
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -525,8 +526,13 @@ ABOUT: dict[str, Callable[[of.Predictions], Any]] = {
 
 
 def _log(oof: of.Predictions) -> Any:
-    frame = oof.drop_log
-    return {str(name): frame[name].tolist() for name in frame.columns}
+    """The columns of `drop_log`, which needs pandas or polars; without them, what it is made of."""
+    if importlib.util.find_spec("pandas"):
+        frame = oof.drop_log
+        return {str(name): frame[name].tolist() for name in frame.columns}
+    drops = [drop for drop in oof.provenance.get("drops", ()) if drop["config"] in oof.configs]
+    columns = ("config", "repeat", "fold", "probability", "compared_with", "n_predictions")
+    return {name: [np.nan if drop[name] is None else drop[name] for drop in drops] for name in columns}
 
 
 def two(oof: of.Predictions) -> tuple[str, str]:

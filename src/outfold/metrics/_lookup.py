@@ -355,7 +355,8 @@ def _looped(call: _Call, greater_is_better: bool, needs: Needs, tasks: frozenset
         return float(kernel(target, prediction[None]).scores(counts[None])[0, 0])
 
     description = (inspect.getdoc(call.function) or "").partition("\n")[0].rstrip(".")
-    return Metric(call.name, greater_is_better, needs, tasks, kernel, reference, description=description, looped=True)
+    made = Metric(call.name, greater_is_better, needs, tasks, kernel, reference, description=description, looped=True)
+    return replace(made, ranks_only="max_fpr" in call.options)  # a part of the area under the ROC curve
 
 
 def is_loss(function: Callable[..., Any]) -> bool:
