@@ -19,7 +19,7 @@ from ..stats import metric_kernels as made
 from ..stats import rank_metrics as ranks
 from ..stats.kernels import Array, Floats, Kernel, Mapped, MeanKernel, merged, negated
 
-Needs = Literal[Response, "any", "model"]
+Needs = Literal[Response, "predict", "any", "model"]
 
 Tasks = frozenset[Task]
 EVERY: Tasks = frozenset(get_args(Task))
@@ -40,8 +40,9 @@ class Metric:
         The direction of the best value.
     needs : str
         The response of a configuration that is scored: class ``label`` codes, a ranking ``score``, class
-        probabilities (``proba``), a ``value``, a ``risk``, ``pointwise`` scores as given, ``any``, or all that a
-        ``model`` would answer: the response and the labels (see `Predictions.respond`).
+        probabilities (``proba``), a ``value``, a ``risk``, ``pointwise`` scores as given, what ``predict`` gives (of a
+        classification the labels, else ``any``), ``any`` (whatever the predictions hold), or all that a ``model``
+        would answer: the response and the labels (see `Predictions.respond`).
     tasks : frozenset of str
         The tasks it is defined for.
     kernel : callable

@@ -366,7 +366,10 @@ def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
     try:
         return found, kept(oof, found.needs, lambda: oof.respond(found.needs))
     except NeedError as error:
-        raise NeedError(argument=found.name, needed=error.needed, given=error.given, remedy=error.remedy) from None
+        remedy = error.remedy
+        if found.needs == "predict":
+            remedy = f"Use `collect(response='label')`, or `metrics.make(f, needs={oof.response!r})` if it takes those."
+        raise NeedError(argument=found.name, needed=error.needed, given=error.given, remedy=remedy) from None
 
 
 def swappable(oof: Predictions, metric: MetricLike, by_fold: bool = False) -> tuple[Metric, NDArray[Any]]:
