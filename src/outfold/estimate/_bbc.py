@@ -18,9 +18,10 @@ from ..requirements import requires
 from ..results import Estimate, Selection
 from ..select import RuleLike, as_rule
 from ..stats import resampling
-from ..stats.resampling import Corrected, correct, correct_given, first_block, noise_share
+from ..stats.resampling import BLOCK, Corrected, correct, correct_given, first_block, noise_share
 from ._build import build, calm, cannot_score, document
 from ._intervals import Rivals, SelectedConfiguration
+from ._selected import spread_of
 
 
 @document
@@ -87,14 +88,19 @@ def bbc(
     again = f", {result.n_again:,} {'redrawn' if draws is None else 'left out'}" if result.n_again else ""
     balance = None
     if correction == "balanced":
-        some = first_block(bootstrap, b) if draws is None else counts[: resampling.BLOCK]
+        some = first_block(bootstrap, b) if draws is None else counts[:BLOCK]
         balance = _balance(scoring, result, some)
     scores = result.scores if balance is None else result.scores + balance["added"]
+    value = float(scores.mean())
+    weightings = (
+        bootstrap.blocks(b) if draws is None else (counts[part] for part in resampling.blocks(len(counts), BLOCK))
+    )
+    spread = spread_of(scoring, selection.name, result, weightings, value)
     return build(
         scoring,
         selection,
         "bbc",
-        value=float(scores.mean()),
+        value=value,
         draws=scores,
         level=level,
         description=f"BBC-CV{'' if balance is None else ', balanced'}, {len(scores):,} bootstrap draws{again}",
@@ -103,7 +109,7 @@ def bbc(
         own=_OWN.get(oof.plan.kind, ""),
         notes=_bbc_notes(scoring, selection, result),
         details={"n_resamples": len(result.scores), "redrawn": result.n_again} | (balance or {}),
-        intervals=SelectedConfiguration(Rivals(scoring, chosen_rule is select.best, len(scores), rng)),
+        intervals=SelectedConfiguration(Rivals(scoring, chosen_rule is select.best, len(scores), rng), spread),
     )
 
 

@@ -21,6 +21,7 @@ from ..metrics._scoring import Aggregate, Scoring, jackknife_scores, sample_boot
 from ..requirements import Requirement, Requirements, check_requirements, in_words, met
 from ..results import Interval
 from ..stats.intervals import Nested, around, nested_cv
+from ._selected import Spread
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -399,6 +400,7 @@ class OneConfiguration:
 
 # What is drawn must include the selecting.
 SELECTED = {
+    "mover": "the selected configuration (`bbc`), every plan and metric; the default",
     "percentile": "the selected configuration (`bbc`), every plan and metric",
     "order": "the same draws by order statistics, as printed in Tsamardinos 2018",
     "bbc_f": "the selected configuration, best mean score, one repeat of K folds",
@@ -412,11 +414,15 @@ _ONE_REPEAT: Requirement[Rivals] = Requirement(
 
 
 class SelectedConfiguration:
-    def __init__(self, rivals: Rivals) -> None:
-        self.rivals = rivals
+    def __init__(self, rivals: Rivals, spread: Spread | None) -> None:
+        self.rivals, self.spread = rivals, spread
 
     def interval(self, method: str, level: float) -> Interval:
-        """The interval by drawing folds; an error for all that ignores the selection."""
+        """The interval by the spread of the draws or by drawing folds; an error for all that ignores the selection."""
+        if method == "mover" and self.spread is not None:
+            return self.spread.interval(level)
+        if method == "mover":
+            raise NeedError("there is no MOVER interval here: the score does not vary, and its range is not known.")
         if method in METHODS:
             needed = "is for a configuration named beforehand"
             given = "this one was selected for its score, and the interval would be too optimistic"
