@@ -197,6 +197,7 @@ _SOURCES = {
     "point632plus": "outfold.stats.resampling",
     "weighted632plus": "outfold.stats.resampling",
     "Ranked": "outfold.stats.rank_metrics",
+    "midranks": "outfold.stats.rank_metrics",
     "precision": "outfold.stats.rank_metrics",
     "roc": "outfold.stats.rank_metrics",
     "best_pvalues": "outfold.stats.selection",

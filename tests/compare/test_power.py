@@ -44,6 +44,29 @@ def test_mcnemar_has_its_exact_power(answers, n):
     assert found.reach == pytest.approx((ONLY_A + ONLY_B) / 200)
 
 
+@pytest.mark.parametrize("test", ["delong", "permutation", "bootstrap", "t_corrected"])
+def test_the_scale_of_scores_does_not_matter_where_only_their_order_counts(test):
+    rng, n = np.random.default_rng(0), 60
+    y = np.arange(n) % 2
+    a, b = 1.5 * y + rng.normal(size=n), 0.8 * y + rng.normal(size=n)
+    options = {"n_simulations": 20, "test": test} | (
+        {"n_resamples": 100} if test in ("permutation", "bootstrap") else {}
+    )
+    found = []
+    for other in (b, b + 50, np.exp(b / 100)):
+        oof = of.from_arrays(y, np.stack([a, other], axis=1), folds=np.arange(n) // 12, response="score")
+        power = compare.power(oof, "roc_auc", 0, 1, 0.1, **options)
+        found.append((power.power, power.reach))
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("metric", ["roc_auc_ovo", "average_precision", "concordance", "roc_auc_ovr_weighted"])
+def test_power_of_every_metric_of_an_order(metric):
+    oof = make_predictions(metric, n=60, c=2)
+    found = compare.power(oof, metric, 0, 1, 0.0, test="bootstrap", n_simulations=20, n_resamples=100)
+    assert 0 <= found.power < 0.4
+
+
 def test_power_grows_with_the_difference_and_with_samples(answers):
     curve = compare.power(answers, None, 0, 1, np.linspace(0, 0.2, 6), test="mcnemar", n_simulations=300)
     assert np.all(np.diff(curve.power) >= 0)

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -552,20 +554,70 @@ def test_a_number_or_a_splitter_serves_as_a_plan(binary):
     np.testing.assert_array_equal(collect(Tally(), *binary, list(splitter.split(binary[0]))).data, expected.data)
 
 
-def test_task_of_an_estimator_that_does_not_say(binary):
-    class Bare(BaseEstimator):
-        def fit(self, X, y):
-            self.mean_ = X[:, 0].mean()
-            return self
+class Bare(BaseEstimator):
+    """Says neither that it is a classifier nor that it is a regressor."""
 
-        def predict(self, X):
-            return (X[:, 0] > self.mean_).astype(int)
+    def fit(self, X, y):
+        self.mean_ = X[:, 0].mean()
+        return self
 
+    def predict(self, X):
+        return (X[:, 0] > self.mean_).astype(int)
+
+
+class Tagless:
+    """Has the methods of an estimator, and no base class."""
+
+    fit, predict = Bare.fit, Bare.predict
+
+    def get_params(self, deep=True):
+        return {}
+
+    def set_params(self, **params):
+        return self
+
+
+class Unclonable(Tally):
+    """Changes a parameter in its constructor, which scikit-learn's rules forbid."""
+
+    def __init__(self, k=1):
+        self.k = k + 1
+
+
+@pytest.mark.parametrize("kind", [Bare, Tagless])
+def test_an_estimator_that_does_not_say_what_it_is(binary, kind):
     X, y = binary
-    assert collect(Bare(), X, y, Plan(3)).response == "value"
-    oof = collect(Bare(), X, y, Plan(3), task="classification")
+    problem = "configuration 'm' says neither that it is a classifier nor .* collect also takes task='classification'"
+    for labels in (y, y.astype(float), y.astype(bool), np.where(y, "a", "b"), np.where(y, "a", "b").astype(object)):
+        with pytest.raises(InputError, match=problem):
+            collect({"l": LogisticRegression(), "m": kind()}, X, labels, Plan(3))
+    assert collect(kind(), X, y, Plan(3), task="regression").response == "value"
+    assert collect(kind(), X, np.arange(60), Plan(3)).response == "value"  # too many numbers for classes
+    assert collect(kind(), X, y / 3, Plan(3)).response == "value"
+    oof = collect(kind(), X, y, Plan(3), task="classification")
     assert oof.response == "label"
     assert oof.target.task == "binary"
+
+
+@pytest.mark.parametrize("estimator", [KMeans(2), make_pipeline(StandardScaler(), KMeans(2)), GaussianMixture()])
+def test_clusters_are_no_labels(binary, estimator):
+    for task in (None, "classification"):
+        with pytest.raises(InputError, match=r"configuration 'k' finds clusters, .* Give a classifier or a regressor"):
+            collect({"k": estimator}, *binary, Plan(3), task=task)
+
+
+def test_an_estimator_that_cannot_be_cloned_is_named(binary):
+    problem = r"configuration 'bad.*' cannot be cloned \(RuntimeError: .* modifies parameter k\)\. Its constructor must"
+    with pytest.raises(InputError, match=problem):
+        collect({"good": LogisticRegression(), "bad": Unclonable()}, *binary, Plan(3))
+    with pytest.raises(InputError, match=problem):
+        grid("bad", Unclonable(), k=[1, 2])
+
+
+def test_refit_with_its_arguments_in_another_order(binary):
+    configs = {"a": LogisticRegression()}
+    with pytest.raises(InputError, match=r"refit needs Predictions, .* got dict"):
+        refit(configs, collect(configs, *binary, Plan(3)), *binary, metric="accuracy")
 
 
 def test_refit_takes_the_data_of_the_predictions_only(binary):

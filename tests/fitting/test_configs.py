@@ -159,6 +159,11 @@ def test_distribution_is_refused():
         grid("m", LogisticRegression(), C=uniform())
 
 
+def test_generator_is_refused():
+    with pytest.raises(InputError, match="grid 'm': C is a generator; give a list of its values"):
+        grid("m", LogisticRegression(), C=(10.0**k for k in range(3)))
+
+
 def test_join_refuses_duplicate_names():
     a, b = grid("m", LogisticRegression(), C=[1, 2]), grid("m", LogisticRegression(), C=[2])
     with pytest.raises(InputError, match=r"'m\(C=2\)' is on both sides"):

@@ -9,9 +9,9 @@ import pytest
 import sklearn.metrics as skm
 from sklearn.base import BaseEstimator
 
-from internals import Target
+from internals import Target, midranks
 from outfold import from_arrays, metrics
-from outfold.exceptions import InputError
+from outfold.exceptions import InputError, NeedError
 
 RNG = np.random.default_rng(0)
 N = 40
@@ -30,6 +30,18 @@ REAL = RNG.normal(size=(3, N)) + 3
 
 def scores(metric, target, predictions, weights=COUNTS):
     return metric.kernel(target, predictions).scores(weights)
+
+
+@pytest.mark.parametrize("name", metrics.names())
+def test_only_the_order_counts_for_some_metrics(name):
+    metric = metrics.get(name)
+    targets = {"binary": YES_NO, "multiclass": THREE, "survival": TIMES}
+    known = [(targets[task], PROBA3 if task == "multiclass" else PROBA) for task in metric.tasks if task in targets]
+    assert metric.ranks_only == (metric.needs in ("score", "risk") and not metric.pointwise)
+    for target, predictions in known if metric.ranks_only else ():
+        np.testing.assert_array_equal(
+            scores(metric, target, midranks(predictions)), scores(metric, target, predictions)
+        )
 
 
 # ------------------------------------------------------------------------------- reference paths
@@ -435,7 +447,7 @@ def test_poisson_deviance_of_no_events():
 
 def test_scorer_response_follows_the_task():
     scorer = skm.make_scorer(lambda y, prediction: 0.0)
-    assert metrics.get(scorer).needs == "any"
+    assert metrics.get(scorer).needs == "predict"
     assert metrics.get(scorer, "multiclass").needs == "label"
     assert metrics.get(scorer, "regression").needs == "value"
     assert metrics.get("neg_max_error").needs == "value"
@@ -468,7 +480,7 @@ def test_function_sees_labels_and_repeated_rows():
         return np.mean((y == "yes") & (prediction == "yes"))
 
     metric = metrics.get(share_yes, "binary")
-    assert (metric.name, metric.needs, metric.greater_is_better) == ("share_yes", "any", True)
+    assert (metric.name, metric.needs, metric.greater_is_better) == ("share_yes", "predict", True)
     both = (CODES == 1) & (YES_NO.y == 1)
     expected = (COUNTS.astype(int) @ both.T) / COUNTS.sum(axis=1, dtype=int)[:, None]
     np.testing.assert_allclose(scores(metric, YES_NO, CODES), expected, rtol=1e-12)
@@ -496,6 +508,41 @@ def test_function_of_probabilities_and_survival():
     one = np.ones((1, N), dtype=np.uint8)
     assert scores(metric, THREE, PROBA3, one)[0, 0] == pytest.approx(2 * N)
     assert scores(metric, TIMES, REAL, one)[0, 1] == pytest.approx(REAL[1].sum() + N)
+
+
+def test_plain_function_of_a_classification_gets_labels():
+    y = ["no", "no", "yes", "yes"]
+    proba = from_arrays(y, [0.1, 0.6, 0.7, 0.2], response="proba")
+
+    def hits(y, predicted):
+        return np.mean(y == predicted)
+
+    for metric in (hits, metrics.get(hits), metrics.make(hits), skm.make_scorer(hits)):
+        assert proba.scores(metric)[0, 0, 0] == 0.5
+    assert from_arrays([1.0, 2.5], [1.0, 2.0]).scores(hits)[0, 0, 0] == 0.5
+    scored = from_arrays(y, [-1, 1, 2, 3], response="score")
+    problem = r"hits needs class labels; these predictions are scores\. Use .* or metrics\.make\(f, needs='score'\)"
+    with pytest.raises(NeedError, match=problem):
+        scored.scores(hits)
+    assert scored.scores(metrics.make(lambda y, p: p.mean(), needs="score"))[0, 0, 0] == 1.25
+
+
+@pytest.mark.parametrize(
+    ("function", "needs"),
+    [
+        (lambda y, p: 0.0, "predict"),
+        (lambda y, y_proba: 0.0, "proba"),
+        (lambda y_true, probabilities, sample_weight=None: 0.0, "proba"),
+        (lambda y, y_score: 0.0, "score"),
+        (lambda *both: 0.0, "predict"),
+        (skm.hinge_loss, "score"),
+        (partial(skm.log_loss, normalize=False), "proba"),
+        (partial(skm.roc_auc_score, max_fpr=0.1), "score"),
+        (partial(skm.fbeta_score, beta=np.array(2)), "label"),
+    ],
+)
+def test_function_says_by_its_parameter_what_it_needs(function, needs):
+    assert metrics.get(function, "binary").needs == needs
 
 
 def test_scikit_learn_functions_know_their_direction():

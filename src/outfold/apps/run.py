@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .. import estimate, formatting, metrics, select
 from ..data.plan import Plan
 from ..data.predictions import Predictions
-from ..data.target import encode
+from ..data.target import MOST_CLASSES, encode
 from ..exceptions import FileError, InputError, invalid
 from ..fitting import collect, refit
 from ..fitting.job import Share
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 TableTask = Literal["classification", "regression"]
 Say = Callable[[str], None]
-
-# More distinct whole numbers than this are an amount, not classes.
-MOST_CLASSES = 20
 
 SEMICOLONS = "The file seems to be separated by semicolons; save it with commas."
 

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import RngLike, as_seed, check_count
+from ..data.cells import Response
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores
 from ..exceptions import InputError, NeedError, got, invalid
 from ..io.convert import from_arrays
 from ..metrics import MetricLike
-from ..metrics._scoring import bind
+from ..metrics._scoring import bind, swappable
 from ..results import Power
 from ..stats.resampling import blocks
 from ._auto import find_compared
@@ -81,6 +82,8 @@ class _Simulator:
         if chosen.name == "t_bayes":
             needed = "power is how often a p value is at most alpha"
             raise InputError(needed=needed, given="t_bayes has none", remedy="Use t_corrected.")
+        if compared.metric is not None and compared.metric.ranks_only:
+            compared = _on_one_scale(compared, chosen.by_folds)
         self.compared, self.test, self.options, self.by_folds = compared, chosen, options, chosen.by_folds
         self.hypothesis = hypothesis.directed(compared.greater_is_better)
         self.oof = compared.predictions
@@ -322,6 +325,15 @@ class _Simulator:
         )
 
 
+def _on_one_scale(compared: ComparedConfigs, by_folds: bool) -> ComparedConfigs:
+    """The same with midranks for predictions, of which only the order counts."""
+    assert compared.metric is not None
+    metric, data = swappable(compared.predictions, compared.metric, by_folds)
+    response: Response = "risk" if metric.needs == "risk" else "score"
+    oof = replace(compared.predictions, data=data, response=response, labels=None, threshold=None, blocks={})
+    return ComparedConfigs(oof, replace(metric, needs=response))
+
+
 def _exchanged(data: NDArray[Any], kept: NDArray[np.bool_]) -> NDArray[Any]:
     mask = kept.reshape(1, 1, -1, *([1] * (data.ndim - 3)))
     return np.where(mask, data, data[:, ::-1])
@@ -347,8 +359,8 @@ def power(
 
     "Not significant" says little where the power is small. Each simulation draws n samples (whole groups) with replacement from
     the predictions, each with its folds. It swaps the two predictions of a sample at random, with a probability that makes the
-    expected difference the one asked for. It fits no model, so that chance in the training sets counts only as far as the
-    predictions show it.
+    expected difference the one asked for; their midranks where only the order counts, as `permutation` does. It fits no model,
+    so that chance in the training sets counts only as far as the predictions show it.
 
     Parameters: {simulated, metric, pair}
     difference : float or array-like of float

@@ -12,7 +12,7 @@ from ..arguments import RngLike, as_seed, check_choice, check_count
 from ..data.notes import Note
 from ..exceptions import InputError, invalid
 from ..metrics import MetricLike
-from ..metrics._scoring import Scoring, bind, group_notes, jackknife_scores, sample_bootstrap
+from ..metrics._scoring import Scoring, group_notes, jackknife_scores, sample_bootstrap, swappable
 from ..requirements import PREDICTIONS
 from ..results import Comparison, PairArrays
 from ..stats import intervals, paired
@@ -179,6 +179,7 @@ def _permutation(
         tails, exact = _swapped(scoring, pairs, difference, n_resamples, seed)
         interval = _percentile_interval(scoring, pairs, n_resamples, seed, hypothesis.confidence_level)
         how = "percentile bootstrap interval"
+        how = f"their ranks are swapped [Venkatraman & Begg 1996]; {how}" if scoring.metric.ranks_only else how
     arrays = PairArrays(
         difference=difference,
         pvalue=pvalues(hypothesis, tails if compared.sign > 0 else Tails(tails.less, tails.greater)),
@@ -244,7 +245,7 @@ def _swapped(
     """Tails where the metric is one of a whole set: the two models' answers side by side, one of each sample counts."""
     units = scoring.units()
     n_units = int(units.max()) + 1
-    data = bind(scoring.oof, scoring.metric)[1]
+    data = swappable(scoring.oof, scoring.metric)[1]
     greater, less, exact = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs), dtype=bool)
     for i, (first, second) in enumerate(pairs):
         told = _told_apart(data, scoring, first, second, units)
@@ -325,7 +326,10 @@ def permutation(
     swapped with probability 1/2, for all repeats of a sample and for whole groups at once. All 2^k swaps are taken where the
     models differ on few units, k. p = (1 + count) / (1 + draws), two-sided twice the smaller tail, never 0.
 
-    For a metric that is a mean, the interval holds all shifts that the same swaps do not reject [2]_, and so leaves out 0
+    Where only the order of the predictions counts (areas under curves, concordance), two models may have different scales. So
+    the midranks of a model's predictions among the samples of the repeat are swapped instead, for each class alone [2]_ [3]_.
+
+    For a metric that is a mean, the interval holds all shifts that the same swaps do not reject [4]_, and so leaves out 0
     exactly where p is at most 1 - confidence_level. For other metrics it is a percentile bootstrap interval.
 
     {needs}
@@ -335,7 +339,7 @@ def permutation(
         Number of random swaps.
     {rng, alternative, test_level, rope}
     Returns: {comparison}
-    References: {fisher1935, hartigan1969}
+    References: {fisher1935, venkatraman1996, bandos2005, hartigan1969}
 
     Examples: {outfold, errors}
     >>> of.compare.permutation(oof, "mean", "a", "b")

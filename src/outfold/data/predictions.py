@@ -346,8 +346,8 @@ class Predictions(WithConfigs):
         Parameters
         ----------
         needs : str
-            The response: ``label``, ``score``, ``proba``, ``value``, ``risk``, ``pointwise``, ``any`` or ``model`` (the
-            response with the class codes in a last column).
+            The response: ``label``, ``score``, ``proba``, ``value``, ``risk``, ``pointwise``, ``any``, ``predict`` (of a
+            classification the labels, else ``any``) or ``model`` (the response with the class codes in a last column).
 
         Returns
         -------
@@ -357,6 +357,8 @@ class Predictions(WithConfigs):
         >>> oof.respond("label")[0, 0]
         array([0, 1, 1, 0])
         """
+        if needs == "predict":
+            needs = "any" if self.target.classes is None else "label"
         if needs in (self.response, "any") or (needs, self.response) == ("score", "proba"):
             return self.data
         if needs == "model":

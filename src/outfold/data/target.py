@@ -13,6 +13,9 @@ from ..exceptions import got, invalid
 
 Task = Literal["binary", "multiclass", "regression", "survival", "pointwise"]
 
+# More distinct whole numbers than this are an amount, not classes.
+MOST_CLASSES = 20
+
 
 @dataclass(frozen=True, eq=False)
 class Target:
@@ -90,6 +93,18 @@ def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str =
             given = f"it holds {labels.dtype} labels"
             raise invalid(what, "must be numbers for a regression", given) from None
     return _encode_classes(labels, positive, what)
+
+
+def look_like_classes(y: Any) -> bool:
+    """Whether these labels are classes rather than amounts: text, bool, or few distinct whole numbers."""
+    labels = np.asarray(y)
+    if labels.dtype.kind not in "iufO":
+        return labels.dtype.kind in "bUST"
+    try:
+        distinct = np.unique(labels.astype(np.float64))
+    except (TypeError, ValueError):  # objects that are no numbers
+        return True
+    return len(distinct) <= MOST_CLASSES and bool(np.all(distinct % 1 == 0))
 
 
 def missing_values(values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -19,6 +19,7 @@ from ..exceptions import invalid
 from ..io.store import Store
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, bind
+from ..requirements import check_predictions
 from ..select import RuleLike, as_rule, choose
 from ..stability import Stop
 from ..stats.compiling import limit_threads
@@ -136,7 +137,7 @@ def collect(
     threads : int
         OpenMP threads that a fit may use; more than one can change the last bits of some estimators. BLAS always uses one.
     task : {"classification", "regression", "survival"} or None
-        The task, if the estimators do not say what they are.
+        The task. You need it if estimators do not say what they are and the labels look like classes.
     share : {"exact", "close", False}
         How closely shared fits must match separate fits. Outfold computes what configurations have in common once.
         ``"exact"`` gives the predictions of separate fits. ``"close"`` also allows predictions that are equal up to a
@@ -266,6 +267,7 @@ def refit(
     >>> of.refit(oof, trees, X, y, metric="accuracy").get_depth()
     3
     """
+    check_predictions(oof, "refit")
     return refit_one(oof, configs, X, y, choose(Scoring(oof, metric), rule).name, fit_params or {})
 
 

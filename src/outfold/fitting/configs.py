@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -191,6 +191,9 @@ def _values(name: str, parameter: str, value: Any) -> list[Any]:
     if hasattr(value, "rvs"):
         needed = f"grid {name!r}: {parameter} is a distribution"
         raise InputError(needed=needed, given="give a list of values, such as draws from it")
+    if isinstance(value, Iterator):
+        needed = f"grid {name!r}: {parameter} is {'a generator' if isinstance(value, Generator) else 'an iterator'}"
+        raise InputError(needed=needed, given="give a list of its values")
     values = list(value) if isinstance(value, (list, tuple, range)) else [value]
     if not values:
         needed = f"grid {name!r}: {parameter} has an empty list of values, so the grid is empty"

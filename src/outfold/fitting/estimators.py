@@ -58,9 +58,18 @@ def check_estimator(estimator: Any, name: Any) -> None:
 
 def _will_predict(estimator: Any) -> bool:
     """Whether it is a model whose predict shows only once it is fitted, such as a stack with its default final estimator."""
-    from sklearn.base import is_classifier, is_regressor
+    return said_type(estimator) in ("classifier", "regressor")
 
-    return bool(is_classifier(estimator) or is_regressor(estimator))
+
+def said_type(estimator: Any) -> str | None:
+    """What an estimator says it is, such as ``classifier``, ``regressor`` or ``clusterer``; None where it does not say."""
+    from sklearn.utils import get_tags
+
+    try:
+        said: str | None = get_tags(estimator).estimator_type
+    except AttributeError:  # it has no tags of scikit-learn
+        said = getattr(estimator, "_estimator_type", None)
+    return said
 
 
 def is_estimator(value: Any) -> bool:
@@ -361,10 +370,20 @@ def _copies_well(value: Any, inside: bool = False) -> bool:
     return hasattr(value, "get_params")
 
 
-def _cloned(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> EstimatorTemplate:
+def _clone(estimator: Any, name: str) -> Any:
+    """A clone of the estimator of the configuration `name`; an error if its class does not keep to scikit-learn's rules."""
     from sklearn.base import clone
 
-    made = clone(estimator)
+    try:
+        return clone(estimator)
+    except Exception as error:  # whatever the constructor of a foreign class raises
+        why = f"{type(error).__name__}: {' '.join(str(error).split())}".replace("`", "'")
+        remedy = "Its constructor must store each parameter as it is given, and do nothing else."
+        raise InputError(f"configuration {name!r} cannot be cloned ({why}).", remedy=remedy) from error
+
+
+def _cloned(name: str, estimator: Any, dumps: Callable[[Any], bytes]) -> EstimatorTemplate:
+    made = _clone(estimator, name)
     params = made.get_params(deep=True)
     unseeded = tuple(p for p, v in params.items() if v is None and (p == _SEED_NAME or p.endswith(f"__{_SEED_NAME}")))
     parts = [params[p.removesuffix(f"__{_SEED_NAME}")] if p != _SEED_NAME else made for p in unseeded]
@@ -413,20 +432,20 @@ class Variants:
 
         names = tuple(chosen)
         if names not in self._frozen:
-            self._frozen[names] = self._freeze(names)
+            self._frozen[names] = self._freeze(names, key)
         frozen = self._frozen[names]
         if frozen is None or any(hasattr(value, "get_params") for value in chosen.values()):
-            return _with_params(clone(self.estimator), chosen, key)
+            return _with_params(_clone(self.estimator, key), chosen, key)
         made, owners = pickle.loads(frozen)
         for owner, (name, value) in zip(owners, chosen.items(), strict=True):
             setattr(owner, name.rpartition("__")[2], clone(value, safe=False))
         return made
 
-    def _freeze(self, names: tuple[str, ...]) -> bytes | None:
+    def _freeze(self, names: tuple[str, ...], key: str) -> bytes | None:
         """A clone and the parts that have these parameters, pickled; None where only scikit-learn knows how to set them."""
-        from sklearn.base import BaseEstimator, clone
+        from sklearn.base import BaseEstimator
 
-        made = clone(self.estimator)
+        made = _clone(self.estimator, key)
         parts = list(parts_of(made))
         if not _copies_as_clone(parts, [value for part in parts for value in further_values(part)]):
             return None

@@ -317,7 +317,7 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
         given = "give a grid, a dict of estimators or an estimator"
         raise InputError(needed="there is no configuration to collect", given=given)
     refuse_masked(X=X, y=y)
-    kind = kind_of(one_of_each(configs), y) if options.task is None else options.task
+    kind = kind_of(one_of_each(configs), y, options.task)
     target = encode(y, task=kind, positive=options.positive)
     samples = Samples(as_features(X, len(target)), as_labels(y), options.fit_params)
     _check_weights(samples)

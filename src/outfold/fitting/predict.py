@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.cells import Response, cut_labels
-from ..exceptions import got, invalid
+from ..data.target import look_like_classes
+from ..exceptions import InputError, got, invalid
+from .estimators import said_type
 
 ModelKind = Literal["classification", "regression", "survival"]
 
@@ -30,22 +32,35 @@ class MemberModel:
     member: Any
 
 
-def kind_of(configs: Mapping[str, Any], y: Any) -> ModelKind:
-    """Classification, regression or survival, from the estimators; survival from the labels."""
-    from sklearn.base import is_classifier, is_regressor
-
+def kind_of(configs: Mapping[str, Any], y: Any, asked: ModelKind | None = None) -> ModelKind:
+    """Classification, regression or survival: as asked, else from the estimators; survival from the labels."""
+    said = {name: said_type(estimator) for name, estimator in configs.items()}
+    for name, kind in said.items():
+        if kind in ("clusterer", "density_estimator"):
+            needed = f"configuration {name!r} finds clusters, which are no labels that could be scored"
+            raise InputError(needed=needed, remedy="Give a classifier or a regressor.")
+    if asked is not None:
+        return asked
     if getattr(np.asarray(y).dtype, "names", None) is not None:
         return "survival"
-    first: dict[str, str] = {}
-    for name, estimator in configs.items():
-        kind = "classification" if is_classifier(estimator) else "regression" if is_regressor(estimator) else None
-        if kind is None:
-            kind = "classification" if hasattr(estimator, "predict_proba") else "regression"
-        first.setdefault(kind, name)
+    first: dict[ModelKind, str] = {}
+    for name, kind in said.items():
+        if kind not in ("classifier", "regressor"):
+            kind = "classifier" if hasattr(configs[name], "predict_proba") else None
+        if kind is None and look_like_classes(y):
+            raise _unsaid(name)
+        first.setdefault("classification" if kind == "classifier" else "regression", name)
     if len(first) > 1:
         given = f"{first['classification']!r} is a classifier, {first['regression']!r} a regressor"
         raise invalid(None, "all configurations must be classifiers or all regressors", given, "Collect them apart.")
-    return "classification" if "classification" in first else "regression"
+    return next(iter(first))
+
+
+def _unsaid(name: str) -> InputError:
+    needed = f"configuration {name!r} says neither that it is a classifier nor that it is a regressor"
+    given = "the labels look like classes"
+    also = "`collect` also takes `task='classification'` or `task='regression'`."
+    return invalid(None, needed, given, f"Derive its class from ClassifierMixin or RegressorMixin; {also}")
 
 
 def choose_response(asked: str, kind: ModelKind, configs: Mapping[str, Any], n_classes: int = 2) -> Response:

@@ -19,7 +19,7 @@ from ..stats import metric_kernels as made
 from ..stats import rank_metrics as ranks
 from ..stats.kernels import Array, Floats, Kernel, Mapped, MeanKernel, merged, negated
 
-Needs = Literal[Response, "any", "model"]
+Needs = Literal[Response, "predict", "any", "model"]
 
 Tasks = frozenset[Task]
 EVERY: Tasks = frozenset(get_args(Task))
@@ -40,8 +40,9 @@ class Metric:
         The direction of the best value.
     needs : str
         The response of a configuration that is scored: class ``label`` codes, a ranking ``score``, class
-        probabilities (``proba``), a ``value``, a ``risk``, ``pointwise`` scores as given, ``any``, or all that a
-        ``model`` would answer: the response and the labels (see `Predictions.respond`).
+        probabilities (``proba``), a ``value``, a ``risk``, ``pointwise`` scores as given, what ``predict`` gives (of a
+        classification the labels, else ``any``), ``any`` (whatever the predictions hold), or all that a ``model``
+        would answer: the response and the labels (see `Predictions.respond`).
     tasks : frozenset of str
         The tasks it is defined for.
     kernel : callable
@@ -57,6 +58,8 @@ class Metric:
         What it is, in one line.
     looped : bool
         Whether it is a function called once per configuration and resample, and so slow.
+    ranks_only : bool
+        Whether only the order of a configuration's predictions counts, as for areas under curves, and not their scale.
 
     Examples: {outfold}
     >>> metric = of.metrics.get("brier")
@@ -74,6 +77,7 @@ class Metric:
     bounds: tuple[float, float] = (-np.inf, np.inf)
     description: str = ""
     looped: bool = False
+    ranks_only: bool = False
 
     @property
     def pointwise(self) -> bool:
@@ -292,6 +296,11 @@ def f_metric(beta: float, average: str = "binary") -> Metric:
     return _of_positive(name, function, share, words, **options)
 
 
+def _ranking(name: str, needs: Needs, tasks: Tasks, build: Factory, plain: Plain, words: str) -> Metric:
+    """A metric of the order of the predictions, of each class by itself where there are several."""
+    return Metric(name, True, needs, tasks, _merged(build), plain, None, SHARE, words, ranks_only=True)
+
+
 def _concordance(target: Target, predictions: Array) -> Kernel:
     assert target.event is not None
     return ranks.ConcordanceKernel(predictions, target.y, target.event)
@@ -338,23 +347,22 @@ _BUILT_IN = (
                "Matthews correlation of true and predicted classes", (-1, 1)),
     _confusion("cohen_kappa", CLASSES, made.cohen_kappa, scikit_learn("cohen_kappa_score", two_labels),
                "agreement of true and predicted classes beyond chance", (-1, 1)),
-    Metric("roc_auc", True, "score", BINARY, _merged(lambda t, p: ranks.AucKernel(p, t.y == 1)),
-           scikit_learn("roc_auc_score", two_labels), None, SHARE, "area under the ROC curve"),
-    Metric("roc_auc_ovr", True, "score", MULTICLASS, _merged(_area(ranks.one_vs_rest)),
-           scikit_learn("roc_auc_score", all_classes, multi_class="ovr"), None, SHARE,
-           "mean over classes of the area under the ROC curve against the rest"),
-    Metric("roc_auc_ovr_weighted", True, "score", MULTICLASS, _merged(_area(ranks.one_vs_rest, weighted=True)),
-           scikit_learn("roc_auc_score", all_classes, multi_class="ovr", average="weighted"), None, SHARE,
-           "mean over classes, weighted by size, of the area under the ROC curve against the rest"),
-    Metric("roc_auc_ovo", True, "score", MULTICLASS, _merged(_area(ranks.one_vs_one)),
-           scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo"), None, SHARE,
-           "mean over pairs of classes of the area under the ROC curve"),
-    Metric("roc_auc_ovo_weighted", True, "score", MULTICLASS, _merged(_area(ranks.one_vs_one, weighted=True)),
-           scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo", average="weighted"),
-           None, SHARE, "mean over pairs of classes, weighted by size, of the area under the ROC curve"),
-    Metric("average_precision", True, "score", BINARY, _merged(lambda t, p: ranks.AveragePrecisionKernel(p, t.y == 1)),
-           scikit_learn("average_precision_score", has_positive), None, SHARE,
-           "precision averaged over the recall steps"),
+    _ranking("roc_auc", "score", BINARY, lambda t, p: ranks.AucKernel(p, t.y == 1),
+             scikit_learn("roc_auc_score", two_labels), "area under the ROC curve"),
+    _ranking("roc_auc_ovr", "score", MULTICLASS, _area(ranks.one_vs_rest),
+             scikit_learn("roc_auc_score", all_classes, multi_class="ovr"),
+             "mean over classes of the area under the ROC curve against the rest"),
+    _ranking("roc_auc_ovr_weighted", "score", MULTICLASS, _area(ranks.one_vs_rest, weighted=True),
+             scikit_learn("roc_auc_score", all_classes, multi_class="ovr", average="weighted"),
+             "mean over classes, weighted by size, of the area under the ROC curve against the rest"),
+    _ranking("roc_auc_ovo", "score", MULTICLASS, _area(ranks.one_vs_one),
+             scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo"),
+             "mean over pairs of classes of the area under the ROC curve"),
+    _ranking("roc_auc_ovo_weighted", "score", MULTICLASS, _area(ranks.one_vs_one, weighted=True),
+             scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo", average="weighted"),
+             "mean over pairs of classes, weighted by size, of the area under the ROC curve"),
+    _ranking("average_precision", "score", BINARY, lambda t, p: ranks.AveragePrecisionKernel(p, t.y == 1),
+             scikit_learn("average_precision_score", has_positive), "precision averaged over the recall steps"),
     _pointwise("top_k_accuracy", True, "score", MULTICLASS, made.in_top_two,
                scikit_learn("top_k_accuracy_score", labels=every_class), SHARE,
                "share of samples whose class is one of the two of the highest score"),
@@ -399,8 +407,8 @@ _BUILT_IN = (
     Metric("d2_absolute_error_score", True, "value", REGRESSION, _skill(made.absolute, lambda t: partial(made.deviation, t.y)),
            scikit_learn("d2_absolute_error_score", two_labels), None, SKILL,
            "share of the absolute error of the median that is saved"),
-    Metric("concordance", True, "risk", SURVIVAL, _merged(_concordance), Plain(_plain_concordance), None, SHARE,
-           "share of comparable pairs whose earlier event has the higher risk (Harrell)"),
+    _ranking("concordance", "risk", SURVIVAL, _concordance, Plain(_plain_concordance),
+             "share of comparable pairs whose earlier event has the higher risk (Harrell)"),
     _pointwise("mean", True, "pointwise", POINTWISE, lambda _, p: p, Plain(_plain_mean), (-np.inf, np.inf),
                "mean of per-sample scores made elsewhere"),
 )

@@ -28,8 +28,9 @@ def get(metric: MetricLike, task: Task | None = None) -> Metric:
     Parameters
     ----------
     metric : str, callable or Metric
-        A name of ``names()``, a scikit-learn scorer name or scorer, a function ``f(y, prediction)`` that may
-        also take ``sample_weight``, or a Metric. ``f2`` and ``f0.5`` are F scores, and so is f with any number.
+        A name of ``names()``, a scikit-learn scorer name or scorer, a function ``f(y, prediction)``, or a Metric.
+        A function gets predicted labels or values, unless its parameters ask for probabilities (see `make`).
+        ``f2`` and ``f0.5`` are F scores, and so is f with any number.
     task : str or None
         The task of the predictions. ``roc_auc`` of more than two classes is ``roc_auc_ovr``.
 
@@ -187,21 +188,28 @@ def _f_score(key: _Key) -> Metric | None:
 
 @fill_common
 def make(
-    function: Callable[..., float], *, name: str | None = None, greater_is_better: bool = True, needs: Needs = "any"
+    function: Callable[..., float],
+    *,
+    name: str | None = None,
+    greater_is_better: bool = True,
+    needs: Needs | None = None,
 ) -> Metric:
     """The metric computed by a function ``f(y, prediction)``, called once per configuration and resample.
 
     Parameters
     ----------
     function : callable
-        Gets labels and predictions as you know them: class labels, probabilities of the positive class, values.
+        Gets labels and predictions as you know them: class labels, values, probabilities of the positive class.
         If it has a parameter ``sample_weight`` it gets the counts of a resample there, else repeated rows.
     name : str or None
         Its name in results; by default the name of the function.
     greater_is_better : bool, default True
         The direction of the best value.
-    needs : str, default "any"
-        The response to call it with; ``any`` is whatever the predictions hold.
+    needs : str or None
+        The response to call it with. By default it is what ``predict`` gives, as in ``sklearn.metrics.make_scorer``:
+        class labels or values. If the name of the second parameter has "prob" in it, such as ``y_proba``, the
+        function gets probabilities; with "score" or "decision", such as ``y_score``, it gets scores.
+        ``any`` is whatever the predictions hold.
 
     Returns
     -------
@@ -216,9 +224,24 @@ def make(
     """
     if not callable(function):
         raise invalid("function", "must be callable", got(function))
-    if needs not in get_args(Needs):
+    if needs is not None and needs not in get_args(Needs):
         raise invalid("needs", f"must be one of {', '.join(get_args(Needs))}", got(needs))
-    return _looped(_Call(function, name or _own_name(function)), greater_is_better, needs, EVERY)
+    call = _Call(function, name or _own_name(function))
+    return _looped(call, greater_is_better, needs or _asked_for(call), EVERY)
+
+
+def _asked_for(call: _Call) -> Needs:
+    """The response that a function asks for by the name of its second parameter, else what ``predict`` gives."""
+    inner = call.function.func if isinstance(call.function, partial) else call.function
+    if (getattr(inner, "__module__", None) or "").startswith("sklearn.metrics"):
+        # Some, such as log_loss, call probabilities y_pred.
+        for metric in builtin.REGISTRY.values():
+            if isinstance(metric.reference, Plain) and metric.reference.function == inner.__name__:
+                return metric.needs
+    second = "".join(list(call.parameters)[1:2]).lower()
+    if "prob" in second:
+        return "proba"
+    return "score" if "score" in second or "decision" in second else "predict"
 
 
 def _own_name(function: Any) -> str:
@@ -332,7 +355,8 @@ def _looped(call: _Call, greater_is_better: bool, needs: Needs, tasks: frozenset
         return float(kernel(target, prediction[None]).scores(counts[None])[0, 0])
 
     description = (inspect.getdoc(call.function) or "").partition("\n")[0].rstrip(".")
-    return Metric(call.name, greater_is_better, needs, tasks, kernel, reference, description=description, looped=True)
+    made = Metric(call.name, greater_is_better, needs, tasks, kernel, reference, description=description, looped=True)
+    return replace(made, ranks_only="max_fpr" in call.options)  # a part of the area under the ROC curve
 
 
 def is_loss(function: Callable[..., Any]) -> bool:
@@ -345,7 +369,7 @@ def from_scorer(scorer: Any, task: Task | None, name: str | None = None) -> Metr
     """The metric of a scikit-learn scorer: its function, options, sign and response."""
     function = scorer._score_func
     needs = scorer_response(scorer, task)
-    tasks = {"value": REGRESSION, "any": EVERY}.get(needs, CLASSES)
+    tasks = {"value": REGRESSION, "predict": EVERY}.get(needs, CLASSES)
     call = _Call(function, name or _own_name(function), scorer._kwargs, scorer._sign)
     return _looped(call, True, needs, tasks)
 
@@ -363,4 +387,4 @@ def scorer_response(scorer: Any, task: Task | None) -> Needs:
         return "value"
     if module.startswith("sklearn.metrics._classification") or task in CLASSES:
         return "label"
-    return "value" if task == "regression" else "any"
+    return "value" if task == "regression" else "predict"

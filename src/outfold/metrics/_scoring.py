@@ -21,6 +21,7 @@ from ..data.target import Target
 from ..exceptions import NeedError, invalid
 from ..results import Leaderboard
 from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel
+from ..stats.rank_metrics import midranks
 from ..stats.resampling import BootstrapDraws, block_size, blocks
 from . import Metric, MetricLike
 
@@ -383,7 +384,27 @@ def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
     try:
         return found, kept(oof, found.needs, lambda: oof.respond(found.needs))
     except NeedError as error:
-        raise NeedError(argument=found.name, needed=error.needed, given=error.given, remedy=error.remedy) from None
+        remedy = error.remedy
+        if found.needs == "predict":
+            remedy = f"Use `collect(response='label')`, or `metrics.make(f, needs={oof.response!r})` if it takes those."
+        raise NeedError(argument=found.name, needed=error.needed, given=error.given, remedy=remedy) from None
+
+
+def swappable(oof: Predictions, metric: MetricLike, by_fold: bool = False) -> tuple[Metric, NDArray[Any]]:
+    """As `bind`, on a scale that configurations share: two of them may be swapped sample by sample.
+
+    Where only the order of the predictions counts, their scale is arbitrary, and a mixture of two scales has another order.
+    Midranks, as shares of the samples scored together, have the same order and one scale (Venkatraman and Begg 1996).
+    """
+    found, data = bind(oof, metric)
+    if not found.ranks_only:
+        return found, data
+    out = np.zeros(data.shape)
+    for r in range(oof.n_repeats):
+        folds = oof.folds[:, r]
+        for rows in [folds == k for k in np.unique(folds[folds >= 0])] if by_fold else [folds >= 0]:
+            out[r][:, rows] = midranks(data[r][:, rows])
+    return found, out
 
 
 def cell_scores(oof: Predictions, metric: MetricLike) -> Floats:

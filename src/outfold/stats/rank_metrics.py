@@ -438,6 +438,13 @@ def _roc(hits: Floats, false: Floats, x: Floats) -> Floats:
     return np.where(false[at] == x, hits[at], between)
 
 
+def midranks(scores: Array) -> Floats:
+    """The share of the samples that each of (C, N) or (C, N, K) scores is not below, ties and itself one half."""
+    from scipy.stats import rankdata
+
+    return np.asarray((rankdata(scores, axis=1) - 0.5) / scores.shape[1])
+
+
 # -- variances of areas (DeLong et al. 1988) ------------------------------------------------------------
 
 
