@@ -130,7 +130,10 @@ def row_of(path: Path) -> Setting:
     held = np.load(path)
     truth, ends = held["truth"][:, None], held["ends"]
     row: Setting = json.loads(str(held["setting"]))
-    row |= {"bias": float(np.mean(held["value"] - held["truth"])), "winner": float(np.mean(held["naive"] - held["truth"]))}
+    row |= {
+        "bias": float(np.mean(held["value"] - held["truth"])),
+        "winner": float(np.mean(held["naive"] - held["truth"])),
+    }
     row["coverage"], row["width"] = {}, {}
     for j, method in enumerate(METHODS):
         low, high = ends[:, j, :, 0], ends[:, j, :, 1]

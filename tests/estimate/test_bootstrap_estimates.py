@@ -500,7 +500,7 @@ def test_t_is_for_rounds_of_a_named_configuration_only(classes):
     assert "rounds, t interval of the rounds [" in str(named)
     with pytest.raises(InputError, match="the interval of oob is by 't', 'percentile' or 'order'; got 'bca'"):
         named.confidence_interval(method="bca")
-    with pytest.raises(InputError, match="the interval of oob is by 'percentile' or 'order'; got 't'"):
+    with pytest.raises(NeedError, match="t is for a configuration named beforehand"):
         chosen.confidence_interval(method="t")
 
 

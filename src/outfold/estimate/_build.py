@@ -82,10 +82,16 @@ def build(
     way = None if draws is None else "percentile" if interval is None else "t"
     if isinstance(intervals, SelectedConfiguration) and intervals.spread is not None:
         interval, way = intervals.spread.interval(level), "mover"
+        if intervals.spread.perfect:
+            seen = f"no error was seen on {len(scoring.rows)} samples; the interval says how often there may be one."
+            notes = (*notes, Note("OF220", seen))
     elif interval is not None:
         notes = (*notes, *_range_notes(interval, scoring.metric.bounds))
     elif draws is not None:
         interval = Interval(*percentile(draws, level))
+    if interval is not None and interval.low == interval.high:
+        text = "there is no valid interval: the score does not vary, and its range is not known."
+        interval, way, notes = None, None, (*notes, Note("OF218", text))
     if np.isnan(value):
         needed = f"{scoring.metric.name} is undefined on every fold of {oof.plan}"
         raise InputError(needed=needed, remedy="Use `bbc` or `aggregate='pooled'`, or larger folds.")

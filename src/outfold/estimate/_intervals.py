@@ -401,7 +401,7 @@ class OneConfiguration:
 # What is drawn must include the selecting.
 SELECTED = {
     "mover": "the selected configuration (`bbc`), every plan and metric; the default",
-    "percentile": "the selected configuration (`bbc`), every plan and metric",
+    "percentile": "the quantiles of the same draws, every plan and metric",
     "order": "the same draws by order statistics, as printed in Tsamardinos 2018",
     "bbc_f": "the selected configuration, best mean score, one repeat of K folds",
 }

@@ -82,6 +82,11 @@ class Spread:
     n: float  # so many answers, right or wrong, vary as much as `sampling` says
     df: int
 
+    @property
+    def perfect(self) -> bool:
+        """Whether the estimate is the best score there is."""
+        return self.scale.bounded and float(self.scale.of(self.estimate)) == 1.0
+
     def interval(self, level: float) -> Interval:
         """The interval at this level."""
         from scipy.special import stdtrit
