@@ -42,7 +42,9 @@ def bbc(
     """Estimate the performance of the selected configuration, with bootstrap bias correction (BBC-CV).
 
     Each draw selects on the samples it drew, and scores the selected configuration on the samples it did not draw. The
-    estimate is the mean of these scores; the interval is their quantiles. Nothing is fitted. It is Algorithm 5 of [1]_.
+    estimate is the mean of these scores. Nothing is fitted. It is Algorithm 5 of [1]_. The interval joins how much a score
+    varies with the samples and how much it varies with what is selected, by square-and-add ([2]_, [3]_). The quantiles of the
+    scores, as published, are ``confidence_interval(method="percentile")`` and ``"order"``.
 
     Parameters
     ----------
@@ -63,7 +65,7 @@ def bbc(
         is a little too careful. ``balanced`` adds this loss back: the winner's lead over the winners of the draws, times the
         share of the differences between configurations that is not noise.
     Returns: {estimate}
-    References: {tsamardinos2018}
+    References: {tsamardinos2018, newcombe1998, zou2008}
 
     Examples: {outfold}
     >>> oof = of.simulate.correctness(80, 150, accuracy=0.7).oof  # 150 equally good prompts on 80 questions

@@ -38,7 +38,7 @@ document = fill_with(
         "held_out_level": (
             "confidence_level : float\n"
             "    Level of the interval. A configuration named beforehand gets the one that is valid for the metric, as in `cv`;\n"
-            "    the selected configuration gets the quantiles of the draws, as in `bbc`."
+            "    the selected configuration gets that of `bbc`."
         ),
         "aggregate": (
             'aggregate : {"fold", "pooled"}\n'
