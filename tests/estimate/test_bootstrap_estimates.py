@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import outfold as of
-from internals import NOT_HELD_OUT, State, encode, main, no_information, point632plus, weighted632plus
+from internals import NOT_HELD_OUT, State, encode, main, no_information, point632plus
 from outfold import estimate, metrics, select
 from outfold.exceptions import InputError, NeedError
 
@@ -109,9 +109,9 @@ def test_632plus_lies_where_it_should(err0, err1, gamma):
     loss, rate = point632plus(np.array(err0), np.array(err1), np.array(gamma))
     assert 0 <= rate <= 1
     assert min(err0, err1) - 1e-12 <= loss <= max(err0, err1) + 1e-12
-    weighted = weighted632plus(np.array(err0), np.array(err1), np.array(gamma))
+    weight = 0.632 / (1 - 0.368 * rate)
     if err1 <= gamma:
-        assert weighted.loss == pytest.approx(float(loss), abs=1e-12)
+        assert (1 - weight) * err0 + weight * err1 == pytest.approx(float(loss), abs=1e-12)
     if err1 <= err0:
         assert loss == pytest.approx(0.368 * err0 + 0.632 * err1, abs=1e-12)
 
@@ -586,3 +586,13 @@ def test_cv_of_several_would_be_the_score_of_their_winner(classes):
     ):
         estimate.cv(classes, "accuracy", ["logit", "tree"])
     assert estimate.cv(classes, "accuracy", ["tree"]).value == estimate.cv(classes, "accuracy", "tree").value
+
+
+def test_632plus_by_round_of_pure_noise_is_the_loss_without_information():
+    values = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(400, 5)), rng.permutation(np.arange(400) % 2)
+        oof = of.collect(KNeighborsClassifier(1), X, y, of.Plan.bootstrap(30), rng=seed)
+        values.append(estimate.point632plus(oof, "error", per_round=True).value)
+    assert np.mean(values) == pytest.approx(0.5, abs=3 * np.std(values, ddof=1) / np.sqrt(len(values)))
