@@ -590,9 +590,10 @@ def test_cv_of_several_would_be_the_score_of_their_winner(classes):
 
 def test_632plus_by_round_of_pure_noise_is_the_loss_without_information():
     values = []
-    for seed in range(6):
+    for seed in range(20):
         rng = np.random.default_rng(seed)
-        X, y = rng.normal(size=(400, 5)), rng.permutation(np.arange(400) % 2)
-        oof = of.collect(KNeighborsClassifier(1), X, y, of.Plan.bootstrap(30), rng=seed)
+        X, y = rng.normal(size=(300, 5)), rng.permutation(np.arange(300) % 2)
+        oof = of.collect(KNeighborsClassifier(1), X, y, of.Plan.bootstrap(20), rng=seed)
         values.append(estimate.point632plus(oof, "error", per_round=True).value)
-    assert np.mean(values) == pytest.approx(0.5, abs=3 * np.std(values, ddof=1) / np.sqrt(len(values)))
+    # The standard error is 0.006. Capped on one side only, as a weighted mean is, it would be 0.46.
+    assert np.mean(values) == pytest.approx(0.5, abs=0.02)
