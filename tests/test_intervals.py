@@ -439,16 +439,119 @@ def test_values_of_samples_have_the_score_as_their_mean():
         assert sum(result.interval) / 2 == pytest.approx(result.value)
 
 
+def in_groups(n_groups, folds, size=6, repeats=1):
+    """Scores of groups of `size` samples; `folds` says for each group, and each repeat, which fold held it out."""
+    n = n_groups * size
+    P = np.random.default_rng(0).random((n, 1, repeats)) + 0.3 * (np.arange(n) % 2)[:, None, None]
+    own = np.repeat(np.asarray(folds), size, axis=0)
+    return of.from_arrays(np.arange(n) % 2, P, folds=own, groups=np.arange(n) // size, response="score")
+
+
 def test_groups_on_folds_draw_groups_for_set_valued_metrics():
-    y = np.arange(60) % 2
-    P = np.random.default_rng(0).random((60, 1))
-    oof = of.from_arrays(y, P, folds=np.arange(60) // 6 % 5, groups=np.arange(60) // 6)
-    result = estimate.cv(oof, "roc_auc")
+    result = estimate.cv(in_groups(30, np.arange(30) % 5), "roc_auc")
     assert result.interval_method == "percentile"
     with pytest.raises(
-        NeedError, match=r"corrected_t needs independent samples; .* 60 samples in 10 groups\. Valid here: percent"
+        NeedError, match=r"corrected_t needs independent samples; .* 180 samples in 30 groups\. Valid here: percent"
     ):
         result.confidence_interval(method="corrected_t")
+
+
+# -- folds too small to be drawn ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("metric", "expected"), [("roc_auc", "t"), ("f1", "t"), ("accuracy", "cluster_robust")])
+@pytest.mark.parametrize("per_fold", [1, 2, 5])
+def test_folds_of_few_groups_are_the_units(metric, expected, per_fold):
+    scores = in_groups(20, np.arange(20) // per_fold)
+    oof = of.from_arrays(scores.y, scores.P[:, :, 0] / 1.3, folds=scores.folds, groups=scores.groups, response="proba")
+    result = estimate.cv(oof, metric)
+    assert result.interval_method == expected
+    by_fold = oof.scores(metric).ravel()
+    assert result.confidence_interval(method=expected) == result.interval
+    if expected == "t" or per_fold == 1:  # one group per fold: the cluster-robust interval is that of the folds too
+        assert result.interval == pytest.approx(intervals.t(by_fold))
+    if expected == "t":
+        words = r"percentile needs scores pooled, a pointwise .* \(six groups\) in every fold; .* Valid here: t"
+        with pytest.raises(NeedError, match=words):
+            result.confidence_interval(method="percentile")
+        assert estimate.cv(oof, metric, aggregate="pooled").interval_method == "percentile"
+
+
+def test_folds_that_share_groups_and_are_too_small_have_no_interval():
+    oof = in_groups(12, np.stack([np.arange(12) // 3, np.arange(12) % 4], axis=1), repeats=2)
+    result = estimate.cv(oof, "roc_auc")
+    assert result.interval is None
+    (note,) = [n for n in result.notes if n.code == "OF218"]
+    assert "a fold has fewer than 6 groups" in note.text
+    # The advice works.
+    assert estimate.cv(oof, "roc_auc", aggregate="pooled").interval is not None
+    assert estimate.cv(in_groups(24, np.arange(24) % 4), "roc_auc").interval is not None
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"), [("accuracy", "wilson"), ("error", "wilson"), ("brier", "t"), ("mae", "t")]
+)
+def test_leave_one_out_has_the_interval_of_its_values_by_fold_and_pooled(metric, expected):
+    oof = make_predictions(metric, n=40, folds=40)
+    alone, pooled = estimate.cv(oof, metric, config=1), estimate.cv(oof, metric, config=1, aggregate="pooled")
+    same = estimate.cv(one_set(metric, n=40), metric, config=1)
+    assert alone.interval_method == pooled.interval_method == same.interval_method == expected
+    assert alone.interval == pytest.approx(same.interval, abs=1e-12)
+    assert pooled.interval == pytest.approx(same.interval, abs=1e-12)
+    # What is drawn is the samples, not the folds.
+    drawn = [one.confidence_interval(method="percentile") for one in (alone, pooled)]
+    assert drawn[0] == pytest.approx(drawn[1], abs=1e-12)
+
+
+def test_leave_one_out_by_another_metric_takes_the_folds_as_values():
+    oof = make_predictions("rmse", n=40, folds=40)
+    result = estimate.cv(oof, "rmse", config=1)
+    assert result.interval_method == "t"
+    assert result.interval == pytest.approx(estimate.cv(oof, "mae", config=1).interval)
+
+
+def test_samples_left_out_several_times_are_no_shares():
+    oof = make_predictions("accuracy", n=40, r=2, folds=40)
+    result = estimate.cv(oof, "accuracy", config=1)
+    assert result.interval_method == "t"
+    assert sum(result.interval) / 2 == pytest.approx(result.value)
+
+
+def test_means_over_folds_of_two_are_drawn_by_samples():
+    oof = make_predictions("accuracy", n=40, folds=20)
+    by_fold, pooled = (estimate.cv(oof, "accuracy", config=1, aggregate=a) for a in ("fold", "pooled"))
+    assert by_fold.confidence_interval(method="percentile") == pytest.approx(pooled.interval, abs=1e-12)
+
+
+def test_small_folds_leave_nested_without_an_interval():
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GroupKFold
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 3))
+    y = (X[:, 0] + rng.standard_normal(80) > 0).astype(int)
+    configs = of.grid("logit", LogisticRegression(), C=[0.1, 1.0])
+    oof = of.collect(configs, X, y, plan=GroupKFold(4), groups=np.arange(80) // 10, inner=True, progress=False)
+    result = estimate.nested(oof, "roc_auc")
+    assert (result.interval, result.interval_method) == (None, None)
+    assert "a fold has fewer than 6 groups" in next(n.text for n in result.notes if n.code == "OF218")
+    assert estimate.nested(oof, "accuracy").interval is not None
+
+
+def test_the_page_has_the_numbers_of_the_study_of_small_folds():
+    study = json.loads((PAGE.parents[1] / "studies" / "results" / "by_fold.json").read_text())
+    ways = [(found["cv"], found["folds drawn as they are"]) for found in study["settings"].values()]
+    ours, theirs = ([way["coverage"] for way in column] for column in zip(*ways, strict=True))
+    page = " ".join(PAGE.read_text().split())
+    assert f"knows the true score: {study['data_sets']:,} data sets" in page
+    assert f"held the true score in {min(ours):.3f} to {max(ours):.3f} of the data sets." in page
+    assert f"own weights held it in {min(theirs):.3f} to {max(theirs):.3f}." in page
+    assert min(ours) >= 0.93
+    for setting, found in study["settings"].items():
+        cells = [
+            f"{way['coverage']:.3f}, {way['width']:.3f}" for way in (found["cv"], found["folds drawn as they are"])
+        ]
+        assert f"| {setting} | `{found['method']}` | {' | '.join(cells)} |" in page
 
 
 @pytest.fixture(scope="module")
@@ -556,7 +659,8 @@ def test_other_estimates_have_their_draws_only(nested_predictions):
 def test_methods_that_are_not_valid_say_what_is():
     result = estimate.cv(make_predictions("accuracy", n=60), "accuracy", config=0)
     with pytest.raises(
-        NeedError, match=r"wilson needs one test set; this is accuracy by fold on 5-fold.* Valid here: corr"
+        NeedError,
+        match=r"wilson needs one test set or leave-one-out; this is accuracy by fold on 5-fold.* Valid here: corr",
     ):
         result.confidence_interval(method="wilson")
     with pytest.raises(NeedError, match="conservative_z needs plain numbers"):

@@ -388,6 +388,16 @@ def test_run_without_skops_says_so_and_goes_on(capsys, few, table, tmp_path, mon
         (["--target", "outcome", "--metric", "rmse"], 2, "rmse is for regression"),
         (["--target", "outcome", "--positive", "maybe"], 2, "must name one of two classes"),
         (["--target", "empty"], 2, "missing in every row"),
+        (
+            ["--target", "constant"],
+            2,
+            "the target 'constant' must have at least two classes; it holds one class only (1).\n",
+        ),
+        (
+            ["--target", "outcome", "--group", "constant"],
+            2,
+            "there is 1. Give groups that differ, or leave --group out if the samples do not belong together.\n",
+        ),
         (["--target", "outcome", "--folds", "1"], 2, "--folds must be a whole number of at least 2; got 1.\n"),
         (
             ["--target", "outcome", "--folds", "500"],

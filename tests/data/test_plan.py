@@ -222,7 +222,12 @@ def test_ignored_groups_say_so():
         (lambda: Plan(kind="three_way", folds=1), r"needs validation and test\. Use Plan.three_way\(\)"),
         (lambda: Plan(kind="holdout", folds=1), r"needs test\. Use Plan.holdout\(\)"),
         (lambda: Plan(kind="jackknife"), "kind must be one of kfold, loo, .*; got 'jackknife'"),
-        (lambda: Plan(10).split(["a"] * 9 + ["b"]), "class b has 1 member"),
+        (lambda: Plan(10).split(["a"] * 9 + ["b"]), "class b has 1 member.* Collect more samples of this class"),
+        (lambda: Plan(5).split(["a", "c"] * 5 + ["b"]), r"class b has 1 member.*, Plan\(stratify=False\) leaves it"),
+        (
+            lambda: Plan(5).split([0, 1] * 10, groups=[7] * 20),
+            "there is 1. Give groups that differ, or leave groups out",
+        ),
         (
             lambda: Plan(10).split(np.linspace(0, 1, 7)),
             "10 folds need at least 10 samples; there are 7. Use fewer folds",
@@ -233,7 +238,7 @@ def test_ignored_groups_say_so():
         (lambda: Plan(5).split(np.tile([0, 1], 10), groups=[1, 2]), "one group for each sample"),
         (lambda: Plan.blocked(3).split(np.tile([0, 1], 10), groups=np.arange(20)), "blocked plans do not keep groups"),
         (lambda: Plan.blocked(7).split([0.1, 0.2, 0.3]), "at least 8 samples"),
-        (lambda: Plan(2).split([0, 0, 0]), "one class only"),
+        (lambda: Plan(2).split([0, 0, 0]), r"one class only \(0\)\.$"),
         (lambda: Plan.from_cv("abc"), "must be a splitter, a number or pairs"),
         (lambda: Plan.from_cv(2.5).split([0, 1] * 5), "must be a splitter, a number or pairs"),
         (lambda: Plan.from_cv([([0, 1], [99])]).split([0, 1] * 5), "names sample 99; there are 10"),

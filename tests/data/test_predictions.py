@@ -146,7 +146,7 @@ def test_html_escapes_what_the_user_typed():
     [
         ({"y": [0, 1, 1], "P": [0.1, 0.2]}, "3 labels"),
         ({"y": [0, 1], "P": [0.1, np.inf], "response": "proba"}, "NaN or infinite"),
-        ({"y": [1, 1], "P": [0.1, 0.2]}, "one class only"),
+        ({"y": [1, 1], "P": [0.1, 0.2]}, "one class only .* For per-sample scores use response='pointwise'"),
         ({"y": [0, 1], "P": [[0.1, 0.2], [0.1, 0.2]], "configs": ["a", "a"]}, "'a' occurs more than once"),
         ({"y": [0, 1], "P": [0.1, 1.2], "response": "proba"}, r"must lie in \[0, 1\]"),
         ({"y": [0, 1], "P": [0.1, 0.2], "response": "odds"}, "response must be one of"),

@@ -498,6 +498,11 @@ def test_svm_with_and_without_probabilities(binary):
     ("arguments", "message"),
     [
         ({"store": 5}, "store must be the name of a file such as 'run.oof', or None; got 5"),
+        ({"store": ""}, "store must be the name of a file such as 'run.oof', or None; got ''"),
+        (
+            {"y": np.linspace(0, 1, 60)},
+            "y must hold classes for classifiers; it holds 60 different numbers. Use regressors",
+        ),
         ({"timeout": "5"}, "timeout must be a number of seconds above 0, or None for no limit; got '5'"),
         ({"timeout": np.inf}, "or None for no limit; got inf"),
         ({"timeout": np.nan}, "or None for no limit; got nan"),

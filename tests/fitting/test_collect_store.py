@@ -86,6 +86,16 @@ def test_second_call_fits_nothing(data, path, log):
     assert second.provenance["started"] == first.provenance["started"]
 
 
+def test_what_was_saved_can_be_continued(data, path, log):
+    first = collect({"a": Tally(1.0, log)}, *data, PLAN)
+    first.save(path)
+    second = collect({"a": Tally(1.0, log), "b": Tally(2.0, log)}, *data, PLAN, store=path)
+    assert fits(log) == 8
+    equal(second, collect({"a": Tally(1.0), "b": Tally(2.0)}, *data, PLAN))
+    with pytest.raises(StoreMismatchError, match=r"was made with seed 0 \(now 1\)"):
+        collect({"a": Tally(1.0)}, *data, PLAN, store=path, rng=1)
+
+
 def test_new_configurations_are_added_and_old_ones_stay(data, path, log):
     collect({"a": Tally(1.0, log)}, *data, PLAN, store=path)
     oof = collect({"b": Tally(2.0, log)}, *data, PLAN, store=path)

@@ -464,7 +464,7 @@ def test_survival_pair(backend):
         (
             {"sample": [0, 1, 2, 2] * 2},
             {},
-            r"sample 2, configuration 'a' has 2 rows; one row for each is needed\.",
+            r"sample 2, configuration 'a' has 2 rows; one row for each is needed\..*apart \(config= or repeat=\)",
         ),
         ({}, {"config": None}, r"sample 0 has 2 rows"),
         (

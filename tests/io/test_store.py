@@ -414,6 +414,16 @@ def test_damaged_pages(tmp_path):
             load(path)
 
 
+def test_damaged_text_of_the_schema(tmp_path):
+    path = save(make_predictions("roc_auc"), tmp_path / "x.oof")
+    whole = bytearray(path.read_bytes())
+    whole[whole.find(b"tablecells") + 5] |= 0x80
+    path.write_bytes(whole)
+    for use in (load, lambda path: Store.open(path, *collection())):
+        with pytest.raises(FileError, match=r"^x.oof is damaged"):
+            use(path)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -697,7 +707,7 @@ def test_other_splits_configurations_and_origin_are_refused(tmp_path):
     ):
         Store.open(path, replace(header, provenance={"specs": specs}), identity)
     saved = save(make_predictions("roc_auc"), tmp_path / "saved.oof")
-    with pytest.raises(StoreMismatchError, match=r"^saved.oof was not made by collecting, so it cannot be continued"):
+    with pytest.raises(StoreMismatchError, match=r"^saved.oof does not say which call of collect"):
         Store.open(saved, header, identity)
 
 

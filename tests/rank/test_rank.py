@@ -7,6 +7,7 @@ import json
 import re
 import tracemalloc
 from contextlib import redirect_stdout
+from dataclasses import replace
 from math import comb
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from conftest import make_predictions
 from extras import pd, pl
 from internals import pvalues
 from internals import rank_tests as kernel
-from outfold import rank
+from outfold import from_arrays, rank
 from outfold.exceptions import FileError, InputError, NeedError
 
 NAMES = ["tree", "forest", "bayes"]
@@ -109,6 +110,26 @@ def test_predictions_of_one_data_set_twice_are_refused():
     for sets, names in (([one, one], ["iris", "iris"]), ({1: one, "1": one}, None)):
         with pytest.raises(InputError, match=r"is in the scores 2 times\. Average repeats"):
             rank.friedman(sets, "accuracy", datasets=names)
+
+
+def test_predictions_of_the_same_samples_are_refused():
+    problem = r"each data set counts once; 'data set 0' and 'data set 1' are of the same samples\. Give one Predictions"
+    one, other = make_predictions("accuracy"), make_predictions("accuracy", seed=1)
+    with pytest.raises(InputError, match=problem):
+        rank.friedman([one, one], "accuracy")
+    facts = {"data": "a", "labels": "b"}  # hashes, of which the splits are no part
+    with pytest.raises(InputError, match=problem):
+        rank.friedman([replace(one, provenance=facts), replace(other, provenance=facts)], "accuracy")
+    elsewhere = replace(one, provenance=facts | {"data": "c"})
+    assert rank.friedman([replace(one, provenance=facts), elsewhere], "accuracy").datasets == (
+        "data set 0",
+        "data set 1",
+    )
+    rng = np.random.default_rng(0)  # per-sample scores have no labels that could differ
+    sets = [from_arrays(None, rng.random((20, 3)) < 0.5, response="pointwise") for _ in range(2)]
+    assert rank.friedman(sets, "mean").datasets == ("data set 0", "data set 1")
+    with pytest.raises(InputError, match=problem):
+        rank.friedman([sets[0], sets[0]], "mean")
 
 
 def test_predictions_one_a_data_set():

@@ -183,6 +183,9 @@ class Splitter:
         folds = self.plan.folds
         if self.groups is not None:
             n_groups = int(self.groups.max()) + 1
+            if n_groups < 2:
+                remedy = "Give groups that differ, or leave `groups` out if the samples do not belong together."
+                raise InputError(f"{folds} folds need at least {folds} groups; there is 1", remedy=remedy)
             if n_groups < folds:
                 problem = f"{folds} folds need at least {folds} groups; there are {n_groups}"
                 raise InputError(problem, remedy=f"Use `Plan(folds={n_groups})`.")
@@ -199,7 +202,12 @@ class Splitter:
         name, m = self.target.classes[rarest], int(counts[rarest])
         if m < 2:
             problem = f"class {name!s} has {m} {what}; cross-validation needs at least 2 of every class"
-            raise InputError(problem, remedy="Leave the class out, join it with another, or use `stratify=False`.")
+            remedy = (
+                "Leave the class out, or join it with another. In Python, `Plan(stratify=False)` leaves it to chance."
+            )
+            if len(counts) == 2:  # where its only member is held out, nothing can be learnt
+                remedy = f"Collect more {'samples' if what == 'member' else 'groups'} of this class."
+            raise InputError(problem, remedy=remedy)
         if m < folds:
             self.plan = replace(self.plan, folds=m)
             self.notes.append(Note("OF101", f"{m} folds instead of {folds}: class {name!s} has only {m} {what}s."))

@@ -61,12 +61,13 @@ class Target:
         return ""
 
 
-def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str = "y") -> Target:
+def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str = "y", one_class: str = "") -> Target:
     """Labels as a `Target`; an error says why they cannot be used.
 
     `y` holds class labels, numbers, or survival times (structured with one bool and one float field, or two columns: time,
     event). Where `task` is None the labels tell: text, bool and whole numbers are classes, other numbers are values,
     structured records are survival. `positive` names the positive one of two classes, by default the last in sorted order.
+    `one_class` is what to do where there is one class only.
     """
     if np.ma.is_masked(y):
         n = int(np.sum(np.ma.getmaskarray(y)))
@@ -92,7 +93,7 @@ def encode(y: Any, *, task: str | None = None, positive: Any = None, what: str =
         except (TypeError, ValueError):
             given = f"it holds {labels.dtype} labels"
             raise invalid(what, "must be numbers for a regression", given) from None
-    return _encode_classes(labels, positive, what)
+    return _encode_classes(labels, positive, what, one_class)
 
 
 def look_like_classes(y: Any) -> bool:
@@ -129,15 +130,14 @@ def _refuse_missing(labels: NDArray[Any], what: str) -> None:
         raise invalid(what, "must have a finite label for each sample", given, "Leave out the samples without a label.")
 
 
-def _encode_classes(labels: NDArray[Any], positive: Any, what: str) -> Target:
+def _encode_classes(labels: NDArray[Any], positive: Any, what: str, one_class: str) -> Target:
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError:
         given = "it mixes labels that cannot be sorted, such as text and numbers"
         raise invalid(what, "must have labels of one type", given, "Use one type.") from None
     if len(classes) < 2:
-        remedy = "For per-sample scores use `response='pointwise'`."
-        raise invalid(what, "must have at least two classes", f"it holds one class only ({classes[0]!s})", remedy)
+        raise invalid(what, "must have at least two classes", f"it holds one class only ({classes[0]!s})", one_class)
     codes = codes.astype(np.intp)
     if positive is not None:
         found = [i for i, c in enumerate(classes) if c == positive or str(c) == str(positive)]

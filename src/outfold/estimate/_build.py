@@ -22,7 +22,15 @@ from ..select import RuleLike, as_rule
 from ..stats.compiling import limit_threads
 from ..stats.intervals import percentile
 from ..stats.resampling import correct
-from ._intervals import Evidence, OneConfiguration, Rivals, SelectedConfiguration, bootstrap_scores
+from ._intervals import (
+    Evidence,
+    OneConfiguration,
+    Rivals,
+    SelectedConfiguration,
+    bootstrap_scores,
+    few_per_fold,
+    why_not_drawn,
+)
 from ._selected import spread_of
 
 _MANY_ROUNDS = 20
@@ -169,12 +177,17 @@ def _range_notes(interval: Interval, bounds: tuple[float, float]) -> tuple[Note,
     return (Note("OF219", f"the interval goes beyond the metric's range [{low:g}, {high:g}]; it is rough there."),)
 
 
-def sample_draws(scoring: Scoring, n_resamples: int, rng: RngLike) -> NDArray[np.float64]:
-    """Score of the only candidate on bootstrap samples; draws on which it is undefined are left out."""
+def sample_draws(
+    scoring: Scoring, n_resamples: int, rng: RngLike
+) -> tuple[NDArray[np.float64] | None, tuple[Note, ...]]:
+    """Score of the only candidate on bootstrap samples, undefined draws left out; or the caveat that these are not valid."""
+    if scoring.metric.values is None and few_per_fold(scoring):
+        text = f"there is no valid interval for {scoring.metric.name} by fold here"
+        return None, (Note("OF218", f"{text}: {why_not_drawn(scoring.oof.groups is not None)}"),)
     draws = bootstrap_scores(scoring, n_resamples, rng)
     if len(draws) < 2:
         raise cannot_score(scoring)
-    return draws
+    return draws, ()
 
 
 def calm(scoring: Scoring) -> Any:

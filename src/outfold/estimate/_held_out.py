@@ -40,8 +40,9 @@ def cv(
     confidence_level : float
         Level of the interval. `Estimate.interval_method` names the interval that is valid for the plan and the metric. On one
         test set this is Wilson's for right and wrong answers, DeLong's for `roc_auc`, t for other means, and BCa for the
-        rest. By folds it is the corrected t, or that of Bates et al. if the block ``inner`` was collected. With groups it is
-        the cluster-robust one, or groups are drawn whole. A time series has none (OF218).
+        rest; leave-one-out has the same for means. By folds it is the corrected t, or that of Bates et al. if the block
+        ``inner`` was collected. With groups it is the cluster-robust one for means; for the rest it is t of the folds' scores,
+        or groups are drawn whole where a fold has six or more. A time series has none (OF218).
     {rng}
     Returns: {estimate}
     References: {tsamardinos2015}
@@ -166,16 +167,17 @@ def cvm_cv(
     selection = select.choose(scoring, as_rule(rule))
     check_requirements("cvm_cv", (in_fresh(selection.name, "new partition", scoring.metric.name),), oof)
     again = Scoring(oof.blocks["fresh"].sel(config=selection.name), metric, "fold")
+    draws, not_drawn = sample_draws(again, check_count(n_resamples, "n_resamples", 2), rng)
     return build(
         scoring,
         selection,
         "cvm_cv",
         value=float(again.scores()[0, 0]),
-        draws=sample_draws(again, check_count(n_resamples, "n_resamples", 2), rng),
+        draws=draws,
         level=check_confidence_level(confidence_level),
         description="CV of the winner on a new partition",
         reference="Tsamardinos 2015, Alg. 3",
-        notes=(*again.notes, *fold_notes(again)),
+        notes=(*again.notes, *fold_notes(again), *not_drawn),
     )
 
 
@@ -215,17 +217,18 @@ def nested(
     searches = {cell: _inner_scoring(oof, metric, cell) for cell in scoring.cells}
     picks = {cell: oof.config_index(select.choose(inner, own_rule).name) for cell, inner in searches.items()}
     outer = Scoring(_outer_predictions(oof, picks), metric, "fold")
+    draws, not_drawn = sample_draws(outer, check_count(n_resamples, "n_resamples", 2), rng)
     fits = _nested_fits(oof)
     return build(
         scoring,
         selection,
         "nested",
         value=float(outer.scores()[0, 0]),
-        draws=sample_draws(outer, check_count(n_resamples, "n_resamples", 2), rng),
+        draws=draws,
         level=check_confidence_level(confidence_level),
         description=f"nested CV, {fits['fits']:,} fits instead of {fits['fits_plain']:,}",
         reference="Tsamardinos 2015, Alg. 5",
-        notes=(*fold_notes(scoring), *_inner_notes(scoring, list(searches.values()))),
+        notes=(*fold_notes(scoring), *_inner_notes(scoring, list(searches.values())), *not_drawn),
         chosen=np.array([oof.configs[j] for j in picks.values()], dtype=object),
         details=fits,
     )

@@ -21,6 +21,7 @@ from ..metrics._scoring import Aggregate, Scoring, jackknife_scores, sample_boot
 from ..requirements import Requirement, Requirements, check_requirements, in_words, met
 from ..results import Interval
 from ..stats.intervals import Nested, around, nested_cv
+from ..stats.kernels import MeanKernel
 from ._selected import Spread
 
 T = TypeVar("T")
@@ -28,6 +29,8 @@ Floats = NDArray[np.float64]
 
 # Ends nearer than this, relative to the score, come from rounding: nothing varied.
 _NO_WIDTH = 1e-12
+# Draws of fewer samples, or groups, in a fold vary too little (studies/by_fold.py).
+_LEAST_SAMPLES, _LEAST_GROUPS = 3, 6
 
 # -- what an interval is made of ------------------------------------------------------------------------------
 
@@ -63,7 +66,18 @@ class _Lazy:
 class Evidence(_Lazy):
     """All that an interval of the score of one configuration, `value`, can be made of."""
 
-    parts = ("values", "counts", "codes", "area", "folds", "nested", "draws", "jackknife")
+    parts = (
+        "values",
+        "counts",
+        "codes",
+        "area",
+        "folds",
+        "few_per_fold",
+        "independent",
+        "nested",
+        "draws",
+        "jackknife",
+    )
 
     def __init__(self, scoring: Scoring, value: float, n_resamples: int, rng: int) -> None:
         super().__init__(scoring, n_resamples, rng)
@@ -86,23 +100,22 @@ class Evidence(_Lazy):
     def values(self) -> Floats | None:
         """(N,) one value per sample, whose mean is the score, whatever the folds and repeats; None for set-valued metrics."""
         scoring = self.scoring()
-        if scoring.metric.values is None:
-            return None
-        position = np.full(scoring.oof.n_samples, -1)
-        position[scoring.rows] = np.arange(len(scoring.rows))
-        shares = np.zeros(len(scoring.rows))
-        for (cell, rows), weight in zip(_held(scoring), _weights(scoring), strict=True):
-            shares[position[rows]] += weight * (_values_of(scoring, cell[0], rows) - self.value)
-        return np.asarray(self.value + len(scoring.rows) * shares)
+        return None if scoring.metric.values is None else _sample_values(scoring, self.value)
+
+    @property
+    def single_samples(self) -> bool:
+        """Whether nothing but the models, which are held fixed, tells the samples' values apart from those of one test set."""
+        return self.one_set or self.layout == "loo"
 
     @cached_property
     def counts(self) -> tuple[int, int] | None:
         """How many samples of how many have the value 1, where all have 0 or 1 and none counts twice."""
         scoring = self.scoring()
-        if scoring.metric.values is None or not self.one_set:
+        if scoring.metric.values is None or not self.single_samples:
             return None
-        ((cell, rows),) = _held(scoring)
-        v = _values_of(scoring, cell[0], rows)
+        v = np.concatenate([_values_of(scoring, cell[0], rows) for cell, rows in _held(scoring)])
+        if len(v) > len(scoring.rows):
+            return None
         whole = v.dtype.kind in "biu" or scoring.metric.needs == "pointwise"
         return (int(v.sum()), len(v)) if whole and bool(np.isin(v, (0, 1)).all()) else None
 
@@ -120,6 +133,24 @@ class Evidence(_Lazy):
     @cached_property
     def folds(self) -> Folds:
         return _fold_parts(self.scoring(), 0)
+
+    @cached_property
+    def few_per_fold(self) -> bool:
+        return few_per_fold(self.scoring())
+
+    @cached_property
+    def independent(self) -> Floats | None:
+        """Scores that are independent if the models are held fixed, with the estimate as their mean: of samples, or of folds."""
+        if self.values is not None:
+            return self.values if self.single_samples and self.codes is None else None
+        grouped = self.codes is not None or self.layout == "loo"
+        if not (self.few_per_fold and grouped) or self.layout == "time series":
+            return None
+        scoring = self.scoring()
+        units = scoring.oof.group_codes
+        held = [rows if units is None else np.unique(units[rows]) for _, rows in _held(scoring)]
+        once = len(np.unique(np.concatenate(held))) == sum(map(len, held))
+        return self.folds.scores if once else None
 
     @cached_property
     def nested(self) -> Nested | None:
@@ -173,10 +204,38 @@ class Rivals(_Lazy):
 
 
 def bootstrap_scores(scoring: Scoring, n_resamples: int, rng: RngLike) -> Floats:
-    """Scores of the only candidate on bootstrap samples, without those that are undefined."""
+    """Scores of the only candidate on bootstrap samples, without those that are undefined.
+
+    The mean of a fold of one sample is the same however often the sample is drawn, and that of few varies too little. So a
+    mean over small folds is drawn as the mean of its samples' values.
+    """
+    scores: Callable[[NDArray[Any]], Floats] = scoring.scores
+    if scoring.metric.values is not None and few_per_fold(scoring):
+        scores = MeanKernel(_sample_values(scoring, float(scoring.scores()[0, 0]))[None]).scores
     blocks = sample_bootstrap(scoring, False, rng).blocks(n_resamples)
-    draws: Floats = np.concatenate([scoring.scores(weights)[:, 0] for weights in blocks])
+    draws: Floats = np.concatenate([scores(weights)[:, 0] for weights in blocks])
     return draws[np.isfinite(draws)]
+
+
+def few_per_fold(scoring: Scoring) -> bool:
+    """Whether the score is a mean over folds, and one of them has too few samples, or groups, to be drawn."""
+    if scoring.aggregate != "fold" or len(scoring.cells) == 1:
+        return False
+    codes = scoring.group_codes()
+    held = [rows for _, rows in _held(scoring)]
+    if codes is None or int(codes.max()) + 1 == len(codes):
+        return min(map(len, held)) < _LEAST_SAMPLES
+    return min(len(np.unique(scoring.oof.group_codes[rows])) for rows in held) < _LEAST_GROUPS  # type: ignore[index]
+
+
+def _sample_values(scoring: Scoring, value: float) -> Floats:
+    """(N,) one value per sample, whose mean is the score of the only candidate, `value`."""
+    position = np.full(scoring.oof.n_samples, -1)
+    position[scoring.rows] = np.arange(len(scoring.rows))
+    shares = np.zeros(len(scoring.rows))
+    for (cell, rows), weight in zip(_held(scoring), _weights(scoring), strict=True):
+        shares[position[rows]] += weight * (_values_of(scoring, cell[0], rows) - value)
+    return np.asarray(value + len(scoring.rows) * shares)
 
 
 def _held(scoring: Scoring) -> list[tuple[tuple[int, int], NDArray[np.intp]]]:
@@ -225,7 +284,12 @@ _NO_TIME_SERIES = _need("any plan but a time series", lambda e: e.layout != "tim
 _INDEPENDENT = _need("independent samples", lambda e: e.codes is None)
 _GROUPS = _need("samples in groups", lambda e: e.codes is not None)
 _MEAN = _need("a pointwise metric", lambda e: e.values is not None)
-_ANSWERS = (_ONE_SET, _INDEPENDENT, _need("answers right or wrong", lambda e: e.counts is not None))
+_EACH_ONCE = _need("one test set or leave-one-out", lambda e: e.single_samples)
+_DRAWN = _need(
+    "scores pooled, a pointwise metric, or three samples (six groups) in every fold",
+    lambda e: e.values is not None or not e.few_per_fold,
+)
+_ANSWERS = (_EACH_ONCE, _INDEPENDENT, _need("answers right or wrong", lambda e: e.counts is not None))
 _SPLITS = _need(
     "two or more folds or random splits",
     lambda e: e.layout in ("kfold", "balanced", "holdout") and e.folds.scores.size > 1,
@@ -299,10 +363,17 @@ _ONE_CONFIGURATION = (
     IntervalMethod(
         "t",
         "t interval",
-        (_ONE_SET, _INDEPENDENT, _MEAN),
-        "m ± t(n-1) S / sqrt(n)",
+        (
+            _need(
+                "independent samples on one test set or leave-one-out by a pointwise metric; or scores by fold of another "
+                "metric, the folds single samples or fewer than six groups, none of them in two folds",
+                lambda e: e.independent is not None,
+            ),
+        ),
+        "m ± t(n-1) S / sqrt(n), n samples or folds",
         "Student 1908",
-        lambda e, level: intervals.t(_known(e.values), confidence_level=level),
+        lambda e, level: intervals.t(_known(e.independent), confidence_level=level),
+        "models held fixed",
     ),
     IntervalMethod(
         "nested_cv_bates",
@@ -332,7 +403,7 @@ _ONE_CONFIGURATION = (
     IntervalMethod(
         "percentile",
         "percentile bootstrap interval",
-        (_NO_TIME_SERIES,),
+        (_NO_TIME_SERIES, _DRAWN),
         "a/2 and 1 - a/2 quantiles of the draws",
         "Efron 1979",
         lambda e, level: intervals.percentile(e.draws, confidence_level=level),
@@ -351,6 +422,15 @@ METHODS = {method.name: method for method in _ONE_CONFIGURATION}
 
 # The first that is valid is taken where none is named.
 AUTO_METHODS = ("wilson", "delong", "cluster_robust", "t", "nested_cv_bates", "corrected_t", "bca", "percentile")
+
+
+def why_not_drawn(grouped: bool) -> str:
+    """Why the scores of folds of few samples are not drawn, and what to do."""
+    least, units = (_LEAST_GROUPS, "groups") if grouped else (_LEAST_SAMPLES, "samples")
+    return (
+        f"a fold has fewer than {least} {units}, and draws of so few vary too little. Hold out more {units} per fold, or take "
+        "a pointwise metric such as accuracy."
+    )
 
 
 class OneConfiguration:
@@ -392,6 +472,8 @@ class OneConfiguration:
                 f"{none}: later samples depend on earlier ones, and training sets contain one another. Hold out one test "
                 "set, or compare scores fold by fold."
             )
+        if not _DRAWN.is_met(self.evidence) and self.evidence.independent is None:
+            return f"{none}: {why_not_drawn(self.evidence.codes is not None)}"
         other = "" if _MEAN.is_met(self.evidence) else ", or take a pointwise metric such as accuracy"
         return f"{none}: nothing varies, or too few draws can be scored. Hold out more samples{other}."
 

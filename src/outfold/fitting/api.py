@@ -182,8 +182,10 @@ def run_job(job: Job) -> Predictions:
         if decides is not None:
             decides.check(job.header)
     with ExitStack() as stack:
-        store = options.store and stack.enter_context(Store.open(options.store, job.header, job.identity))
-        buffer = ResultBuffer(store.predictions() if store else job.header, store or None)
+        store = None
+        if options.store is not None:
+            store = stack.enter_context(Store.open(options.store, job.header, job.identity))
+        buffer = ResultBuffer(job.start if store is None else store.predictions(), store)
         if options.drop is not None:
             buffer.forget_drops(job.configs)
         dispatcher = Dispatcher(job, buffer)
@@ -214,7 +216,7 @@ def run_job(job: Job) -> Predictions:
         finally:
             facts = dispatcher.facts() | (stopping.facts() if stopping else {})
             notes = (*job.notes(facts), *dispatcher.executor.notes(), *(stopping.notes() if stopping else ()))
-            if store:
+            if store is not None:
                 store.update(notes=notes, **facts)
         made = {**buffer.oof.start.provenance, **facts}
         made["specs"] = {name: text for name, text in made["specs"].items() if name in job.configs}

@@ -21,7 +21,7 @@ from ..data.notes import Note
 from ..data.plan import Plan
 from ..data.predictions import AUTO, Predictions
 from ..data.splitting import NOT_HELD_OUT, Splits, fingerprint
-from ..data.target import Target, encode
+from ..data.target import MOST_CLASSES, Target, encode
 from ..drop import DropRule, Sequential, as_drop_rule
 from ..exceptions import InputError, NeedError, got, invalid
 from ..metrics import MetricLike
@@ -159,7 +159,10 @@ def _check_open_end(raw: Options, rule: DropRule | None) -> None:
 def _check_values(raw: Options) -> None:
     kinds, timeout = get_args(ModelKind), raw.timeout
     checks = {
-        "store": (isinstance(raw.store, str | os.PathLike | None), "the name of a file such as 'run.oof', or None"),
+        "store": (
+            isinstance(raw.store, str | os.PathLike | None) and raw.store != "",
+            "the name of a file such as 'run.oof', or None",
+        ),
         "on_error": (raw.on_error in ("keep", "raise"), "'keep' or 'raise'"),
         "resub": (isinstance(raw.resub, bool | np.bool_ | None), "True, False or None (for bootstrap plans only)"),
         "timeout": (
@@ -295,6 +298,11 @@ class Job:
             identity["repeats"] = AUTO
         return identity | self.executor.identity
 
+    @property
+    def start(self) -> Predictions:
+        """The header with the identity, so that what is collected without a store and saved can be continued too."""
+        return replace(self.header, provenance={**self.header.provenance, "identity": self.identity})
+
     def _plan_text(self) -> str:
         """The plan as a text that is the same in every process: its numbers and what it drew, not the splitter's repr."""
         plan, folds = self.splits.plan, self.splits.folds
@@ -319,6 +327,7 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
     refuse_masked(X=X, y=y)
     kind = kind_of(one_of_each(configs), y, options.task)
     target = encode(y, task=kind, positive=options.positive)
+    _refuse_amounts(target)
     samples = Samples(as_features(X, len(target)), as_labels(y), options.fit_params)
     _check_weights(samples)
     repeats = None if options.max_repeats is None else OpenRepeats(options, target)
@@ -349,6 +358,18 @@ def _make_executor(configs: Configs, templates: list[EstimatorTemplate], options
     from .sharing.executor import SharingExecutor
 
     return SharingExecutor.planned(configs, templates, options, pool)
+
+
+def _refuse_amounts(target: Target) -> None:
+    """Refuse numbers that are not whole and hardly ever the same: no classifier takes them for classes."""
+    classes = target.classes
+    if classes is None or classes.dtype.kind != "f" or len(classes) <= min(MOST_CLASSES, len(target) // 2):
+        return
+    if np.any(classes % 1 != 0):
+        given = f"it holds {len(classes):,} different numbers"
+        raise invalid(
+            "y", "must hold classes for classifiers", given, "Use regressors, or make classes of the numbers."
+        )
 
 
 def _check_weights(samples: Samples) -> None:

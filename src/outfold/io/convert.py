@@ -288,7 +288,8 @@ class _Raw:
             raise invalid(f"response={response!r}", "needs labels", "y is None", "Only pointwise scores go without.")
         else:
             task = _TASKS.get(response or "") or ("survival" if np.shape(self.y)[1:] == (2,) else None)
-            target = encode(self.y, task=task, positive=positive)
+            one_class = "For per-sample scores use `response='pointwise'`."
+            target = encode(self.y, task=task, positive=positive, one_class=one_class)
         if len(target) != n:
             raise invalid("y", f"must have a label for each of the {n} samples of P", f"it has {len(target)} labels")
         return target

@@ -468,7 +468,7 @@ def refuse_mismatch(name: str, known: Predictions, header: Predictions, identity
     """Raise `StoreMismatchError` unless the predictions in the file `name` come from a collection like this one."""
     before = known.provenance.get("identity")
     if before is None:
-        problem = f"{name} was not made by collecting, so it cannot be continued"
+        problem = f"{name} does not say which call of `collect` it comes from, so it cannot be continued"
         raise StoreMismatchError(problem, remedy="Use another `store`.")
     before, now = {"response": known.response, **before}, {"response": header.response, **identity}
     differ = _identity_differences(known, header, before, now)

@@ -429,6 +429,8 @@ def _clear_errors(path: Path, *, writing: bool = False) -> Iterator[None]:
         if isinstance(error, sqlite3.ProgrammingError):
             raise FileError(f"{path.name} has been closed", remedy="Open the store again.") from error
         raise _file_error(_code(error), path, writing, str(error)) from error
+    except UnicodeDecodeError as error:
+        raise _file_error(sqlite3.SQLITE_CORRUPT, path) from error
     except UnicodeEncodeError as error:
         raise InputError(f"names and labels must be valid text; {error.object!r} cannot be written.") from error
     except OSError as error:

@@ -149,7 +149,7 @@ class LongTable:
             cell = f"sample {self.samples[self._sample[row]]!s}"
             cell += "" if self.configs is None else f", configuration {self.configs[self._config[row]]!r}"
             cell += f", repeat {self._repeat[row]}" if self._n_repeats > 1 else ""
-            remedy = "Name the column that tells them apart (`config` or `repeat`), or remove the copies."
+            remedy = "Name the column that tells them apart (`config=` or `repeat=`), or remove the copies."
             raise InputError(f"{cell} has {count[self._slot[row]]} rows; one row for each is needed", remedy=remedy)
         return (count > 0).reshape(self._shape)
 

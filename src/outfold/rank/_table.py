@@ -138,7 +138,25 @@ def _predictions_by_dataset(scores: ScoresLike, datasets: Sequence[str] | str | 
     names = list(scores) if isinstance(scores, Mapping) and datasets is None else datasets
     found = _names(names, len(values), "data set")
     _refuse_twins(found, "data set")
+    for j, second in enumerate(values):
+        i = next((i for i in range(j) if _same_data(values[i], second)), None)
+        if i is not None:
+            given = f"{found[i]!r} and {found[j]!r} are of the same samples"
+            remedy = "Give one Predictions for each data set; for repeats, collect it with `Plan(repeats=...)`."
+            raise InputError(needed="each data set counts once", given=given, remedy=remedy)
     return dict(zip(found, values, strict=True))
+
+
+def _same_data(one: Predictions, other: Predictions) -> bool:
+    """Whether two collections are of the same samples; without their features, equal labels, names and splits tell."""
+    ours, theirs = ({key: p.provenance.get(key) for key in ("data", "labels")} for p in (one, other))
+    if ours["data"] is not None and theirs["data"] is not None:
+        return ours == theirs
+    assert one.samples is not None
+    assert other.samples is not None
+    alike = one.fingerprint == other.fingerprint and np.array_equal(one.samples, other.samples)
+    # Per-sample scores come without labels.
+    return alike and (one.target.task != "pointwise" or np.array_equal(one.data, other.data))
 
 
 def _from_predictions(
