@@ -441,6 +441,41 @@ def test_task_is_told_from_the_target(tmp_path, values, kind):
         assert table.y.dtype.kind in "ibU"
 
 
+def test_the_index_of_a_frame_is_no_feature(tmp_path):
+    frame, said = pd.DataFrame({"x": [1.0, 2.5, 2.0, 3.0], "y": list("abab")}), []
+    for index in (range(4), range(1, 5), [7, 2, 9, 4]):
+        frame.set_axis(index).to_csv(tmp_path / "t.csv")
+        assert list(run.read_table(tmp_path / "t.csv", "y", say=said.append).X) == ["x"]
+        assert said.pop().startswith("left out 'Unnamed: 0': a first column without a name that numbers the rows")
+    frame.insert(0, "number", range(4))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert list(run.read_table(tmp_path / "t.csv", "y").X) == ["number", "x"]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("a,y\nKöln,1\n".encode("latin-1"), "Save it with the encoding UTF-8.\n"),
+        (b"a;t;y\n1;x, y;1\n1;x, y, z;1\n1;x;1\n", "separated by semicolons; save it with commas.\n"),
+    ],
+)
+def test_tables_that_cannot_be_read_come_with_advice(capsys, tmp_path, content, says):
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    for command in (["run", path, "--target", "y"], ["estimate", path, "--metric", "accuracy"]):
+        code, _, err = call(capsys, *command)
+        assert code in (1, 2)
+        assert says in err
+
+
+@pytest.mark.parametrize(("option", "says"), [("--seed", "a whole number from 0"), ("--jobs", "a number of workers")])
+def test_numbers_that_are_none(capsys, option, says):
+    code, _, err = call(capsys, "run", "t.csv", "--target", "y", option, "x")
+    assert code == 2
+    assert f"argument {option}: must be {says}" in err
+    assert err.endswith("got x\n")
+
+
 def test_infinite_features_count_as_missing_and_dates_are_left_out(tmp_path):
     path = tmp_path / "t.parquet"
     dates = pd.date_range("2020-01-01", periods=4)

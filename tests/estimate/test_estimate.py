@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from sklearn.metrics import fbeta_score, roc_auc_score
 
 import outfold as of
 from conftest import make_predictions
-from internals import Scoring, order_statistics, sample_bootstrap
+from internals import Scoring, State, order_statistics, sample_bootstrap
 from outfold import estimate, metrics, select
 from outfold.exceptions import InputError, NeedError
 
@@ -531,3 +532,22 @@ def test_on_one_test_set_nothing_was_cross_validated():
     assert "winner's score " in one
     assert "CV score" not in one
     assert "winner's cross-validation score, pooled" in str(of.estimate.bbc(folds, "mean"))
+
+
+def test_a_configuration_in_the_place_of_the_metric():
+    oof = of.from_arrays([0, 1, 1, 0], [[0.1, 0.9], [0.8, 0.2], [0.6, 0.4], [0.3, 0.7]], configs=["good", "bad"])
+    problem = r"metric is the second argument; got the configuration 'bad' there\. Call {}\(oof, 'roc_auc', \.\.\.\)"
+    with pytest.raises(InputError, match=problem.format("bbc")):
+        estimate.bbc(oof, "bad")
+    with pytest.raises(InputError, match=problem.format("cv")):
+        estimate.cv(oof, "bad", "accuracy")
+
+
+def test_a_configuration_with_failed_cells_is_named():
+    oof = make_predictions("accuracy", c=2, folds=5)
+    state, data = oof.state.copy(), oof.data.astype(float)
+    state[1, 0, :2] = State.FAILED
+    data[0, 1, oof.folds[:, 0] < 2] = -1
+    oof = replace(oof, state=state, data=data.astype(oof.data.dtype))
+    with pytest.raises(NeedError, match=r"2 of 5 cells of configuration 'config 1' failed. Name another configuration"):
+        estimate.cv(oof, "accuracy", config="config 1")

@@ -619,6 +619,12 @@ def test_an_estimator_that_cannot_be_cloned_is_named(binary):
         grid("bad", Unclonable(), k=[1, 2])
 
 
+def test_a_lazy_frame_has_no_rows_yet(binary):
+    pl = pytest.importorskip("polars")
+    with pytest.raises(InputError, match=r"X must hold its rows; got a LazyFrame\. Give X\.collect\(\)"):
+        collect(Tally(), pl.LazyFrame({"a": binary[0][:, 0]}), binary[1], Plan(3))
+
+
 def test_refit_with_its_arguments_in_another_order(binary):
     configs = {"a": LogisticRegression()}
     with pytest.raises(InputError, match=r"refit needs Predictions, .* got dict"):

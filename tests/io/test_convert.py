@@ -399,6 +399,27 @@ def test_labels_there_and_back(backend, labels):
 
 
 @FRAMES
+@pytest.mark.parametrize("classes", [["no", "yes"], [0, 1], [False, True]])
+def test_the_labels_of_models_there_and_back(backend, classes):
+    y, p = np.array(classes)[[0, 1, 1, 0]], [0.5, 0.5, 0.7, 0.1]
+    first = from_arrays(y, p, folds=[0, 0, 1, 1], response="proba")
+    oof = replace(first, labels=np.array([[[1, 0, 0, 0]]]))
+    frame = to_frame(oof, backend)
+    assert frame["predicted_label"].to_list() == np.array(classes)[[1, 0, 0, 0]].tolist()
+    assert_same(from_frame(frame, **columns_of(frame), response="proba"), oof)
+    assert from_frame(frame, **columns_of(frame), response="proba", predicted_label=None).labels is None
+    other = {**columns_of(frame), "prediction": "predicted_label"}
+    np.testing.assert_array_equal(from_frame(frame, **other).data, oof.labels)
+    cut = from_arrays(y, p, response="score", threshold=0.6)
+    frame = to_frame(cut, backend)
+    again = from_frame(frame, **columns_of(frame), response="score")
+    np.testing.assert_array_equal(again.respond("label"), cut.respond("label"))
+    assert "predicted_label" not in to_frame(first, backend).columns
+    with pytest.raises(InputError, match="predicted_label must hold labels of y"):
+        from_frame(frame, **columns_of(frame), response="score", predicted_label="sample")
+
+
+@FRAMES
 def test_only_done_cells_and_named_columns(backend):
     oof = from_arrays(["x", "y", "z"] * 2, RNG.dirichlet(np.ones(3), (6, 1, 1)), folds=FOLDS, groups=list("aabbcc"))
     state = np.array([[[State.DONE, State.FAILED, State.DROPPED]]], dtype=np.uint8)
@@ -618,7 +639,9 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         read(tmp_path / "x.txt")
     for name, content in {"x.parquet": b"no", "e.csv": b"", "x.csv.gz": b"no", "b.csv": b"a,b\n\xff\xfe,1\n"}.items():
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(FileError, match=rf"^{re.escape(name)} could not be read as a table \(.+\)\.$"):
+        with pytest.raises(
+            FileError, match=rf"^{re.escape(name)} could not be read as a table \(.+\)\.( Save it with .* UTF-8\.)?$"
+        ):
             read(tmp_path / name)
     monkeypatch.setattr(tables_module, "_ENGINES", ("not_installed",))
     with pytest.raises(FileError, match=r"needs pandas and pyarrow, or polars\. Run: pip install 'outfold\[frames\]'"):

@@ -311,6 +311,16 @@ def test_a_link_is_written_through(tmp_path):
     assert load(target).configs == header.configs
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe.oof")
+    (tmp_path / "link.oof").symlink_to(tmp_path / "pipe.oof")
+    for name in ("pipe.oof", "link.oof"):
+        with pytest.raises(FileError, match=r"pipe.oof is a device or a pipe, not a file\. Give the name of a file"):
+            save(make_predictions("roc_auc"), tmp_path / name)
+    assert (tmp_path / "pipe.oof").is_fifo()
+
+
 def test_an_error_of_the_disk_comes_with_advice(tmp_path, monkeypatch):
     def fails(*args, **kwargs):
         error = sqlite3.OperationalError("disk I/O error")

@@ -308,6 +308,14 @@ def test_save_by_the_ending(small_report, tmp_path, name):
     assert [p.name for p in tmp_path.iterdir()] == [name]
 
 
+def test_save_follows_a_link(small_report, tmp_path):
+    (tmp_path / "real.html").write_text("old")
+    (tmp_path / "link.html").symlink_to(tmp_path / "real.html")
+    assert small_report.save(tmp_path / "link.html") == tmp_path / "link.html"
+    assert (tmp_path / "link.html").is_symlink()
+    assert (tmp_path / "real.html").read_text(encoding="utf-8") == small_report.to_html()
+
+
 def test_save_says_what_is_wrong(small_report, tmp_path):
     with pytest.raises(FileError, match=r"must end in .html, .md or .tex; got report.pdf"):
         small_report.save(tmp_path / "report.pdf")

@@ -20,6 +20,7 @@ from ..data.target import MOST_CLASSES, encode
 from ..exceptions import FileError, InputError, invalid
 from ..fitting import collect, refit
 from ..fitting.job import Share
+from ..io.tables import SEMICOLONS, not_a_table
 from ..learners import spaces
 from ..reporting import report
 from ..results import Estimate
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 TableTask = Literal["classification", "regression"]
 Say = Callable[[str], None]
-
-SEMICOLONS = "The file seems to be separated by semicolons; save it with commas."
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,8 +234,7 @@ def _read(path: Path, target: str) -> pd.DataFrame:
     except ImportError:
         raise FileError(f"reading {path.name} needs pyarrow.", remedy="pip install 'outfold[frames]'") from None
     except Exception as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise FileError(f"{path.name} could not be read as a table ({reason}).") from error
+        raise not_a_table(path, error) from error
 
 
 def _exact_target(path: Path, values: pd.Series[Any]) -> pd.Series[Any]:
@@ -358,6 +356,8 @@ def _useless(values: pd.Series[Any]) -> str | None:
         return "no value in any row"
     if n_values == 1:
         return "the same value in every row"
+    if values.name == "Unnamed: 0" and pd.api.types.is_integer_dtype(values) and n_values == len(values):
+        return "a first column without a name that numbers the rows, as pandas writes its index"
     if pd.api.types.is_datetime64_any_dtype(values) or pd.api.types.is_timedelta64_dtype(values):
         return "dates and times are not used; make numbers of them to learn from them"
     if not pd.api.types.is_numeric_dtype(values) and n_values > max(MOST_CLASSES, len(values) // 2):

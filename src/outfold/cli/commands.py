@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import gzip
 import inspect
 import json
 import os
@@ -17,13 +16,14 @@ from typing import Any, get_args
 from .. import compare, estimate, metrics, rank, select
 from ..advice import advise
 from ..apps import demo
-from ..apps.run import SEMICOLONS, RunResult, run
+from ..apps.run import RunResult, run
 from ..checks import check
 from ..data.plan import Plan
 from ..data.predictions import Predictions, State
 from ..exceptions import FileError, InputError, invalid
 from ..formatting import json_ready
 from ..io.store import read
+from ..io.tables import SEMICOLONS, has_semicolons
 from ..reporting import Report, report
 from ..reporting.page import serve
 from ..results import Advice, AdviceTask, Alternative, Comparison, Estimate, Goal, Leaderboard, Ranking, comparison_row
@@ -70,21 +70,9 @@ def load(args: argparse.Namespace) -> Predictions:
     except InputError as error:
         if error.argument in COLUMNS.values():
             error.argument = f"{error.argument}="  # the column, where another option has the same name
-        if _has_semicolons(args.file):
+        if has_semicolons(Path(args.file)):
             error.remedy = f"{error.remedy} {SEMICOLONS}".strip()
         raise
-
-
-def _has_semicolons(file: str) -> bool:
-    if not file.endswith((".csv", ".csv.gz")):
-        return False
-    opener: Any = gzip.open if file.endswith(".gz") else open
-    try:
-        with opener(file, "rt", errors="replace") as lines:
-            header = lines.readline()
-    except OSError:
-        return False
-    return ";" in header and "," not in header
 
 
 def print_as(

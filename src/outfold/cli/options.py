@@ -150,17 +150,24 @@ def add_work_options(parser: CommandParser) -> None:
 
 
 def _jobs(text: str) -> int:
-    number = int(text)
-    if number == 0:
-        raise argparse.ArgumentTypeError("must be a number of workers, or -1 for one per core; got 0")
+    number = _whole(text)
+    if not number:
+        raise argparse.ArgumentTypeError(f"must be a number of workers, or -1 for one per core; got {text}")
     return number
 
 
 def _seed(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 0; got {number}")
+    number = _whole(text)
+    if number is None or number < 0:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0; got {text}")
     return number
+
+
+def _whole(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
 
 
 def names(text: str) -> list[str]:

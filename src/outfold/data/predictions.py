@@ -471,7 +471,8 @@ class Predictions(WithConfigs):
         -------
         DataFrame
             Columns sample, config, repeat, fold, label (or time and event; none for pointwise scores), prediction (or
-            ``prediction_<class>``), and group where there are groups.
+            ``prediction_<class>``), predicted_label where it does not follow from the prediction, and group where there
+            are groups.
         Examples: {oof_of_one}
         >>> import pandas
         >>> oof.to_frame("pandas").shape

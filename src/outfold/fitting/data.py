@@ -62,6 +62,8 @@ def as_features(X: Any, n: int) -> Any:
         X = X.tocsr()
         X = X if X.has_sorted_indices else X.sorted_indices()
     elif not hasattr(X, "shape"):
+        if hasattr(X, "collect_schema"):  # polars computes it only when asked
+            raise invalid("X", "must hold its rows", f"got a {type(X).__name__}", "Give `X.collect()`.")
         try:
             X = np.asarray(X)
         except ValueError:

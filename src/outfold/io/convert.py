@@ -17,7 +17,7 @@ from ..data.target import Target, encode, missing_values
 from ..docstrings import fill_with
 from ..exceptions import InputError, got, invalid
 from ..formatting import make_frame
-from .tables import LongTable, distinct_codes, not_held_out, numbers_or_codes, uniform
+from .tables import PREDICTED_LABEL, LongTable, distinct_codes, not_held_out, numbers_or_codes, uniform
 
 _document = fill_with(
     {
@@ -106,6 +106,7 @@ def from_frame(
     response: Response | None = None,
     positive: Any = None,
     threshold: float | None = None,
+    predicted_label: str | None = PREDICTED_LABEL,
 ) -> Predictions:
     """Predictions in a long table, one row for every (sample, configuration, repeat), in any order.
 
@@ -132,6 +133,9 @@ def from_frame(
     group : str or None
         Column with the group of the sample.
     {response, positive, threshold}
+    predicted_label : str or None
+        Column with the label that the model predicted, for scores or probabilities that do not tell it; by default
+        the one that `Predictions.to_frame` writes, if there is one.
     Returns: {predictions}
 
     Examples: {outfold}
@@ -153,6 +157,7 @@ def from_frame(
         groups=None if group is None else table.of_sample(group, "group"),
         samples=table.samples,
         columns=None if isinstance(prediction, str) else list(prediction),
+        predicted=table.predicted(predicted_label) if predicted_label != prediction else None,
     )
     return raw.predictions(response, positive, threshold)
 
@@ -181,6 +186,9 @@ def to_frame(oof: Predictions, backend: str | None = None) -> Any:
         columns["prediction"] = _pick(oof.target.classes, values, backend)
     else:
         columns["prediction"] = values
+    if oof.labels is not None or oof.threshold is not None:  # else they follow from the predictions
+        assert oof.target.classes is not None
+        columns[PREDICTED_LABEL] = _pick(oof.target.classes, oof.respond("label")[repeat, config, sample], backend)
     if oof.groups is not None:
         columns["group"] = _pick(oof.groups, sample, backend)
     return make_frame(columns, backend)
@@ -204,7 +212,8 @@ class _Raw:
     """Predictions as they came, in the layout of `Predictions` but with nothing known about what they are.
 
     `data` is (R, C, N) or (R, C, N, K); where `words` is given it holds positions in these, because the predictions
-    are text. `missing` is (R, C, N). `columns` names the K outputs. `whole` numbers came as such, not as floats.
+    are text. `missing` is (R, C, N). `columns` names the K outputs. `whole` numbers came as such, not as floats. `predicted`
+    are the labels beside scores or probabilities, in the form of `data` and `words`.
     """
 
     y: Any
@@ -218,6 +227,7 @@ class _Raw:
     params: Sequence[Mapping[str, Any]] | None = None
     columns: list[str] | None = None
     whole: bool = False
+    predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
 
     def predictions(self, response: Response | None, positive: Any, threshold: float | None) -> Predictions:
         """Check everything, find out what is predicted, and build the `Predictions`."""
@@ -246,6 +256,7 @@ class _Raw:
             response = self._infer(target, used)
         if threshold is not None and (target.task != "binary" or response not in ("score", "proba")):
             raise invalid("threshold", "cuts scores or probabilities of two classes", "these predictions are neither")
+        own = self.predicted if response in ("score", "proba") else None
         return Predictions(
             target=target,
             data=self._data(target, response, used),
@@ -258,6 +269,7 @@ class _Raw:
             groups=groups,
             samples=samples,
             threshold=None if threshold is None else float(threshold),
+            labels=None if own is None else _codes(*own, target, used, PREDICTED_LABEL),
         )
 
     def _state(self, folds: NDArray[np.int32], names: tuple[str, ...], samples: NDArray[Any]) -> NDArray[np.uint8]:
@@ -327,7 +339,10 @@ class _Raw:
     def _data(self, target: Target, response: Response, used: NDArray[np.bool_]) -> NDArray[Any]:
         """The numbers in their final form; NaN (-1 for codes) wherever there is no prediction."""
         if response == "label":
-            return self._codes(target, used)
+            if self.data.ndim == 4:
+                needed = "needs one label for each sample"
+                raise invalid("response='label'", needed, f"P has {self.data.shape[3]} (its last dimension)")
+            return _codes(self.data, self.words, target, used, "P")
         if self.words is not None:
             raise invalid(f"response={response!r}", "needs numbers", f"P holds text such as {str(self.words[0])!r}")
         data = self.data
@@ -341,23 +356,6 @@ class _Raw:
         data = np.array(data, dtype=np.float64, order="C")
         data[~used] = np.nan
         return data
-
-    def _codes(self, target: Target, used: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """Predicted labels as class codes."""
-        if self.data.ndim == 4:
-            needed = "needs one label for each sample"
-            raise invalid("response='label'", needed, f"P has {self.data.shape[3]} (its last dimension)")
-        assert target.classes is not None
-        labels, codes = (self.words, self.data) if self.words is not None else distinct_codes(self.data)
-        assert labels is not None
-        code_of = {label: code for code, label in enumerate(target.classes.tolist())}
-        code_of_label = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.intp)
-        out = np.where(used, code_of_label[codes], -1)
-        unknown = used & (out < 0)
-        if unknown.any():
-            needed = f"must hold labels of y, which are {', '.join(map(repr, target.classes[:10].tolist()))}"
-            raise invalid("P", needed, got(labels[codes[unknown][0]].item()))
-        return np.ascontiguousarray(out)
 
     def _by_class(
         self, target: Target, classes: NDArray[Any], response: Response, used: NDArray[np.bool_]
@@ -398,6 +396,22 @@ def _column_order(classes: NDArray[Any], columns: list[str] | None) -> list[int]
         needed = f"must name columns that end with the names of the classes, {', '.join(words)}"
         raise invalid("prediction", needed, f"the columns are {', '.join(columns)}", "Rename them.")
     return [ends.index(w) for w in words]
+
+
+def _codes(
+    data: NDArray[Any], words: NDArray[Any] | None, target: Target, used: NDArray[np.bool_], what: str
+) -> NDArray[np.intp]:
+    """Predicted labels as class codes; -1 where there is no prediction."""
+    assert target.classes is not None
+    labels, codes = (words, data) if words is not None else distinct_codes(data)
+    code_of = {label: code for code, label in enumerate(target.classes.tolist())}
+    code_of_label = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+    out = np.where(used, code_of_label[codes], -1)
+    unknown = used & (out < 0)
+    if unknown.any():
+        needed = f"must hold labels of y, which are {', '.join(map(repr, target.classes[:10].tolist()))}"
+        raise invalid(what, needed, got(labels[codes[unknown][0]].item()))
+    return np.ascontiguousarray(out)
 
 
 def _by_repeat(P: NDArray[Any]) -> NDArray[Any]:

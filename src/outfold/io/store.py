@@ -56,7 +56,7 @@ def save(oof: Predictions, path: str | os.PathLike[str]) -> Path:
     """Write predictions and their blocks to one .oof file, which appears as a whole or not at all."""
     path = Path(path)
     with _clear_errors(path, writing=True):
-        _create(_followed(path), oof, replace_existing=True)
+        _create(written_file(path), oof, replace_existing=True)
     return path
 
 
@@ -90,8 +90,8 @@ def read(path: str | os.PathLike[str], **columns: Any) -> Predictions:
     Parameters: {path}
     **columns : str
         The arguments of `from_frame`. By default the columns are called ``sample``, ``config``, ``label`` (or
-        ``time`` and ``event``), ``prediction`` (or ``prediction_<class>``), and ``fold``, ``repeat`` and ``group`` where
-        there are such columns: the names `Predictions.to_frame` gives.
+        ``time`` and ``event``), ``prediction`` (or ``prediction_<class>``), and ``fold``, ``repeat``, ``group`` and
+        ``predicted_label`` where there are such columns: the names `Predictions.to_frame` gives.
 
     Returns
     -------
@@ -299,6 +299,14 @@ def _checked_labels(cell: Cell, block: Predictions) -> NDArray[Any] | None:
 def _followed(path: Path) -> Path:
     """The file behind a symbolic link: it is written, and its journals lie beside it."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+def written_file(path: Path) -> Path:
+    """The file to replace: behind a symbolic link the one it points to. A device or a pipe is refused."""
+    path = _followed(path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise FileError(f"{path} is a device or a pipe, not a file", remedy="Give the name of a file.")
+    return path
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,10 @@ from ..exceptions import FileError, InputError, got, invalid
 
 if TYPE_CHECKING:
     import narwhals as nw
+
+
+# The column that `to_frame` writes, and `from_frame` reads where it is there.
+PREDICTED_LABEL = "predicted_label"
 
 
 def uniform(values: NDArray[Any]) -> NDArray[Any]:
@@ -103,6 +108,12 @@ class LongTable:
             return self._spread(codes, 0), words
         values, other_words = numbers_or_codes(series.to_numpy())
         return self._spread(values, 0 if other_words is not None else np.nan), other_words
+
+    def predicted(self, column: str | None) -> tuple[NDArray[Any], NDArray[Any] | None] | None:
+        """The labels that models predicted, as `predictions`; None where the column of the default name is not there."""
+        if column is None or (column == PREDICTED_LABEL and column not in self.frame.columns):
+            return None
+        return self.predictions(column)
 
     def labels(self, label: str | tuple[str, str] | None) -> Any:
         """One label a sample: (N,), or (N, 2) with time and event."""
@@ -217,10 +228,34 @@ def read_table(path: Path) -> Any:
         except ImportError:  # not installed, or pandas, which reads .parquet with a package of its own choice
             continue
         except Exception as error:
-            why = str(error).strip().partition("\n")[0]
-            raise FileError(f"{path.name} could not be read as a table ({why}).") from error
+            raise not_a_table(path, error) from error
     remedy = "Run: pip install 'outfold[frames]'."
     raise FileError(f"reading {path.name} needs pandas and pyarrow, or polars", remedy=remedy)
+
+
+SEMICOLONS = "The file seems to be separated by semicolons; save it with commas."
+
+
+def has_semicolons(path: Path) -> bool:
+    """Whether the first line of a .csv file has semicolons and no comma."""
+    if not path.name.endswith((".csv", ".csv.gz")):
+        return False
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rt", errors="replace") as lines:
+            header = lines.readline()
+    except (OSError, EOFError):
+        return False
+    return ";" in header and "," not in header
+
+
+def not_a_table(path: Path, error: Exception) -> FileError:
+    """The error on a file that a library could not read, in the words of that library."""
+    why = str(error).strip().partition("\n")[0]
+    remedy = "Save it with the encoding UTF-8." if isinstance(error, UnicodeDecodeError) else ""
+    if has_semicolons(path):
+        remedy = SEMICOLONS
+    return FileError(f"{path.name} could not be read as a table ({why}).", remedy=remedy)
 
 
 def _read(engine: str, path: Path) -> Any:

@@ -467,6 +467,11 @@ def _what_counts(
     """The candidates, the cells that count, (N, R) whose predictions these are, and what was left out."""
     candidates = running(oof)
     if not len(candidates):
+        if oof.n_configs == 1:
+            states, why = oof.state[0][oof.planned], why_not(oof, 0)
+            lost = f"{np.sum(states != State.DONE)} of {states.size} cells of configuration {oof.configs[0]!r}"
+            happened = {"failed": "failed", "dropped": "were dropped"}.get(why, "are pending")
+            raise NeedError(f"{lost} {happened}", remedy="Name another configuration, or collect these cells.")
         text = "no configuration has predictions without failed or dropped cells"
         raise NeedError(text, remedy="Collect some that can be fitted.")
     done = np.all(oof.state[candidates] == State.DONE, axis=0)

@@ -25,6 +25,7 @@ from ..data.predictions import Predictions, State
 from ..docstrings import fill_common
 from ..exceptions import FileError, InputError
 from ..formatting import json_ready
+from ..io.store import written_file
 from ..metrics import MetricLike
 from ..metrics._scoring import Scoring, kernels_kept, metric_or_default
 from ..requirements import check_predictions
@@ -168,10 +169,11 @@ class Report:
         form = {".md": self.to_markdown, ".tex": self.to_latex, ".html": self.to_html, ".htm": self.to_html}
         if path.suffix.lower() not in form:
             raise FileError(argument="path", needed="must end in .html, .md or .tex", given=f"got {path.name}")
-        draft = path.with_name(path.name + ".part")
+        target = written_file(path)
+        draft = target.with_name(target.name + ".part")
         try:
             draft.write_text(form[path.suffix.lower()](), encoding="utf-8", errors="replace")
-            draft.replace(path)
+            draft.replace(target)
         except OSError as error:
             raise FileError(f"{path} cannot be written ({error.strerror or error}).") from error
         return path
