@@ -512,7 +512,8 @@ def test_a_wrong_positive_class_and_few_groups_are_noted():
     assert [n.code for n in wrong.notes] == ["OF213"]
     assert "is sick, not well, the positive class?" in str(wrong)
     assert "positive class well" in str(wrong)
-    assert not estimate.bbc(of.from_arrays(y, p.clip(0, 1), positive="sick"), "roc_auc").notes
+    right = estimate.bbc(of.from_arrays(y, p.clip(0, 1), positive="sick"), "roc_auc")
+    assert [n.code for n in right.notes] == ["OF220"]
     grouped = estimate.bbc(of.from_arrays(y, p.clip(0, 1), groups=np.arange(80) // 20), "accuracy")
     assert "OF212" in [n.code for n in grouped.notes]
     assert "80 samples in 4 groups" in str(grouped)
