@@ -34,11 +34,9 @@ from .stats.selection import argbest
 
 _document = fill_with(
     {
-        "configs": (
-            "configs : list of str or None\n"
-            "    Names of the configurations it must hold for; all that are still running where None, or where all that are\n"
-            "    named were dropped."
-        ),
+        "configs": """configs : list of str or None
+    Names of the configurations it must hold for; all that are still running where None, or where all that are
+    named were dropped.""",
         "share": "float\n    From 0 to 1.",
     }
 )
