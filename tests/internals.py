@@ -195,7 +195,6 @@ _SOURCES = {
     "count_rows": "outfold.stats.resampling",
     "noise_share": "outfold.stats.resampling",
     "point632plus": "outfold.stats.resampling",
-    "weighted632plus": "outfold.stats.resampling",
     "Ranked": "outfold.stats.rank_metrics",
     "midranks": "outfold.stats.rank_metrics",
     "precision": "outfold.stats.rank_metrics",

@@ -627,14 +627,15 @@ def test_an_end_beyond_the_range_is_said_and_not_cut():
 def test_of_the_selected_configuration_only_what_knows_of_the_selection():
     oof = make_predictions("accuracy", n=60)
     result = estimate.bbc(oof, "accuracy")
-    assert result.interval_method == "percentile"
-    assert result.confidence_interval(method="percentile") == result.interval
+    assert result.interval_method == "mover"
+    assert result.confidence_interval(method="mover") == result.interval
+    assert result.confidence_interval(method="percentile") == intervals.percentile(result.draws)
     scores = oof.scores("accuracy")[:, 0]
     assert result.confidence_interval(method="bbc_f") == intervals.bbc_f(scores, n_resamples=1000)
     for method in set(METHODS) - set(SELECTED):
         with pytest.raises(NeedError, match=f"{method} is for a configuration named beforehand"):
             result.confidence_interval(method=method)
-    with pytest.raises(InputError, match="method must be 'auto' or one of percentile, order, bbc_f; got 'best'"):
+    with pytest.raises(InputError, match="method must be 'auto' or one of mover, percentile, order, bbc_f; got 'best'"):
         result.confidence_interval(method="best")
     for other in (
         estimate.bbc(make_predictions("accuracy", r=2), "accuracy"),

@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import outfold as of
-from internals import NOT_HELD_OUT, State, encode, main, no_information, point632plus, weighted632plus
+from internals import NOT_HELD_OUT, State, encode, main, no_information, point632plus
 from outfold import estimate, metrics, select
 from outfold.exceptions import InputError, NeedError
 
@@ -109,9 +109,9 @@ def test_632plus_lies_where_it_should(err0, err1, gamma):
     loss, rate = point632plus(np.array(err0), np.array(err1), np.array(gamma))
     assert 0 <= rate <= 1
     assert min(err0, err1) - 1e-12 <= loss <= max(err0, err1) + 1e-12
-    weighted = weighted632plus(np.array(err0), np.array(err1), np.array(gamma))
+    weight = 0.632 / (1 - 0.368 * rate)
     if err1 <= gamma:
-        assert weighted.loss == pytest.approx(float(loss), abs=1e-12)
+        assert (1 - weight) * err0 + weight * err1 == pytest.approx(float(loss), abs=1e-12)
     if err1 <= err0:
         assert loss == pytest.approx(0.368 * err0 + 0.632 * err1, abs=1e-12)
 
@@ -500,7 +500,7 @@ def test_t_is_for_rounds_of_a_named_configuration_only(classes):
     assert "rounds, t interval of the rounds [" in str(named)
     with pytest.raises(InputError, match="the interval of oob is by 't', 'percentile' or 'order'; got 'bca'"):
         named.confidence_interval(method="bca")
-    with pytest.raises(InputError, match="the interval of oob is by 'percentile' or 'order'; got 't'"):
+    with pytest.raises(NeedError, match="t is for a configuration named beforehand"):
         chosen.confidence_interval(method="t")
 
 
@@ -586,3 +586,14 @@ def test_cv_of_several_would_be_the_score_of_their_winner(classes):
     ):
         estimate.cv(classes, "accuracy", ["logit", "tree"])
     assert estimate.cv(classes, "accuracy", ["tree"]).value == estimate.cv(classes, "accuracy", "tree").value
+
+
+def test_632plus_by_round_of_pure_noise_is_the_loss_without_information():
+    values = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(300, 5)), rng.permutation(np.arange(300) % 2)
+        oof = of.collect(KNeighborsClassifier(1), X, y, of.Plan.bootstrap(20), rng=seed)
+        values.append(estimate.point632plus(oof, "error", per_round=True).value)
+    # The standard error is 0.006. Capped on one side only, as a weighted mean is, it would be 0.46.
+    assert np.mean(values) == pytest.approx(0.5, abs=0.02)

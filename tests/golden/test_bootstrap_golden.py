@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import outfold as of
-from internals import NOT_HELD_OUT, State, encode, weighted632plus
+from internals import NOT_HELD_OUT, State, encode, point632plus
 from outfold import estimate
 
 CASES = ("iris_3nn", "noise_40x20_1nn")
@@ -72,10 +72,12 @@ def test_632_and_632plus_are_efrons(case):
 
 
 def test_632plus_as_a_weighted_mean(case):
+    """Raschka's eq. 35-37 with R kept within 0..1 caps the loss out of the bag, where it is above that without information."""
     _, ref, _ = case
     efron = ref["efron"]
-    parts = (np.array(efron[key]) for key in ("apparent_err", "err1_loo_bootstrap", "gamma"))
-    assert weighted632plus(*parts).loss == pytest.approx(efron["err_632plus_simple_weight"], abs=1e-12)
+    err0, err1, gamma = (np.array(efron[key]) for key in ("apparent_err", "err1_loo_bootstrap", "gamma"))
+    capped = point632plus(err0, np.minimum(err1, gamma), gamma).loss
+    assert capped == pytest.approx(efron["err_632plus_simple_weight"], abs=1e-12)
 
 
 def test_why_632plus_is_not_ipreds_nor_mlxtends(case):

@@ -84,6 +84,8 @@ OF218 caution | no valid interval | ours
 OF219 caution | an interval beyond the metric's range | Raschka 2018, sect. 1.7
     `confidence_interval(method="bca")` on a test set, or `"percentile"`, stays within the range; so may an interval
     from more samples.
+OF220 tip | a winner without an error | Wilson 1927
+    Read the lower end of the interval, not the score; more samples raise it.
 OF301 tip | tested on the data that picked it | Raschka 2018, sect. 3.3 and 4.5
     Compare on data that was not used to pick the winner, or report `estimate.bbc` for the selected configuration.
 OF302 caution | splits treated as independent | Raschka 2018, sect. 4.9 and 4.10

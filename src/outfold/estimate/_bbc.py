@@ -18,9 +18,10 @@ from ..requirements import requires
 from ..results import Estimate, Selection
 from ..select import RuleLike, as_rule
 from ..stats import resampling
-from ..stats.resampling import Corrected, correct, correct_given, first_block, noise_share
+from ..stats.resampling import BLOCK, Corrected, correct, correct_given, first_block, noise_share
 from ._build import build, calm, cannot_score, document
 from ._intervals import Rivals, SelectedConfiguration
+from ._selected import spread_of
 
 
 @document
@@ -41,7 +42,9 @@ def bbc(
     """Estimate the performance of the selected configuration, with bootstrap bias correction (BBC-CV).
 
     Each draw selects on the samples it drew, and scores the selected configuration on the samples it did not draw. The
-    estimate is the mean of these scores; the interval is their quantiles. Nothing is fitted. It is Algorithm 5 of [1]_.
+    estimate is the mean of these scores. Nothing is fitted. It is Algorithm 5 of [1]_. The interval joins how much a score
+    varies with the samples and how much it varies with what is selected, by square-and-add ([2]_, [3]_). The quantiles of the
+    scores, as published, are ``confidence_interval(method="percentile")`` and ``"order"``.
 
     Parameters
     ----------
@@ -62,7 +65,7 @@ def bbc(
         is a little too careful. ``balanced`` adds this loss back: the winner's lead over the winners of the draws, times the
         share of the differences between configurations that is not noise.
     Returns: {estimate}
-    References: {tsamardinos2018}
+    References: {tsamardinos2018, newcombe1998, zou2008}
 
     Examples: {outfold}
     >>> oof = of.simulate.correctness(80, 150, accuracy=0.7).oof  # 150 equally good prompts on 80 questions
@@ -87,14 +90,19 @@ def bbc(
     again = f", {result.n_again:,} {'redrawn' if draws is None else 'left out'}" if result.n_again else ""
     balance = None
     if correction == "balanced":
-        some = first_block(bootstrap, b) if draws is None else counts[: resampling.BLOCK]
+        some = first_block(bootstrap, b) if draws is None else counts[:BLOCK]
         balance = _balance(scoring, result, some)
     scores = result.scores if balance is None else result.scores + balance["added"]
+    value = float(scores.mean())
+    weightings = (
+        bootstrap.blocks(b) if draws is None else (counts[part] for part in resampling.blocks(len(counts), BLOCK))
+    )
+    spread = spread_of(scoring, selection.name, result, weightings, value)
     return build(
         scoring,
         selection,
         "bbc",
-        value=float(scores.mean()),
+        value=value,
         draws=scores,
         level=level,
         description=f"BBC-CV{'' if balance is None else ', balanced'}, {len(scores):,} bootstrap draws{again}",
@@ -103,7 +111,7 @@ def bbc(
         own=_OWN.get(oof.plan.kind, ""),
         notes=_bbc_notes(scoring, selection, result),
         details={"n_resamples": len(result.scores), "redrawn": result.n_again} | (balance or {}),
-        intervals=SelectedConfiguration(Rivals(scoring, chosen_rule is select.best, len(scores), rng)),
+        intervals=SelectedConfiguration(Rivals(scoring, chosen_rule is select.best, len(scores), rng), spread),
     )
 
 

@@ -25,7 +25,7 @@ from ..results import Estimate, Interval
 from ..select import RuleLike
 from ..stats.intervals import student
 from ..stats.kernels import MeanKernel
-from ..stats.resampling import Plus, absolute_pairs, compact, squared_pairs, weighted632plus
+from ..stats.resampling import Plus, absolute_pairs, compact, squared_pairs
 from ..stats.resampling import point632 as mixed632
 from ..stats.resampling import point632plus as mixed632plus
 from ._build import Subject, document, of_subject
@@ -224,7 +224,7 @@ class Point632ByRound(Rounds):
 
 
 class Point632PlusByRound(Point632ByRound):
-    """The .632+ of every round with R kept from 0 to 1, then the mean (Raschka 2018, eq. 35-37)."""
+    """The .632+ of every round, in the published form, then the mean (Raschka 2018, eq. 35-37)."""
 
     def __init__(self, oof: Predictions, metric: MetricLike) -> None:
         super().__init__(oof, metric)
@@ -238,7 +238,7 @@ class Point632PlusByRound(Point632ByRound):
 
     def _combine(self, score0: Floats, score1: Floats) -> Floats:
         sign = -self.metric.sign
-        return sign * weighted632plus(sign * score0, sign * score1, sign * self.gamma).loss
+        return sign * mixed632plus(sign * score0, sign * score1, sign * self.gamma).loss
 
 
 class OptimismCorrected(Rounds):

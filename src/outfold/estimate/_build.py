@@ -17,12 +17,21 @@ from ..data.predictions import Predictions
 from ..docstrings import fill_with
 from ..exceptions import InputError
 from ..metrics._scoring import SMALL_FOLD, Scoring, group_notes, sample_bootstrap
-from ..results import Estimate, Interval, Selection
+from ..results import Estimate, Interval, Intervals, Selection
 from ..select import RuleLike, as_rule
 from ..stats.compiling import limit_threads
 from ..stats.intervals import percentile
-from ..stats.resampling import Corrected, correct
-from ._intervals import Evidence, OneConfiguration, bootstrap_scores, few_per_fold, why_not_drawn
+from ..stats.resampling import correct
+from ._intervals import (
+    Evidence,
+    OneConfiguration,
+    Rivals,
+    SelectedConfiguration,
+    bootstrap_scores,
+    few_per_fold,
+    why_not_drawn,
+)
+from ._selected import spread_of
 
 _MANY_ROUNDS = 20
 
@@ -37,7 +46,7 @@ document = fill_with(
         "held_out_level": (
             "confidence_level : float\n"
             "    Level of the interval. A configuration named beforehand gets the one that is valid for the metric, as in `cv`;\n"
-            "    the selected configuration gets the quantiles of the draws, as in `bbc`."
+            "    the selected configuration gets that of `bbc`."
         ),
         "aggregate": (
             'aggregate : {"fold", "pooled"}\n'
@@ -73,15 +82,24 @@ def build(
     level: float = 0.95,
     notes: tuple[Note, ...] = (),
     interval: Interval | None = None,
+    intervals: Intervals | None = None,
     **fields: Any,
 ) -> Estimate:
     """The result, with what all estimates have in common; further fields as they are."""
     oof = scoring.oof
     way = None if draws is None else "percentile" if interval is None else "t"
-    if interval is not None:
+    if isinstance(intervals, SelectedConfiguration) and intervals.spread is not None:
+        interval, way = intervals.spread.interval(level), "mover"
+        if intervals.spread.perfect:
+            seen = f"no error was seen on {len(scoring.rows)} samples; the interval says how often there may be one."
+            notes = (*notes, Note("OF220", seen))
+    elif interval is not None:
         notes = (*notes, *_range_notes(interval, scoring.metric.bounds))
     elif draws is not None:
         interval = Interval(*percentile(draws, level))
+    if interval is not None and interval.low == interval.high:
+        text = "there is no valid interval: the score does not vary, and its range is not known."
+        interval, way, notes = None, None, (*notes, Note("OF218", text))
     if np.isnan(value):
         needed = f"{scoring.metric.name} is undefined on every fold of {oof.plan}"
         raise InputError(needed=needed, remedy="Use `bbc` or `aggregate='pooled'`, or larger folds.")
@@ -105,6 +123,7 @@ def build(
         fingerprint=oof.fingerprint,
         notes=(*oof.notes, *scoring.notes, *_repeat_notes(scoring), *notes),
         draws=draws,
+        intervals=intervals,
         **fields,
     )
 
@@ -261,20 +280,19 @@ def of_subject(
         fields |= {"value": selection.score, "draws": draws, "interval": interval, "named": True}
         fields["details"] = details or {}
     else:
-        result = _corrected(subject, scoring)
+        bootstrap = sample_bootstrap(scoring, False, subject.rng)
+        with calm(scoring):
+            result = correct(scoring, subject.rule, bootstrap, subject.n_resamples)
+            if not len(result.scores):
+                raise cannot_score(scoring)
+            if keeps_draws:
+                weightings, value = bootstrap.blocks(subject.n_resamples), float(result.scores.mean())
+                spread = spread_of(scoring, selection.name, result, weightings, value)
+                rivals = Rivals(scoring, subject.rule is select.best, subject.n_resamples, subject.rng)
+                fields["intervals"] = SelectedConfiguration(rivals, spread)
         description += f"; corrected for the selection by {len(result.scores):,} draws"
         notes = (*notes, *group_notes(scoring))
         fields |= {"value": float(result.scores.mean()), "draws": result.scores if keeps_draws else None}
         fields["details"] = {**(details or {}), "n_resamples": len(result.scores), "redrawn": result.n_again}
         fields["chosen"] = np.array(scoring.names, dtype=object)[result.chosen]
     return build(scoring, selection, method, description=description, notes=notes, **fields)
-
-
-def _corrected(subject: Subject, scoring: Scoring) -> Corrected:
-    """Select on drawn samples, score on those never drawn."""
-    bootstrap = sample_bootstrap(scoring, False, subject.rng)
-    with calm(scoring):
-        result = correct(scoring, subject.rule, bootstrap, subject.n_resamples)
-    if not len(result.scores):
-        raise cannot_score(scoring)
-    return result

@@ -22,6 +22,7 @@ from ..requirements import Requirement, Requirements, check_requirements, in_wor
 from ..results import Interval
 from ..stats.intervals import Nested, around, nested_cv
 from ..stats.kernels import MeanKernel
+from ._selected import Spread
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -481,7 +482,8 @@ class OneConfiguration:
 
 # What is drawn must include the selecting.
 SELECTED = {
-    "percentile": "the selected configuration (`bbc`), every plan and metric",
+    "mover": "the selected configuration (`bbc`), every plan and metric; the default",
+    "percentile": "the quantiles of the same draws, every plan and metric",
     "order": "the same draws by order statistics, as printed in Tsamardinos 2018",
     "bbc_f": "the selected configuration, best mean score, one repeat of K folds",
 }
@@ -494,11 +496,15 @@ _ONE_REPEAT: Requirement[Rivals] = Requirement(
 
 
 class SelectedConfiguration:
-    def __init__(self, rivals: Rivals) -> None:
-        self.rivals = rivals
+    def __init__(self, rivals: Rivals, spread: Spread | None) -> None:
+        self.rivals, self.spread = rivals, spread
 
     def interval(self, method: str, level: float) -> Interval:
-        """The interval by drawing folds; an error for all that ignores the selection."""
+        """The interval by the spread of the draws or by drawing folds; an error for all that ignores the selection."""
+        if method == "mover" and self.spread is not None:
+            return self.spread.interval(level)
+        if method == "mover":
+            raise NeedError("there is no MOVER interval here: the score does not vary, and its range is not known.")
         if method in METHODS:
             needed = "is for a configuration named beforehand"
             given = "this one was selected for its score, and the interval would be too optimistic"

@@ -120,6 +120,24 @@ class Scoring:
         out.__dict__.pop("_own_parts", None)
         return out
 
+    def only(self, positions: NDArray[np.intp]) -> Scoring:
+        """Some of the candidates, on the same samples; they need not be looked at again."""
+        out = copy.copy(self)
+        given = ("oof", "aggregate", "metric", "_data", "candidates", "cells", "_used", "rows", "notes")
+        out.__dict__ = {name: value for name, value in vars(self).items() if name in given}
+        out.candidates = self.candidates[positions]
+        return out
+
+    def within(self, low: float, high: float) -> bool:
+        """Whether all predictions that count lie between these."""
+        parts = [self._slice(r, np.flatnonzero(self._used[:, r])) for r in self._repeats]
+        return all(bool(part.min() >= low and part.max() <= high) for part in parts)
+
+    def values(self) -> list[NDArray[Any]] | None:
+        """(C, n) what a pointwise metric is the mean of, for every repeat; None for a set-valued metric."""
+        values = self.metric.values
+        return None if values is None else [self._values(values, r) for r in self._repeats]
+
     def equal_weights(self) -> NDArray[np.uint8]:
         """One weighting, every sample once."""
         return np.ones((1, len(self.rows)), dtype=np.uint8)

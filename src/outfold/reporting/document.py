@@ -230,7 +230,7 @@ def report(
     Examples: {numpy_outfold}
     >>> correct = np.random.default_rng(0).random((80, 150)) < 0.7      # 150 equally good prompts on 80 questions
     >>> print(of.report(of.from_arrays(None, correct, response="pointwise")))
-    Expect mean 0.72 (95% CI 0.54 to 0.84) on new samples; the winner's score, 0.84, is 0.12 too high.
+    Expect mean 0.72 (95% CI 0.59 to 0.86) on new samples; the winner's score, 0.84, is 0.12 too high.
     """
     check_predictions(oof, "report")
     top, seed = check_count(top, "top"), as_seed(rng)

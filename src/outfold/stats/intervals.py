@@ -71,7 +71,7 @@ def fold_draws(
     return np.einsum("bk,bk->b", left_out, scores[chosen]) / left_out.sum(axis=1), chosen
 
 
-def wilson(k: int, n: int, level: float) -> Ends:
+def wilson(k: float, n: float, level: float) -> Ends:
     """Shares that a score test does not reject (Wilson 1927); an end at 0 or 1 is exact."""
     z = -normal_quantile((1 - level) / 2)
     p, square = k / n, z * z

@@ -233,16 +233,6 @@ def point632plus(err0: Array, err1: Array, gamma: Array) -> Plus:
     return Plus(np.asarray(point632(err0, err1) + (np.minimum(err1, gamma) - err0) * correction), rate)
 
 
-def weighted632plus(err0: Array, err1: Array, gamma: Array) -> Plus:
-    """The .632+ as a weighted mean with w = 0.632 / (1 - 0.368 R) (Raschka 2018, eq. 35-37); out-of-bag loss at most gamma.
-
-    The same as the published form unless the out-of-bag loss is above gamma.
-    """
-    rate = overfitting_rate(err0, err1, gamma)
-    weight = IN_BAG_SHARE / (1 - (1 - IN_BAG_SHARE) * rate)
-    return Plus(np.asarray((1 - weight) * err0 + weight * np.minimum(err1, gamma)), rate)
-
-
 # -- the mean loss over all pairs of a label and a prediction ----------------------------------------------
 
 

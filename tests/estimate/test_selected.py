@@ -1,0 +1,134 @@
+"""The interval of the selected configuration: its formula from first principles, its symmetries, and what never happens."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+from scipy.stats import t as student
+
+import outfold as of
+from conftest import make_predictions
+from outfold import estimate
+
+SHARES = ("accuracy", "error", "roc_auc", "average_precision", "f1", "mcc", "balanced_accuracy", "brier", "mean")
+
+
+def wilson(p, n, z):
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return centre - half, centre + half
+
+
+def test_shares_from_first_principles():
+    rng = np.random.default_rng(3)
+    right = (rng.random((40, 12)) < rng.uniform(0.5, 0.9, 12)).astype(float)
+    counts = rng.multinomial(40, np.full(40, 1 / 40), size=300)
+    found = estimate.bbc(of.from_arrays(None, right, response="pointwise"), "mean", draws=counts, draws_are="counts")
+    drawn = counts @ right / 40
+    chosen = drawn.argmax(axis=1)
+    scores = np.array([right[counts[b] == 0, chosen[b]].mean() for b in range(300)])
+    own, value, z = right.mean(axis=0), scores.mean(), norm.ppf(0.975)
+    sampling = np.mean([drawn[:, j].var() for j in chosen])
+    excess = max(0.0, scores.var() - (np.e - 1) * (1 + 2 / 40) * sampling)
+    low, high = wilson(value, 40, z)
+    below, above = own[chosen].var(), excess + (own.max() - own[chosen].mean()) ** 2
+    expected = value - np.hypot(value - low, z * np.sqrt(below)), value + np.hypot(high - value, z * np.sqrt(above))
+    assert found.interval == pytest.approx((expected[0], min(expected[1], 1)), abs=1e-12)
+
+
+def test_losses_from_first_principles():
+    rng = np.random.default_rng(5)
+    y = rng.normal(size=50)
+    P = y[:, None] + rng.normal(0, rng.uniform(0.4, 0.8, 8), (50, 8))
+    counts = rng.multinomial(50, np.full(50, 1 / 50), size=200)
+    oof = of.from_arrays(y, P, response="value")
+    found = estimate.bbc(oof, "mse", draws=counts, draws_are="counts", confidence_level=0.8)
+    losses = (P - y[:, None]) ** 2
+    drawn = counts @ losses / 50
+    chosen = drawn.argmin(axis=1)
+    scores = np.array([losses[counts[b] == 0, chosen[b]].mean() for b in range(200)])
+    own, value, t = -np.log(losses.mean(axis=0)), scores.mean(), student.ppf(0.9, 49)
+    sampling = np.mean([np.log(drawn[:, j]).var() for j in chosen])
+    excess = max(0.0, np.log(scores).var() - (np.e - 1) * (1 + 2 / 50) * sampling)
+    below, above = own[chosen].var(), excess + (own.max() - own[chosen].mean()) ** 2
+    low, high = -np.log(value) - t * np.sqrt(sampling + below), -np.log(value) + t * np.sqrt(sampling + above)
+    assert found.interval == pytest.approx((np.exp(-high), np.exp(-low)), rel=1e-10)
+
+
+@pytest.mark.parametrize(("score", "loss"), [("accuracy", "error"), ("neg_log_loss", "log_loss")])
+def test_a_score_and_its_loss_have_the_same_interval(score, loss):
+    oof = make_predictions("log_loss", n=50)
+    high, low = estimate.bbc(oof, score).interval[::-1]
+    at = 1.0 if score == "accuracy" else 0.0
+    assert estimate.bbc(oof, loss).interval == pytest.approx((at - high, at - low), abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", of.metrics.names())
+def test_every_metric_has_an_interval_around_its_estimate(metric):
+    oof = make_predictions(metric, n=60)
+    found = estimate.bbc(oof, metric, n_resamples=200)
+    assert found.interval_method == "mover"
+    assert found.interval.low < found.value < found.interval.high
+    low, high = of.metrics.get(metric).bounds
+    assert low <= found.interval.low
+    assert found.interval.high <= high
+    widths = [np.ptp(found.confidence_interval(level)) for level in (0.5, 0.8, 0.95, 0.99)]
+    assert widths == sorted(widths)
+    assert len(set(widths)) == 4
+
+
+@pytest.mark.parametrize("metric", SHARES[:-1])
+def test_a_winner_without_an_error_gets_a_lower_end(metric):
+    y = np.arange(40) % 2
+    found = estimate.bbc(of.from_arrays(y, np.stack([y, y, 1 - y], axis=1).astype(float), response="proba"), metric)
+    worse = found.interval.high if metric in ("error", "brier") else found.interval.low
+    assert abs(worse - found.value) > 0.05
+    assert "OF220" in [note.code for note in found.notes]
+
+
+def test_the_lower_end_without_an_error_is_that_of_wilson():
+    found = estimate.bbc(of.from_arrays(None, np.ones((40, 3)), response="pointwise"), "mean")
+    assert found.interval == pytest.approx(tuple(of.intervals.wilson(40, 40)))
+
+
+def test_a_score_that_does_not_vary_and_has_no_known_range_has_no_interval():
+    found = estimate.bbc(of.from_arrays(None, np.full((30, 2), 7.5), response="pointwise"), "mean")
+    assert found.interval is None
+    assert "OF218" in [note.code for note in found.notes]
+    with pytest.raises(of.exceptions.NeedError, match="no MOVER interval here"):
+        found.confidence_interval(method="mover")
+
+
+@given(st.integers(2, 30), st.integers(1, 8), st.floats(0, 1), st.integers(0, 1000))
+def test_no_width_is_zero(n, c, accuracy, seed):
+    right = (np.random.default_rng(seed).random((n, c)) < accuracy).astype(float)
+    low, high = estimate.bbc(of.from_arrays(None, right, response="pointwise"), "mean", n_resamples=20).interval
+    assert 0 <= low < high <= 1
+
+
+def test_groups_count_instead_of_samples():
+    rng = np.random.default_rng(0)
+    right = np.repeat((rng.random((12, 5)) < 0.7).astype(float), 10, axis=0)  # the samples of a group are alike
+    groups = np.repeat(np.arange(12), 10)
+    alone = of.from_arrays(None, right, response="pointwise")
+    together = of.from_arrays(None, right, response="pointwise", groups=groups)
+    widths = [np.ptp(estimate.bbc(oof, "mean").interval) for oof in (alone, together)]
+    assert widths[1] > 2 * widths[0]
+
+
+def test_in_units_that_are_stretched_the_interval_is_stretched():
+    rng = np.random.default_rng(1)
+    scores = rng.normal(5, 2, (40, 6))
+    one, ten = (estimate.bbc(of.from_arrays(None, scale * scores, response="pointwise"), "mean") for scale in (1, 10))
+    assert np.multiply(one.interval, 10) == pytest.approx(tuple(ten.interval))
+
+
+def test_another_level_and_a_pickle_need_no_predictions():
+    import pickle
+
+    found = estimate.bbc(make_predictions("roc_auc"), "roc_auc")
+    again = pickle.loads(pickle.dumps(found))
+    assert again.confidence_interval(0.9) == found.confidence_interval(0.9)
