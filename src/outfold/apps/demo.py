@@ -77,7 +77,12 @@ def main(
     _check_sizes(samples, times, len(y))
     configs = space() if configs is None else configs
     page = Page(out)
-    page.show(_opening(samples, len(y), X.shape[1], len(configs), folds))
+    page.show(
+        f"{len(y)} diabetes patients, {X.shape[1]} measurements each (bundled with scikit-learn).\n"
+        "Will the disease progress more than in the median patient within a year?\n"
+        f"Tune on {samples} patients, keep the other {len(y) - samples} aside as the truth.\n\n"
+        f"One sample of {samples}: {formatting.count(len(configs), 'configuration')}, {folds}-fold cross-validation"
+    )
     tuned = [_tune(X, y, samples, configs, folds, (seed, 0))]
     page.show(_first(tuned[0], samples, len(y) - samples, page))
     # One worker tunes on a whole sample: that takes the workers less talk than sharing every sample among them.
@@ -146,15 +151,6 @@ def _tune(
 
 
 # -- words ----------------------------------------------------------------------------------------------
-
-
-def _opening(samples: int, total: int, n_features: int, n_configs: int, folds: int) -> str:
-    return (
-        f"{total} diabetes patients, {n_features} measurements each (bundled with scikit-learn).\n"
-        "Will the disease progress more than in the median patient within a year?\n"
-        f"Tune on {samples} patients, keep the other {total - samples} aside as the truth.\n\n"
-        f"One sample of {samples}: {formatting.count(n_configs, 'configuration')}, {folds}-fold cross-validation"
-    )
 
 
 def _first(one: TunedSample, samples: int, n_kept: int, page: Page) -> list[str]:

@@ -109,8 +109,13 @@ def run(
     if configs is None and len(table.y) > spaces.MOST_ROWS_SVM:
         say(f"no SVMs are tried: they take too long on more than {spaces.MOST_ROWS_SVM:,} rows")
     space = (configs or spaces.tabular)(table.X, table.task)
-    new = not Path(out).exists()
-    folder = _folder(out)
+    folder = Path(out)
+    new = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"the folder {folder} cannot be made ({error.strerror})."
+        raise FileError(problem, remedy="Use another `out`.") from error
     rows: dict[str, Any] = {"groups": table.groups, "samples": table.samples, "positive": positive}
     work: dict[str, Any] = {"rng": seed, "n_jobs": n_jobs, "timeout": timeout, "share": share, "inner": inner}
     try:
@@ -135,16 +140,6 @@ def _what_is_done(table: LabelledTable, target: str, task: TableTask | None, met
     override = f" (--task {other} if not)" if doubtful else ""
     instead = "" if asked else " (--metric for another)"
     return f"{table.task} of {target!r}{override} on {rows}, by {metric}{instead}"
-
-
-def _folder(out: str | Path) -> Path:
-    folder = Path(out)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        problem = f"the folder {folder} cannot be made ({error.strerror})."
-        raise FileError(problem, remedy="Use another `out`.") from error
-    return folder
 
 
 def _keep_model(folder: Path, oof: Predictions, space: Any, table: LabelledTable, metric: str, say: Say) -> Path | None:

@@ -127,9 +127,8 @@ class Splitter:
         self.n = len(target)
         self.groups = groups if plan.groups is not False else None
         if groups is not None and plan.groups is False and plan.kind != "custom":
-            self.notes.append(
-                Note("OF102", "groups were given but the plan ignores them; a group may be on both sides of a split.")
-            )
+            ignored = "groups were given but the plan ignores them; a group may be on both sides of a split."
+            self.notes.append(Note("OF102", ignored))
         if plan.groups is True and groups is None:
             problem = "the plan keeps groups together but no groups were given"
             raise InputError(problem, remedy="Pass `groups=...` or use `Plan(groups='auto')`.")
@@ -183,12 +182,12 @@ class Splitter:
         folds = self.plan.folds
         if self.groups is not None:
             n_groups = int(self.groups.max()) + 1
-            if n_groups < 2:
-                remedy = "Give groups that differ, or leave `groups` out if the samples do not belong together."
-                raise InputError(f"{folds} folds need at least {folds} groups; there is 1", remedy=remedy)
             if n_groups < folds:
-                problem = f"{folds} folds need at least {folds} groups; there are {n_groups}"
-                raise InputError(problem, remedy=f"Use `Plan(folds={n_groups})`.")
+                there, remedy = f"there are {n_groups}", f"Use `Plan(folds={n_groups})`."
+                if n_groups == 1:
+                    there = "there is 1"
+                    remedy = "Give groups that differ, or leave `groups` out if the samples do not belong together."
+                raise InputError(f"{folds} folds need at least {folds} groups; {there}", remedy=remedy)
         if folds > self.n:
             problem = f"{folds} folds need at least {folds} samples; there are {self.n}."
             raise InputError(problem, remedy="Use fewer folds.")

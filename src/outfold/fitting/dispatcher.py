@@ -210,7 +210,8 @@ class Dispatcher:
         before = buffer.oof.start
         executor = job.executor.continuing(before.provenance.get("sharing", {}), before.notes)
         self._schedule = self._make_schedule(executor, slowest_first=job.pool.n_workers > 1)
-        self._before = self._n_settled()
+        # Cells of these configurations that nothing is left to do for; those of `inbag` come with others.
+        self._before = sum(name in job.configs and block != "inbag" for block, name, _, _ in self.settled)
         # Scores of training rows would only mislead.
         found = None if self._two_parts else quick_score(job.target, job.reader.response)
         n_open = sum(len(h.cells) * len(self._schedule.missing(h)) for h in self.holdouts)
@@ -472,7 +473,3 @@ class Dispatcher:
             n = splits.n_folds
             facts["fits_plain"] = splits.n_repeats * (n * n * len(self.buffer.position) + n) + 1
         return facts
-
-    def _n_settled(self) -> int:
-        """Cells of these configurations that nothing is left to do for; those of `inbag` come with others."""
-        return sum(name in self.job.configs and block != "inbag" for block, name, _, _ in self.settled)

@@ -42,7 +42,11 @@ class EarlyStopping:
         """Fit, ask the rules, drop, repeat by repeat."""
         self._forecast(self.job.header)
         for repeat in range(self._most):
-            self._begin(repeat)
+            if self.job.repeats is not None:
+                self.splits = self.job.repeats.first(repeat + 1)
+                self.buffer.grow(self.splits)
+            self.holdouts = [h for h in self.dispatcher.main_holdouts(self.splits) if h.repeat == repeat]
+            self._leave_out(self.dropped, self.holdouts)
             for part in [[h] for h in self.holdouts] if self.rule is not None else [self.holdouts]:
                 self.dispatcher.fit(part, self.splits)
                 if part[-1] is not self.holdouts[-1]:
@@ -57,14 +61,6 @@ class EarlyStopping:
             self.at_limit = self.stop is not None
         self.stopped = True
         self.dispatcher.progress.total = self.dispatcher.progress.done
-
-    def _begin(self, repeat: int) -> None:
-        """Make room for a repeat if their number is open, and leave out of it what was dropped before."""
-        if self.job.repeats is not None:
-            self.splits = self.job.repeats.first(repeat + 1)
-            self.buffer.grow(self.splits)
-        self.holdouts = [h for h in self.dispatcher.main_holdouts(self.splits) if h.repeat == repeat]
-        self._leave_out(self.dropped, self.holdouts)
 
     # -- dropping ---------------------------------------------------------------------------------------
 

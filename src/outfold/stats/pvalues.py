@@ -53,7 +53,9 @@ def lowest_not_rejected(excess: Callable[[Floats], Floats], start: Floats, rejec
     at_high = np.where(at_high < 0, at_high, -np.abs(at_low))
     last = np.zeros(len(start), dtype=np.int8)
     for _ in range(_STEPS):
-        middle = np.clip(_crossing(low, at_low, high, at_high), low, high)
+        span = at_low - at_high
+        crossing = np.where(span > 0, low + (high - low) * at_low / np.where(span > 0, span, 1.0), (low + high) / 2)
+        middle = np.clip(crossing, low, high)
         at = excess(middle)
         up = at > 0
         # An end that stays a second time gets half its weight; otherwise it would never move.
@@ -65,11 +67,6 @@ def lowest_not_rejected(excess: Callable[[Floats], Floats], start: Floats, rejec
     ends = np.where(none, -1.0, middle)
     # The test itself decides on which side of 0 the end is, not rounding.
     return np.where(rejects_zero, np.maximum(ends, np.finfo(float).tiny), np.minimum(ends, 0.0))
-
-
-def _crossing(low: Floats, at_low: Floats, high: Floats, at_high: Floats) -> Floats:
-    span = at_low - at_high
-    return np.where(span > 0, low + (high - low) * at_low / np.where(span > 0, span, 1.0), (low + high) / 2)
 
 
 # -- p values adjusted for their number; NaN stays NaN and does not count -------------------------------
