@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from math import ceil, floor
 from typing import Any, get_args
@@ -29,7 +28,7 @@ _FOLDS, _FEWER_FOLDS = 10, 5
 _MOST_SUMMED = 1_000_000
 
 # The reasons, each with its source.
-_REASONS = """
+_SENTENCES = formatting.read_sentences("""
 corrected: The winner's cross-validation score is optimistic; BBC-CV corrects it by a bootstrap of the predictions, without
     further fits [Tsamardinos 2018, sect. 3].
 named: Nothing is selected, so the plain score needs no correction; it is rather too low, because the models are trained on
@@ -67,8 +66,7 @@ permutation: The losses of the same samples are compared by a paired permutation
 cochran_q: Cochran's Q asks whether the models differ at all; McNemar's test with adjusted p values follows for pairs
     [Raschka 2018, sect. 4.6 and Fig. 23].
 mcnemar: McNemar's test compares two models on one large test set [Raschka 2018, sect. 4.3 and Fig. 23].
-"""
-_SENTENCES = {key: " ".join(text.split()) for key, text in re.findall(r"^(\w+): (.*\n(?:    .*\n)*)", _REASONS, re.M)}
+""")
 
 
 @fill_common

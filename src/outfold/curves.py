@@ -46,11 +46,9 @@ _document = fill_with(
             "X : array-like, sparse matrix, data frame or list of str\n    Features.\n"
             "y : array-like\n    Labels, values, or survival records (event, time)."
         ),
-        "plan": (
-            "plan : Plan, int, splitter, iterable or None\n"
-            "    How samples are held out: a plan, a number of folds, a scikit-learn splitter, or (train, test) index pairs.\n"
-            "    None takes 5 folds for `learning` and 10 for `validation`."
-        ),
+        "plan": """plan : Plan, int, splitter, iterable or None
+    How samples are held out: a plan, a number of folds, a scikit-learn splitter, or (train, test) index pairs.
+    None takes 5 folds for `learning` and 10 for `validation`.""",
         "collected": (
             "metric : str, callable, Metric or None\n    The score; None takes the default metric of the task.\n"
             "groups : array-like or None\n    The group of each sample; the samples of a group are held out together.\n"
@@ -210,6 +208,7 @@ def validation(
         best=choose(scoring).index,
         one_standard_error=_simplest(scoring, dict(zip(configs, values, strict=True)), simpler, repeats),
         oof=oof,
+        plan=str(oof.plan),
         failures=_failures(trained.both),
         notes=trained.both.notes,
     )

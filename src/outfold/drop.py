@@ -80,10 +80,8 @@ class DropRule:
         ----------
         oof : Predictions
             Predictions so far: later folds are pending, and there are no later repeats. ``oof.plan`` is the whole plan.
-        repeat : int
-            The repeat of the fold that was finished last.
-        fold : int
-            The fold that was finished last.
+        repeat, fold : int
+            The fold that was finished last, and its repeat.
         seed : int
             The seed of the collection; the same predictions and seed give the same drops.
         """

@@ -225,3 +225,10 @@ def make_frame(columns: dict[str, Any], backend: str | None = None) -> Any:
         return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]  # any name the user gives
     except (ImportError, ModuleNotFoundError):
         raise InputError(f"{backend} is not installed", remedy=f"Run: pip install {backend}.") from None
+
+
+def read_sentences(text: str) -> dict[str, str]:
+    """Sentences by their keys: ``key: sentence`` at the beginning of a line, continued on lines that are indented."""
+    return {
+        key: " ".join(words.split()) for key, words in re.findall(r"^(\w+): (.*\n(?:    .*\n)*)", text, re.MULTILINE)
+    }

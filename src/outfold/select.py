@@ -192,12 +192,10 @@ best = _Best()
 
 _document = fill_with(
     {
-        "complexity": (
-            "complexity : str, dict or callable\n"
-            '    What tells which configuration is simpler; smaller is simpler. A parameter name such as ``"C"`` or\n'
-            '    ``"n_estimators"``; ``"depth"`` or ``"n_features"``, whatever the estimator calls it (None counts as\n'
-            "    unlimited); a mapping from configuration name to number; or a callable on (name, parameters)."
-        ),
+        "complexity": """complexity : str, dict or callable
+    What tells which configuration is simpler; smaller is simpler. A parameter name such as ``"C"`` or
+    ``"n_estimators"``; ``"depth"`` or ``"n_features"``, whatever the estimator calls it (None counts as
+    unlimited); a mapping from configuration name to number; or a callable on (name, parameters).""",
         "rule": "Rule\n    A rule for `rule` in estimates and searches.",
     }
 )

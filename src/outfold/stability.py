@@ -34,11 +34,9 @@ from .stats.selection import argbest
 
 _document = fill_with(
     {
-        "configs": (
-            "configs : list of str or None\n"
-            "    Names of the configurations it must hold for; all that are still running where None, or where all that are\n"
-            "    named were dropped."
-        ),
+        "configs": """configs : list of str or None
+    Names of the configurations it must hold for; all that are still running where None, or where all that are
+    named were dropped.""",
         "share": "float\n    From 0 to 1.",
     }
 )
@@ -373,14 +371,11 @@ def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, 
             raise invalid("a and b", "must be two configurations", both)
         asked = scores.sel(config=[a, b])
         pair = _complete(asked)
-        if pair is None:
-            given, remedy = _lacking(asked)
-            needed = "needs complete repeats of both configurations"
+        if pair is None or pair.n_repeats < 2:
+            given, remedy = _lacking(asked) if pair is None else ("there is 1", "")
+            needed = "needs at least 2 complete repeats of both configurations"
             raise NeedError(argument="reproducibility", needed=needed, given=given, remedy=remedy)
         table = Scoring(pair, metric_or_default(scores, metric)).repeat_scores()
-        if len(table) < 2:
-            needed = "needs at least 2 complete repeats of both configurations"
-            raise NeedError(argument="reproducibility", needed=needed, given="there is 1")
         one, other = table[:, 0], table[:, 1]
     else:
         try:

@@ -7,6 +7,7 @@ import csv
 import inspect
 import json
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -38,6 +39,71 @@ from .options import (
     add_work_options,
     names,
 )
+
+# For each command its summary, and below it what follows the options in its help.
+_COMMANDS = """
+[demo] show on real data how much too high the winner's cross-validation score is (under a minute)
+example:
+  outfold demo --times 10
+[advise] recommend how to hold out samples and what to report, with reasons, before any fit
+examples:
+  outfold advise 80 150
+  outfold advise 5000 40 --goal compare --cost 2 --budget 3600 --jobs 4
+[run] try about 60 configurations on a table; give a corrected estimate and the fitted model
+example:
+  outfold run train.csv --target y -o out/
+
+The folder gets four files: run.oof (the predictions; if you stop a run, the same command continues from it), report.html (a
+page with all results), model.skops and model.json (what the model was fitted from). To use the model in Python:
+  import skops.io
+  path = "out/model.skops"
+  model = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+  model.predict(frame)        # a pandas frame with the columns of the table
+
+Load models only from people you trust: first look at what get_untrusted_types lists.
+[show] print what predictions a file holds, and how the configurations rank
+example:
+  outfold show out/run.oof --metric roc_auc
+[estimate] estimate the performance of the selected configuration on new samples
+examples:
+  outfold estimate out/run.oof --metric roc_auc
+  outfold estimate predictions.csv --metric accuracy --sample id --label y --prediction p --config-column model
+[check] list the caveats that apply to predictions, and what to do about them
+examples:
+  outfold check out/run.oof
+  outfold check out/run.oof --metric balanced_accuracy --ignore OF301,OF307 --strict
+
+The exit code is 0, whatever is found; with --strict it is 1 if there is an error. docs/checks has a page for each code.
+[compare] test whether configurations really differ
+examples:
+  outfold compare out/run.oof "logit(C=1)" "tree(max_depth=3, min_samples_leaf=5)"
+  outfold compare old.oof --with new.oof old_model new_model --metric roc_auc
+  outfold compare out/run.oof --all --adjust holm --metric accuracy
+  outfold compare out/run.oof --control "logit(C=1)" --format latex
+
+The plan of the predictions decides on the test; --test takes another. docs/comparing.md explains them.
+[rank] rank algorithms over many data sets
+examples:
+  outfold rank scores.csv
+  outfold rank scores.csv --control baseline --picture cd.svg
+
+scores.csv has one row per data set and one column per algorithm. A first column of text names the data sets.
+[report] write everything that predictions show to one html page
+examples:
+  outfold report out/run.oof
+  outfold report out/run.oof --metric roc_auc -o report.html
+  outfold report out/run.oof -o report.md      # the ending decides: .html, .md or .tex
+
+The html page needs no network and no other file. To make a PDF, print it from the browser.
+[open] show the report of predictions in the browser
+examples:
+  outfold open out/run.oof
+  outfold open out/run.oof --metric roc_auc --no-browser --port 8000
+
+Only this computer can see the page. Press Ctrl-C to end.
+"""
+_ENTRY = re.compile(r"^\[(\w+)\] (.*)\n((?s:.*?))\n(?=\[|\Z)", re.MULTILINE)
+_HELP = {name: texts for name, *texts in _ENTRY.findall(_COMMANDS)}
 
 
 def add_commands(commands: Any) -> CommandParser:
@@ -107,8 +173,7 @@ def estimate_row(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _add_demo(commands: Any) -> None:
-    summary = "show on real data how much too high the winner's cross-validation score is (under a minute)"
-    parser = add_command(commands, "demo", _demo, summary, "example:\n  outfold demo --times 10")
+    parser = add_command(commands, "demo", _demo, *_HELP["demo"])
     add_option(parser, "--samples", type=int, default=80, metavar="N", help="number of patients to tune on")
     add_option(parser, "--times", type=int, default=30, metavar="N", help="number of repetitions")
     add_work_options(parser)
@@ -119,15 +184,7 @@ def _demo(args: argparse.Namespace) -> None:
 
 
 def _add_advise(commands: Any) -> None:
-    parser = add_command(
-        commands,
-        "advise",
-        _advise,
-        "recommend how to hold out samples and what to report, with reasons, before any fit",
-        """examples:
-  outfold advise 80 150
-  outfold advise 5000 40 --goal compare --cost 2 --budget 3600 --jobs 4""",
-    )
+    parser = add_command(commands, "advise", _advise, *_HELP["advise"])
     add_option(parser, "samples", library="n_samples", type=int, help="number of samples")
     add_option(parser, "configs", library="n_configs", type=int, help="number of configurations you want to try")
     add_option(parser, "--goal", choices=get_args(Goal), default="select")
@@ -162,23 +219,7 @@ def _advice_row(advice: Advice) -> dict[str, Any]:
 
 
 def _add_run(commands: Any) -> CommandParser:
-    parser = add_command(
-        commands,
-        "run",
-        _run,
-        "try about 60 configurations on a table; give a corrected estimate and the fitted model",
-        """example:
-  outfold run train.csv --target y -o out/
-
-The folder gets four files: run.oof (the predictions; if you stop a run, the same command continues from it), report.html (a
-page with all results), model.skops and model.json (what the model was fitted from). To use the model in Python:
-  import skops.io
-  path = "out/model.skops"
-  model = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
-  model.predict(frame)        # a pandas frame with the columns of the table
-
-Load models only from people you trust: first look at what get_untrusted_types lists.""",
-    )
+    parser = add_command(commands, "run", _run, *_HELP["run"])
     parser.add_argument("data", help="a .csv, .csv.gz or .parquet file with one row per sample")
     add_option(parser, "--target", required=True, metavar="COL", help="the column to predict")
     add_option(parser, "-o", "--out", library="out store", default="out", metavar="DIR", help="folder for the files")
@@ -245,8 +286,7 @@ _REPORTED = "metric that selects and is reported (default: that of the task)"
 
 
 def _add_show(commands: Any) -> None:
-    summary = "print what predictions a file holds, and how the configurations rank"
-    parser = add_command(commands, "show", _show, summary, "example:\n  outfold show out/run.oof --metric roc_auc")
+    parser = add_command(commands, "show", _show, *_HELP["show"])
     add_file(parser)
     add_option(parser, "--metric", metavar="M", help="rank the configurations by it")
     add_format(parser)
@@ -306,15 +346,7 @@ _METHOD_OPTIONS = ("rule", "n_resamples", "confidence_level", "stratify", "rng",
 
 
 def _add_estimate(commands: Any) -> None:
-    parser = add_command(
-        commands,
-        "estimate",
-        _estimate,
-        "estimate the performance of the selected configuration on new samples",
-        """examples:
-  outfold estimate out/run.oof --metric roc_auc
-  outfold estimate predictions.csv --metric accuracy --sample id --label y --prediction p --config-column model""",
-    )
+    parser = add_command(commands, "estimate", _estimate, *_HELP["estimate"])
     add_file(parser)
     rules = [name for name in select.__all__ if name.islower()]
     such_as = "such as roc_auc, accuracy, r2, or any scikit-learn scorer"
@@ -362,17 +394,7 @@ def _method_options(args: argparse.Namespace, method: Callable[..., Estimate]) -
 
 
 def _add_check(commands: Any) -> None:
-    parser = add_command(
-        commands,
-        "check",
-        _check,
-        "list the caveats that apply to predictions, and what to do about them",
-        """examples:
-  outfold check out/run.oof
-  outfold check out/run.oof --metric balanced_accuracy --ignore OF301,OF307 --strict
-
-The exit code is 0, whatever is found; with --strict it is 1 if there is an error. docs/checks has a page for each code.""",
-    )
+    parser = add_command(commands, "check", _check, *_HELP["check"])
     add_file(parser)
     add_option(parser, "--metric", metavar="M", help=_REPORTED)
     add_option(parser, "--ignore", type=names, default=[], metavar="A,B", help="codes to leave out")
@@ -390,19 +412,7 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def _add_compare(commands: Any) -> None:
-    parser = add_command(
-        commands,
-        "compare",
-        _compare,
-        "test whether configurations really differ",
-        """examples:
-  outfold compare out/run.oof "logit(C=1)" "tree(max_depth=3, min_samples_leaf=5)"
-  outfold compare old.oof --with new.oof old_model new_model --metric roc_auc
-  outfold compare out/run.oof --all --adjust holm --metric accuracy
-  outfold compare out/run.oof --control "logit(C=1)" --format latex
-
-The plan of the predictions decides on the test; --test takes another. docs/comparing.md explains them.""",
-    )
+    parser = add_command(commands, "compare", _compare, *_HELP["compare"])
     add_file(parser)
     parser.add_argument("configs", nargs="*", metavar="CONFIG", help="the two configurations; more with --all")
     parser.add_argument("--with", dest="other", metavar="FILE", help="predictions of the same splits in another file")
@@ -471,17 +481,7 @@ _RANK_TESTS = ("bonferroni_dunn", "friedman", "holm", "nemenyi")
 
 
 def _add_rank(commands: Any) -> None:
-    parser = add_command(
-        commands,
-        "rank",
-        _rank,
-        "rank algorithms over many data sets",
-        """examples:
-  outfold rank scores.csv
-  outfold rank scores.csv --control baseline --picture cd.svg
-
-scores.csv has one row per data set and one column per algorithm. A first column of text names the data sets.""",
-    )
+    parser = add_command(commands, "rank", _rank, *_HELP["rank"])
     parser.add_argument("scores", help="a .csv, .csv.gz or .parquet table of scores")
     add_option(parser, "--datasets", metavar="COL", help="the column with the names of the data sets")
     add_option(parser, "--algorithms", type=names, metavar="A,B", help="the columns to compare (default: all)")
@@ -526,34 +526,13 @@ def _check_file(option: str, path: Path, *endings: str) -> None:
 
 
 def _add_report(commands: Any) -> None:
-    parser = add_command(
-        commands,
-        "report",
-        _report,
-        "write everything that predictions show to one html page",
-        """examples:
-  outfold report out/run.oof
-  outfold report out/run.oof --metric roc_auc -o report.html
-  outfold report out/run.oof -o report.md      # the ending decides: .html, .md or .tex
-
-The html page needs no network and no other file. To make a PDF, print it from the browser.""",
-    )
+    parser = add_command(commands, "report", _report, *_HELP["report"])
     _add_report_options(parser)
     add_option(parser, "-o", "--out", default="report.html", metavar="FILE", help="the page: .html, .md or .tex")
 
 
 def _add_open(commands: Any) -> None:
-    parser = add_command(
-        commands,
-        "open",
-        _open,
-        "show the report of predictions in the browser",
-        """examples:
-  outfold open out/run.oof
-  outfold open out/run.oof --metric roc_auc --no-browser --port 8000
-
-Only this computer can see the page. Press Ctrl-C to end.""",
-    )
+    parser = add_command(commands, "open", _open, *_HELP["open"])
     _add_report_options(parser)
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--port", type=int, default=0, metavar="N", help="(default: any free one)")

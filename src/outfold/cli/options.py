@@ -11,6 +11,7 @@ import ast
 import re
 import shlex
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 _CALL = re.compile(r"(\w+)\((.*)\)")
@@ -149,25 +150,18 @@ def add_work_options(parser: CommandParser) -> None:
     add_option(parser, "--seed", library="rng seed", type=_seed, default=0, metavar="N", help=seed)
 
 
-def _jobs(text: str) -> int:
-    number = _whole(text)
-    if not number:
-        raise argparse.ArgumentTypeError(f"must be a number of workers, or -1 for one per core; got {text}")
-    return number
+def _number(allowed: Callable[[int], bool], needed: str) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        with suppress(ValueError):
+            if allowed(int(text)):
+                return int(text)
+        raise argparse.ArgumentTypeError(f"must be {needed}; got {text}")
+
+    return read
 
 
-def _seed(text: str) -> int:
-    number = _whole(text)
-    if number is None or number < 0:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 0; got {text}")
-    return number
-
-
-def _whole(text: str) -> int | None:
-    try:
-        return int(text)
-    except ValueError:
-        return None
+_jobs = _number(bool, "a number of workers, or -1 for one per core")
+_seed = _number(lambda number: number >= 0, "a whole number from 0")
 
 
 def names(text: str) -> list[str]:

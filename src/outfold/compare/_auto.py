@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..arguments import check_choice
 from ..data.notes import Note
 from ..exceptions import InputError, NeedError
+from ..formatting import read_sentences
 from ..metrics import MetricLike
 from ..requirements import Requirement, in_words, met
 from ..results import Comparison, Comparisons, Omnibus
@@ -85,73 +86,48 @@ _FOUR_REPEATS: ComparedRequirement = Requirement("4 repeats or more", lambda c: 
 _ZERO_ONE: ComparedRequirement = Requirement("accuracy, error, 0-1 scores", lambda c: c.zero_one)
 _AREA: ComparedRequirement = Requirement("roc_auc", lambda c: c.metric_name == "roc_auc")
 _MEAN: ComparedRequirement = Requirement("a mean over samples", lambda c: c.metric is not None and c.metric.pointwise)
-_POOLED = "a fold is a single sample, so that the predictions of all folds are taken as one test set"
-_BALANCED = (
-    "training sets of different repeats share exactly a quarter of the samples, which the {} t test is made for; it is "
-    "careful unless the algorithms hardly depend on their training samples, where it is a little liberal"
-)
 
-# The first row that holds decides.
-DECISIONS: tuple[Decision, ...] = (
-    Decision(
-        (_ONE_SET, _GROUPS),
-        (),
-        find_test(permutation),
-        "samples of a group are not independent, so that whole groups are swapped; McNemar's test would count every sample "
-        "as independent",
-    ),
-    Decision(
-        (_ONE_SET,),
-        (_ZERO_ONE,),
-        find_test(mcnemar),
-        "on one test set only the samples that one has right and the other wrong tell the two apart",
-    ),
-    Decision(
-        (_ONE_SET,),
-        (_AREA,),
-        find_test(delong),
-        "the two areas rest on the same samples, and DeLong's covariance accounts for that",
-    ),
-    Decision(
-        (_ONE_SET,),
-        (),
-        find_test(permutation),
-        "if the two were alike, swapping their predictions of a sample would change nothing; that needs no assumption on "
-        "how the differences are distributed",
-    ),
-    Decision((_LOO, _NO_GROUPS), (_ZERO_ONE,), find_test(mcnemar), _POOLED),
-    Decision((_LOO,), (_MEAN,), find_test(permutation), _POOLED),
-    Decision(
-        (_SINGLE,),
-        (),
-        None,
-        "leave-one-out gives no set of samples that one model has predicted, and no test is known to be valid",
-        "Collect with `Plan(folds=10, repeats=3)`, or compare by a mean over samples such as accuracy or brier.",
-    ),
-    Decision(
-        (),
-        (),
-        find_test(f_5x2cv),
-        "five repeats of two folds are the design of the combined 5x2cv F test, whose error rate is kept where the t tests "
-        "on the same scores are liberal or depend on one of the ten differences",
-    ),
-    Decision((), (), find_test(t_blocked_3x2), _BALANCED.format("blocked 3x2")),
-    Decision((_FOUR_REPEATS,), (), find_test(t_blocked_mx2), _BALANCED.format("balanced m x 2")),
-    Decision(
-        (),
-        (),
-        find_test(t_corrected),
-        "the splits share training samples, so that plain t tests find differences too often; the corrected one widens the "
-        "variance by n_test/n_train",
-    ),
-    Decision(
-        (),
-        (),
-        None,
-        "no test is known to be valid for such splits",
-        "Collect with `Plan(folds=10, repeats=3)`, or name a test yourself: `permutation` takes the predictions of all folds "
-        "as one test set.",
-    ),
+# Why a test is taken; where none is valid, what to do instead, behind the bar.
+_WHY = read_sentences("""
+groups: samples of a group are not independent, so that whole groups are swapped; McNemar's test would count every sample as
+    independent
+answers: on one test set only the samples that one has right and the other wrong tell the two apart
+areas: the two areas rest on the same samples, and DeLong's covariance accounts for that
+swaps: if the two were alike, swapping their predictions of a sample would change nothing; that needs no assumption on how the
+    differences are distributed
+pooled: a fold is a single sample, so that the predictions of all folds are taken as one test set
+single: leave-one-out gives no set of samples that one model has predicted, and no test is known to be valid | Collect with
+    `Plan(folds=10, repeats=3)`, or compare by a mean over samples such as accuracy or brier.
+five_by_two: five repeats of two folds are the design of the combined 5x2cv F test, whose error rate is kept where the t tests
+    on the same scores are liberal or depend on one of the ten differences
+blocked: training sets of different repeats share exactly a quarter of the samples, which the blocked 3x2 t test is made for; it
+    is careful unless the algorithms hardly depend on their training samples, where it is a little liberal
+shared: the splits share training samples, so that plain t tests find differences too often; the corrected one widens the
+    variance by n_test/n_train
+other: no test is known to be valid for such splits | Collect with `Plan(folds=10, repeats=3)`, or name a test yourself:
+    `permutation` takes the predictions of all folds as one test set.
+""")
+_WHY["balanced"] = _WHY["blocked"].replace("blocked 3x2", "balanced m x 2")
+
+_Requirements: TypeAlias = tuple[ComparedRequirement, ...]
+_ROWS: tuple[tuple[_Requirements, _Requirements, TestLike | None, str], ...] = (
+    ((_ONE_SET, _GROUPS), (), permutation, "groups"),
+    ((_ONE_SET,), (_ZERO_ONE,), mcnemar, "answers"),
+    ((_ONE_SET,), (_AREA,), delong, "areas"),
+    ((_ONE_SET,), (), permutation, "swaps"),
+    ((_LOO, _NO_GROUPS), (_ZERO_ONE,), mcnemar, "pooled"),
+    ((_LOO,), (_MEAN,), permutation, "pooled"),
+    ((_SINGLE,), (), None, "single"),
+    ((), (), f_5x2cv, "five_by_two"),
+    ((), (), t_blocked_3x2, "blocked"),
+    ((_FOUR_REPEATS,), (), t_blocked_mx2, "balanced"),
+    ((), (), t_corrected, "shared"),
+    ((), (), None, "other"),
+)
+# The first that holds decides.
+DECISIONS = tuple(
+    Decision(design, metric, None if test is None else find_test(test), *_WHY[why].split(" | "))
+    for design, metric, test, why in _ROWS
 )
 
 

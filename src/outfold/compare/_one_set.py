@@ -156,8 +156,6 @@ def mcnemar(
     inverts Tango's score test [2]_, which is the plain test at 0, with the continuity correction of the method used. It
     leaves out 0 exactly where the two-sided p value is at most 1 - confidence_level.
 
-    {needs}
-
     Parameters: {predictions, right_or_wrong, pair}
     method : {"auto", "plain", "edwards", "exact", "midp"}
         ``plain`` is (b-c)^2 / (b+c) against chi2 with 1 degree of freedom, ``edwards`` the same with max(|b-c|-1, 0),
@@ -214,8 +212,6 @@ def z_proportions(
     z = (p1 - p2) / sqrt(2 p (1-p) / n) with p the mean of the two (section 4.2 of [1]_). The test needs independent
     test sets, and a shared test set is not (OF309). Where the models agree it wastes most of what the samples say: use
     `mcnemar` instead. The interval is Mee's score interval [2]_, the dual of this z.
-
-    {needs}
 
     Parameters: {predictions, right_or_wrong, pair, repeat, alternative, test_level, rope}
     Returns: {comparison}
@@ -458,8 +454,6 @@ def delong(
     The placement of a positive is the share of negatives it scores above, that of a negative the share of positives above it,
     ties one half. The area is their mean, and the variance of a difference of areas is that of the differences of placements
     [1]_, found by sorting [2]_. Placements are averaged over repeats. Groups are clusters [3]_.
-
-    {needs}
 
     Parameters: {predictions}
     metric : {"roc_auc"} or None

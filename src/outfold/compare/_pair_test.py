@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import wraps
-from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, cast, get_args
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,9 +171,7 @@ def compare_pairs(
         plan=str(compared.plan),
         fingerprint=source.fingerprint,
         n_samples=source.n_samples,
-        alternative=cast(Alternative, hypothesis.alternative),
-        confidence_level=hypothesis.confidence_level,
-        rope=hypothesis.rope,
+        **vars(hypothesis),
     )
     return Comparisons(
         terms=terms,
@@ -225,51 +223,35 @@ def notes_without_variance(difference: NDArray[np.float64], spread: NDArray[np.f
 # -- public functions ----------------------------------------------------------------------------------------
 
 _TEXTS = {
-    "source": (
-        "source : Predictions or FoldScores\n"
-        "    Predictions of `collect`, `load` or `read`, or scores of folds from `from_scores`."
-    ),
-    "predictions": (
-        "source : Predictions\n"
-        "    Predictions of `collect`, `load` or `read`. Several folds are taken as one test set (OF308)."
-    ),
+    "source": """source : Predictions or FoldScores
+    Predictions of `collect`, `load` or `read`, or scores of folds from `from_scores`.""",
+    "predictions": """source : Predictions
+    Predictions of `collect`, `load` or `read`. Several folds are taken as one test set (OF308).""",
     "metric": (
         "metric : str, callable, Metric or None\n"
         '    What to compare by, such as ``"accuracy"``. None takes the default of the task, or the metric of the fold scores.'
     ),
-    "right_or_wrong": (
-        "metric : str, callable, Metric or None\n"
-        '    ``"accuracy"``, ``"error"``, or ``"mean"`` of per-sample scores that are 0 or 1. None takes the one that fits.'
-    ),
-    "pair": (
-        "a, b : str or int\n"
-        "    The two configurations, by name or position. The difference is the metric of `a` minus the metric of `b`."
-    ),
+    "right_or_wrong": """metric : str, callable, Metric or None
+    ``"accuracy"``, ``"error"``, or ``"mean"`` of per-sample scores that are 0 or 1. None takes the one that fits.""",
+    "pair": """a, b : str or int
+    The two configurations, by name or position. The difference is the metric of `a` minus the metric of `b`.""",
     "configs": "configs : sequence of str or int, or None\n    The configurations to compare; None takes all.",
-    "alternative": (
-        'alternative : {"two-sided", "better", "worse", "greater", "less"}\n'
-        "    ``two-sided`` asks whether `a` and `b` differ. ``better`` and ``worse`` ask this of `a`, in the direction of the\n"
-        "    metric: a smaller loss is better. ``greater`` and ``less`` ask whether the difference of the metric is above or\n"
-        "    below 0, whatever its direction. The interval is always two-sided."
-    ),
-    "rope": (
-        "rope : float or None\n"
-        "    Half the width of the region of practical equivalence, in units of the metric. The result then says whether the\n"
-        "    difference is relevant, equivalent or undecided."
-    ),
+    "alternative": """alternative : {"two-sided", "better", "worse", "greater", "less"}
+    ``two-sided`` asks whether `a` and `b` differ. ``better`` and ``worse`` ask this of `a`, in the direction of the
+    metric: a smaller loss is better. ``greater`` and ``less`` ask whether the difference of the metric is above or
+    below 0, whatever its direction. The interval is always two-sided.""",
+    "rope": """rope : float or None
+    Half the width of the region of practical equivalence, in units of the metric. The result then says whether the
+    difference is relevant, equivalent or undecided.""",
     "repeat": "repeat : int or None\n    The repeat to use, where the predictions have several.",
-    "options": (
-        "**options\n    Further options of the test, such as ``n_resamples`` and ``rng`` of tests that draw at random."
-    ),
-    "test": (
-        'test : str or function\n    Name or function of a test of a pair; ``"auto"`` takes the one that fits the plan.'
-    ),
+    "options": """**options
+    Further options of the test, such as ``n_resamples`` and ``rng`` of tests that draw at random.""",
+    "test": """test : str or function
+    Name or function of a test of a pair; ``"auto"`` takes the one that fits the plan.""",
     "control": "control : str, int or None\n    Compare each of the others with this configuration only.",
-    "adjust": (
-        'adjust : {"holm", "bonferroni", "bh", "none"}\n'
-        "    How p values of many pairs are adjusted. ``holm`` and ``bonferroni`` keep the probability of any false finding,\n"
-        "    ``bh`` (Benjamini and Hochberg) the expected share of false findings, ``none`` neither."
-    ),
+    "adjust": """adjust : {"holm", "bonferroni", "bh", "none"}
+    How p values of many pairs are adjusted. ``holm`` and ``bonferroni`` keep the probability of any false finding,
+    ``bh`` (Benjamini and Hochberg) the expected share of false findings, ``none`` neither.""",
     "simulated": "source : Predictions\n    Predictions of both configurations; the simulation keeps how much the two disagree.",
     "n": "n : int or None\n    Samples in a simulation; None takes as many as there are.",
     "n_simulations": "n_simulations : int\n    Number of simulations.",
@@ -277,35 +259,25 @@ _TEXTS = {
     "omnibus": "Omnibus\n    Statistic, degrees of freedom and p value of the test of all configurations at once.",
     "comparison": "Comparison\n    Difference, interval, p value, effect sizes and caveats.",
     "folds": '>>> scores = of.from_scores({"a": [0.82, 0.79, 0.85], "b": [0.80, 0.80, 0.81]}, n_train=60, n_test=30)',
-    "five_by_two": (
-        ">>> a = [0.82, 0.79, 0.85, 0.81, 0.84, 0.80, 0.83, 0.82, 0.81, 0.85]\n"
-        ">>> b = [0.80, 0.80, 0.81, 0.80, 0.82, 0.79, 0.80, 0.81, 0.80, 0.81]\n"
-        '>>> scores = of.from_scores({"a": a, "b": b}, n_train=50, n_test=50, design="5x2cv")'
-    ),
-    "blocked": (
-        ">>> a, b = [0.82, 0.79, 0.85, 0.81, 0.84, 0.80], [0.80, 0.80, 0.81, 0.80, 0.82, 0.79]\n"
-        '>>> scores = of.from_scores({"a": a, "b": b}, n_train=50, n_test=50, design="blocked")'
-    ),
+    "five_by_two": """>>> a = [0.82, 0.79, 0.85, 0.81, 0.84, 0.80, 0.83, 0.82, 0.81, 0.85]
+>>> b = [0.80, 0.80, 0.81, 0.80, 0.82, 0.79, 0.80, 0.81, 0.80, 0.81]
+>>> scores = of.from_scores({"a": a, "b": b}, n_train=50, n_test=50, design="5x2cv")""",
+    "blocked": """>>> a, b = [0.82, 0.79, 0.85, 0.81, 0.84, 0.80], [0.80, 0.80, 0.81, 0.80, 0.82, 0.79]
+>>> scores = of.from_scores({"a": a, "b": b}, n_train=50, n_test=50, design="blocked")""",
     "errors": (
         ">>> errors = [[0.1, 0.3], [0.2, 0.2], [0.4, 0.5], [0.0, 0.3], [0.1, 0.2], [0.3, 0.2], [0.2, 0.6], [0.1, 0.1]]\n"
         '>>> oof = of.from_arrays(None, errors, configs=["a", "b"], response="pointwise")'
     ),
-    "prompts": (
-        ">>> right = [[1, 0]] * 11 + [[0, 1]] + [[1, 1]] * 40\n"
-        '>>> oof = of.from_arrays(None, right, configs=["new prompt", "old prompt"], response="pointwise")'
-    ),
-    "three_models": (
-        ">>> right = [[1, 1, 0]] * 9 + [[0, 1, 1]] * 4 + [[1, 0, 0]] * 2 + [[1, 1, 1]] * 30\n"
-        '>>> oof = of.from_arrays(None, right, response="pointwise")'
-    ),
-    "disagreeing": (
-        ">>> right = [[1, 0]] * 15 + [[0, 1]] * 5 + [[1, 1]] * 60\n"
-        '>>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")'
-    ),
+    "prompts": """>>> right = [[1, 0]] * 11 + [[0, 1]] + [[1, 1]] * 40
+>>> oof = of.from_arrays(None, right, configs=["new prompt", "old prompt"], response="pointwise")""",
+    "three_models": """>>> right = [[1, 1, 0]] * 9 + [[0, 1, 1]] * 4 + [[1, 0, 0]] * 2 + [[1, 1, 1]] * 30
+>>> oof = of.from_arrays(None, right, response="pointwise")""",
+    "disagreeing": """>>> right = [[1, 0]] * 15 + [[0, 1]] * 5 + [[1, 1]] * 60
+>>> oof = of.from_arrays(None, right, configs=["new", "old"], response="pointwise")""",
 }
 
 
-def public(function: Callable[P, T], needs: str = "") -> Callable[P, T]:
+def public(function: Callable[P, T]) -> Callable[P, T]:
     """Publish a function: fill its docstring, and say where the metric belongs."""
 
     @wraps(function)
@@ -313,7 +285,7 @@ def public(function: Callable[P, T], needs: str = "") -> Callable[P, T]:
         _refuse_misplaced(function.__name__, args, kwargs)
         return function(*args, **kwargs)
 
-    return fill_docstring(checked, {**_TEXTS, "needs": needs})
+    return fill_docstring(checked, _TEXTS)
 
 
 def pair_test(
@@ -324,7 +296,10 @@ def pair_test(
     compute: Callable[..., Findings],
     **more: Any,
 ) -> Callable[[Callable[P, Comparison]], Callable[P, Comparison]]:
-    """Declare a public function to be a test of a pair, which `compute` does; its name and options are the function's."""
+    """Declare a public function to be a test of a pair, which `compute` does; its name and options are the function's.
+
+    Its docstring gets a sentence on what the test needs, before the parameters.
+    """
 
     def decorate(function: Callable[P, Comparison]) -> Callable[P, Comparison]:
         every = inspect.signature(function).parameters.values()
@@ -332,7 +307,10 @@ def pair_test(
         options = {p.name: p.default for p in every if p.kind is p.KEYWORD_ONLY and p.name not in asked}
         name = function.__name__
         TESTS[name] = PairTest(name, description, reference, statistic_name, requirements, compute, options, **more)
-        return public(function, f"This test needs {in_words(requirements)}.")
+        if function.__doc__ is not None:
+            before, heading, after = function.__doc__.partition("Parameters")
+            function.__doc__ = f"{before}This test needs {in_words(requirements)}.\n\n    {heading}{after}"
+        return public(function)
 
     return decorate
 

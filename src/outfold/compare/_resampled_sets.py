@@ -146,8 +146,6 @@ def bootstrap(
     smallest alpha at which the interval leaves out 0, so that the two never disagree. It cannot fall below what the number of
     draws can tell.
 
-    {needs}
-
     Parameters: {predictions, metric, pair, n_resamples}
     method : {"bca", "percentile"}
         ``bca`` corrects the interval for bias and acceleration [1]_.
@@ -331,8 +329,6 @@ def permutation(
 
     For a metric that is a mean, the interval holds all shifts that the same swaps do not reject [4]_, and so leaves out 0
     exactly where p is at most 1 - confidence_level. For other metrics it is a percentile bootstrap interval.
-
-    {needs}
 
     Parameters: {predictions, metric, pair}
     n_resamples : int

@@ -38,39 +38,23 @@ _OVERLAP = Note("OF305", "test sets of different splits share samples, which thi
 
 _PARTITIONS: tuple[Layout, ...] = ("kfold", "balanced")
 
-_HOLDOUT = splits(
-    "two or more random splits (repeated hold-out)",
-    "Collect with `Plan.repeated_holdout()`, or use `t_corrected`.",
-    ("holdout",),
-)
-_KFOLD = splits(
-    "one K-fold cross-validation", "Collect with `Plan(folds=10)`, or use `t_corrected`.", _PARTITIONS, n_repeats=1
-)
+
+def _design(words: str, plan: str, layouts: tuple[Layout, ...] = _PARTITIONS, **counts: int) -> Requirement[Compared]:
+    return splits(words, f"Collect with {plan}, or use `t_corrected`.", layouts, **counts)
+
+
+_HOLDOUT = _design("two or more random splits (repeated hold-out)", "`Plan.repeated_holdout()`", ("holdout",))
+_KFOLD = _design("one K-fold cross-validation", "`Plan(folds=10)`", n_repeats=1)
 _ANY_SPLITS = splits(
     "K-fold cross-validation, repeated or not, or repeated hold-out",
     "Collect with `Plan(folds=10, repeats=3)` or `Plan.repeated_holdout()`.",
     (*_PARTITIONS, "holdout"),
 )
-_FIVE_BY_TWO = splits(
-    "5 repeats of 2 folds",
-    "Collect with `Plan.five_by_two()`, or use `t_corrected`.",
-    _PARTITIONS,
-    n_repeats=5,
-    n_folds=2,
-)
-_BALANCED = splits(
-    "two folds, repeated so that the halves of any two repeats share a quarter of the samples",
-    "Collect with `Plan.blocked(3)` or `Plan.blocked(7)`, or use `t_corrected`.",
-    ("balanced",),
-    n_folds=2,
-)
-_BLOCKED = splits(
-    "3 balanced repeats of 2 folds (blocked 3 x 2)",
-    "Collect with `Plan.blocked(3)`, or use `t_corrected`.",
-    ("balanced",),
-    n_repeats=3,
-    n_folds=2,
-)
+_FIVE_BY_TWO = _design("5 repeats of 2 folds", "`Plan.five_by_two()`", n_repeats=5, n_folds=2)
+_QUARTER = "two folds, repeated so that the halves of any two repeats share a quarter of the samples"
+_BALANCED = _design(_QUARTER, "`Plan.blocked(3)` or `Plan.blocked(7)`", ("balanced",), n_folds=2)
+_THREE = "3 balanced repeats of 2 folds (blocked 3 x 2)"
+_BLOCKED = _design(_THREE, "`Plan.blocked(3)`", ("balanced",), n_repeats=3, n_folds=2)
 
 
 def _n_undefined(compared: Compared) -> int:
@@ -227,8 +211,6 @@ def t_resampled(
     t = dbar sqrt(J) / S with J - 1 degrees of freedom, as if the J splits were independent [1]_. They share samples, so
     the test finds differences too often. Use `t_corrected` instead.
 
-    {needs}
-
     Parameters: {source, metric, pair, alternative, test_level, rope}
     Returns: {comparison}
     References: {dietterich1998}
@@ -256,8 +238,6 @@ def t_kfold(
 
     t = dbar sqrt(K) / S with K - 1 degrees of freedom [1]_. The training sets share samples, so the test finds differences
     too often. Use `t_corrected` instead.
-
-    {needs}
 
     Parameters: {source, metric, pair, alternative, test_level, rope}
     Returns: {comparison}
@@ -291,8 +271,6 @@ def t_corrected(
 
     t = dbar / sqrt(S^2 (1/J + n_test/n_train)) with J - 1 degrees of freedom [1]_; [2]_ use it for repeated K-fold. With
     splits of unequal size the test uses the mean of n_test/n_train.
-
-    {needs}
 
     Parameters: {source, metric, pair, alternative, test_level, rope}
     Returns: {comparison}
@@ -330,8 +308,6 @@ def t_corrected_kfold(
     """Mean difference over the folds of one K-fold, with a variance that allows for correlated folds; conservative.
 
     t = dbar / sqrt(S^2 (1 + (K-1) rho) / (K (1 - rho))) with K - 1 degrees of freedom [1]_.
-
-    {needs}
 
     Parameters: {source, metric, pair}
     rho : float
@@ -386,8 +362,6 @@ def t_5x2cv(
     halves [1]_. The difference reported is the mean of the ten. Statistic, p value and interval belong to the first, which is
     ``tested``. Where the two have opposite signs (OF311) there is no winner. `f_5x2cv` uses all ten.
 
-    {needs}
-
     Parameters: {source, metric, pair, alternative, test_level, rope}
     Returns: {comparison}
     References: {dietterich1998}
@@ -420,8 +394,6 @@ def f_5x2cv(
 
     F = sum d^2 / (2 sum_i s_i^2) with 10 and 5 degrees of freedom [1]_. The interval holds the differences that the test
     does not reject. It is None where the repeats disagree so much that the test rejects all of them.
-
-    {needs}
 
     Parameters: {source, metric, pair, test_level, rope}
     Returns: {comparison}
@@ -461,8 +433,6 @@ def t_blocked_3x2(
 
     t = dbar / sqrt(V), V = sum_i s_i^2 / 6 + weight S_between^2, with 5 degrees of freedom [1]_.
 
-    {needs}
-
     Parameters: {source, metric, pair}
     variance_weight : float
         Weight of the variance between repeats: 2/3 is the paper's choice, 4/3 is never liberal in expectation, 0 leaves the
@@ -495,8 +465,6 @@ def t_blocked_mx2(
 
     t = dbar / sqrt(V), V = sum_i s_i^2 / (2m) + weight S_between^2, with 2m - 1 degrees of freedom. `t_blocked_3x2` [1]_ is
     the case m = 3. The page on comparing derives the weight.
-
-    {needs}
 
     Parameters: {source, metric, pair}
     variance_weight : float or None
@@ -545,8 +513,6 @@ def t_bayes(
 
     The mean difference has a t distribution about dbar with variance S^2 (1/J + rho/(1-rho)) and J - 1 degrees of freedom
     [1]_ [2]_. There is no p value; the interval is a credible interval.
-
-    {needs}
 
     Parameters: {source, metric, pair}
     rope : float

@@ -54,6 +54,7 @@ class EProcess:
     def __init__(self, bounds: Bounds = (-1.0, 1.0), *, confidence_level: float = 0.95) -> None:
         self.bounds = _checked_bounds(bounds)
         self.confidence_level = check_confidence_level(confidence_level)
+        self._alpha = 1 - self.confidence_level
         low, high = self.bounds
         self._null = -low / (high - low)
         self._past = sequential.NOTHING
@@ -94,10 +95,6 @@ class EProcess:
         self._log_evalues.append(np.maximum(up, down) - np.log(2))
         self._log_largest = max(self._log_largest, float(self._log_evalues[-1].max()))
         return self
-
-    @property
-    def _alpha(self) -> float:
-        return 1 - self.confidence_level
 
     @property
     def n(self) -> int:

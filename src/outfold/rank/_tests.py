@@ -48,48 +48,36 @@ _OMNIBUS = {
 _ZEROS = {"wilcox": "left out", "pratt": "ranked, then left out", "zsplit": "ranked and shared"}
 
 _TEXTS = {
-    "scores": (
-        "scores : data frame, path, dict, array-like, or list or dict of Predictions\n"
-        "    One score of every algorithm on every data set: a data frame with a row for each data set and a column for each\n"
-        "    algorithm (names of the data sets in the first column of text, or in the index), the path of such a .csv or\n"
-        "    .parquet file, a dict of such columns, a matrix, or one Predictions for each data set."
-    ),
-    "metric": (
-        "metric : str, callable, Metric or None\n"
-        "    How Predictions are scored. For a table of scores, the metric they are of, which gives their name and direction;\n"
-        "    None where greater scores are better, or where `greater_is_better` says it."
-    ),
-    "pair": (
-        "a, b : str or int\n"
-        "    Two algorithms, by name or position. The difference is the score of `a` minus the score of `b`."
-    ),
-    "omnibus": (
-        'method : {"iman_davenport", "chi2"}\n'
-        "    The test of all algorithms at once: Friedman's chi2, or the F that Iman and Davenport made of it because chi2 is\n"
-        "    conservative.\n"
-        "ties : bool\n"
-        "    Whether to correct that test for ties, as scipy and R do; Demsar's printed numbers come without."
-    ),
+    "scores": """scores : data frame, path, dict, array-like, or list or dict of Predictions
+    One score of every algorithm on every data set: a data frame with a row for each data set and a column for each
+    algorithm (names of the data sets in the first column of text, or in the index), the path of such a .csv or
+    .parquet file, a dict of such columns, a matrix, or one Predictions for each data set.""",
+    "metric": """metric : str, callable, Metric or None
+    How Predictions are scored. For a table of scores, the metric they are of, which gives their name and direction;
+    None where greater scores are better, or where `greater_is_better` says it.""",
+    "pair": """a, b : str or int
+    Two algorithms, by name or position. The difference is the score of `a` minus the score of `b`.""",
+    "omnibus": """method : {"iman_davenport", "chi2"}
+    The test of all algorithms at once: Friedman's chi2, or the F that Iman and Davenport made of it because chi2 is
+    conservative.
+ties : bool
+    Whether to correct that test for ties, as scipy and R do; Demsar's printed numbers come without.""",
     "alpha": "alpha : float\n    Error rate of the decision, or over all comparisons.",
-    "table": (
-        "greater_is_better : bool or None\n"
-        "    False for losses; None follows the metric.\n"
-        "algorithms : sequence of str or None\n"
-        "    Names for the columns of a matrix; for a table, the columns to compare.\n"
-        "datasets : sequence of str, str or None\n"
-        "    Names of the data sets, or the column of the table that holds them.\n"
-        'missing : {"refuse", "drop"}\n'
-        "    Whether missing scores are an error, or drop the data sets that have them."
-    ),
+    "table": """greater_is_better : bool or None
+    False for losses; None follows the metric.
+algorithms : sequence of str or None
+    Names for the columns of a matrix; for a table, the columns to compare.
+datasets : sequence of str, str or None
+    Names of the data sets, or the column of the table that holds them.
+missing : {"refuse", "drop"}
+    Whether missing scores are an error, or drop the data sets that have them.""",
     "ranking": "Ranking\n    Mean ranks, the test of all algorithms at once, the pairs compared, and caveats.",
     "comparison": "Comparison\n    Difference, interval, p value, wins and caveats.",
-    "example": (
-        ">>> scores = {\n"
-        '...     "tree": [0.81, 0.70, 0.90, 0.66, 0.75, 0.62],\n'
-        '...     "forest": [0.84, 0.75, 0.91, 0.71, 0.77, 0.69],\n'
-        '...     "bayes": [0.80, 0.72, 0.85, 0.60, 0.70, 0.63],\n'
-        "... }"
-    ),
+    "example": """>>> scores = {
+...     "tree": [0.81, 0.70, 0.90, 0.66, 0.75, 0.62],
+...     "forest": [0.84, 0.75, 0.91, 0.71, 0.77, 0.69],
+...     "bayes": [0.80, 0.72, 0.85, 0.60, 0.70, 0.63],
+... }""",
 }
 
 

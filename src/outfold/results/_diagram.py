@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import escape
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from ..formatting import escape_latex
 
@@ -114,13 +114,7 @@ def cd_lines(bar: Bar) -> list[tuple[float, float, float, float]]:
     return [(left, y, right, y), (left, y - 0.25, left, y + 0.25), (right, y - 0.25, right, y + 0.25)]
 
 
-class _Pen(Protocol):
-    def line(self, x1: float, y1: float, x2: float, y2: float, bar: bool = False) -> str: ...
-    def elbow(self, label: Label, axis_y: float) -> str: ...
-    def text(self, x: float, y: float, text: str, side: str = "middle", bold: bool = False) -> str: ...
-
-
-def _drawn(made: DiagramLayout, pen: _Pen) -> list[str]:
+def _drawn(made: DiagramLayout, pen: _Svg | _Tikz) -> list[str]:
     """All parts: bars below, then the axis, the names with their elbows, and the critical difference."""
     axis = made.axis
     parts = [pen.line(bar.left, bar.y, bar.right, bar.y, bar=True) for bar in made.bars]

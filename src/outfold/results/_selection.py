@@ -307,16 +307,19 @@ class CurveLine:
     high: NDArray[np.float64]
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _Curve(TableResult, FrameResult):
     """What both curves share: the gap between their lines, cells of the table, and the lines below it."""
 
     metric: str
     greater_is_better: bool
+    configs: tuple[str, ...]
     train: CurveLine
     test: CurveLine
-    failures: Mapping[str, int]
-    notes: tuple[Note, ...]
-    plan: Any
+    plan: str
+    failures: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+
     band: ClassVar[str]
 
     @property
@@ -352,7 +355,7 @@ def _with_band(line: CurveLine, at: Any) -> str:
 
 
 @document_result
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LearningCurve(_Curve):
     """Scores of configurations as the training part grows.
 
@@ -364,17 +367,9 @@ class LearningCurve(_Curve):
     {plan, n_samples, failures, notes}
     """
 
-    metric: str
-    greater_is_better: bool
-    configs: tuple[str, ...]
     n_train: NDArray[np.intp]
-    train: CurveLine
-    test: CurveLine
-    plan: str
     fingerprint: str
     n_samples: int
-    failures: Mapping[str, int] = field(default_factory=dict)
-    notes: tuple[Note, ...] = ()
 
     band: ClassVar[str] = "one standard deviation over folds and repeats"
 
@@ -419,7 +414,7 @@ class LearningCurve(_Curve):
 
 
 @document_result
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ValidationCurve(_Curve):
     """Scores of one estimator over the values of one parameter.
 
@@ -439,28 +434,18 @@ class ValidationCurve(_Curve):
         repeat has only one fold.
     oof : Predictions
         The out-of-fold predictions: ``estimate.bbc(curve.oof, metric)`` estimates how good the chosen value is on new samples.
+    plan : str
+        How samples were held out.
     {failures, notes}
     """
 
-    metric: str
-    greater_is_better: bool
     param: str
     values: tuple[Any, ...]
-    configs: tuple[str, ...]
-    train: CurveLine
-    test: CurveLine
     best: int
     one_standard_error: int | None
     oof: Predictions
-    failures: Mapping[str, int] = field(default_factory=dict)
-    notes: tuple[Note, ...] = ()
 
     band: ClassVar[str] = "one standard error over the folds of a repeat"
-
-    @property
-    def plan(self) -> str:
-        """How samples were held out."""
-        return str(self.oof.plan)
 
     @property
     def best_value(self) -> Any:

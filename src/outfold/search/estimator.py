@@ -248,25 +248,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         return_train_score: bool = False,
         param_grid: Any = None,
     ) -> None:
-        self.estimator = estimator
-        self.grid = grid
-        self.search = search
-        self.n_configs = n_configs
-        self.scoring = scoring
-        self.cv = cv
-        self.repeats = repeats
-        self.drop = drop
-        self.rule = rule
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.store = store
-        self.share = share
-        self.random_state = random_state
-        self.error_score = error_score
-        self.verbose = verbose
-        self.pre_dispatch = pre_dispatch
-        self.return_train_score = return_train_score
-        self.param_grid = param_grid
+        # As scikit-learn asks, each argument is an attribute of the same name, and nothing is checked before `fit`.
+        self.__dict__.update((name, value) for name, value in locals().items() if name != "self")
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, **params: Any) -> SelectCV:
