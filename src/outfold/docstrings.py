@@ -24,6 +24,7 @@ COMMON = {
     "numpy_outfold": ">>> import numpy as np, outfold as of",
     "n_resamples": "n_resamples : int\n    Number of random draws.",
     "oof": "oof : Predictions\n    Predictions of `collect`, `load` or `from_arrays`, of all configurations that were tried.",
+    "predictions": "Predictions\n    The predictions, which every method reads.",
     "metric": """metric : str, callable or Metric
     What to score by: a name such as ``"accuracy"``, a scikit-learn scorer or a function.""",
     "task_metric": """metric : str, callable, Metric or None

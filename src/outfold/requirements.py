@@ -86,13 +86,6 @@ def check_predictions(oof: Any, method: str) -> None:
         raise invalid(method, needed, f"got {type(oof).__name__}")
 
 
-def _refuse_config(method: str, oof: Predictions, metric: Any) -> None:
-    """Refuse a configuration in the place of the metric."""
-    if isinstance(metric, str) and metric in oof.configs and metric not in metrics.names():
-        remedy = f"Call `{method}(oof, {metrics.default(oof.target.task, oof.response)!r}, ...)`."
-        raise invalid("metric", "is the second argument", f"got the configuration {metric!r} there", remedy)
-
-
 def requires(
     *requirements: Requirement[Predictions],
 ) -> Callable[[Callable[Concatenate[Predictions, A], T]], Callable[Concatenate[Predictions, A], T]]:
@@ -105,7 +98,10 @@ def requires(
         @wraps(method)
         def checked(oof: Predictions, *args: A.args, **kwargs: A.kwargs) -> T:
             check_predictions(oof, method.__name__)
-            _refuse_config(method.__name__, oof, kwargs.get("metric", args[0] if args else None))
+            metric = kwargs.get("metric", args[0] if args else None)
+            if isinstance(metric, str) and metric in oof.configs and metric not in metrics.names():
+                remedy = f"Call `{method.__name__}(oof, {metrics.default(oof.target.task, oof.response)!r}, ...)`."
+                raise invalid("metric", "is the second argument", f"got the configuration {metric!r} there", remedy)
             check_requirements(method.__name__, requirements, oof)
             return method(oof, *args, **kwargs)
 

@@ -159,9 +159,6 @@ def optimism(
     return Optimism(own - truth, 0.0, own, truth, m, c, "exact")
 
 
-# -- arguments ------------------------------------------------------------------------------------------
-
-
 def _correlation(value: Any) -> float:
     if not is_number(value) or not 0 <= value <= 1:
         raise invalid("correlation", "must lie between 0 and 1", got(value))
@@ -185,9 +182,6 @@ def _accuracy(accuracy: Any, n_configs: int) -> Floats | tuple[float, float]:
         needed = f"must have one entry for each of {n_configs} configurations"
         raise invalid("accuracy", needed, f"it has {len(values)}")
     return np.full(n_configs, float(values)) if values.ndim == 0 else values
-
-
-# -- closed forms ---------------------------------------------------------------------------------------
 
 
 def _expected_largest(below: Floats, n_configs: int) -> float:
@@ -223,9 +217,6 @@ def _exact(m: int, accuracies: Floats) -> tuple[float, float]:
     after = np.cumprod(np.concatenate([np.ones((1, m + 1)), below[:0:-1]]), axis=0)[::-1]
     wins = mass * before * after
     return float(np.sum(wins * np.arange(m + 1)) / m), float(accuracies @ wins.sum(axis=1))
-
-
-# -- simulation -----------------------------------------------------------------------------------------
 
 
 def _truth(given: Floats | tuple[float, float], n_configs: int, rng: np.random.Generator) -> Floats:

@@ -31,7 +31,7 @@ def test_shares_from_first_principles():
     chosen = drawn.argmax(axis=1)
     scores = np.array([right[counts[b] == 0, chosen[b]].mean() for b in range(300)])
     own, value, z = right.mean(axis=0), scores.mean(), norm.ppf(0.975)
-    sampling = np.mean([drawn[:, j].var() for j in chosen])
+    sampling = np.mean(own[chosen] * (1 - own[chosen])) / 40  # of a mean, known without draws
     excess = max(0.0, scores.var() - (np.e - 1) * (1 + 2 / 40) * sampling)
     low, high = wilson(value, 40, z)
     below, above = own[chosen].var(), excess + (own.max() - own[chosen].mean()) ** 2

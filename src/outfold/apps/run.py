@@ -147,9 +147,6 @@ def _folder(out: str | Path) -> Path:
     return folder
 
 
-# -- the model ------------------------------------------------------------------------------------------
-
-
 def _keep_model(folder: Path, oof: Predictions, space: Any, table: LabelledTable, metric: str, say: Say) -> Path | None:
     """Save the selected configuration fitted on all samples, unless the file at hand is that already."""
     try:
@@ -158,9 +155,12 @@ def _keep_model(folder: Path, oof: Predictions, space: Any, table: LabelledTable
         say("the model is not saved: skops is missing. pip install 'outfold[model]', and the same command saves it.")
         return None
     path, label = folder / "model.skops", folder / "model.json"
-    wanted = _model_label(oof, metric)
-    if path.exists() and _read_label(label) == wanted:
-        return path
+    made, selected = oof.provenance, select.best(oof, metric).name
+    wanted = {"configuration": selected, "specification": made["specs"].get(selected)}
+    wanted |= {key: made[key] for key in ("seed", "data", "labels", "scikit-learn")}
+    with suppress(OSError, ValueError):  # no label, or a damaged one
+        if path.exists() and json.loads(label.read_text(encoding="utf-8")) == wanted:
+            return path
     model = refit(oof, space, table.X, table.y, metric=metric)
     draft = path.with_suffix(".part")
     try:
@@ -173,20 +173,6 @@ def _keep_model(folder: Path, oof: Predictions, space: Any, table: LabelledTable
         problem = f"{path} cannot be written ({error.strerror or error})."
         raise FileError(problem, remedy="Use another `out`.") from error
     return path
-
-
-def _model_label(oof: Predictions, metric: str) -> dict[str, Any]:
-    """What the model is: the same label, the same model."""
-    made, selected = oof.provenance, select.best(oof, metric).name
-    out = {"configuration": selected, "specification": made["specs"].get(selected)}
-    return out | {key: made[key] for key in ("seed", "data", "labels", "scikit-learn")}
-
-
-def _read_label(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
 
 
 # -- the table ------------------------------------------------------------------------------------------

@@ -288,6 +288,13 @@ class Predictions(WithConfigs):
             train = {(new, k): rows for new, r in enumerate(index) for (old, k), rows in train.items() if old == r}
         kind: Kind = "given" if self.plan.kind == "blocked" else self.plan.kind
         messages = {(c, index.index(r), k): v for (c, r, k), v in self.messages.items() if r in index}
+        # Another block was made for a choice among all repeats.
+        blocks = {name: block for name, block in self.blocks.items() if name in ("inner", "inbag", "resub")}
+        if "inner" in blocks:  # one repeat for every outer fold
+            n = blocks["inner"].n_repeats // self.n_repeats
+            blocks["inner"] = blocks["inner"]._sel_repeats([r * n + k for r in index for k in range(n)])
+        if "inbag" in blocks:
+            blocks["inbag"] = blocks["inbag"]._sel_repeats(index)
         return replace(
             self,
             data=self.data[index],
@@ -297,19 +304,9 @@ class Predictions(WithConfigs):
             labels=None if self.labels is None else self.labels[index],
             plan=replace(self.plan, kind=kind, repeats=len(index)),
             train=train,
-            blocks=self._blocks_of_repeats(index),
+            blocks=blocks,
             messages=messages,
         )
-
-    def _blocks_of_repeats(self, index: list[int]) -> dict[str, Predictions]:
-        """Blocks that belong to these repeats or to none; another one was made for a choice among all of them."""
-        blocks = {name: block for name, block in self.blocks.items() if name in ("inner", "inbag", "resub")}
-        if "inner" in blocks:  # one repeat for every outer fold
-            n = blocks["inner"].n_repeats // self.n_repeats
-            blocks["inner"] = blocks["inner"]._sel_repeats([r * n + k for r in index for k in range(n)])
-        if "inbag" in blocks:
-            blocks["inbag"] = blocks["inbag"]._sel_repeats(index)
-        return blocks
 
     def join(self, other: Predictions, *, suffixes: tuple[str, str] | None = None) -> Predictions:
         """The configurations of both in one `Predictions`, so that those of one file can be compared with those of another.

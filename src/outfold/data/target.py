@@ -110,7 +110,9 @@ def look_like_classes(y: Any) -> bool:
 
 def missing_values(values: NDArray[Any]) -> NDArray[np.bool_]:
     """(N,) True for None, NaN and the like."""
-    return np.array([v is None or type(v).__name__ == "NAType" or v != v for v in values.tolist()], dtype=bool)
+    return np.array(
+        [v is None or type(v).__name__ in ("NAType", "NaTType") or v != v for v in values.tolist()], dtype=bool
+    )
 
 
 def _refuse_missing(labels: NDArray[Any], what: str) -> None:

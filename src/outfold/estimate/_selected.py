@@ -25,7 +25,7 @@ from ..stats.resampling import Corrected
 Floats = NDArray[np.float64]
 
 # Of the configurations that draws select, so many of the most frequent ones tell how much scores vary with the samples.
-_MOST = 64
+_MOST = 32
 _OF_POSITIVES = ("average_precision", "precision", "recall")
 _F_SCORE = re.compile(r"(f[\d.]+|jaccard)$")
 
@@ -140,7 +140,10 @@ def _scale(scoring: Scoring, *scores: Floats) -> Scale:
 
 
 def _variances(some: Scoring, scale: Scale, weightings: Iterable[NDArray[Any]]) -> Floats:
-    """(C,) variance over draws of the scores of these candidates on the scale."""
+    """(C,) variance over draws of the scores of these candidates on the scale; that of a mean needs no draws."""
+    values, n = some.values(), len(some.rows)
+    if values is not None and scale.bounded and some.group_codes() is None and all(own.shape[1] == n for own in values):
+        return np.asarray(np.var(scale.of(np.mean(values, axis=0)), axis=1) / n)
     drawn = np.concatenate([scale.of(some.scores(weights)) for weights in weightings])
     return np.asarray(np.nanvar(np.where(np.isfinite(drawn), drawn, np.nan), axis=0))
 

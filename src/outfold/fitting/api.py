@@ -224,9 +224,6 @@ def run_job(job: Job) -> Predictions:
         return oof if oof.configs == tuple(job.configs) else oof.sel(list(job.configs))
 
 
-# -- refit ----------------------------------------------------------------------------------------------
-
-
 @fill_common
 def refit(
     oof: Predictions,
@@ -290,12 +287,14 @@ def refit_one(
     (template,) = make_templates({selected: named[selected]}, pickle.dumps)
     text = oof.provenance.get("specs", {}).get(selected)
     if text is not None and text != template.text:
-        raise invalid(
-            None, f"the configuration {selected!r} has other parameters than the one the predictions came from"
-        )
+        needed = f"the configuration {selected!r} has other parameters than the one the predictions came from"
+        raise invalid(None, needed)
     features, labels = as_features(X, oof.n_samples), as_labels(y)
-    if not same_data:
-        _refuse_other_data(oof, features, labels)
+    for what, values, key in () if same_data else (("X", features, "data"), ("y", labels, "labels")):
+        if key in oof.provenance and oof.provenance[key] != digest(values):
+            needed = "is not what the predictions came from, so the estimate would not be of this model"
+            remedy = f"Give the same `{what}`; for other data fit a clone of the configuration yourself."
+            raise invalid(what, needed, remedy=remedy)
     seed = seed_of(int(oof.provenance.get("seed", 0)))
     limits = limit_threads("blas"), limit_threads("openmp", int(oof.provenance.get("threads", 1)))
     with limits[0], limits[1], own_random_state() as seed_globals:
@@ -303,11 +302,3 @@ def refit_one(
         model = template.make(seed)
         model.fit(features, labels, **fit_params)
     return model
-
-
-def _refuse_other_data(oof: Predictions, features: Any, labels: Any) -> None:
-    for what, values, key in (("X", features, "data"), ("y", labels, "labels")):
-        if key in oof.provenance and oof.provenance[key] != digest(values):
-            needed = "is not what the predictions came from, so the estimate would not be of this model"
-            remedy = f"Give the same `{what}`; for other data fit a clone of the configuration yourself."
-            raise invalid(what, needed, remedy=remedy)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.target import missing_values
 from ..exceptions import invalid
 
 Rows = NDArray[np.intp]
@@ -95,18 +96,17 @@ def refuse_masked(**given: Any) -> None:
             raise invalid(name, needed, remedy=remedy)
 
 
-def refuse_missing_groups(groups: NDArray[Any]) -> None:
-    """Every sample needs a group."""
-    dated = groups.dtype.kind in "mM"
-    missing = np.isnat(groups) if dated else np.array([_is_missing(v) for v in groups.tolist()], dtype=bool)
+def as_groups(given: Any) -> NDArray[Any] | None:
+    """Groups as an array; every sample needs one."""
+    if given is None:
+        return None
+    groups = np.array(given)
+    missing = np.isnat(groups) if groups.dtype.kind in "mM" else missing_values(groups)
     if missing.any():
         needed = f"has {int(missing.sum())} missing entries, the first at row {int(np.argmax(missing))}"
         remedy = "Every sample needs a group; give those without one a group of their own."
         raise invalid("groups", needed, remedy=remedy)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+    return groups
 
 
 def take(values: Any, rows: Rows) -> Any:
@@ -176,17 +176,9 @@ def n_bytes(values: Any) -> int:
     return int(values.estimated_size()) if hasattr(values, "estimated_size") else 0
 
 
-# -- hashes ---------------------------------------------------------------------------------------------
-
-
 def digest(values: Any) -> str:
     """Hash of an array, a sparse matrix or a frame; of any other value, the hash of its text."""
     h = hashlib.blake2b(digest_size=16)
-    _feed(h, values)
-    return h.hexdigest()
-
-
-def _feed(h: Any, values: Any) -> None:
     if isinstance(values, np.ndarray):
         _feed_array(h, values)
     elif hasattr(values, "tocsr"):
@@ -204,6 +196,7 @@ def _feed(h: Any, values: Any) -> None:
     else:
         text, kind = repr(values), type(values)
         h.update((text if " at 0x" not in text else f"<{kind.__module__}.{kind.__qualname__}>").encode())
+    return h.hexdigest()
 
 
 def is_frame(values: Any) -> bool:

@@ -45,7 +45,8 @@ def check_estimator(estimator: Any, name: Any) -> None:
         kind = estimator.__name__
         raise InputError(needed=f"{where}{kind} is a class", given=f"give an instance, `{kind}()`")
     lacks = [m for m in ("fit", "predict", "get_params") if not hasattr(estimator, m)]
-    if not lacks or (lacks == ["predict"] and _will_predict(estimator)):
+    # A stack with its default final estimator, say, has its predict only once it is fitted.
+    if not lacks or (lacks == ["predict"] and said_type(estimator) in ("classifier", "regressor")):
         return
     # Only for the error: the text of a pipeline takes milliseconds.
     shown = formatting.shorten(repr(estimator), 60).replace("`", "'")
@@ -54,11 +55,6 @@ def check_estimator(estimator: Any, name: Any) -> None:
         raise InputError(problem, remedy="Put it in a pipeline that ends with a classifier or regressor.")
     problem = f"{where}{shown} is not a scikit-learn estimator (it has no {lacks[0]})"
     raise InputError(problem, remedy="Give an estimator, a dict {name: estimator}, or a grid.")
-
-
-def _will_predict(estimator: Any) -> bool:
-    """Whether it is a model whose predict shows only once it is fitted, such as a stack with its default final estimator."""
-    return said_type(estimator) in ("classifier", "regressor")
 
 
 def said_type(estimator: Any) -> str | None:
@@ -133,8 +129,7 @@ def one_of_each(configs: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[Any, str] = {}
     for name, estimator in configs.items():
         kinds = tuple(map(type, parts_of(estimator)))
-        own = all(_is_known(kind) for kind in kinds)
-        found.setdefault(kinds if own else name, name)
+        found.setdefault(kinds if all(map(_is_known, kinds)) else name, name)
     return {name: configs[name] for name in found.values()}
 
 
@@ -154,14 +149,12 @@ def _plain_names(kind: Any) -> tuple[str, ...] | None:
     """Names of the parameters of a class that reads and copies them as scikit-learn's base class does; else None."""
     from sklearn.base import BaseEstimator
 
-    if (
-        not issubclass(kind, BaseEstimator)
-        or kind._get_param_names.__func__ is not BaseEstimator._get_param_names.__func__
-    ):
+    base: Any = BaseEstimator
+    if not issubclass(kind, base) or kind.__sklearn_clone__ is not base.__sklearn_clone__:
         return None
-    if kind.__sklearn_clone__ is not BaseEstimator.__sklearn_clone__:
+    if kind._get_param_names.__func__ is not base._get_param_names.__func__:
         return None
-    own = kind.get_params is BaseEstimator.get_params
+    own = kind.get_params is base.get_params
     return tuple(kind._get_param_names()) if own or _is_composed(kind) else None
 
 
@@ -229,21 +222,16 @@ def key_of(value: Any) -> Hashable:
 
 def estimator_key(estimator: Any, without: Collection[str] = ()) -> Hashable:
     """The key of an estimator by its class and parameters, except some of them."""
-    kind = type(estimator)
-    if _clones_otherwise(kind):
+    from sklearn.base import BaseEstimator
+
+    kind: Any = type(estimator)
+    # A class that defines how it is cloned may keep more than its parameters (a frozen estimator does).
+    if getattr(kind, "__sklearn_clone__", None) not in (None, BaseEstimator.__sklearn_clone__):
         return _pickled(estimator)
     params = own_params(estimator)
     mine = tuple((name, key_of(params[name])) for name in sorted(params) if name not in without)
     beside = tuple((name, _pickled(getattr(estimator, name))) for name in _BESIDE if hasattr(estimator, name))
     return kind, mine, beside
-
-
-def _clones_otherwise(kind: type) -> bool:
-    """Whether a class defines how it is cloned, and so may keep more than its parameters (a frozen estimator does)."""
-    from sklearn.base import BaseEstimator
-
-    own = getattr(kind, "__sklearn_clone__", None)
-    return own is not None and own is not BaseEstimator.__sklearn_clone__
 
 
 def _pickled(value: Any) -> Hashable:

@@ -20,7 +20,7 @@ from ..data.duplicates import held_out_with_twin, row_codes
 from ..data.notes import Note
 from ..data.plan import Plan
 from ..data.predictions import AUTO, Predictions
-from ..data.splitting import NOT_HELD_OUT, Splits, fingerprint
+from ..data.splitting import NOT_HELD_OUT, Splits
 from ..data.target import MOST_CLASSES, Target, encode
 from ..drop import DropRule, Sequential, as_drop_rule
 from ..exceptions import InputError, NeedError, got, invalid
@@ -28,7 +28,7 @@ from ..metrics import MetricLike
 from ..select import RuleLike
 from ..stability import Stop, as_stop
 from .configs import Configs, as_configs
-from .data import Samples, as_features, as_labels, digest, has_rows, refuse_masked, refuse_missing_groups
+from .data import Samples, as_features, as_groups, as_labels, digest, has_rows, refuse_masked
 from .estimators import EstimatorTemplate, make_templates, one_of_each, plain_text, seed_of
 from .executor import Executor, PlainExecutor
 from .predict import ModelKind, Reader, choose_response, kind_of
@@ -91,13 +91,17 @@ class Options:
             needed = "a three-way plan needs the metric that selects on the validation part"
             given, remedy = "give `fresh='accuracy'`, for example", "Without a test part use `Plan.holdout`."
             raise invalid(None, needed, given, remedy)
-        if stop is not None:
-            _check_open_end(raw, rule)
+        if stop is not None and (raw.inner or raw.fresh is not None):
+            name, given = "inner" if raw.inner else "fresh", "give `repeats=10`, for example, not 'auto'"
+            raise invalid(name, "needs to know the number of repeats", given)
+        if stop is not None and isinstance(rule, Sequential) and rule.steps is None:
+            needed = "needs to know the number of folds beforehand, which `repeats='auto'` leaves open"
+            raise invalid("Sequential", needed, "give `Sequential(steps=...)`")
         refuse_masked(groups=raw.groups, samples=raw.samples)
         return replace(
             raw,
             plan=plan,
-            groups=_as_groups(raw.groups),
+            groups=as_groups(raw.groups),
             rng=_as_seed(raw.rng),
             fit_params=_as_fit_params(raw.fit_params),
             resub=plan.kind == "bootstrap" if others.get("resub") is None else bool(raw.resub),
@@ -146,16 +150,6 @@ def _repeated(plan: Plan, repeats: Any, stop: Any, most: Any) -> tuple[Plan, Sto
     return replace(plan, repeats=1), as_stop(stop), most
 
 
-def _check_open_end(raw: Options, rule: DropRule | None) -> None:
-    """Refuse what must know the number of repeats beforehand."""
-    if raw.inner or raw.fresh is not None:
-        name, given = "inner" if raw.inner else "fresh", "give `repeats=10`, for example, not 'auto'"
-        raise invalid(name, "needs to know the number of repeats", given)
-    if isinstance(rule, Sequential) and rule.steps is None:
-        needed = "needs to know the number of folds beforehand, which `repeats='auto'` leaves open"
-        raise invalid("Sequential", needed, "give `Sequential(steps=...)`")
-
-
 def _check_values(raw: Options) -> None:
     kinds, timeout = get_args(ModelKind), raw.timeout
     checks = {
@@ -186,14 +180,6 @@ def _as_seed(rng: Any) -> int:
         needed = "must be a whole number from 0, or None to draw one"
         raise invalid("rng", needed, got(rng), "A number lets a store resume.")
     return int(rng)
-
-
-def _as_groups(groups: Any) -> Any:
-    if groups is None:
-        return None
-    out = np.array(groups)
-    refuse_missing_groups(out)
-    return out
 
 
 def _as_fit_params(fit_params: Any) -> dict[str, Any]:
@@ -252,19 +238,32 @@ class Job:
             "notes": self.splits.notes,
             "provenance": self._provenance(),
         }
+        blocks = {}
+        for name, splits in self.blocks.items():
+            own = {"plan": splits.plan, "train": splits.train, "notes": (), "provenance": {}}
+            blocks[name] = Predictions(**fields | self._empty_cells(splits) | own)
+        return Predictions(**fields, **self._empty_cells(self.splits), blocks=blocks)
+
+    def _empty_cells(self, splits: Splits) -> dict[str, Any]:
+        """Empty predictions and pending states for these splits."""
         width = self.reader.width
-        blocks = {name: _empty_block(fields, splits, width) for name, splits in self.blocks.items()}
-        return Predictions(**fields, **_empty_cells(fields, self.splits, width), blocks=blocks)
+        shape = (splits.n_repeats, len(self.configs), len(self.target)) + (() if width is None else (width,))
+        data = np.full(shape, -1, dtype=np.intp) if self.reader.response == "label" else np.full(shape, np.nan)
+        state = np.full((len(self.configs), splits.n_repeats, splits.n_folds), State.PENDING, dtype=np.uint8)
+        return {"data": data, "state": state, "folds": splits.folds}
 
     def _provenance(self) -> dict[str, Any]:
         import sklearn
 
+        codes, splits = row_codes(self.samples.X), self.splits
+        # How many samples were held out while an equal row was trained on; None if rows cannot be compared.
+        twins = None if codes is None else int(held_out_with_twin(codes, splits.folds, splits.train).sum())
         return {
             "seed": self.options.rng,
             "threads": self.options.threads,
             "data": digest(self.samples.X),
             "labels": digest(self.samples.y),
-            "twins": self._twins(),
+            "twins": twins,
             "specs": {template.name: template.text for template in self.templates},
             "outfold": __version__,
             "scikit-learn": sklearn.__version__,
@@ -273,19 +272,16 @@ class Job:
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
         } | ({} if self.options.stop is None else {"repeats": AUTO})
 
-    def _twins(self) -> int | None:
-        """How many samples were held out while an equal row was trained on; None if rows cannot be compared."""
-        codes = row_codes(self.samples.X)
-        return None if codes is None else int(held_out_with_twin(codes, self.splits.folds, self.splits.train).sum())
-
     @cached_property
     def identity(self) -> dict[str, str]:
         """What must be the same for a store to be continued."""
-        made, options = self.header.provenance, self.options
+        made, options, plan = self.header.provenance, self.options, self.splits.plan
+        # The numbers of the plan and what it drew, not the splitter's repr: the same text in every process.
+        words = ", ".join(f"{k} {v}" for k, v in plan.to_dict().items() if k != "cv" and v is not None)
         identity = {
             "data": str(made["data"]),
             "labels": str(made["labels"]),
-            "plan": self._plan_text(),
+            "plan": f"{words}; {self.header.fingerprint}",
             "groups": "" if options.groups is None else digest(options.groups),
             "samples": "" if options.samples is None else digest(options.samples),
             "seed": str(options.rng),
@@ -302,12 +298,6 @@ class Job:
     def start(self) -> Predictions:
         """The header with the identity, so that what is collected without a store and saved can be continued too."""
         return replace(self.header, provenance={**self.header.provenance, "identity": self.identity})
-
-    def _plan_text(self) -> str:
-        """The plan as a text that is the same in every process: its numbers and what it drew, not the splitter's repr."""
-        plan, folds = self.splits.plan, self.splits.folds
-        words = ", ".join(f"{k} {v}" for k, v in plan.to_dict().items() if k != "cv" and v is not None)
-        return f"{words}; {fingerprint(self.target, folds, self.splits.train)}"
 
     def notes(self, facts: Mapping[str, Any]) -> tuple[Note, ...]:
         """What the user should know about the splits and the warnings of the fits."""
@@ -336,6 +326,11 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
     response = choose_response(options.response, kind, configs, n_classes)
     pool = Pool.configured(options.n_jobs, options.timeout)
     templates = make_templates(configs, pool.dumps)
+    executor: Executor = PlainExecutor(templates)
+    if options.share is not False:
+        from .sharing.executor import SharingExecutor  # here, so that nothing of it is loaded where nothing is shared
+
+        executor = SharingExecutor.planned(configs, templates, options, pool)
     return Job(
         configs=configs,
         options=options,
@@ -344,32 +339,24 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
         splits=splits,
         reader=Reader(response, target.classes),
         templates=templates,
-        executor=_make_executor(configs, templates, options, pool),
+        executor=executor,
         pool=pool,
         repeats=repeats,
         blocks=_further_blocks(options, splits, target),
     )
 
 
-def _make_executor(configs: Configs, templates: list[EstimatorTemplate], options: Options, pool: Pool) -> Executor:
-    if options.share is False:
-        return PlainExecutor(templates)
-    # Imported here, so that nothing of it is loaded where nothing is shared.
-    from .sharing.executor import SharingExecutor
-
-    return SharingExecutor.planned(configs, templates, options, pool)
-
-
 def _refuse_amounts(target: Target) -> None:
     """Refuse numbers that are not whole and hardly ever the same: no classifier takes them for classes."""
     classes = target.classes
-    if classes is None or classes.dtype.kind != "f" or len(classes) <= min(MOST_CLASSES, len(target) // 2):
+    if classes is None or classes.dtype.kind != "f" or np.all(classes % 1 == 0):
         return
-    if np.any(classes % 1 != 0):
-        given = f"it holds {len(classes):,} different numbers"
-        raise invalid(
-            "y", "must hold classes for classifiers", given, "Use regressors, or make classes of the numbers."
+    if len(classes) > min(MOST_CLASSES, len(target) // 2):
+        given, remedy = (
+            f"it holds {len(classes):,} different numbers",
+            "Use regressors, or make classes of the numbers.",
         )
+        raise invalid("y", "must hold classes for classifiers", given, remedy)
 
 
 def _check_weights(samples: Samples) -> None:
@@ -426,9 +413,13 @@ def _further_blocks(options: Options, splits: Splits, target: Target) -> dict[st
     if options.fresh is not None:
         blocks["fresh"] = _fresh_splits(splits, target, options)
     if splits.plan.kind == "bootstrap":
-        blocks["inbag"] = _inbag_splits(splits)
+        # The samples that each round drew, which its model predicts too.
+        drawn = np.where(splits.folds == NOT_HELD_OUT, 0, NOT_HELD_OUT).astype(np.int32)
+        blocks["inbag"] = Splits(replace(splits.plan, kind="given"), drawn, splits.train)
     if options.resub:
-        blocks["resub"] = _resub_splits(splits)
+        n = len(target)
+        plan = replace(splits.plan, kind="given", folds=1, repeats=1, test=None, validation=None, cv=None)
+        blocks["resub"] = Splits(plan, np.zeros((n, 1), dtype=np.int32), {(0, 0): np.arange(n)})
     return blocks
 
 
@@ -454,45 +445,12 @@ def _fresh_splits(splits: Splits, target: Target, options: Options) -> Splits:
     """A new partition by the same plan, the repeat that would have come next; of a three-way split, its test part."""
     plan = splits.plan
     if plan.kind == "three_way":
-        return _test_splits(splits)
+        train = np.sort(np.concatenate([splits.train_rows(0, 0), splits.test_rows(0, 0)]))
+        column = np.zeros(len(splits.folds), dtype=np.int32)
+        column[train] = NOT_HELD_OUT
+        return Splits(replace(plan, kind="holdout", validation=None), column[:, None], {(0, 0): train})
     if plan.kind not in ("kfold", "holdout"):
         needed, remedy = "needs a plan that can draw another partition", "Use `Plan(folds=10)`, or estimate with bbc."
         raise NeedError(argument="fresh", needed=needed, given=f"this one is {plan}", remedy=remedy)
     again = replace(plan, repeats=splits.n_repeats + 1).split(target, options.groups, options.rng)
     return Splits(replace(plan, repeats=1), np.ascontiguousarray(again.folds[:, -1:]))
-
-
-def _test_splits(splits: Splits) -> Splits:
-    """The last of three parts is held out, the first two are trained on."""
-    train = np.sort(np.concatenate([splits.train_rows(0, 0), splits.test_rows(0, 0)]))
-    column = np.zeros(len(splits.folds), dtype=np.int32)
-    column[train] = NOT_HELD_OUT
-    return Splits(replace(splits.plan, kind="holdout", validation=None), column[:, None], {(0, 0): train})
-
-
-def _inbag_splits(splits: Splits) -> Splits:
-    """The samples that each bootstrap round drew, which its model predicts too."""
-    folds = np.where(splits.folds == NOT_HELD_OUT, 0, NOT_HELD_OUT).astype(np.int32)
-    return Splits(replace(splits.plan, kind="given"), folds, splits.train)
-
-
-def _resub_splits(splits: Splits) -> Splits:
-    """All samples, predicted by the model that was fitted on them."""
-    n = len(splits.folds)
-    plan = replace(splits.plan, kind="given", folds=1, repeats=1, test=None, validation=None, cv=None)
-    return Splits(plan, np.zeros((n, 1), dtype=np.int32), {(0, 0): np.arange(n)})
-
-
-def _empty_cells(fields: Mapping[str, Any], splits: Splits, width: int | None) -> dict[str, Any]:
-    """Empty predictions and pending states for these splits."""
-    n_configs, n_samples = len(fields["configs"]), len(fields["target"])
-    shape = (splits.n_repeats, n_configs, n_samples) + (() if width is None else (width,))
-    data = np.full(shape, -1, dtype=np.intp) if fields["response"] == "label" else np.full(shape, np.nan)
-    state = np.full((n_configs, splits.n_repeats, splits.n_folds), State.PENDING, dtype=np.uint8)
-    return {"data": data, "state": state, "folds": splits.folds}
-
-
-def _empty_block(fields: dict[str, Any], splits: Splits, width: int | None) -> Predictions:
-    """A block of `Predictions` with these fields, but with other splits and no cell done."""
-    own = {"plan": splits.plan, "train": splits.train, "notes": (), "provenance": {}}
-    return Predictions(**fields | _empty_cells(fields, splits, width) | own)

@@ -25,9 +25,6 @@ _GRACE = 1.0
 _IMPORT_SECONDS = 0.05
 
 
-# -- threads --------------------------------------------------------------------------------------------
-
-
 class _Worker(threading.local):
     """What this thread of a worker has set up already."""
 
@@ -43,15 +40,13 @@ def limit_worker(own_process: bool, threads: int) -> None:
     if own_process and _worker.blas is None:
         limit_threads("blas")
         _worker.blas = 1
-        _leave_interrupts()
+        if threading.current_thread() is threading.main_thread():  # Ctrl-C is for the main process
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
     if _worker.openmp != threads:
         if own_process:  # for libraries that are loaded later
             os.environ["OMP_NUM_THREADS"] = str(threads)
         limit_threads("openmp", threads)
         _worker.openmp = threads
-
-
-# -- Ctrl-C ---------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -72,15 +67,6 @@ def hold_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _leave_interrupts() -> None:
-    """Leave Ctrl-C to the main process, in a worker that another library started."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-# -- random numbers -------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -111,8 +97,6 @@ def global_random_state() -> tuple[Any, ...]:
     return inner, ours.get("has_gauss"), ours.get("gauss"), random.getstate()
 
 
-# -- warnings -------------------------------------------------------------------------------------------
-
 _recording = threading.local()
 
 
@@ -142,9 +126,6 @@ def record_warnings() -> Iterator[list[str]]:
         _recording.names = before
 
 
-# -- time -----------------------------------------------------------------------------------------------
-
-
 class Expired(BaseException):
     """The time of a fit is over; not an Exception, so that no estimator catches it."""
 
@@ -152,8 +133,7 @@ class Expired(BaseException):
 @contextlib.contextmanager
 def alarm(seconds: float) -> Iterator[None]:
     """Raise `Expired` in this block after these seconds, where Python can: in the main thread, with SIGALRM."""
-    possible = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    if not possible:
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
 

@@ -48,19 +48,15 @@ def kind_of(configs: Mapping[str, Any], y: Any, asked: ModelKind | None = None) 
         if kind not in ("classifier", "regressor"):
             kind = "classifier" if hasattr(configs[name], "predict_proba") else None
         if kind is None and look_like_classes(y):
-            raise _unsaid(name)
+            needed = f"configuration {name!r} says neither that it is a classifier nor that it is a regressor"
+            also = "`collect` also takes `task='classification'` or `task='regression'`."
+            remedy = f"Derive its class from ClassifierMixin or RegressorMixin; {also}"
+            raise invalid(None, needed, "the labels look like classes", remedy)
         first.setdefault("classification" if kind == "classifier" else "regression", name)
     if len(first) > 1:
         given = f"{first['classification']!r} is a classifier, {first['regression']!r} a regressor"
         raise invalid(None, "all configurations must be classifiers or all regressors", given, "Collect them apart.")
     return next(iter(first))
-
-
-def _unsaid(name: str) -> InputError:
-    needed = f"configuration {name!r} says neither that it is a classifier nor that it is a regressor"
-    given = "the labels look like classes"
-    also = "`collect` also takes `task='classification'` or `task='regression'`."
-    return invalid(None, needed, given, f"Derive its class from ClassifierMixin or RegressorMixin; {also}")
 
 
 def choose_response(asked: str, kind: ModelKind, configs: Mapping[str, Any], n_classes: int = 2) -> Response:
@@ -145,18 +141,14 @@ class Reader:
 
     def together(self, models: Sequence[Any], X: Any) -> list[RowPredictions]:
         """The same for the models of one fit; what can be checked for several at once is checked at once."""
-        kinds: dict[Hashable, list[int]] = {}
+        kinds: dict[Hashable, list[int]] = {}  # models whose predictions are read in the same way
         for i, model in enumerate(models):
-            kinds.setdefault(self._kind(model), []).append(i)
+            how = self._labelled(model) if self.response in ("proba", "score") else None
+            kinds.setdefault((type(model), id(getattr(model, "classes_", None)), how), []).append(i)
         found: dict[int, RowPredictions] = {}
         for at in kinds.values():
             found.update(zip(at, self._read([models[i] for i in at], X), strict=True))
         return [found[i] for i in range(len(models))]
-
-    def _kind(self, model: Any) -> Hashable:
-        """Equal for models whose predictions are read in the same way."""
-        how = self._labelled(model) if self.response in ("proba", "score") else None
-        return type(model), id(getattr(model, "classes_", None)), how
 
     def _read(self, models: Sequence[Any], X: Any) -> list[RowPredictions]:
         """The predictions of models of one kind; below, M is their number."""
@@ -181,21 +173,18 @@ class Reader:
             own = np.asarray(columns, dtype=np.intp)[raw.argmax(axis=2)]
             return [None if same else mine for mine, same in zip(own, self._are_cut(own, values), strict=True)]
         clear = self._are_clear(values) if how == "cut" else [False] * len(models)
-        return [
-            None if surely else self._asked_label(model, X, mine)
-            for model, surely, mine in zip(models, clear, values, strict=True)
-        ]
+        asked = [None if surely else self._label(model, X) for model, surely in zip(models, clear, strict=True)]
+        pairs = zip(asked, values, strict=True)
+        return [None if own is None or self._are_cut(own[None], v[None])[0] else own for own, v in pairs]
 
     def _labelled(self, model: Any) -> Literal["largest", "cut", "asked"]:
         """How to know what the model's ``predict`` gives: from its probabilities, from the cut, or by calling it."""
         by_proba = self.response == "proba" or not hasattr(model, "decision_function")
-        if by_proba and _predicts_largest(model):
+        final = _final(model)
+        name = _name(final)
+        if by_proba and (name in _LARGEST or (name == _NEIGHBOURS and final.weights == "uniform")):
             return "largest"
         return "cut" if _predicts_by_cut(model, self.response, len(self._known)) else "asked"
-
-    def _asked_label(self, model: Any, X: Any, values: NDArray[Any]) -> NDArray[np.intp] | None:
-        own = self._label(model, X)
-        return None if self._are_cut(own[None], values[None])[0] else own
 
     def _are_cut(self, labels: NDArray[np.intp], values: NDArray[Any]) -> NDArray[np.bool_]:
         """For each model, whether the labels follow from its values."""
@@ -235,17 +224,15 @@ class Reader:
         except KeyError as error:
             raise BadPrediction(f"predicted the label {error.args[0]!r}, which is none of the classes") from None
 
-    def _proba(self, raw: NDArray[Any], columns: list[int], X: Any) -> NDArray[Any]:
-        values = self._probabilities(_shaped(raw, (X.shape[0], len(columns))), columns)
-        return values - 0.5 if self.response == "score" and values.ndim == 2 else values
-
-    def _probabilities(self, values: NDArray[Any], columns: list[int]) -> NDArray[Any]:
+    def _proba(self, values: NDArray[Any], columns: list[int], X: Any) -> NDArray[Any]:
+        values = _shaped(values, (X.shape[0], len(columns)))
         lowest, highest = values.min(initial=0.0), values.max(initial=1.0)
         if lowest < -1e-9 or highest > 1 + 1e-9:
             raise BadPrediction(f"predict_proba gave values from {lowest:.4g} to {highest:.4g}, outside [0, 1]")
         n_classes = len(self._known)
         if n_classes == 2:
-            return values[..., columns.index(1)] if 1 in columns else np.zeros(values.shape[:2])
+            values = values[..., columns.index(1)] if 1 in columns else np.zeros(values.shape[:2])
+            return values - 0.5 if self.response == "score" else values
         if values.size and np.abs(values.sum(axis=2) - 1).max() > 1e-4:
             raise BadPrediction("the class probabilities of a sample do not sum to 1")
         # A class that the training part lacks has probability 0.
@@ -302,38 +289,28 @@ def _shaped(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     return values
 
 
-# -- known classifiers ----------------------------------------------------------------------------------
-
-
-def _classes(package: str, names: str) -> set[tuple[str, str]]:
-    return {(f"sklearn.{package}", name) for name in names.split()}
+def _classes(**names: str) -> frozenset[tuple[str, str]]:
+    """Classes of scikit-learn, by package."""
+    return frozenset((f"sklearn.{package}", name) for package, text in names.items() for name in text.split())
 
 
 # predict is the first largest of the columns of predict_proba, literally.
-_LARGEST = frozenset(
-    _classes("tree", "DecisionTreeClassifier ExtraTreeClassifier")
-    | _classes("ensemble", "RandomForestClassifier ExtraTreesClassifier")
+_LARGEST = _classes(
+    tree="DecisionTreeClassifier ExtraTreeClassifier", ensemble="RandomForestClassifier ExtraTreesClassifier"
 )
 # predict, predict_proba and decision_function are monotone in each other: they agree up to rounding at the cut.
-_MONOTONE = frozenset(
-    _classes("linear_model", "LogisticRegression LogisticRegressionCV SGDClassifier Perceptron")
-    | _classes("linear_model", "RidgeClassifier RidgeClassifierCV")
-    | _classes("svm", "LinearSVC")
-    | _classes("naive_bayes", "GaussianNB BernoulliNB MultinomialNB ComplementNB")
-    | _classes("discriminant_analysis", "LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis")
-    | _classes("ensemble", "GradientBoostingClassifier HistGradientBoostingClassifier")
-    | _classes("neural_network", "MLPClassifier")
+_MONOTONE = _classes(
+    linear_model="LogisticRegression LogisticRegressionCV SGDClassifier Perceptron RidgeClassifier RidgeClassifierCV",
+    svm="LinearSVC",
+    naive_bayes="GaussianNB BernoulliNB MultinomialNB ComplementNB",
+    discriminant_analysis="LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis",
+    ensemble="GradientBoostingClassifier HistGradientBoostingClassifier",
+    neural_network="MLPClassifier",
 )
 # predict follows only the sign of the binary score.
-_BINARY_SCORE = frozenset(_classes("svm", "SVC NuSVC"))
+_BINARY_SCORE = _classes(svm="SVC NuSVC")
 _NEIGHBOURS = ("sklearn.neighbors", "KNeighborsClassifier")
 _PIPELINE = ("sklearn.pipeline", "Pipeline")
-
-
-def _predicts_largest(model: Any) -> bool:
-    """Whether predict takes the first largest of the probabilities."""
-    name = _name(_final(model))
-    return name in _LARGEST or (name == _NEIGHBOURS and _final(model).weights == "uniform")
 
 
 def _predicts_by_cut(model: Any, response: str, n_classes: int) -> bool:

@@ -29,7 +29,6 @@ _document = fill_with(
             "positive : object\n    Which of two classes is the positive one; by default the last in sorted order."
         ),
         "threshold": "threshold : float or None\n    Where scores are cut to give labels.",
-        "predictions": "Predictions\n    The predictions, which every method reads.",
     }
 )
 
@@ -86,9 +85,12 @@ def from_arrays(
         raise invalid("P", "must have shape (N,), (N, C), (N, C, R) or (N, C, R, K)", f"it has {data.shape}")
     if data.size == 0:
         raise invalid("P", "must hold at least one prediction", f"it is empty, its shape is {data.shape}")
-    missing = None if mask is None else _missing(mask)
-    raw = _Raw(y, _by_repeat(data), words, missing, folds, configs, groups, samples, params)
-    raw.whole = np.asarray(P).dtype.kind in "biu"
+    if mask is not None and mask.ndim == 4:
+        if np.any(mask.any(axis=-1) != mask.all(axis=-1)):
+            raise InputError("P masks some of a sample's class columns but not all", remedy="Mask whole cells.")
+        mask = mask[..., 0]
+    missing, whole = None if mask is None else _by_repeat(mask), np.asarray(P).dtype.kind in "biu"
+    raw = _Raw(y, _by_repeat(data), words, missing, folds, configs, groups, samples, params, whole=whole)
     return raw.predictions(response, positive, threshold)
 
 
@@ -147,6 +149,8 @@ def from_frame(
     """
     table = LongTable(frame, sample, config, repeat)
     data, words = table.predictions(prediction)
+    absent = predicted_label == PREDICTED_LABEL and predicted_label not in table.frame.columns
+    own = None if absent or predicted_label in (None, prediction) else table.predictions(predicted_label)
     raw = _Raw(
         y=table.labels(label),
         data=data,
@@ -157,7 +161,7 @@ def from_frame(
         groups=None if group is None else table.of_sample(group, "group"),
         samples=table.samples,
         columns=None if isinstance(prediction, str) else list(prediction),
-        predicted=table.predicted(predicted_label) if predicted_label != prediction else None,
+        predicted=own,
     )
     return raw.predictions(response, positive, threshold)
 
@@ -177,18 +181,13 @@ def to_frame(oof: Predictions, backend: str | None = None) -> Any:
         columns |= {"time": oof.target.y[sample], "event": oof.target.event[sample]}
     elif oof.target.task != "pointwise":
         columns["label"] = _pick(oof.y, sample, backend)
-    values = oof.data[repeat, config, sample]
+    values, classes = oof.data[repeat, config, sample], np.asarray(oof.target.classes)
     if values.ndim == 2:
-        assert oof.target.classes is not None
-        columns |= {f"prediction_{c!s}": values[:, k] for k, c in enumerate(oof.target.classes)}
-    elif oof.response == "label":
-        assert oof.target.classes is not None
-        columns["prediction"] = _pick(oof.target.classes, values, backend)
+        columns |= {f"prediction_{c!s}": values[:, k] for k, c in enumerate(classes)}
     else:
-        columns["prediction"] = values
+        columns["prediction"] = _pick(classes, values, backend) if oof.response == "label" else values
     if oof.labels is not None or oof.threshold is not None:  # else they follow from the predictions
-        assert oof.target.classes is not None
-        columns[PREDICTED_LABEL] = _pick(oof.target.classes, oof.respond("label")[repeat, config, sample], backend)
+        columns[PREDICTED_LABEL] = _pick(classes, oof.respond("label")[repeat, config, sample], backend)
     if oof.groups is not None:
         columns["group"] = _pick(oof.groups, sample, backend)
     return make_frame(columns, backend)
@@ -338,10 +337,10 @@ class _Raw:
 
     def _data(self, target: Target, response: Response, used: NDArray[np.bool_]) -> NDArray[Any]:
         """The numbers in their final form; NaN (-1 for codes) wherever there is no prediction."""
+        several = f"P has {self.data.shape[-1]} (its last dimension)"
         if response == "label":
             if self.data.ndim == 4:
-                needed = "needs one label for each sample"
-                raise invalid("response='label'", needed, f"P has {self.data.shape[3]} (its last dimension)")
+                raise invalid("response='label'", "needs one label for each sample", several)
             return _codes(self.data, self.words, target, used, "P")
         if self.words is not None:
             raise invalid(f"response={response!r}", "needs numbers", f"P holds text such as {str(self.words[0])!r}")
@@ -351,8 +350,7 @@ class _Raw:
         if response in ("score", "proba") and target.classes is not None:
             data = self._by_class(target, target.classes, response, used)
         elif data.ndim == 4:
-            argument = f"response={response!r}"
-            raise invalid(argument, "needs one number for each sample", f"P has {data.shape[3]} (its last dimension)")
+            raise invalid(f"response={response!r}", "needs one number for each sample", several)
         data = np.array(data, dtype=np.float64, order="C")
         data[~used] = np.nan
         return data
@@ -417,15 +415,6 @@ def _codes(
 def _by_repeat(P: NDArray[Any]) -> NDArray[Any]:
     """(N[, C[, R[, K]]]) as (R, C, N[, K])."""
     return np.swapaxes(P.reshape(P.shape + (1,) * (3 - P.ndim)), 0, 2)
-
-
-def _missing(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(R, C, N) from the mask of P; the outputs of a sample are masked together."""
-    if mask.ndim == 4:
-        if np.any(mask.any(axis=-1) != mask.all(axis=-1)):
-            raise InputError("P masks some of a sample's class columns but not all", remedy="Mask whole cells.")
-        mask = mask[..., 0]
-    return _by_repeat(mask)
 
 
 def _one_each(values: Any, what: str, n: int) -> NDArray[Any]:

@@ -65,11 +65,7 @@ def load(path: str | os.PathLike[str]) -> Predictions:
     """Read the predictions of an .oof file; every version of the format so far can be read.
 
     Parameters: {path}
-
-    Returns
-    -------
-    Predictions
-        What was saved.
+    Returns: {predictions}
 
     Examples: {files}
     >>> oof = of.from_arrays([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3])
@@ -92,11 +88,7 @@ def read(path: str | os.PathLike[str], **columns: Any) -> Predictions:
         The arguments of `from_frame`. By default the columns are called ``sample``, ``config``, ``label`` (or
         ``time`` and ``event``), ``prediction`` (or ``prediction_<class>``), and ``fold``, ``repeat``, ``group`` and
         ``predicted_label`` where there are such columns: the names `Predictions.to_frame` gives.
-
-    Returns
-    -------
-    Predictions
-        The predictions, which every method reads.
+    Returns: {predictions}
 
     Examples: {files}
     >>> import pandas

@@ -90,7 +90,15 @@ class LongTable:
             self._n_repeats = len(repeats)
         self._shape = (self._n_repeats, 1 if self.configs is None else len(self.configs), len(self.samples))
         self._slot = np.ravel_multi_index((self._repeat, self._config, self._sample), self._shape)
-        self.present = self._present()
+        count = np.bincount(self._slot, minlength=int(np.prod(self._shape)))
+        if count.max() > 1:
+            row = int(np.argmax(count[self._slot] > 1))
+            cell = f"sample {self.samples[self._sample[row]]!s}"
+            cell += "" if self.configs is None else f", configuration {self.configs[self._config[row]]!r}"
+            cell += f", repeat {self._repeat[row]}" if self._n_repeats > 1 else ""
+            remedy = "Name the column that tells them apart (`config=` or `repeat=`), or remove the copies."
+            raise InputError(f"{cell} has {count[self._slot[row]]} rows; one row for each is needed", remedy=remedy)
+        self.present = (count > 0).reshape(self._shape)
 
     def predictions(self, columns: str | Sequence[str]) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """(R, C, N[, K]) numbers, or codes of words and these words."""
@@ -102,18 +110,14 @@ class LongTable:
                 needed = "with several columns, one for each class, needs numbers in all of them"
                 raise invalid("prediction", needed, "one of them holds text")
             return np.stack([data for data, _ in parts], axis=-1), None
+        import narwhals as nw
+
         series = self._column(columns, "prediction")
-        if _is_text(series):
+        if series.dtype in (nw.String, nw.Categorical, nw.Enum):
             codes, words = self._codes(columns, "prediction")
             return self._spread(codes, 0), words
         values, other_words = numbers_or_codes(series.to_numpy())
         return self._spread(values, 0 if other_words is not None else np.nan), other_words
-
-    def predicted(self, column: str | None) -> tuple[NDArray[Any], NDArray[Any] | None] | None:
-        """The labels that models predicted, as `predictions`; None where the column of the default name is not there."""
-        if column is None or (column == PREDICTED_LABEL and column not in self.frame.columns):
-            return None
-        return self.predictions(column)
 
     def labels(self, label: str | tuple[str, str] | None) -> Any:
         """One label a sample: (N,), or (N, 2) with time and event."""
@@ -153,17 +157,6 @@ class LongTable:
             problem = f"column {column!r} must be the same in all rows of a sample{also}; sample {name!s} has several."
             raise InputError(problem)
 
-    def _present(self) -> NDArray[np.bool_]:
-        count = np.bincount(self._slot, minlength=int(np.prod(self._shape)))
-        if count.max() > 1:
-            row = int(np.argmax(count[self._slot] > 1))
-            cell = f"sample {self.samples[self._sample[row]]!s}"
-            cell += "" if self.configs is None else f", configuration {self.configs[self._config[row]]!r}"
-            cell += f", repeat {self._repeat[row]}" if self._n_repeats > 1 else ""
-            remedy = "Name the column that tells them apart (`config=` or `repeat=`), or remove the copies."
-            raise InputError(f"{cell} has {count[self._slot[row]]} rows; one row for each is needed", remedy=remedy)
-        return (count > 0).reshape(self._shape)
-
     def _spread(self, values: NDArray[Any], missing: float) -> NDArray[Any]:
         out = np.full(int(np.prod(self._shape)), missing, dtype=values.dtype)
         out[self._slot] = values
@@ -190,12 +183,6 @@ class LongTable:
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         return rank[codes], values[order]
-
-
-def _is_text(series: nw.Series[Any]) -> bool:
-    import narwhals as nw
-
-    return series.dtype in (nw.String, nw.Categorical, nw.Enum)
 
 
 def _factorize(series: nw.Series[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, Literal, get_args
 
@@ -128,17 +128,13 @@ class _Search:
         while len(self.open):
             new = int(self.open[np.argmin(self.largest_p[self.open])])
             self.open = self.open[self.open != new]
+            others = tuple(self.selected)
             self.selected.append(new)
-            for given in self._conditions(new):
-                self._test(given)
+            for size in range(self.most):
+                for some in combinations(others, size):  # sets without the new feature were asked before it came
+                    self._test((*some, new))
         if not self.selected:
             self.selected = [int(np.argmin(first))]
-
-    def _conditions(self, new: int) -> Iterator[tuple[int, ...]]:
-        """Sets with the new feature in them: all others were asked before it came."""
-        others = [j for j in self.selected if j != new]
-        for size in range(self.most):
-            yield from (((*some, new)) for some in combinations(others, size))
 
     def _test(self, given: tuple[int, ...]) -> None:
         if not set(given) <= set(self.selected):  # one of them has left meanwhile
@@ -149,19 +145,15 @@ class _Search:
             return
         log_p = self.tests.log_p(asked, given)
         self.largest_p[asked] = np.maximum(self.largest_p[asked], log_p)
-        gone = asked[log_p > self.level]
+        waiting = gone = asked[log_p > self.level]
         if len(gone):
-            self._note_equivalents(gone, given)
+            for kept in given:
+                swapped = self.tests.log_p_swapped(waiting, given, kept)
+                for j in waiting[swapped > self.level]:
+                    self.equivalents[kept] += self.equivalents[int(j)]
+                waiting = waiting[swapped <= self.level]
             self.open = self.open[~np.isin(self.open, gone)]
             self.selected = [j for j in self.selected if j not in gone]
-
-    def _note_equivalents(self, gone: NDArray[np.intp], given: tuple[int, ...]) -> None:
-        waiting = gone
-        for kept in given:
-            swapped = self.tests.log_p_swapped(waiting, given, kept)
-            for j in waiting[swapped > self.level]:
-                self.equivalents[kept] += self.equivalents[int(j)]
-            waiting = waiting[swapped <= self.level]
 
 
 # -- tests of conditional independence, many features at once ------------------------------------------------
@@ -213,7 +205,9 @@ class Logistic:
 
     def log_p(self, features: ColumnNumbers, given: Sequence[int]) -> Floats:
         """Log p value of every feature."""
-        return self._against(self._without(given), self.deviance(features, given))
+        base = self._base(given)
+        alone = _deviances(base[:, :-1], base[:, -1:], self._hot)
+        return self._against(alone, self.deviance(features, given))
 
     def log_p_swapped(self, features: ColumnNumbers, given: Sequence[int], out: int) -> Floats:
         """Log p value of the condition `out`, given the others and each of the features in its place."""
@@ -226,10 +220,6 @@ class Logistic:
         size = max(1, _MOST_ENTRIES // (base.size + len(base)))
         parts = [_deviances(base, self._X[:, features[i : i + size]], self._hot) for i in range(0, len(features), size)]
         return np.concatenate(parts) if parts else np.empty(0)
-
-    def _without(self, given: Sequence[int]) -> Floats:
-        base = self._base(given)
-        return _deviances(base[:, :-1], base[:, -1:], self._hot)
 
     def _base(self, given: Sequence[int]) -> Floats:
         # The column of ones comes last, so that the regression without features is one with it as the feature.

@@ -181,7 +181,10 @@ def tsamardinos2018(X: Any, y: Any, n_trees: int = 1000) -> Configs:
     if len(labels) != 2:
         raise invalid("y", "must have two classes", f"y has {len(labels)}")
     positive = np.asarray(y) == labels[1]
-    penalties = _penalties(table.scaled(None).fit_transform(X), positive)
+    Z = table.scaled(None).fit_transform(X)
+    n, p = Z.shape
+    largest = np.abs(Z.T @ (positive - positive.mean())).max() / n
+    penalties = np.geomspace(largest, largest * (1e-4 if n > p else 1e-2), _N_PENALTIES)
     root = np.sqrt(len(table.numbers) + len(table.categories))
     tried = sorted({max(1, round(share * root)) for share in (0.5, 1.0, 1.5, 2.0)})
     out = Configs()
@@ -195,15 +198,8 @@ def tsamardinos2018(X: Any, y: Any, n_trees: int = 1000) -> Configs:
         out |= grid(f"{prefix}svm", machine, kernel="poly", degree=[2, 3], gamma=_FIVE, C=_FIVE)
         net = table.scaled(_elastic_net(), selector)
         for mix in _MIXES:
-            out |= grid(f"{prefix}logit", net, l1_ratio=mix, C=(mix / (len(positive) * penalties)).tolist())
+            out |= grid(f"{prefix}logit", net, l1_ratio=mix, C=(mix / (n * penalties)).tolist())
     return out
-
-
-def _penalties(Z: Any, positive: Any) -> Any:
-    """Ten penalties of a pure lasso, as glmnet chooses them."""
-    n, p = Z.shape
-    largest = np.abs(Z.T @ (positive - positive.mean())).max() / n
-    return np.geomspace(largest, largest * (1e-4 if n > p else 1e-2), _N_PENALTIES)
 
 
 def _elastic_net() -> Any:
@@ -269,7 +265,12 @@ def _look_at(X: Any) -> _Table:
     try:
         frame = nw.from_native(X, eager_only=True)
     except TypeError:
-        return _look_at_array(X)
+        array = np.asarray(X)
+        if array.ndim != 2 or array.shape[1] == 0 or array.dtype.kind not in "biuf":
+            needed = "must be a data frame, or an array of numbers of shape (N, p)"
+            raise invalid("X", needed, f"got {array.dtype} {array.shape}") from None
+        missing = array.dtype.kind == "f" and bool(np.isnan(array).any())
+        return _Table(list(range(array.shape[1])), [], missing, len(array))
     numbers = [c for c, dtype in frame.schema.items() if dtype.is_numeric() or dtype == nw.Boolean]
     texts = (nw.String, nw.Categorical, nw.Enum, nw.Object)
     categories = [c for c, dtype in frame.schema.items() if any(dtype == t for t in texts)]
@@ -280,17 +281,6 @@ def _look_at(X: Any) -> _Table:
         raise invalid("X", "must have columns of numbers or categories", given, remedy)
     if not numbers and not categories:
         raise invalid("X", "must have at least one column", "there are no columns to predict from")
-    return _Table(numbers, categories, any(_has_missing(frame[c]) for c in numbers), len(frame))
-
-
-def _look_at_array(X: Any) -> _Table:
-    array = np.asarray(X)
-    if array.ndim != 2 or array.shape[1] == 0 or array.dtype.kind not in "biuf":
-        needed = "must be a data frame, or an array of numbers of shape (N, p)"
-        raise invalid("X", needed, f"got {array.dtype} {array.shape}")
-    missing = array.dtype.kind == "f" and bool(np.isnan(array).any())
-    return _Table(list(range(array.shape[1])), [], missing, len(array))
-
-
-def _has_missing(column: Any) -> bool:
-    return bool(column.is_null().any()) or (column.dtype.is_float() and bool(column.is_nan().any()))
+    columns = [frame[c] for c in numbers]
+    missing = any(c.is_null().any() or (c.dtype.is_float() and c.is_nan().any()) for c in columns)
+    return _Table(numbers, categories, missing, len(frame))

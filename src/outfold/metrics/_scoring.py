@@ -357,7 +357,8 @@ def sample_bootstrap(scoring: Scoring, stratify: bool, rng: RngLike) -> Bootstra
     made = _KEPT.get()
     draws = None if made is None else made.setdefault("draws", {})
     within = None if strata is None else strata.astype(np.intp)
-    return BootstrapDraws(len(target), as_seed(rng), codes, within, draws)
+    # Draws are kept, because the interval asks for them again.
+    return BootstrapDraws(len(target), as_seed(rng), codes, within, {} if draws is None else draws)
 
 
 def jackknife_scores(scoring: Scoring) -> Floats:
