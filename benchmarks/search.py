@@ -2,12 +2,14 @@
 
 Our side also gives the honest estimate, which GridSearchCV does not. The sides take turns in one run; times are CPU seconds
 with one worker, wall seconds with more. ``python benchmarks/search.py [ROW ...] [--jobs 1] [--rounds 5] [--data FOLDER]``;
-rows: paper2015, paper2018, families, unrelated, heavy, nested. The data set of paper2018 is not part of the package.
+rows: paper2015, paper2018, families, unrelated, heavy, nested. The data set of paper2018 is not part of the package. With
+``--output benchmarks/results/search.json`` the medians go into that file; rows that were not run keep their numbers.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -39,8 +41,8 @@ SIZES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 40, 50]
 class Bench:
     """What all rows have in common."""
 
-    def __init__(self, jobs: int, rounds: int, data: Path) -> None:
-        self.jobs, self.rounds, self.data = jobs, rounds, data
+    def __init__(self, jobs: int, rounds: int, data: Path, output: Path | None) -> None:
+        self.jobs, self.rounds, self.data, self.output = jobs, rounds, data, output
         self.clock = time.process_time if jobs == 1 else time.perf_counter
 
     def theirs(self, configs: of.Configs, X: Any, y: Any, cv: Sequence[Any], scoring: str) -> GridSearchCV:
@@ -69,7 +71,15 @@ class Bench:
         first, *others = medians.items()
         line = "".join(f"{name} {first[1] / value:>7.2f}x   " for name, value in others)
         print(f"{title:<44}{first[0]} {first[1]:>8.2f} s   {line}", flush=True)
+        self.keep(title, medians)
         return medians
+
+    def keep(self, title: str, medians: dict[str, float]) -> None:
+        """Write the seconds of a row."""
+        if self.output is not None:
+            rows = json.loads(self.output.read_text()) if self.output.exists() else {}
+            rows[title] = {"jobs": self.jobs, "seconds": {name: round(value, 4) for name, value in medians.items()}}
+            self.output.write_text(json.dumps(rows, indent=1) + "\n")
 
     def against_grid(
         self,
@@ -236,8 +246,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
+    parser.add_argument("--output", type=Path)
     args = parser.parse_args()
-    bench = Bench(args.jobs, args.rounds, args.data)
+    bench = Bench(args.jobs, args.rounds, args.data, args.output)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for row in chosen(args.rows):
