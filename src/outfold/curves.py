@@ -214,9 +214,6 @@ def validation(
     )
 
 
-# -- fits ---------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class _Trained:
     """What fits on several training parts of each cell predict for held-out and for training samples."""
@@ -273,9 +270,6 @@ def _two_parts(splits: Splits, fits: Sequence[tuple[RepeatFold, Rows]]) -> Split
     return Splits(plan, folds, train, splits.notes)
 
 
-# -- scores ---------------------------------------------------------------------------------------------
-
-
 def _scores(trained: _Trained) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(C, S, cells) scores of the training and of the held-out parts."""
     scores = cell_scores(trained.both, trained.metric)
@@ -316,9 +310,6 @@ def _simplest(scoring: Scoring, values: Mapping[str, Any], simpler: str, repeats
     # None is no limit, as everywhere.
     complexity = {name: np.inf if value is None else sign * float(value) for name, value in values.items()}
     return choose(scoring, one_standard_error(complexity)).index
-
-
-# -- training parts -------------------------------------------------------------------------------------
 
 
 def _subsets(job: Job, sizes: Any) -> list[TrainingRows]:

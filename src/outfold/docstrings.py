@@ -15,10 +15,8 @@ _PLACEHOLDER = re.compile(r"^( *)(?:(\w+): )?\{(\w+(?:, \w+)*)\}$", re.MULTILINE
 
 # Texts that are the same in the whole package.
 COMMON = {
-    "rng": (
-        "rng : int, Generator, SeedSequence or None\n"
-        "    Seed of the draws. The same int gives the same result; None draws a new seed."
-    ),
+    "rng": """rng : int, Generator, SeedSequence or None
+    Seed of the draws. The same int gives the same result; None draws a new seed.""",
     "outfold": ">>> import outfold as of",
     "iris": (
         ">>> import outfold as of\n>>> from sklearn.datasets import load_iris\n>>> X, y = load_iris(return_X_y=True)"
@@ -27,18 +25,13 @@ COMMON = {
     "n_resamples": "n_resamples : int\n    Number of random draws.",
     "oof": "oof : Predictions\n    Predictions of `collect`, `load` or `from_arrays`, of all configurations that were tried.",
     "predictions": "Predictions\n    The predictions, which every method reads.",
-    "metric": (
-        "metric : str, callable or Metric\n"
-        '    What to score by: a name such as ``"accuracy"``, a scikit-learn scorer or a function.'
-    ),
-    "task_metric": (
-        "metric : str, callable, Metric or None\n    What to score by; None takes the default metric of the task."
-    ),
+    "metric": """metric : str, callable or Metric
+    What to score by: a name such as ``"accuracy"``, a scikit-learn scorer or a function.""",
+    "task_metric": """metric : str, callable, Metric or None
+    What to score by; None takes the default metric of the task.""",
     "confidence_level": "confidence_level : float\n    Level of the interval.",
-    "test_level": (
-        "confidence_level : float\n"
-        "    Level of the confidence interval. The test decides at alpha = 1 - confidence_level."
-    ),
+    "test_level": """confidence_level : float
+    Level of the confidence interval. The test decides at alpha = 1 - confidence_level.""",
 }
 
 
@@ -118,10 +111,8 @@ _FIELDS = {
     ),
     "described": "description, reference : str\n    The method in words, and the paper that defines it.",
     "level": "confidence_level : float\n    Level of the interval. The test decides at alpha = 1 - confidence_level.",
-    "alternative": (
-        'alternative : {"two-sided", "better", "worse"}\n'
-        "    Whether the test asks if `a` differs from `b`, is better or is worse."
-    ),
+    "alternative": """alternative : {"two-sided", "better", "worse"}
+    Whether the test asks if `a` differs from `b`, is better or is worse.""",
     "plan": "plan, fingerprint : str or None\n    How samples were held out, and a hash of labels and splits.",
     "n_samples": "n_samples : int or None\n    Number of samples; None if it is not known.",
     "reason": "reason : str\n    Why `auto` chose this test; empty if you named it.",

@@ -321,16 +321,13 @@ def choose(scoring: Scoring, rule: RuleLike = None) -> Selection:
     metric = scoring.metric
     scores = scoring.scores()
     if picked < 0 and len(scoring.cells) == len(scoring.rows) and scoring.aggregate == "fold":
-        raise InputError(
-            f"{metric.name} is undefined in every fold: each holds out one sample only",
-            remedy="Use folds of several samples, or a metric that is a mean over samples, such as accuracy or mse.",
-        )
+        problem = f"{metric.name} is undefined in every fold: each holds out one sample only"
+        remedy = "Use folds of several samples, or a metric that is a mean over samples, such as accuracy or mse."
+        raise InputError(problem, remedy=remedy)
     if picked < 0:
-        raise InputError(
-            f"{metric.name} is undefined for every configuration on these {len(scoring.rows)} samples: "
-            "a class, a comparable pair or any spread of the labels is missing",
-            remedy="Use another metric or more samples.",
-        )
+        problem = f"{metric.name} is undefined for every configuration on these {len(scoring.rows)} samples"
+        why = "a class, a comparable pair or any spread of the labels is missing"
+        raise InputError(f"{problem}: {why}", remedy="Use another metric or more samples.")
     tied = int(tied_with_best(scores, metric.greater_is_better)[1][0].sum())
     return Selection(
         name=scoring.names[picked],

@@ -352,7 +352,8 @@ def by_name(given: Any, kind: type[T], name: Callable[[T], str], picture: str, m
     else:
         several = isinstance(given, Iterable) and not isinstance(given, (str, Predictions))
         found = list(given) if several else [given]
-        names = _numbered([name(one) if isinstance(one, kind) else "" for one in found])
+        names = [name(one) if isinstance(one, kind) else "" for one in found]
+        names = [n if names.count(n) == 1 else f"{n} ({names[: i + 1].count(n)})" for i, n in enumerate(names)]
     wrong = [type(one).__name__ for one in found if not isinstance(one, kind)]
     if wrong or not found:
         needed = f"needs {_one(kind)} or several, as `{maker}` gives"
@@ -362,11 +363,3 @@ def by_name(given: Any, kind: type[T], name: Callable[[T], str], picture: str, m
         many = f"these are of {', '.join(metrics)}"
         raise refused(picture, "needs results of one metric", many, "Draw one picture for each.")
     return dict(zip(names, found, strict=True))
-
-
-def _numbered(names: list[str]) -> list[str]:
-    times, seen, out = Counter(names), Counter[str](), []
-    for name in names:
-        seen[name] += 1
-        out.append(name if times[name] == 1 else f"{name} ({seen[name]})")
-    return out

@@ -96,11 +96,9 @@ def best_configurations(
     """Scores and intervals as of ``estimate.cv(oof, metric, config, "pooled")``; the estimate is that of `estimate.bbc`."""
     check_predictions(oof, "plot.configurations")
     top, level, seed = check_count(top, "top"), check_confidence_level(level), as_seed(rng)
-    found = (
-        estimates.bbc(oof, metric, n_resamples=n_resamples, confidence_level=level, rng=seed)
-        if estimate is None
-        else estimate
-    )
+    found = estimate
+    if found is None:
+        found = estimates.bbc(oof, metric, n_resamples=n_resamples, confidence_level=level, rng=seed)
     scoring = Scoring(oof, metric)
     check_belongs(found, oof, scoring)
     scores = scoring.scores()[0]

@@ -131,9 +131,6 @@ def check_options(test: PairTest, options: Mapping[str, Any]) -> None:
             raise InputError(needed=f"`{option}` is not an option of {test.name}", given=has)
 
 
-# -- one pair and many --------------------------------------------------------------------------------------
-
-
 def compare_pair(
     test: TestLike,
     source: Source,

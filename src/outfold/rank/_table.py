@@ -125,9 +125,6 @@ def _refuse_contradiction(greater_is_better: bool | None, metric: Metric) -> Non
         raise invalid("greater_is_better", needed, got(greater_is_better), "Leave it out.")
 
 
-# -- predictions ----------------------------------------------------------------------------------------
-
-
 def _predictions_by_dataset(scores: ScoresLike, datasets: Sequence[str] | str | None) -> dict[str, Predictions] | None:
     """Predictions by the name of their data set; None where `scores` are something else."""
     values = list(scores.values()) if isinstance(scores, Mapping) else scores
@@ -189,9 +186,6 @@ def _from_predictions(
     note = Note("OF206", f"not all folds are done on {_listed(unfinished)}; the others do not count.")
     notes = (note,) if unfinished else ()
     return ScoreTable(rows, wanted, tuple(by_dataset), found.greater_is_better, found.name, notes)
-
-
-# -- tables ---------------------------------------------------------------------------------------------
 
 
 def _from_columns(
@@ -336,9 +330,6 @@ def _names(given: Sequence[Any] | str | None, n: int, what: str) -> tuple[str, .
     if len(names) != n:
         raise InputError(needed=f"{formatting.count(n, what)} need as many names", given=f"got {len(names)}")
     return tuple(map(str, names))
-
-
-# -- checks ---------------------------------------------------------------------------------------------
 
 
 _TWINS = {

@@ -202,10 +202,8 @@ def _about_selection(estimate: Estimate) -> str:
 def _about_own(estimate: Estimate, say: Rounding) -> Iterable[str]:
     if has_own(estimate):
         name, by = _own_name(estimate), f"{say.about}{say(estimate.optimism)}"
-        luck = (
-            f"; being selected on the same predictions made it optimistic by {by}" if say.optimistic(estimate) else ""
-        )
-        yield f"{name[0].upper()}{name[1:]} was {say(estimate.naive)}{luck}."
+        luck = f"; being selected on the same predictions made it optimistic by {by}"
+        yield f"{name[0].upper()}{name[1:]} was {say(estimate.naive)}{luck if say.optimistic(estimate) else ''}."
 
 
 def _about_comparisons(found: Comparisons | None) -> Iterable[str]:
