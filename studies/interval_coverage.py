@@ -2,12 +2,11 @@
 
 ``shares``: the 196 settings of Tsamardinos et al. (2018), sect. 5.1: right or wrong of every (sample, configuration) drawn on its
 own, true accuracies from a beta distribution. ``areas``: AUC of normal scores, equally good or different configurations, with
-and without what all of them share. ``real``: pools of real data sets; the truth is the score of the refitted winner on the rest.
-Every run is kept in a folder, so that a stopped study goes on; ``table`` makes the result file of what there is.
+and without what all of them share. Every setting is kept in a folder, so that a stopped study goes on; ``table`` makes the
+result file of what there is, and prints the table of the page on calibration.
 
 Usage: python studies/interval_coverage.py shares FOLDER [PART/PARTS]
        python studies/interval_coverage.py areas FOLDER [PART/PARTS]
-       python studies/interval_coverage.py real FOLDER DATA_FOLDER [PART/PARTS]
        python studies/interval_coverage.py table FOLDER
 """
 
@@ -146,11 +145,34 @@ def row_of(path: Path) -> Setting:
     return row
 
 
+def rounded(value: Any) -> Any:
+    """Numbers to six digits, so that the file stays small."""
+    if isinstance(value, dict):
+        return {name: rounded(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    return round(value, 6) if isinstance(value, float) else value
+
+
+def page_rows(rows: list[Setting]) -> Iterator[str]:
+    """The table of the documentation: coverage of the 95 percent intervals by kind and number of samples."""
+    k = LEVELS.index(0.95)
+    for kind, n in sorted({(row["kind"], row["n"]) for row in rows}, key=lambda pair: (pair[0] != "shares", pair[1])):
+        own = [row for row in rows if (row["kind"], row["n"]) == (kind, n)]
+        cells = []
+        for method in ("mover", "percentile"):
+            covered = [row["coverage"][method][k] for row in own]
+            cells.append(f"{min(covered):.3f}, {np.mean(covered):.3f}, {max(covered):.3f}")
+        width = np.mean([row["width"]["mover"][k] / row["width"]["percentile"][k] for row in own])
+        yield f"| {kind} | {n} | {len(own)} | {' | '.join(cells)} | {width:.2f} |"
+
+
 def table(folder: Path) -> None:
     rows = [row_of(path) for path in sorted(folder.glob("*.npz"))]
     RESULTS.parent.mkdir(exist_ok=True)
-    lines = ",\n".join(json.dumps(row) for row in rows)
+    lines = ",\n".join(json.dumps(rounded(row)) for row in rows)
     RESULTS.write_text(f'{{"levels": {list(LEVELS)}, "draws": {DRAWS}, "rows": [\n{lines}\n]}}\n')
+    print(*page_rows(json.loads(RESULTS.read_text())["rows"]), sep="\n")
     for kind in sorted({row["kind"] for row in rows}):
         own = [row for row in rows if row["kind"] == kind]
         for method, (k, level) in product(METHODS, enumerate(LEVELS)):

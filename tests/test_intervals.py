@@ -8,6 +8,7 @@ import pickle
 import re
 from pathlib import Path
 
+import interval_coverage
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -552,6 +553,19 @@ def test_the_page_has_the_numbers_of_the_study_of_small_folds():
             f"{way['coverage']:.3f}, {way['width']:.3f}" for way in (found["cv"], found["folds drawn as they are"])
         ]
         assert f"| {setting} | `{found['method']}` | {' | '.join(cells)} |" in page
+
+
+def test_the_pages_have_the_numbers_of_the_study_of_the_selected_configuration():
+    rows = json.loads(interval_coverage.RESULTS.read_text())["rows"]
+    page = (PAGE.parent / "calibration.md").read_text()
+    lines = list(interval_coverage.page_rows(rows))
+    assert [line for line in page.splitlines() if line.startswith(("| shares |", "| areas |"))] == lines
+    covered = [row["coverage"]["mover"][1] for row in rows]
+    sizes = [row["n"] for row in rows]
+    readme = (PAGE.parents[1] / "README.md").read_text()
+    held = f"in {100 * min(covered):.0f} to {100 * max(covered):.0f} percent of cases, in {100 * np.mean(covered):.1f} on average"
+    assert f"{len(rows)} settings with {min(sizes)} to {max(sizes):,} samples" in readme
+    assert f"such intervals held the true value {held}" in readme
 
 
 @pytest.fixture(scope="module")
