@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -213,3 +214,24 @@ def test_every_file_states_the_same_version():
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert outfold.__version__ == version
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_speed_of_a_search_is_what_was_measured():
+    measured = json.loads((ROOT / "benchmarks" / "results" / "search.json").read_text())
+    page = (ROOT / "docs" / "speed.md").read_text()
+    rows = {
+        "236 configurations of Tsamardinos et al. (2015), 100 samples": "236 configurations (2015), 100 samples",
+        "the same, 500 samples": "236 configurations (2015), 500 samples",
+        "100 unrelated light pipelines, 100 samples": "100 unrelated light pipelines",
+        "one heavy model, nothing to share": "one heavy model",
+    }
+    for title, row in rows.items():
+        seconds = measured[row]["seconds"]
+        theirs = seconds["GridSearchCV"]
+        levels = ("exact", "close", "exact, dropping", "close, dropping")
+        ratios = [theirs / seconds[level] if level in seconds else None for level in levels]
+        cells = [
+            "" if ratio is None else f"{float(f'{ratio:.2g}'):{'.0f' if ratio >= 9.95 else '.1f'}}x" for ratio in ratios
+        ]
+        line = next(line for line in page.splitlines() if line.startswith(f"| {title} |"))
+        assert [cell.strip() for cell in line.split("|")[2:7]] == [f"{theirs:.1f}", *cells]
