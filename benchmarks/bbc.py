@@ -1,19 +1,18 @@
 """BBC against the straightforward loop over scikit-learn's metric: how many times faster, and the memory it takes.
 
-Both sides are timed in this one process, in turns; the loop is timed on a sample of its (draw, configuration) pairs and
-extrapolated. Usage: python benchmarks/bbc.py [--quick]
+Both sides are timed in this one process, in turns, CPU time, best of three; the loop is timed on a sample of its (draw,
+configuration) pairs and extrapolated. Usage: python benchmarks/bbc.py [--quick] [--keep]
 """
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
-import time
 import tracemalloc
 from functools import partial
 
 import numpy as np
+from measuring import Results, arguments, cpu_seconds
 
 import outfold as of
 from outfold import metrics
@@ -45,12 +44,13 @@ def loop_seconds(oof: of.Predictions, metric: str, n_resamples: int, pairs: int)
     rng = np.random.default_rng(1)
     y = oof.target.y if metric != "concordance" else oof.y
     data = oof.respond(metrics.get(metric).needs)[0]
-    start = time.perf_counter()
-    for pair in range(pairs):
-        rows = rng.integers(0, oof.n_samples, oof.n_samples)
-        function(y[rows], data[pair % oof.n_configs][rows])
-    per_pair = (time.perf_counter() - start) / pairs
-    return per_pair * n_resamples * (oof.n_configs + 1)
+
+    def some() -> None:
+        for pair in range(pairs):
+            rows = rng.integers(0, oof.n_samples, oof.n_samples)
+            function(y[rows], data[pair % oof.n_configs][rows])
+
+    return cpu_seconds(some) / pairs * n_resamples * (oof.n_configs + 1)
 
 
 def plain_function(metric: str):
@@ -70,16 +70,7 @@ def _plain_concordance(y, risk):
     return (comparable * concordant).sum() / comparable.sum()
 
 
-def best_of(function, times: int) -> float:
-    seconds = []
-    for _ in range(times):
-        start = time.perf_counter()
-        function()
-        seconds.append(time.perf_counter() - start)
-    return float(np.median(seconds))
-
-
-def table(n: int, c: int, b: int, pairs: int, times: int) -> None:
+def table(n: int, c: int, b: int, pairs: int, times: int, results: Results) -> None:
     print(f"\nN={n:,} samples, C={c:,} configurations, B={b:,} draws; bbc whole: draw, select, score, interval")
     print(f"{'metric':<24}{'bbc ms':>10}{'loop s':>10}{'times faster':>15}{'extra MB':>10}")
     for metric in METRICS:
@@ -88,42 +79,43 @@ def table(n: int, c: int, b: int, pairs: int, times: int) -> None:
         run()
         slow, fast = [], []
         for _ in range(3):
-            fast.append(best_of(run, times))
+            fast += [cpu_seconds(run) for _ in range(times)]
             slow.append(loop_seconds(oof, metric, b, pairs))
         tracemalloc.start()
         run()
         peak = tracemalloc.get_traced_memory()[1] / 1e6
         tracemalloc.stop()
-        quick, plain = np.median(fast), np.median(slow)
-        print(f"{metric:<24}{1000 * quick:>10.1f}{plain:>10.0f}{plain / quick:>14,.0f}x{peak:>10.0f}")
+        quick, plain = min(fast), min(slow)
+        print(f"{metric:<24}{1000 * quick:>10.1f}{plain:>10.0f}{plain / quick:>14,.0f}x{peak:>10.0f}", flush=True)
+        results.add(f"{n:,}, {c:,}, {metric}", bbc=quick, loop=plain, megabytes=peak)
 
 
 COLD = """
-import time; start = time.perf_counter()
+import time; start = time.process_time()
 import numpy as np, outfold as of
 rng = np.random.default_rng(0)
 y = rng.integers(0, 2, 500)
 oof = of.from_arrays(y, rng.random((500, 610)), response="proba")
 of.estimate.bbc(oof, "{metric}")
-print(time.perf_counter() - start)
+print(time.process_time() - start)
 """
 
 
-def cold() -> None:
+def cold(results: Results) -> None:
     print("\nFirst call in a new process, imports included (N=500, C=610, B=1000)")
     for metric in ("accuracy", "roc_auc"):
         seconds = [float(subprocess.check_output([sys.executable, "-c", COLD.format(metric=metric)])) for _ in range(3)]
-        print(f"{metric:<20}{np.median(seconds):>10.2f} s")
+        print(f"{metric:<20}{min(seconds):>10.2f} s")
+        results.add(f"first call, {metric}", seconds=min(seconds))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer repetitions, the first table only")
-    quick = parser.parse_args().quick
-    table(500, 610, 1000, pairs=100 if quick else 500, times=3 if quick else 7)
-    cold()
+    args = arguments(__doc__).parse_args()
+    quick, results = args.quick, Results("bbc", args.keep)
+    table(500, 610, 1000, pairs=100 if quick else 200, times=3, results=results)
+    cold(results)
     if not quick:
-        table(10_000, 200, 1000, pairs=20, times=1)
+        table(10_000, 200, 1000, pairs=5, times=1, results=results)
 
 
 if __name__ == "__main__":

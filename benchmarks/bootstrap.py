@@ -1,28 +1,20 @@
 """The .632+ bootstrap against mlxtend's bootstrap_point632_score, end to end, with a decision tree.
 
 Both fit as many trees on as many bootstrap samples; ours also fits one on all samples. The fits alone are timed in the same
-turns, so that what each side adds to them can be told. Sides alternate in one process; ratios, not seconds, carry over.
-Usage: python benchmarks/bootstrap.py [--quick]
+turns, so that what each side adds to them can be told. CPU time, best of the turns; ratios, not seconds, carry over.
+Usage: python benchmarks/bootstrap.py [--quick] [--keep]
 """
 
 from __future__ import annotations
 
-import argparse
-import time
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from measuring import Results, arguments, in_turns
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
-
-
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def ours(X: np.ndarray, y: np.ndarray, rounds: int) -> of.results.Estimate:
@@ -47,27 +39,20 @@ def fits(X: np.ndarray, y: np.ndarray, rounds: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="fewer samples")
+    parser = arguments(__doc__)
     parser.add_argument("--turns", type=int, default=3, help="how often each side is timed (default: %(default)s)")
     args = parser.parse_args()
-    # mlxtend goes through all N x N pairs in every round: half a minute of it at 5,000 samples.
-    n, rounds = (1000, 5) if args.quick else (5000, 2)
+    # mlxtend goes through all N x N pairs in every round.
+    n, rounds = (1000, 5) if args.quick else (2000, 5)
     X, y = make_classification(n, 10, flip_y=0.1, random_state=0)
     ours(X, y, 2)  # imports
-    sides: dict[str, Callable[..., object]] = {"outfold": ours, "mlxtend": theirs, "the fits alone": fits}
-    times: dict[str, list[float]] = {name: [] for name in sides}
-    for _ in range(args.turns):
-        for name, side in sides.items():
-            times[name].append(seconds(partial(side, X, y, rounds)))
-    median = {name: float(np.median(values)) for name, values in times.items()}
-    bare = median["the fits alone"]
-    print(f"{n:,} samples, decision tree, {rounds} rounds, .632+; median of {args.turns}")
-    for name, value in median.items():
-        print(f"{name:<16}{value:>10.3f} s   beyond the fits {max(value - bare, 0):>8.3f} s")
-    added = [max(median[name] - bare, 1e-9) for name in ("outfold", "mlxtend")]
-    faster = median["mlxtend"] / median["outfold"]
-    print(f"end to end {faster:,.0f} times faster, beyond the fits {added[1] / added[0]:,.0f}")
+    sides = {"mlxtend": theirs, "outfold": ours, "the fits alone": fits}
+    best = in_turns({name: partial(side, X, y, rounds) for name, side in sides.items()}, args.turns)
+    print(f"{n:,} samples, decision tree, {rounds} rounds, .632+; best of {args.turns}")
+    for name, value in best.items():
+        print(f"{name:<16}{value:>10.3f} s")
+    print(f"end to end {best['mlxtend'] / best['outfold']:,.0f} times faster")
+    Results("bootstrap", args.keep).add(f"{n:,}, {rounds}", **best)
 
 
 if __name__ == "__main__":

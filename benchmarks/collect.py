@@ -1,15 +1,14 @@
 """Speed of `collect` beside a plain loop and GridSearchCV: the same pipelines, folds and predictions.
 
-Ratios, measured with the sides taking turns in one process; run ``python benchmarks/collect.py``.
+Ratios of CPU time, the sides taking turns in one process, best of five. Usage: python benchmarks/collect.py [--quick] [--keep]
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from time import process_time
 
 import numpy as np
+from measuring import Results, arguments, in_turns
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
@@ -23,7 +22,6 @@ from threadpoolctl import threadpool_limits
 
 import outfold as of
 
-ROUNDS = 5
 SPACES = {
     "nb": {"model": [GaussianNB()], "model__var_smoothing": np.logspace(-12, -1, 25).tolist()},
     "tree": {"model": [DecisionTreeClassifier(random_state=0)], "model__min_samples_leaf": list(range(1, 26))},
@@ -33,6 +31,8 @@ SPACES = {
 
 
 def main() -> None:
+    args = arguments(__doc__).parse_args()
+    results, turns = Results("collect", args.keep), 1 if args.quick else 5
     X, y = make_classification(100, 20, n_informative=5, random_state=0)
     pipeline = Pipeline([("scale", StandardScaler()), ("model", GaussianNB())])
     print("100 samples, 20 features, 10 folds, one worker; time of the other / time of collect")
@@ -40,10 +40,18 @@ def main() -> None:
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, space in {**{k: [v] for k, v in SPACES.items()}, "all 100": list(SPACES.values())}.items():
-            measure(name, pipeline, space, X, y)
+            times = measure(pipeline, space, X, y, turns)
+            n_fits = 10 * len(of.grid("m", pipeline, space))
+            ours = times["collect"]
+            ratios = [times[side] / ours for side in ("share=False", "plain loop", "GridSearchCV")]
+            print(f"{name:<12}{1e6 * ours / n_fits:>11.0f}{ratios[0]:>12.2f}x{ratios[1]:>11.2f}x{ratios[2]:>13.2f}x")
+            results.add(name, fits=n_fits, **times)
 
 
-def measure(name: str, pipeline: Pipeline, space: list[dict[str, list[object]]], X: np.ndarray, y: np.ndarray) -> None:
+def measure(
+    pipeline: Pipeline, space: list[dict[str, list[object]]], X: np.ndarray, y: np.ndarray, turns: int
+) -> dict[str, float]:
+    """CPU seconds of every side, after all of them gave the same predictions."""
     configs = of.grid("m", pipeline, space)
     plan = of.Plan(folds=10)
     folds = plan.split(y).folds[:, 0]
@@ -71,21 +79,8 @@ def measure(name: str, pipeline: Pipeline, space: list[dict[str, list[object]]],
     np.testing.assert_allclose(predictions, expected, rtol=0, atol=1e-8)
     hits = (predictions > 0.5) == y
     np.testing.assert_allclose(np.mean([hits[:, test].mean(axis=1) for _, test in splits], axis=0), scores, atol=1e-12)
-    times = interleaved([by_collect, by_fits_alone, by_loop, by_search])
-    per_fit = 1e6 * times[0] / (10 * len(configs))
-    ratios = times[1:] / times[0]
-    print(f"{name:<12}{per_fit:>11.0f}{ratios[0]:>12.2f}x{ratios[1]:>11.2f}x{ratios[2]:>13.2f}x")
-
-
-def interleaved(sides: list[Callable[[], object]]) -> np.ndarray:
-    """Median CPU seconds of every side, the sides taking turns: one process does all, and a busy machine matters less."""
-    seconds = np.empty((ROUNDS, len(sides)))
-    for row in seconds:
-        for i, side in enumerate(sides):
-            start = process_time()
-            side()
-            row[i] = process_time() - start
-    return np.median(seconds, axis=0)
+    sides = {"collect": by_collect, "share=False": by_fits_alone, "plain loop": by_loop, "GridSearchCV": by_search}
+    return in_turns(sides, turns)
 
 
 if __name__ == "__main__":

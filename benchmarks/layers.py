@@ -1,4 +1,4 @@
-"""Where the time of a search goes, layer by layer: ``python benchmarks/layers.py``.
+"""Where the time of a search goes, layer by layer: ``python benchmarks/layers.py [--quick] [--keep]``.
 
 A profiler slows small functions down more than large ones, so that the shares are rough; the seconds are without it.
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import cProfile
 import pstats
-import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from measuring import Results, arguments, cpu_seconds
 from sklearn.datasets import load_breast_cancer
 from threadpoolctl import threadpool_limits
 
@@ -39,8 +39,10 @@ LAYERS = (
 
 
 def main() -> None:
+    args = arguments(__doc__).parse_args()
+    results = Results("layers", args.keep)
     X, y = load_breast_cancer(return_X_y=True)
-    rows = np.random.default_rng(0).permutation(len(y))[:500]
+    rows = np.random.default_rng(0).permutation(len(y))[: 100 if args.quick else 500]
     X, y = X[rows], y[rows]
     configs = spaces.tsamardinos2015(X)
     with threadpool_limits(1), warnings.catch_warnings():
@@ -50,29 +52,30 @@ def main() -> None:
             ("close", {"drop": None, "share": "close"}),
             ("close, dropping", {"share": "close"}),
         ):
-            show(title, lambda options=options: of.SelectCV(configs, scoring="roc_auc", cv=10, **options).fit(X, y))
+            search = lambda options=options: of.SelectCV(configs, scoring="roc_auc", cv=10, **options).fit(X, y)  # noqa: E731
+            results.add(title, **shares(title, search, len(y)))
 
 
-def show(title: str, search: Callable[[], Any]) -> None:
-    search()
-    start = time.process_time()
-    search()
-    seconds = time.process_time() - start
+def shares(title: str, search: Callable[[], Any], n: int) -> dict[str, float]:
+    """The share of every layer, and the CPU seconds of the whole without the profiler."""
+    seconds = min(cpu_seconds(search) for _ in range(2))
     profile = cProfile.Profile()
     profile.enable()
     search()
     profile.disable()
     stats = pstats.Stats(profile).stats  # type: ignore[attr-defined]
     total = sum(own for _, _, own, _, _ in stats.values())
-    print(f"\n236 configurations, 500 samples, 10 folds, {title}: {seconds:.2f} s")
-    rest = total
+    print(f"\n236 configurations, {n} samples, 10 folds, {title}: {seconds:.2f} s")
+    rest, out = total, {"seconds": seconds}
     for name, file, function in LAYERS:
         callers = [by for (path, _, f), (*_, by) in stats.items() if path.endswith(file) and f == function]
         found = sum(cum for by in callers for (_, _, f), (*_, cum) in by.items() if f != "_verified")
         rest -= found
+        out[name] = found / total
         if found / total > 0.005:
             print(f"  {name:<52}{found / total:>6.0%}")
-    print(f"  {'everything else':<52}{rest / total:>6.0%}")
+    print(f"  {'everything else':<52}{rest / total:>6.0%}", flush=True)
+    return out | {"everything else": rest / total}
 
 
 if __name__ == "__main__":

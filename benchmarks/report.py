@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from time import process_time
-
 import numpy as np
+from measuring import Results, arguments, in_turns
 from numpy.typing import NDArray
 
 import outfold as of
@@ -38,29 +36,27 @@ def folds(rng: np.random.Generator) -> NDArray[np.intp]:
     return np.stack([rng.permutation(np.arange(N) % K) for _ in range(R)], axis=1)
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Of CPU, which other work on the machine disturbs less, with one thread of BLAS: a second one that waits takes CPU too."""
-    with limit_threads("blas"):
-        start = process_time()
-        work()
-        return process_time() - start
-
-
 def main() -> None:
+    args = arguments(__doc__).parse_args()
+    results = Results("report", args.keep)
     classes, numbers = predictions(), values()
     print("| metric | estimate.bbc | report, page included | ratio | page |")
     print("| --- | --- | --- | --- | --- |")
     for metric in ("roc_auc", "f1", "accuracy", "log_loss", "r2", "mse"):
         oof = numbers if metric in ("r2", "mse") else classes
         of.report(oof.sel(config=range(4), repeat=range(2)), metric).to_html()  # compile and import
-        pairs = []
-        for _ in range(TURNS):  # in turns: the machine may have other work to do
-            plain = seconds(lambda: of.estimate.bbc(oof, metric))  # noqa: B023
-            pairs.append((plain, seconds(lambda: of.report(oof, metric).to_html())))  # noqa: B023
-        plain, whole = np.median(pairs, axis=0)
-        ratio = np.median([b / a for a, b in pairs])
+        sides = {
+            "bbc": lambda: of.estimate.bbc(oof, metric),  # noqa: B023
+            "report": lambda: of.report(oof, metric).to_html(),  # noqa: B023
+        }
+        with limit_threads("blas"):  # a second thread that waits takes CPU too
+            times = in_turns(sides, 1 if args.quick else TURNS)
         size = len(of.report(oof, metric).to_html().encode()) / 1e6
-        print(f"| {metric} | {plain:.2f} s | {whole:.2f} s | {ratio:.1f} | {size:.2f} MB |", flush=True)
+        ratio = times["report"] / times["bbc"]
+        print(
+            f"| {metric} | {times['bbc']:.2f} s | {times['report']:.2f} s | {ratio:.1f} | {size:.2f} MB |", flush=True
+        )
+        results.add(metric, **times, megabytes=size)
 
 
 if __name__ == "__main__":

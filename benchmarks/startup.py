@@ -1,18 +1,20 @@
-"""Time to import outfold, against the import of scikit-learn's model_selection, in new processes and in turns."""
+"""CPU time to import outfold, against the import of scikit-learn's model_selection, in new processes and in turns."""
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
-import time
 
-import numpy as np
+from measuring import Results, arguments
 
 
 def seconds(statement: str) -> float:
-    start = time.perf_counter()
+    """CPU seconds of a new process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", statement], check=True)
-    return time.perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main() -> None:
@@ -21,14 +23,12 @@ def main() -> None:
         "sklearn.model_selection": "import sklearn.model_selection",
         "nothing": "",
     }
-    times: dict[str, list[float]] = {name: [] for name in statements}
-    for _ in range(7):
-        for name, statement in statements.items():
-            times[name].append(seconds(statement))
-    median = {name: float(np.median(t)) for name, t in times.items()}
-    for name, value in median.items():
-        print(f"{name:<28}{value:6.2f} s")
-    print(f"outfold / sklearn.model_selection   {median['outfold'] / median['sklearn.model_selection']:.2f}")
+    args = arguments(__doc__).parse_args()
+    turns = [{name: seconds(text) for name, text in statements.items()} for _ in range(2 if args.quick else 7)]
+    best = {name: min(turn[name] for turn in turns) for name in statements}
+    for name, value in best.items():
+        print(f"{name:<28}{value:6.3f} s")
+    Results("startup", args.keep).add("seconds", **best)
 
 
 if __name__ == "__main__":

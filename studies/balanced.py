@@ -110,7 +110,7 @@ def simulate_one(beta: tuple[int, int], n: int, c: int, rng: np.random.Generator
     oof = of.from_arrays(None, matrix, response="pointwise", folds=folds)
     plain, balanced = both(oof, "mean", 500)
     right = truth[oof.configs.index(plain.selected)]
-    tt = of.estimate.tt(oof, "mean").value
+    tt = of.estimate.tt(oof, "mean", aggregate="fold").value
     values = (plain.naive, tt, nested(truth, n, rng), plain.value, balanced.value)
     return [v - right for v in values], [e.interval.low <= right <= e.interval.high for e in (plain, balanced)]
 
@@ -164,7 +164,8 @@ def real_one(X: np.ndarray, y: np.ndarray, n: int, draw: int) -> dict[str, objec
     plain, balanced = both(oof, "accuracy", 1000)
     model = configs[plain.selected].fit(X[pool], y[pool])
     right = float(np.mean(model.predict(X[rest]) == y[rest]))
-    others = [of.estimate.tt(oof, "accuracy").value, of.estimate.nested(oof, "accuracy").value]
+    by_fold = {"metric": "accuracy", "aggregate": "fold"}
+    others = [of.estimate.tt(oof, **by_fold).value, of.estimate.nested(oof, **by_fold).value]
     values = (plain.naive, *others, plain.value, balanced.value)
     inside = [bool(e.interval.low <= right <= e.interval.high) for e in (plain, balanced)]
     return {"errors": [v - right for v in values], "inside": inside}

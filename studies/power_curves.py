@@ -4,11 +4,12 @@ The paper does not say how its figures leave the null hypothesis. Its tests are 
 settings stay fixed, so here mu_0 moves away from the true difference, and the share of data sets in which it is refused is drawn.
 Data sets without a p value (the difference is the same in both halves of a two-fold) do not count as refused.
 
-Usage: python studies/power_curves.py [N_DATA_SETS] [FOLDER]
+Usage: python studies/power_curves.py [N_DATA_SETS] [FOLDER]     writes studies/results/power_curves.json and the pictures
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -25,6 +26,7 @@ DRAWN = [
 # Distance of mu_0 from the true difference, as far as the strongest test needs to reach full power.
 REACH = {"simulation 1": 0.16, "simulation 2": 0.06}
 POINTS = 9
+RESULT = Path(__file__).parent / "results" / "power_curves.json"
 
 
 def power(n: int, errors: dict[str, np.ndarray], reach: float) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -64,16 +66,20 @@ def main() -> None:
     n_sets = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(__file__).parents[1] / "docs" / "pictures"
     folder.mkdir(parents=True, exist_ok=True)
-    plans = {plan: PLANS[plan] for _, plan in DRAWN}
+    plans, found = {plan: PLANS[plan] for _, plan in DRAWN}, {}
     for name, (n, s) in SETTINGS.items():
         distances, curves = power(n, simulate(n, s, n_sets, plans, progress=True), REACH[name])
         print(f"\n{name}\n\n| distance | " + " | ".join(f"`{test}`" for test in curves) + " |")
         print("| --- " * (len(curves) + 1) + "|")
         for i, x in enumerate(distances):
             print(f"| {x:.4f} | " + " | ".join(f"{c[i]:.3f}" for c in curves.values()) + " |")
+        found[name] = {"distance": distances.round(6).tolist()} | {
+            test: c.round(4).tolist() for test, c in curves.items()
+        }
         path = folder / f"power_{name.replace(' ', '_')}.svg"
         draw(name, distances, curves, path)
         print(f"\ndrawn: {path.name}", flush=True)
+    RESULT.write_text(json.dumps({"data_sets": n_sets, "simulations": found}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

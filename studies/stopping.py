@@ -4,11 +4,12 @@ For six of the paper's data sets: 600 repeats of two-fold cross-validation of an
 orders of the repeats, in each of which the rules of `outfold.stability` are asked after every repeat. The paper's trees are C4.5
 with Laplace-smoothed leaves, ours scikit-learn's with at least two samples a leaf.
 
-Usage: python studies/stopping.py [DATA_FOLDER]
+Usage: python studies/stopping.py [DATA_FOLDER]     writes studies/results/stopping.json
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -32,6 +33,8 @@ PAPER = {
     "sonar": ((118.44, 206.12, 40.16), (29.20, 196.28, 44.36)),
 }
 REPEATS, ORDERS = 600, 50
+RULES = ("Rank 0.9999", "KS 0.1", "KS 0.2")
+RESULT = Path(__file__).parent / "results" / "stopping.json"
 
 
 def load(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -79,13 +82,18 @@ def main() -> None:
         sys.exit(f"the data sets are not here: {folder}; give their folder.")
     print(f"mean stopping time over {ORDERS} orders, the paper's in brackets (C4.5, NB)")
     print(f"{'data':<12}{'model':<7}{'Rank 0.9999':>20}{'KS 0.1':>20}{'KS 0.2':>20}")
+    found = {}
     for name, papers in PAPER.items():
         oof = collect(*load(folder, name))
         for config, (model, paper) in enumerate(zip(("tree", "bayes"), papers, strict=True)):
-            cells = "".join(
-                f"{f'{own:.1f} ({printed:.1f})':>20}" for own, printed in zip(times(oof, config), paper, strict=True)
-            )
+            owns = times(oof, config)
+            found[f"{name}, {model}"] = {
+                rule: {"own": round(own, 2), "paper": printed}
+                for rule, own, printed in zip(RULES, owns, paper, strict=True)
+            }
+            cells = "".join(f"{f'{own:.1f} ({printed:.1f})':>20}" for own, printed in zip(owns, paper, strict=True))
             print(f"{name:<12}{model:<7}{cells}", flush=True)
+    RESULT.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import signal
 from pathlib import Path
@@ -156,3 +157,22 @@ def browser():
     opened = Browser(*found)
     yield opened
     opened.close()
+
+
+# -- calibration ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def record():
+    """Keep numbers under a topic and a key, in the file that the environment names (`studies/calibration.py` does)."""
+    path = os.environ.get("OUTFOLD_RECORD")
+
+    def keep(topic, key, **numbers):
+        if path is None:
+            return
+        file = Path(path)
+        known = json.loads(file.read_text()) if file.exists() else {}
+        known.setdefault(topic, {})[key] = {name: round(float(value), 6) for name, value in numbers.items()}
+        file.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+
+    return keep

@@ -47,8 +47,8 @@ def test_a_hold_out_is_enough_exactly_where_its_interval_is_narrow():
 @pytest.mark.parametrize(
     ("n", "c", "task", "test"),
     [
-        (300, 2, "binary", "f_5x2cv"),
-        (300, 5, "regression", "f_5x2cv"),
+        (300, 2, "binary", "t_training"),
+        (300, 5, "regression", "t_training"),
         (60_000, 2, "binary", "mcnemar"),
         (60_000, 3, "multiclass", "cochran_q"),
         (60_000, 2, "regression", "permutation"),
@@ -62,9 +62,9 @@ def test_tests_for_comparisons(n, c, task, test):
 
 
 def test_the_blocked_plan_where_5x2_is_too_dear():
-    assert of.advise(300, 2, goal="compare", cost=1, budget=20).test == "f_5x2cv"
+    assert of.advise(300, 2, goal="compare", cost=1, budget=20).test == "t_training"
     blocked = of.advise(300, 2, goal="compare", cost=1, budget=19)
-    assert blocked.test == "t_blocked_3x2"
+    assert blocked.test == "t_training"
     assert blocked.plan == of.Plan.blocked(3)
     assert blocked.fits == 12
 

@@ -275,7 +275,8 @@ def test_the_predictions_are_those_of_collect():
     assert curve.oof.fingerprint == oof.fingerprint
     assert curve.oof.params == oof.params
     assert curve.configs == oof.configs
-    assert of.estimate.bbc(curve.oof, "accuracy").value == of.estimate.bbc(oof, "accuracy").value
+    assert of.estimate.bbc(curve.oof).value == of.estimate.bbc(oof, "accuracy", aggregate="fold").value
+    assert curve.oof.selection().index == curve.best
 
 
 def test_own_labels_reach_the_predictions():

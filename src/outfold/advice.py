@@ -35,18 +35,20 @@ named: Nothing is selected, so the plain score needs no correction; it is rather
     fewer samples than the final one [Tsamardinos 2015, sect. 2].
 nested: Nested cross-validation, collect(..., inner=True) without drop, is a second opinion for {fits:,} further fits
     [Tsamardinos 2015, sect. 10; Tsamardinos 2018, sect. 6, advises to do without].
-blocked: The blocked 3x2 t test needs 6 fits per configuration where 5x2cv needs 10, and is comparable to its tests
+blocked: A blocked 3x2 plan needs 6 fits per configuration where 5x2cv needs 10, and is comparable to it
     [Wang 2014, sect. 7].
-five_by_two: The combined 5x2cv F test compares algorithms, not two fitted models, when samples are few
+five_by_two: Five repeats of two folds compare algorithms, not two fitted models, when samples are few
     [Raschka 2018, sect. 4.12 and Fig. 23].
-similar: Few repeats of two folds may not be enough to tell very similar classifiers apart again on another partition; the
-    corrected t test on 10 x 10 folds depends least on the order of the samples [Raeder 2010, sect. I and V].
+training: The test is t_training: the tests of the papers for such plans find differences too often where samples are few
+    [ours, docs/calibration.md].
+similar: Few repeats of two folds may not be enough to tell very similar classifiers apart again on another partition
+    [Raeder 2010, sect. I and V].
 adjust: With more than two configurations adjust the p values for their number [Raschka 2018, sect. 4.5].
 one_set: A third of the samples, {held_out:,}, is a test set that measures an accuracy to ± {precision:g} or better
     [Raschka 2018, sect. 1.7 and 3.8; that this is enough, and for other scores too: ours].
 folds: {folds} folds came closest to the scores on real test sets, for balanced classes [Raeder 2010, sect. VI and VII].
 few_folds: Each fold needs a sample, so there can be only {folds} folds [ours].
-classes: Folds keep the proportions of the classes; there are fewer folds if the rarest class has fewer members
+classes: Folds keep the proportions of the classes; members of a rare class go to different folds
     [Tsamardinos 2015, sect. 7 and 9].
 many_repeats: As many repeats as time allows make the choice better and the interval narrower [Tsamardinos 2018, sect. 6].
 repeats: Below {few} samples repeats make intervals narrower and choices better; more than {repeats} add little
@@ -85,8 +87,8 @@ def advise(
     """Recommend a plan, and an estimate or a test, for this many samples and configurations, with the reasons.
 
     The advice joins Figure 23 of [1]_ with what other papers found. It takes cross-validation with bootstrap bias correction
-    for few samples, adds dropping for more, and a hold-out for very many. To compare algorithms it takes the 5x2cv F test,
-    the blocked 3x2 t test, or McNemar's test on one large test set.
+    for few samples, adds dropping for more, and a hold-out for very many. To compare algorithms it takes `compare.t_training` on
+    a 5x2 or blocked 3x2 plan, or McNemar's test on one large test set.
 
     Parameters
     ----------
@@ -164,10 +166,11 @@ class _Case:
             return self._advice(self._affordable([Plan.holdout()]), test=self._test_of_one_set())
         plan = self._affordable([Plan.five_by_two(), Plan.blocked(3)])
         self._say("blocked" if plan.kind == "blocked" else "five_by_two")
+        self._say("training")
         self._say("similar")
         if self.c > 2:
             self._say("adjust")
-        return self._advice(plan, test="t_blocked_3x2" if plan.kind == "blocked" else "f_5x2cv")
+        return self._advice(plan, test="t_training")
 
     def _one_test_set_is_enough(self) -> bool:
         from scipy.special import ndtri

@@ -25,9 +25,9 @@ from .fitting.api import run_job
 from .fitting.configs import grid
 from .fitting.data import Rows
 from .fitting.job import Job, Options, make_job
-from .fitting.progress import Mode
 from .metrics import Metric, MetricLike
-from .metrics._scoring import Scoring, bind, cell_scores, metric_or_default, standard_errors
+from .metrics._scoring import Scoring, bind, cell_scores, recorded_metric, selecting, standard_errors
+from .progress import Mode
 from .results import CurveLine, LearningCurve, ValidationCurve
 from .select import choose, one_standard_error
 
@@ -195,8 +195,8 @@ def validation(
     trained = _fit(job, metric, [{cell: job.splits.train_rows(*cell) for cell in job.splits.cells}])
     train, test = _scores(trained)
     repeats = np.array([r for r, _ in job.splits.cells])
-    oof = trained.out_of_fold()
-    scoring = Scoring(oof, trained.metric, "fold")
+    oof = trained.out_of_fold().selecting_by(trained.metric, aggregate="fold")
+    scoring = selecting(oof, trained.metric)
     return ValidationCurve(
         metric=trained.metric.name,
         greater_is_better=trained.metric.greater_is_better,
@@ -251,7 +251,7 @@ def _fit(job: Job, metric: MetricLike | None, parts: Sequence[TrainingRows]) -> 
     and failed cells are those of `collect`.
     """
     job, cells = replace(job, blocks={}), job.splits.cells
-    found, _ = bind(job.header, metric_or_default(job.header, metric))  # refuses a metric before the work
+    found, _ = bind(job.header, recorded_metric(job.header, metric))  # refuses a metric before the work
     splits = _two_parts(job.splits, [(cell, rows[cell]) for rows in parts for cell in cells])
     both = run_job(replace(job, splits=splits, seeds=tuple(cells) * len(parts)))
     n_train = np.array([[len(rows[cell]) for cell in cells] for rows in parts], dtype=np.intp)

@@ -28,7 +28,14 @@ COMMON = {
     "metric": """metric : str, callable or Metric
     What to score by: a name such as ``"accuracy"``, a scikit-learn scorer or a function.""",
     "task_metric": """metric : str, callable, Metric or None
-    What to score by; None takes the default metric of the task.""",
+    What to score by; None takes the metric that selects.""",
+    "recorded_metric": """metric : str, callable, Metric or None
+    What to score by: a name such as ``"accuracy"``, a scikit-learn scorer or a function. None is the metric that the
+    predictions record.""",
+    "aggregate": """aggregate : {"pooled", "within", "fold"} or None
+    How a configuration is scored: by one score over all out-of-fold predictions of a repeat, by the same of pairs of samples of
+    one fold (for AUC and concordance; other metrics are pooled), or by the mean over folds. None is what the predictions
+    record.""",
     "confidence_level": "confidence_level : float\n    Level of the interval.",
     "test_level": """confidence_level : float
     Level of the confidence interval. The test decides at alpha = 1 - confidence_level.""",

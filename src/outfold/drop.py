@@ -13,20 +13,22 @@ on the predictions so far that gives the names to drop is a rule too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from . import metrics
 from .arguments import check_alpha, check_between, check_count, check_takes
+from .data.draws import DrawsAre, given_counts
 from .data.predictions import Predictions, State
 from .docstrings import fill_common
-from .exceptions import got, invalid
+from .exceptions import InputError, got, invalid
 from .metrics import Metric, MetricLike
-from .metrics._scoring import Scoring, bind, metric_or_default, running
+from .metrics._scoring import Scoring, bind, recorded_metric, running
 from .requirements import check_predictions
 from .stats import resampling, sequential
 from .stats.selection import argbest
@@ -88,21 +90,21 @@ class DropRule:
         check_predictions(oof, f"drop.{type(self).__name__}")
         if len(running(oof)) < 2:
             return []
-        return list(self._losers(Scoring(oof, metric_or_default(oof, self.metric)), (repeat, fold), seed))
+        return list(self._losers(Scoring(oof, recorded_metric(oof, self.metric)), (repeat, fold), seed))
 
     def check(self, oof: Predictions) -> None:
         """Refuse predictions on which the rule cannot be asked, before anything is fitted."""
         self._found(oof)
 
     def _found(self, oof: Predictions) -> Metric:
-        return bind(oof, metric_or_default(oof, self.metric))[0]
+        return bind(oof, recorded_metric(oof, self.metric))[0]
 
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
         raise NotImplementedError
 
     def __repr__(self) -> str:
         """The rule with all it depends on; a store is continued by the same rule only."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.repr}  # type: ignore[arg-type]
         if self.metric is not None and not isinstance(self.metric, str):
             values["metric"] = metrics.get(self.metric).name  # the text of a function holds an address
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in values.items())})"
@@ -120,11 +122,17 @@ class Bootstrap(DropRule):
     Parameters
     ----------
     threshold : float
-        Between 0.5 and 1. At 0.99 the winner of the whole cross-validation survives in about 99 of 100 searches.
+        Between 0.5 and 1. At 0.99 the winner of the whole cross-validation nearly always survives.
     min_predictions : int
         Number of samples that must have predictions before anything is dropped; with fewer, a drop is noise (sect. 5.2.2). The
         authors' program has no such bound: 0.
     {n_resamples, task_metric}
+    draws : mapping or None
+        Draws made elsewhere, by the (repeat, fold) after which they are used, to replay another program's run: arrays of shape
+        (B, n), the drawn indices or how often each sample was drawn. They count the n samples that have predictions by then,
+        in the order of the samples. `n_resamples` is not used then.
+    draws_are : {"auto", "indices", "counts"}
+        What `draws` hold; see `estimate.bbc`.
     References: {tsamardinos2018}
 
     Examples: {outfold}
@@ -136,11 +144,22 @@ class Bootstrap(DropRule):
     min_predictions: int = 50
     n_resamples: int = 1000
     metric: MetricLike | None = None
+    draws: Mapping[tuple[int, int], ArrayLike] | None = field(default=None, repr=False, compare=False)
+    draws_are: DrawsAre = field(default="auto", repr=False)
 
     def __post_init__(self) -> None:
         check_between(self.threshold, "threshold", 0.99, low=0.5)
         check_count(self.min_predictions, "min_predictions", 0)
         check_count(self.n_resamples, "n_resamples", 1)
+        if self.draws is not None and not isinstance(self.draws, Mapping):
+            raise invalid("draws", "must be a mapping from (repeat, fold) to draws", got(self.draws))
+
+    def check(self, oof: Predictions) -> None:
+        """Refuse predictions on which the rule cannot be asked, and draws that do not reach to the last fold but one."""
+        super().check(oof)
+        lacking = [] if self.draws is None else [cell for cell in oof.splits.cells[:-1] if cell not in self.draws]
+        if lacking:
+            raise _no_draws(lacking[0])
 
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[Drop]:
         best = _best(scoring)
@@ -153,9 +172,35 @@ class Bootstrap(DropRule):
 
     def _draws(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[NDArray[Any]]:
         """Blocks of draws; a stream of its own for every fold, whatever was drawn before."""
+        if self.draws is not None:
+            yield self._given(len(scoring.rows), cell)
+            return
         state = np.random.SeedSequence(seed, spawn_key=(_DROP_STREAM, *cell)).generate_state(1, np.uint64)
         bootstrap = resampling.BootstrapDraws(len(scoring.rows), int(state[0]), scoring.group_codes())
         yield from bootstrap.blocks(self.n_resamples)
+
+    def _given(self, n: int, cell: tuple[int, int]) -> NDArray[Any]:
+        """(B, n) counts of the draws that were given for a fold."""
+        assert self.draws is not None
+        if cell not in self.draws:
+            raise _no_draws(cell)
+        return given_counts(self.draws[cell], n, self.draws_are, f"draws[{cell[0]}, {cell[1]}]")
+
+    def __repr__(self) -> str:
+        """The same with a hash of the draws, where there are some."""
+        rule = super().__repr__()
+        if self.draws is None:
+            return rule
+        found = hashlib.sha256(self.draws_are.encode())
+        for cell, drawn in sorted(self.draws.items()):
+            array = np.asarray(drawn)
+            found.update(repr((cell, array.shape)).encode() + array.astype(np.int64).tobytes())
+        return f"{rule[:-1]}, draws={found.hexdigest()[:16]})"
+
+
+def _no_draws(cell: tuple[int, int]) -> InputError:
+    needed = "`draws` must have an entry for each (repeat, fold) but the last"
+    return InputError(needed=needed, given=f"there is none for {cell}")
 
 
 @fill_common
@@ -174,7 +219,7 @@ class Hoeffding(DropRule):
     min_predictions : int
         Number of samples that must have predictions before anything is dropped.
     metric : str, callable, Metric or None
-        A mean of values within known bounds, such as ``"accuracy"`` or ``"brier"``; the default metric of the task where None.
+        A mean of values within known bounds, such as ``"accuracy"`` or ``"brier"``; the metric that selects where None.
     References: {maron1994}
 
     Examples: {outfold}
@@ -226,7 +271,7 @@ class Friedman(DropRule):
     min_folds : int
         Number of folds that must be done before anything is dropped.
     metric : str, callable, Metric or None
-        What is ranked within each fold; a fold in which it is undefined is left out. The default metric of the task where None.
+        What is ranked within each fold; a fold in which it is undefined is left out. The metric that selects where None.
     References: {birattari2002}
 
     Examples: {outfold}
@@ -280,7 +325,7 @@ class Sequential(DropRule):
     steps : int or None
         The number of folds S the test is laid out for; all folds of the plan where None.
     metric : str, callable, Metric or None
-        A mean of per-sample values, such as ``"accuracy"`` or ``"mse"``; the default metric of the task where None.
+        A mean of per-sample values, such as ``"accuracy"`` or ``"mse"``; the metric that selects where None.
     References: {krueger2015}
 
     Examples: {outfold}
@@ -375,14 +420,14 @@ class _UserDropRule(DropRule):
 DropRuleLike: TypeAlias = DropRule | Callable[[Predictions], Iterable[str]] | bool | None
 
 
-def as_drop_rule(rule: DropRuleLike) -> DropRule | None:
-    """A rule, a callable made a rule, the default for True, nothing for None or False."""
+def as_drop_rule(rule: DropRuleLike, metric: MetricLike | None = None) -> DropRule | None:
+    """A rule, a callable made a rule, the default for True, nothing for None or False; `metric` is for a rule without one."""
     if rule is None or rule is False:
         return None
-    if rule is True:
-        return Bootstrap()
+    rule = Bootstrap() if rule is True else rule
     if isinstance(rule, DropRule):
-        return rule
+        lacks = is_dataclass(rule) and rule.metric is None and metric is not None
+        return replace(rule, metric=metric) if lacks else rule  # type: ignore[type-var]
     if callable(rule) and not isinstance(rule, type):
         check_takes(rule, ("predictions",), "a drop rule")
         return _UserDropRule(rule)

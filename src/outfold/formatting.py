@@ -40,6 +40,16 @@ def count(n: int, noun: str, plural: str | None = None) -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
+# What readers of papers call them; other metrics go by their names.
+_CALLED = {name: name.upper() for name in ("f1", "mae", "mcc", "mse", "r2", "rmse")}
+_CALLED |= {"brier": "Brier score", "roc_auc": "AUC"}
+
+
+def called(metric: str) -> str:
+    """The metric as a paper would call it."""
+    return _CALLED.get(metric, metric.replace("_", " ") if metric.isidentifier() else metric)
+
+
 def seconds(value: float) -> str:
     """``40 ms``, ``0.4 s``, ``12 s``, ``3 min 05 s``, ``2 h 10 min``."""
     if 0 < value < 0.1:

@@ -3,7 +3,7 @@
 | from | functions |
 | --- | --- |
 | right answers among n | `wilson`, `clopper_pearson`, `normal` |
-| values of samples | `t`, `cluster_robust` where they come in groups, `bca` for any statistic of them |
+| values of samples | `t`, `cluster_robust` for groups, `training` for cross-validation, `bca` for any statistic of them |
 | labels and scores | `delong`, the area under the ROC curve |
 | scores of folds | `corrected_t`; `conservative_z` with scores on halves; `bbc_f` for the best of several configurations |
 | values of nested cross-validation | `nested_cv_bates` |
@@ -29,6 +29,7 @@ from .requirements import Requirement, Requirements, check_requirements
 from .results import Interval
 from .stats import intervals as _kernels
 from .stats import rank_metrics as _areas
+from .stats import training as _training
 from .stats.paired import mean_variance
 from .stats.resampling import BootstrapDraws
 
@@ -45,6 +46,7 @@ __all__ = [
     "normal",
     "percentile",
     "t",
+    "training",
     "wilson",
 ]
 
@@ -377,6 +379,58 @@ def corrected_t(
     ratio = float(np.mean(sizes[1] / sizes[0]))
     variance = float(mean_variance(s[None, :], ratio / (1 + ratio))[0])
     return Interval(*_kernels.around(s.mean(), float(np.sqrt(variance)), level, len(s) - 1))
+
+
+@_document
+def training(
+    values: ArrayLike,
+    folds: ArrayLike,
+    *,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+    confidence_level: float = 0.95,
+) -> Interval:
+    """Mean of cross-validated values of samples, with chance in the samples and in the training sets.
+
+    The variance is [var_i(mean_r v_ir) + theta T] / N, that of `compare.t_training`, for values instead of differences. Between
+    two bounds the interval is Wilson's for as many answers as vary as much; with a lower bound only, such as that of a squared
+    error, it is one of the log. theta is 1 for right or wrong, 3/2 for other bounded values and 2 for the rest: calibrated, not
+    derived, since one data set does not show the variance of training [1]_.
+
+    Parameters
+    ----------
+    values : array-like of shape (N,) or (N, R)
+        The value of each sample in each repeat, such as its loss or whether it is right.
+    folds : array-like of int, shaped as values
+        The fold that held the sample out.
+    bounds : tuple of float
+        The range of the values; infinite where there is none. Values that are 0 or 1 have the bounds 0 and 1.
+    {confidence_level}
+    Returns: {interval}
+    References: {bengio2004}
+
+    Examples: {outfold}
+    >>> low, high = of.intervals.training([1, 1, 0, 1, 1, 1, 0, 1, 1, 1], [0, 1, 2, 3, 4, 0, 1, 2, 3, 4])
+    >>> print(f"{low:.3f} to {high:.3f}")
+    0.363 to 0.966
+    """
+    level = check_confidence_level(confidence_level)
+    v, k = np.asarray(values, dtype=np.float64), np.asarray(folds)
+    if v.ndim not in (1, 2) or v.shape != k.shape or len(v) < 3 or not np.isfinite(v).all():
+        needed = "must be numbers, one for each of three samples or more (and repeat), and `folds` shaped alike"
+        raise invalid("values", needed, f"got shapes {v.shape} and {k.shape}")
+    v, k = v.reshape(len(v), -1).T, np.unique(k, return_inverse=True)[1].reshape(len(v), -1).T
+    n, n_folds = v.shape[1], int(k.max()) + 1
+    if n_folds < 2 or n_folds > n / 2:
+        needed, remedy = "must be two or more, each of two samples or more", "Use `t` or `wilson` for single samples."
+        raise invalid("folds", needed, f"got {n_folds} folds of {n} samples", remedy)
+    zero_one = bool(np.isin(v, (0.0, 1.0)).all())
+    low, high = (0.0, 1.0) if zero_one else bounds
+    bounded = _training.ZERO_ONE if zero_one else _training.OTHER_LOSS
+    allowance = bounded if np.isfinite([low, high]).all() else _training.UNBOUNDED
+    parts = _training.variance_parts(v[None], k)
+    design = _training.Design.of_splits(n, 1 - 1 / n_folds)
+    variance = float(_training.variance_of_mean(parts, design, allowance)[0])
+    return Interval(*_training.score_interval(float(v.mean()), variance, (n, n), n - 1, (low, high), level))
 
 
 @_document

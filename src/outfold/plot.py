@@ -58,15 +58,15 @@ matplotlib.axes.Axes
     "draws500": _N_RESAMPLES.format(500),
     "draws1000": _N_RESAMPLES.format(1000),
     "scores": "oof : Predictions\n    Predictions of scores or probabilities.",
-    "lines": f"""{_CONFIGS} the three best are shown;
-    with more than two classes, only the best one.
+    "lines": f"""{_CONFIGS} the selected one and the next
+    best two are shown; with more than two classes, only the selected one.
 positive : label or None, default=None
     With more than two classes, the class to hold against the rest. If None, one configuration is shown with a line for
     each class.""",
     "trace": f"""source : Predictions or Stability
     Predictions, or the result of `stability.trace`.
 metric : str, callable, Metric or None, default=None
-    What to score predictions by. Leave it out if `source` is a result of `stability.trace`.
+    What to score predictions by. If None, the metric that they record. Leave it out for a result of `stability.trace`.
 {_CONFIGS} the `top` best after the last repeat.""",
     "configs": f"{_CONFIGS} all.",
     "example": "\nExamples\n--------",
@@ -90,7 +90,7 @@ def _draw(ax: Axes | None, describe: Callable[..., Chart], *what: Any) -> Axes:
 @_filled
 def configurations(
     oof: Predictions,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     top: int = 20,
     *,
     estimate: Estimate | None = None,
@@ -104,7 +104,7 @@ def configurations(
     Each row shows a configuration's cross-validation score and its percentile interval over samples. The last row shows what to
     expect of the winner on new samples. A dotted line leads there from the winner's cross-validation score.
 
-    Parameters: {oof, metric}
+    Parameters: {oof, recorded_metric}
     top : int, default=20
         How many configurations to show, from the best one on.
     estimate : Estimate or None, default=None
@@ -185,7 +185,7 @@ def cells(oof: Predictions, *, ax: Axes | None = None) -> Axes:
 
 @_filled
 def fold_scores(
-    oof: Predictions, metric: MetricLike, config: str | int | None = None, *, ax: Axes | None = None
+    oof: Predictions, metric: MetricLike | None = None, config: str | int | None = None, *, ax: Axes | None = None
 ) -> Axes:
     """Show the scores of one configuration in each fold of each repeat as a heat map.
 
@@ -195,9 +195,9 @@ def fold_scores(
     ----------
     oof : Predictions
         Predictions of at least this configuration.
-    {metric}
+    {recorded_metric}
     config : str, int or None, default=None
-        The configuration, by name or position. If None, the best one.
+        The configuration, by name or position. If None, the selected one.
     {ax, example, numpy_outfold}
     >>> P = np.random.default_rng(0).random((40, 1, 3))
     >>> folds = np.stack([np.random.default_rng(r).permutation(np.arange(40) % 4) for r in range(3)], axis=1)
@@ -334,7 +334,7 @@ def confusion(oof: Predictions, config: str | int | None = None, *, ax: Axes | N
     oof : Predictions
         Predictions of classes.
     config : str, int or None, default=None
-        The configuration, by name or position. If None, the most accurate one.
+        The configuration, by name or position. If None, the selected one.
     {ax, example, classes}
     >>> ax = of.plot.confusion(oof)
     """
@@ -361,7 +361,7 @@ def difference(
     source : Comparison, Comparisons, Predictions or FoldScores
         One comparison, several (the clearest are shown first), or predictions or fold scores to compare `a` and `b` on.
     metric : str, callable, Metric or None, default=None
-        What to score predictions by. If None, the default metric of the task.
+        What to score predictions by. If None, the metric that the predictions record.
     a, b : str, int or None, default=None
         The two configurations, by name or position. Leave them out if `source` is a comparison.
     test : str, default="auto"

@@ -3,6 +3,9 @@
 A rule is an object. Call it on predictions, ``select.best(oof, "roc_auc")``, or pass it to an estimate, ``bbc(oof, "roc_auc",
 rule=select.one_standard_error(complexity="C"))``. A function on `Candidates` that returns a name or a position serves as a rule
 too. Every rule breaks ties in favour of the configuration that comes first.
+
+Predictions record the metric, the aggregate and the rule that select, as `collect` was told or as `Predictions.selecting_by`
+changes them. Whatever is not asked for otherwise is taken from this record.
 """
 
 from __future__ import annotations
@@ -15,14 +18,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from . import metrics
 from .arguments import RngLike, as_seed, check_confidence_level, check_count, check_takes, is_number
+from .data.criterion import Aggregate, Criterion, LostFunction, StoredRule, name_of, score_words, selection_words
 from .data.predictions import Predictions
 from .docstrings import fill_common, fill_with
 from .exceptions import InputError, got, invalid
 from .metrics import MetricLike
-from .metrics._scoring import Aggregate, Scoring, sample_bootstrap
+from .metrics._baseline import baseline
+from .metrics._lookup import by_name
+from .metrics._scoring import Scoring, bind, lost, sample_bootstrap, selecting, why_not
 from .requirements import check_predictions, requires
-from .results import Selection, TiedSet
+from .results import Leaderboard, Selection, TiedSet
 from .stats.selection import argbest, best_pvalues, tied_with_best
 
 __all__ = ["Candidates", "Rule", "best", "one_standard_error", "within"]
@@ -75,18 +82,24 @@ class Rule:
     """
 
     name = "rule"
+    # The rule as a file keeps it; None where only the name can be kept.
+    stored: StoredRule | None = None
+
+    def phrase(self, score: str) -> str:
+        """What is picked by this score, in words."""
+        return f"picked by {self.name} on {score}"
 
     def pick(self, scoring: Scoring, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
         """(b,) position among the candidates picked under every weighting; -1 where none can be."""
         raise NotImplementedError
 
     @fill_common
-    def __call__(self, oof: Predictions, metric: MetricLike, aggregate: Aggregate = "pooled") -> Selection:
+    def __call__(
+        self, oof: Predictions, metric: MetricLike | None = None, aggregate: Aggregate | None = None
+    ) -> Selection:
         """The configuration this rule picks on all predictions.
 
-        Parameters: {oof, metric}
-        aggregate : {"pooled", "fold"}
-            One score per repeat, or the mean over folds.
+        Parameters: {oof, recorded_metric, aggregate}
 
         Returns
         -------
@@ -94,16 +107,24 @@ class Rule:
             The configuration, its cross-validation score and how many are tied.
         """
         check_predictions(oof, "a rule")
-        return choose(Scoring(oof, metric, aggregate), self)
+        return choose(selecting(oof, metric, aggregate), self)
 
     def __repr__(self) -> str:
         return f"<rule: {self.name}>"
 
 
 class _Best(Rule):
-    """The configuration with the best mean score; the default."""
+    """The configuration with the best score; the default."""
 
-    name = "best mean"
+    name = "best"
+    stored = StoredRule("best")
+
+    def __reduce__(self) -> str:
+        return "best"  # there is one of it
+
+    def phrase(self, score: str) -> str:
+        """The best score."""
+        return f"best {score}"
 
     def pick(self, scoring: Scoring, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
         return argbest(scoring.scores(weights), scoring.metric.greater_is_better)
@@ -116,7 +137,7 @@ Slack: TypeAlias = Callable[[Scoring, NDArray[Any] | None, NDArray[np.float64], 
 class _Simplest(Rule):
     """The simplest configuration that is good enough, as `slack` says."""
 
-    def __init__(self, complexity: Complexity, reach: str, slack: Slack) -> None:
+    def __init__(self, complexity: Complexity, reach: str, slack: Slack, stored: StoredRule) -> None:
         if callable(complexity):
             check_takes(complexity, ("name", "parameters"), "complexity")
         elif not isinstance(complexity, (str, Mapping)):
@@ -127,6 +148,11 @@ class _Simplest(Rule):
         self.complexity, self.slack = complexity, slack
         what = complexity if isinstance(complexity, str) else getattr(complexity, "__name__", "complexity")
         self.name = f"simplest by {what} within {reach}"
+        self.stored = stored if isinstance(complexity, str) else None
+
+    def phrase(self, score: str) -> str:
+        """The simplest of the good ones."""
+        return f"{self.name} of the best {score}"
 
     def pick(self, scoring: Scoring, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
         scores = scoring.metric.sign * scoring.scores(weights)
@@ -213,7 +239,8 @@ def one_standard_error(complexity: Complexity) -> Rule:
     >>> of.select.one_standard_error(complexity="C")
     <rule: simplest by C within one standard error>
     """
-    return _Simplest(complexity, "one standard error", _standard_error)
+    stored = StoredRule("one_standard_error", {"complexity": complexity})
+    return _Simplest(complexity, "one standard error", _standard_error, stored)
 
 
 @_document
@@ -233,13 +260,20 @@ def within(loss_percent: float, complexity: Complexity) -> Rule:
     """
     if not is_number(loss_percent) or loss_percent < 0:
         raise invalid("loss_percent", "must be 0 or more", got(loss_percent))
-    return _Simplest(complexity, f"{loss_percent:g} percent", partial(_share, loss_percent))
+    stored = StoredRule("within", {"loss_percent": loss_percent, "complexity": complexity})
+    return _Simplest(complexity, f"{loss_percent:g} percent", partial(_share, loss_percent), stored)
 
 
 @_document
 @requires()
 def tied_set(
-    oof: Predictions, metric: MetricLike, *, confidence_level: float = 0.95, n_resamples: int = 1000, rng: RngLike = 0
+    oof: Predictions,
+    metric: MetricLike | None = None,
+    *,
+    aggregate: Aggregate | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    rng: RngLike = 0,
 ) -> TiedSet:
     """Configurations that cannot be told from the best: a confidence set for the truly best one.
 
@@ -248,7 +282,7 @@ def tied_set(
     difference, in either direction, in bootstrap draws of the samples. The maximum over k accounts for looking at all of them, so
     the set holds the truly best configuration with probability `confidence_level` or more.
 
-    Parameters: {oof, metric}
+    Parameters: {oof, recorded_metric, aggregate}
     confidence_level : float
         Confidence level of the set.
     n_resamples : int
@@ -265,7 +299,7 @@ def tied_set(
     >>> of.compare.tied_set(of.from_arrays(None, correct, response="pointwise"), "mean").configs
     ('config 0', 'config 1')
     """
-    return tied_among(Scoring(oof, metric), confidence_level, n_resamples, rng)
+    return tied_among(selecting(oof, metric, aggregate), confidence_level, n_resamples, rng)
 
 
 def tied_among(scoring: Scoring, confidence_level: float = 0.95, n_resamples: int = 1000, rng: RngLike = 0) -> TiedSet:
@@ -298,20 +332,116 @@ def tied_among(scoring: Scoring, confidence_level: float = 0.95, n_resamples: in
 RuleLike: TypeAlias = Rule | Callable[[Candidates], str | int] | None
 
 
-def as_rule(rule: RuleLike) -> Rule:
-    """A rule, a callable made a rule, or the default `best`."""
+def as_rule(rule: RuleLike | StoredRule | LostFunction) -> Rule:
+    """A rule, a callable made a rule, a rule as a file keeps it, or the default `best`."""
     if rule is None:
         return best
     if isinstance(rule, Rule):
         return rule
-    made_by: tuple[Any, ...] = (one_standard_error, within)
-    if rule in made_by:
+    if isinstance(rule, LostFunction):
+        raise rule.error("rule")
+    made_by: dict[str, Any] = {"one_standard_error": one_standard_error, "within": within}
+    if isinstance(rule, StoredRule):
+        return best if rule.name == best.name else _read_rule(rule, made_by)
+    if rule in made_by.values():
         remedy = f"Call it: `rule=select.{rule.__name__}(...)`."
         raise invalid("rule", "must be a rule", f"got the function {rule.__name__} itself", remedy)
     if callable(rule):
         check_takes(rule, ("candidates",), "a selection rule")
         return _UserRule(rule)
     raise invalid("rule", "must be `select.best`, `select.one_standard_error(...)` or a callable", got(rule))
+
+
+def _read_rule(rule: StoredRule, made_by: Mapping[str, Any]) -> Rule:
+    if rule.name not in made_by:
+        problem = (
+            f"these predictions were selected by the rule {rule.name!r}, which this version of outfold does not know"
+        )
+        raise InputError(problem, remedy="Give another: `rule=select.best`.")
+    made: Rule = made_by[rule.name](**rule.parameters)
+    return made
+
+
+def recorded_rule(oof: Predictions, rule: RuleLike = None) -> Rule:
+    """The rule asked for, or else the recorded one."""
+    return as_rule(oof.criterion.rule if rule is None else rule)
+
+
+# -- what predictions record ------------------------------------------------------------------------------------
+
+
+def criterion_of(oof: Predictions, metric: MetricLike | None, aggregate: Aggregate | None, rule: RuleLike) -> Criterion:
+    """The record of the predictions with those parts replaced that are given; refused where they cannot select."""
+    given = None if metric is None else by_name(metric, oof.target.task)
+    if given is not None:
+        bind(
+            oof.sel(config=0, repeat=0), given
+        )  # one configuration tells whether the response is what the metric needs
+    return oof.criterion.changed(given, aggregate, None if rule is None else _recorded_form(as_rule(rule)))
+
+
+def _recorded_form(rule: Rule) -> Rule | StoredRule:
+    """A rule of ours by its name, so that equal ones are recorded alike."""
+    return rule if rule.stored is None else rule.stored
+
+
+def criterion_words(oof: Predictions) -> str:
+    """What the record says, in words: ``best pooled AUC``."""
+    kept = oof.criterion
+    metric = metrics.default(oof.target.task, oof.response) if kept.metric is None else name_of(kept.metric)
+    score = score_words(metric, _said(oof, kept.aggregate))
+    try:
+        return as_rule(kept.rule).phrase(score)
+    except InputError:  # a file says no more than its name
+        return f"picked by {kept.rule.name} on {score}"
+
+
+def _said(oof: Predictions, aggregate: Aggregate) -> Aggregate | None:
+    """The aggregate, where it makes a difference."""
+    return aggregate if oof.n_folds > 1 else None
+
+
+def in_words(scoring: Scoring, rule: Rule) -> str:
+    """How the rule selects by these scores: ``best pooled AUC of 150 configurations (15 dropped early)``."""
+    oof = scoring.oof
+    if oof.n_configs == 1:
+        return "the only configuration"
+    picked = rule.phrase(score_words(scoring.metric.name, _said(oof, scoring.aggregate)))
+    return selection_words(picked, oof.n_configs, lost(oof))
+
+
+def selected(
+    oof: Predictions, metric: MetricLike | None = None, aggregate: Aggregate | None = None, rule: RuleLike = None
+) -> Selection:
+    """The configuration that is selected by the record, or by what is asked for instead."""
+    return choose(selecting(oof, metric, aggregate), recorded_rule(oof, rule))
+
+
+def leaderboard(oof: Predictions, metric: MetricLike | None = None, aggregate: Aggregate | None = None) -> Leaderboard:
+    """Candidates by score, best first, ties in the user's order; the others with the reason they have none."""
+    scoring = selecting(oof, metric, aggregate)
+    scores = scoring.scores()[0]
+    se = scoring.standard_errors(scoring.fold_scores())[0]
+    top, tied = tied_with_best(scores[None], scoring.metric.greater_is_better)
+    # What differs from the best by rounding only is tied with it, here as in the rules.
+    order = np.argsort(-scoring.metric.sign * np.where(tied[0], top[0], scores), kind="stable")
+    names = scoring.names
+    others = np.setdiff1d(np.arange(oof.n_configs), scoring.candidates)
+    left_out = {oof.configs[i]: why_not(oof, i) for i in others}
+    try:
+        won = choose(scoring, recorded_rule(oof))
+    except InputError:  # the metric is undefined for all, or the rule is not at hand
+        won = None
+    return Leaderboard(
+        scoring.metric.name,
+        tuple(names[i] for i in order),
+        scores[order],
+        se[order],
+        left_out,
+        "" if won is None else won.name,
+        "" if won is None else won.rule,
+        baseline(scoring.metric, oof.target.take(scoring.rows)),
+    )
 
 
 def choose(scoring: Scoring, rule: RuleLike = None) -> Selection:
@@ -334,7 +464,8 @@ def choose(scoring: Scoring, rule: RuleLike = None) -> Selection:
         index=int(scoring.candidates[picked]),
         score=float(scores[0, picked]),
         metric=metric.name,
-        rule=rule.name,
+        rule=in_words(scoring, rule),
+        aggregate=scoring.aggregate,
         tied=tied,
         n_candidates=len(scoring.candidates),
         params=scoring.params[picked],

@@ -26,7 +26,7 @@ from .data.predictions import Predictions, State
 from .docstrings import fill_with
 from .exceptions import InputError, NeedError, got, invalid
 from .metrics import MetricLike
-from .metrics._scoring import Scoring, bind, metric_or_default, why_not
+from .metrics._scoring import bind, selecting, why_not
 from .requirements import check_predictions, requires
 from .results import PlanComparison, Stability
 from .stats import selection
@@ -164,7 +164,7 @@ class KS(Stop):
     def _holds(self, oof: Predictions) -> bool:
         if oof.n_repeats < 2:
             return False
-        scores = Scoring(oof, metric_or_default(oof, self.metric)).repeat_scores()
+        scores = selecting(oof, self.metric).repeat_scores()
         return bool(np.all(selection.ks_distance(scores[::2].T, scores[1::2].T) <= self.threshold))
 
 
@@ -195,7 +195,7 @@ class Width(Stop):
             raise invalid("width", "must be above 0, such as 0.02", got(self.width))
 
     def _holds(self, oof: Predictions) -> bool:
-        interval = estimate.bbc(oof, metric_or_default(oof, self.metric)).interval
+        interval = estimate.bbc(oof, self.metric).interval
         return interval is not None and interval.high - interval.low < self.width
 
 
@@ -238,13 +238,13 @@ def as_stop(stop: Any) -> Stop:
 
 @_document
 @requires()
-def trace(oof: Predictions, metric: MetricLike) -> Stability:
+def trace(oof: Predictions, metric: MetricLike | None = None) -> Stability:
     """How scores and ranks of the configurations settle from repeat to repeat.
 
     Only candidates (nothing failed or dropped) and repeats that are complete for all of them count. A left skew of the
     scores means that the mean understates a typical repeat (Raeder, Hoens and Chawla 2010, sect. V).
 
-    Parameters: {oof, metric}
+    Parameters: {oof, recorded_metric}
 
     Returns
     -------
@@ -258,13 +258,13 @@ def trace(oof: Predictions, metric: MetricLike) -> Stability:
     >>> of.stability.trace(oof, "mean").leaders[-1]
     'config 2'
     """
-    scoring = used = Scoring(oof, metric)
+    scoring = used = selecting(oof, metric)
     if len(scoring.cells) < len(oof.splits.cells):
         done = _complete(oof.sel(config=list(scoring.names)))
         if done is None:
             needed, remedy = "needs a repeat that is complete for all candidates", "Collect the missing cells first."
             raise NeedError(argument="trace", needed=needed, given="there is none", remedy=remedy)
-        used = Scoring(done, metric)
+        used = selecting(done, metric)
     scores = used.repeat_scores()
     moments = selection.running_moments(scores)
     return Stability(
@@ -375,7 +375,7 @@ def reproducibility(scores: Predictions | ArrayLike, metric: MetricLike | None, 
             given, remedy = _lacking(asked) if pair is None else ("there is 1", "")
             needed = "needs at least 2 complete repeats of both configurations"
             raise NeedError(argument="reproducibility", needed=needed, given=given, remedy=remedy)
-        table = Scoring(pair, metric_or_default(scores, metric)).repeat_scores()
+        table = selecting(pair, metric).repeat_scores()
         one, other = table[:, 0], table[:, 1]
     else:
         try:

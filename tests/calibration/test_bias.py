@@ -34,16 +34,18 @@ def simulate(n, c, seed):
 
 
 @pytest.fixture(scope="module", params=REFERENCE, ids=str)
-def setting(request):
+def setting(request, record):
     n, c = request.param
     rows = []
     for seed in range(REPETITIONS):
         truth, oof = simulate(n, c, seed)
         bbc = of.estimate.bbc(oof, "mean", n_resamples=500, rng=seed)
         true = truth[oof.config_index(bbc.selected)]
-        tt = of.estimate.tt(oof, "mean")
-        covered = bbc.interval.low <= true <= bbc.interval.high
-        rows.append((bbc.naive - true, tt.value - true, bbc.value - true, covered))
+        tt = of.estimate.tt(oof, "mean", aggregate="fold")
+        covered = [low <= true <= high for low, high in (bbc.interval, bbc.confidence_interval(method="percentile"))]
+        rows.append((bbc.naive - true, tt.value - true, bbc.value - true, *covered))
+    means = dict(zip(("winner", "tt", "bbc", "mover", "percentile"), np.mean(rows, axis=0), strict=True))
+    record("bias", f"{n}, {c}", **means)
     return request.param, np.array(rows, dtype=float)
 
 

@@ -27,7 +27,7 @@ REFERENCE = {
 
 
 @pytest.mark.parametrize("key", REFERENCE, ids=str)
-def test_bias_after_dropping_agrees_with_the_independent_simulation(key):
+def test_bias_after_dropping_agrees_with_the_independent_simulation(key, record):
     n, c = key
     bias, faster = [], []
     for seed in range(REPETITIONS):
@@ -42,12 +42,13 @@ def test_bias_after_dropping_agrees_with_the_independent_simulation(key):
         f"N={n} C={c} BBCD: bias {np.mean(bias):+.4f} (se {own_se:.4f}), reference {expected:+.4f}; "
         f"{np.mean(faster):.2f} times fewer fits, reference {reference_faster:.2f}"
     )
+    record("dropping", f"{n}, {c}", bias=np.mean(bias), faster=np.mean(faster))
     assert abs(np.mean(bias) - expected) < 4 * np.hypot(own_se, se)
     assert np.mean(faster) == pytest.approx(reference_faster, rel=0.1)
 
 
 @pytest.mark.parametrize("c", [50, 200])
-def test_the_winner_of_the_whole_cross_validation_survives(c):
+def test_the_winner_of_the_whole_cross_validation_survives(c, record):
     kept, lost = 0, []
     for seed in range(REPETITIONS):
         truth, oof = simulate(500, c, seed)
@@ -57,5 +58,6 @@ def test_the_winner_of_the_whole_cross_validation_survives(c):
         chosen = of.select.best(oof.sel(config=left), "mean").name
         lost.append(truth[oof.config_index(winner)] - truth[oof.config_index(chosen)])
     print(f"N=500 C={c}: the winner survives in {kept / REPETITIONS:.1%}; accuracy lost {np.mean(lost):.5f} on average")
+    record("survival", f"500, {c}", survives=kept / REPETITIONS, lost=np.mean(lost))
     assert kept / REPETITIONS >= 0.97
     assert np.mean(lost) < 0.002

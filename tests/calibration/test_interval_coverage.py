@@ -181,21 +181,31 @@ def printed(name):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_coverage_is_that_of_the_page(name):
+def test_coverage_is_that_of_the_page(name, record):
     found, times = coverage(name)
+    record("intervals", name, coverage=found, repetitions=times)
     assert printed(name)[-1] == pytest.approx(found, abs=0.0006)
     if name not in WRONG:
         assert found > 0.95 - 0.025 - 3 * np.sqrt(0.95 * 0.05 / times)
 
 
-@pytest.mark.parametrize(("function", "least"), [(intervals.wilson, 0.90), (intervals.clopper_pearson, 0.95)])
-def test_coverage_of_shares_is_that_of_the_page(function, least):
+def keep_shares(record, function):
+    """Mean and lowest coverage at 30 and at 100."""
     found = [v for n in (30, 100) for v in of_shares(function, n)]
+    record(
+        "shares", function.__name__, **dict(zip(("mean 30", "lowest 30", "mean 100", "lowest 100"), found, strict=True))
+    )
+    return found
+
+
+@pytest.mark.parametrize(("function", "least"), [(intervals.wilson, 0.90), (intervals.clopper_pearson, 0.95)])
+def test_coverage_of_shares_is_that_of_the_page(function, least, record):
+    found = keep_shares(record, function)
     assert min(found) >= least
     assert printed(f"`{function.__name__}`") == pytest.approx(found, abs=0.0006)
 
 
-def test_the_normal_interval_of_a_share_is_too_narrow():
-    found = [v for n in (30, 100) for v in of_shares(intervals.normal, n)]
+def test_the_normal_interval_of_a_share_is_too_narrow(record):
+    found = keep_shares(record, intervals.normal)
     assert min(found) < 0.9
     assert printed("`normal`") == pytest.approx(found, abs=0.0006)

@@ -39,7 +39,7 @@ def log_evalues(x, bets):
 
 
 @pytest.mark.parametrize("name", NULLS)
-def test_ever_rejecting_and_ever_missing(name):
+def test_ever_rejecting_and_ever_missing(name, record):
     x, bets = sequences(NULLS[name])
     ever = np.mean(log_evalues(x, bets).max(axis=1) >= np.log(1 / ALPHA))
     low, high = sequential.limits(x, bets, ALPHA)
@@ -47,21 +47,23 @@ def test_ever_rejecting_and_ever_missing(name):
     z = np.cumsum(2 * x - 1, axis=1)[:, 19:] / np.sqrt(np.maximum(np.cumsum((2 * x - 1) ** 2, axis=1)[:, 19:], 1e-12))
     peeked = np.mean(np.abs(z).max(axis=1) > 1.96)
     print(f"{name}: ever rejected {ever:.4f}, coverage at all times {1 - missed:.4f}, z looked at always {peeked:.3f}")
+    record("looking", name, rejected=ever, covered=1 - missed, peeked=peeked)
     assert ever <= ABOVE
     assert missed <= ABOVE
 
 
 @pytest.mark.parametrize("mean", [-0.6, 0.3, 0.9])
-def test_coverage_away_from_no_difference(mean):
+def test_coverage_away_from_no_difference(mean, record):
     x, bets = sequences(lambda rng, size: np.where(rng.random(size) < (1 + mean) / 2, 1.0, -1.0))
     low, high = sequential.limits(x, bets, ALPHA)
     missed = np.mean((low > (1 + mean) / 2) | (high < (1 + mean) / 2))
     print(f"mean {mean}: coverage at all times {1 - missed:.4f}, mean width {2 * np.mean(high - low):.3f}")
+    record("looking", f"mean {mean:g}", covered=1 - missed)
     assert missed <= ABOVE
 
 
 @pytest.mark.parametrize("difference", [0.02, 0.03, 0.05])
-def test_power_beside_a_fixed_number_of_samples(difference):
+def test_power_beside_a_fixed_number_of_samples(difference, record):
     x, bets = sequences(discordant(0.1, difference))
     crossed = log_evalues(x, bets) >= np.log(1 / ALPHA)
     d = 2 * x - 1
@@ -69,5 +71,6 @@ def test_power_beside_a_fixed_number_of_samples(difference):
     ever = crossed.any(axis=1)
     looks = np.median(crossed.argmax(axis=1)[ever]) + 1
     print(f"difference {difference}: e-process {ever.mean():.3f} (median stop {looks:.0f}), fixed n {fixed:.3f}")
+    record("looking", f"difference {difference:g}", found=ever.mean(), stop=looks, fixed=fixed)
     assert ever.mean() <= fixed
     assert difference < 0.05 or ever.mean() > 0.5

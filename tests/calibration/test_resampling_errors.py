@@ -28,7 +28,7 @@ def refused(d, weight, df):
 
 
 @pytest.mark.parametrize("m", [3, 7, 15])
-def test_balanced_tests_on_normal_differences(m):
+def test_balanced_tests_on_normal_differences(m, record):
     rng, n = np.random.default_rng(m), 200_000
     noise = 4 * np.sqrt(ALPHA * (1 - ALPHA) / n)
     critical = stats.t.isf(ALPHA / 2, 2 * m - 1)
@@ -36,6 +36,7 @@ def test_balanced_tests_on_normal_differences(m):
         d = balanced_differences(m, rho1, rho2, n, rng)
         rates = [refused(d, w, df) for w, df in ((0, m), ((m - 1) / m, 2 * m - 1), ((m + 1) / m, 2 * m - 1))]
         print(f"m={m} rho1={rho1} rho2={rho2}: " + " ".join(f"{r:.3f}" for r in rates))
+        record("balanced", f"{m}, {rho1:g}, {rho2:g}", **dict(zip(("zero", "default", "largest"), rates, strict=True)))
         if rho1 == rho2:
             # The default is a t with 2m-1 degrees of freedom, times the root of the political ratio.
             ratio = (1 + rho1 + 2 * (m - 1) * rho2) / (2 * m - 1 - rho1 - 2 * (m - 1) * rho2)

@@ -31,7 +31,7 @@ def correlated(truth, n, rho, seed):
     ],
 )
 @pytest.mark.parametrize("n", [100, 400])
-def test_coverage_of_the_true_best(name, truth, rho, n):
+def test_coverage_of_the_true_best(name, truth, rho, n, record):
     best, held, sizes = int(np.argmax(truth)), 0, []
     for seed in range(REPETITIONS):
         oof = of.from_arrays(None, correlated(truth, n, rho, seed), response="pointwise")
@@ -39,5 +39,6 @@ def test_coverage_of_the_true_best(name, truth, rho, n):
         held += f"config {best}" in found
         sizes.append(len(found))
     coverage = held / REPETITIONS
+    record("tied set", f"{name}, {n}, {rho:g}", coverage=coverage, size=np.mean(sizes))
     print(f"{name}, N={n}, correlation {rho}: coverage {coverage:.3f}, mean size {np.mean(sizes):.1f} of {len(truth)}")
     assert coverage > 0.95 - 3 * np.sqrt(0.95 * 0.05 / REPETITIONS)

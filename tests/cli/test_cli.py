@@ -87,7 +87,9 @@ def run_args(table, tmp_path, *more):
 def test_show_says_what_is_inside(capsys, oof_file):
     code, out, err = call(capsys, "show", oof_file)
     assert (code, err) == (0, "")
-    assert out == f"{of.load(oof_file)}\n"
+    oof = of.load(oof_file)
+    assert out.startswith(f"{oof}\n\n{oof.leaderboard()}\n\n")
+    assert f"outfold estimate {oof_file}\n" in out
 
 
 def test_show_with_a_metric_ranks_and_warns_of_the_first(capsys, oof_file):
@@ -149,10 +151,11 @@ def test_estimate_options(capsys, oof_file):
     assert json.loads(out)["selected"] == "m3"
     rule = ["--rule", "one_standard_error", "--complexity", "C", "--resamples", "20", "--stratify"]
     _, out, _ = call(capsys, "estimate", oof_file, "--metric", "accuracy", *rule, "--format", "json")
-    assert json.loads(out)["rule"] == "simplest by C within one standard error"
+    words = "of the best pooled accuracy, of 25 configurations"
+    assert json.loads(out)["rule"] == f"simplest by C within one standard error {words}"
     rule = ["--rule", "within", "--loss-percent", 2, "--complexity", "C", "--resamples", "20"]
     _, out, _ = call(capsys, "estimate", oof_file, "--metric", "accuracy", *rule, "--format", "json")
-    assert json.loads(out)["rule"] == "simplest by C within 2 percent"
+    assert json.loads(out)["rule"] == f"simplest by C within 2 percent {words}"
 
 
 def test_estimate_as_csv_has_one_row(capsys, oof_file):
@@ -205,7 +208,7 @@ def test_estimate_reads_tables_by_column_names(capsys, oof_file, tmp_path, endin
         ),
         (["--metric", "accuracy", "--method", "magic"], "invalid choice: 'magic'"),
         (["--metric", "accuracy", "--sample", "id"], "needs no further arguments"),
-        ([], "--metric"),
+        (["--aggregate", "folds"], "invalid choice: 'folds'"),
     ],
 )
 def test_wrong_usage_is_2_with_one_clear_line(capsys, oof_file, more, says):
@@ -247,7 +250,7 @@ def test_run_gives_estimate_predictions_and_model(capsys, few, table, tmp_path):
     assert "classification of 'outcome' on 59 rows, 3 features, by roc_auc" in err
     oof = of.load(tmp_path / "out" / "run.oof")
     assert out.startswith(f"{of.estimate.bbc(oof, 'roc_auc')}\n")
-    assert f"outfold show {tmp_path / 'out' / 'run.oof'} --metric roc_auc" in out
+    assert f"outfold show {tmp_path / 'out' / 'run.oof'}" in out
     assert oof.completeness == 1.0
     assert list(oof.samples[:2]) == ["p00", "p01"]
     assert len(np.unique(oof.groups)) == 12

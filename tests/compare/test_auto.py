@@ -12,7 +12,7 @@ from sklearn.model_selection import TimeSeriesSplit
 
 import outfold as of
 from conftest import make_predictions
-from internals import DECISIONS, TESTS
+from internals import DECISIONS, LARGEST, TESTS
 from outfold import compare
 from outfold.exceptions import InputError, NeedError
 
@@ -30,8 +30,8 @@ def predictions(plan, metric="accuracy", groups=None, seed=0):
     return replace(oof, plan=splits.plan, train=splits.train)
 
 
-def one_set(groups=None, repeats=1):
-    oof = make_predictions("accuracy", n=N, c=3, r=repeats)
+def one_set(groups=None, repeats=1, n=N):
+    oof = make_predictions("accuracy", n=n, c=3, r=repeats)
     return of.from_arrays(oof.y, oof.P, groups=groups, response="proba")
 
 
@@ -43,23 +43,24 @@ GROUPS = np.arange(N) // 4
     [
         (lambda: one_set(), "accuracy", "mcnemar"),
         (lambda: one_set(), "error", "mcnemar"),
-        (lambda: one_set(), "roc_auc", "delong"),
+        (lambda: one_set(), "roc_auc", "permutation"),
+        (lambda: one_set(n=120), "roc_auc", "delong"),
         (lambda: one_set(), "f1", "permutation"),
         (lambda: one_set(), "brier", "permutation"),
         (lambda: one_set(repeats=3), "accuracy", "permutation"),
         (lambda: one_set(groups=GROUPS), "accuracy", "permutation"),
         (lambda: one_set(groups=GROUPS), "roc_auc", "permutation"),
         (lambda: predictions(of.Plan.holdout()), "accuracy", "mcnemar"),
-        (lambda: predictions(of.Plan.holdout()), "roc_auc", "delong"),
-        (lambda: predictions(of.Plan(folds=4)), "roc_auc", "t_corrected"),
-        (lambda: predictions(of.Plan(folds=4, repeats=3)), "accuracy", "t_corrected"),
-        (lambda: predictions(of.Plan(folds=4), groups=GROUPS), "accuracy", "t_corrected"),
-        (lambda: predictions(of.Plan.repeated_holdout(8)), "accuracy", "t_corrected"),
-        (lambda: predictions(of.Plan.five_by_two()), "roc_auc", "f_5x2cv"),
-        (lambda: predictions(of.Plan.blocked(3)), "accuracy", "t_blocked_3x2"),
-        (lambda: predictions(of.Plan.blocked(7)), "accuracy", "t_blocked_mx2"),
-        (lambda: predictions(of.Plan.leave_one_out()), "accuracy", "mcnemar"),
-        (lambda: predictions(of.Plan.leave_one_out()), "brier", "permutation"),
+        (lambda: predictions(of.Plan.holdout()), "roc_auc", "permutation"),
+        (lambda: predictions(of.Plan(folds=4)), "roc_auc", "t_training"),
+        (lambda: predictions(of.Plan(folds=4)), "f1", "t_training"),
+        (lambda: predictions(of.Plan(folds=4, repeats=3)), "accuracy", "t_training"),
+        (lambda: predictions(of.Plan(folds=4), groups=GROUPS), "accuracy", "t_training"),
+        (lambda: predictions(of.Plan(folds=16), groups=GROUPS), "accuracy", "t_corrected"),
+        (lambda: predictions(of.Plan.repeated_holdout(8)), "accuracy", "t_training"),
+        (lambda: predictions(of.Plan.five_by_two()), "roc_auc", "t_training"),
+        (lambda: predictions(of.Plan.blocked(3)), "accuracy", "t_training"),
+        (lambda: predictions(of.Plan.blocked(7)), "accuracy", "t_training"),
     ],
 )
 def test_the_design_chooses(source, metric, test):
@@ -74,32 +75,58 @@ def test_the_design_chooses(source, metric, test):
     assert len(many) == 3
 
 
-def test_one_sided_5x2_takes_a_test_with_a_direction():
+def test_a_direction_needs_no_other_test():
     oof = predictions(of.Plan.five_by_two())
-    assert compare.auto(oof, "accuracy", 0, 1, alternative="better").method == "t_corrected"
-
-
-def test_leave_one_out_says_what_pooling_leaves_out():
-    found = compare.auto(predictions(of.Plan.leave_one_out()), "accuracy", 0, 1)
-    assert "OF308" in {n.code for n in found.notes}
+    assert compare.auto(oof, "accuracy", 0, 1, alternative="better").method == "t_training"
 
 
 @pytest.mark.parametrize(
     ("plan", "metric", "says"),
     [
         (of.Plan.leave_one_out(), "roc_auc", "auto finds no valid test of roc_auc for leave-one-out"),
+        (of.Plan.leave_one_out(), "accuracy", "auto finds no valid test of accuracy for leave-one-out"),
+        (of.Plan.leave_one_out(), "brier", "no test keeps its level"),
         (of.Plan.from_cv(TimeSeriesSplit(4)), "accuracy", "no test is known to be valid for such splits"),
     ],
 )
 def test_no_valid_test_is_an_error_with_a_way_out(plan, metric, says):
     with pytest.raises(NeedError, match=says) as caught:
         compare.auto(predictions(plan), metric, 0, 1)
-    assert "Collect with Plan(folds=10, repeats=3)" in str(caught.value)
+    assert "Collect with Plan(folds=10" in str(caught.value)
 
 
 def test_scores_of_folds_have_their_test_too():
     scores = of.from_scores({"a": [0.8, 0.7, 0.9, 0.8], "b": [0.7, 0.6, 0.9, 0.7]}, n_train=60, n_test=20)
     assert compare.auto(scores).method == "t_corrected"
+
+
+SCORES = np.random.default_rng(0).normal(0.8, 0.03, size=(2, 30))
+
+
+@pytest.mark.parametrize(
+    ("n_splits", "options", "error"),
+    [
+        (10, {"n_train": 90, "n_test": 10}, None),
+        (10, {"n_train": 50, "n_test": 50, "design": "5x2cv"}, "5 x 2-fold"),
+        (6, {"n_train": 50, "n_test": 50, "design": "blocked"}, "blocked"),
+        (30, {"n_train": 90, "n_test": 10, "repeats": 3}, "repeated K-fold"),
+        (8, {"n_train": 70, "n_test": 30, "design": "holdout"}, "repeated hold-out"),
+    ],
+)
+def test_scores_alone_have_the_test_that_errs_least(n_splits, options, error):
+    found = compare.auto(of.from_scores(SCORES[:, :n_splits], **options))
+    assert found.method == "t_corrected"
+    if error is None:
+        assert "kept its level in simulations" in found.reason
+        assert "OF312" not in {note.code for note in found.notes}
+        return
+    share = f"{LARGEST[error]['t_corrected']:.0%}"
+    assert (
+        f"in up to {share} of data sets at alpha 0.05. Collect predictions, with `Plan.five_by_two()` say"
+        in found.reason
+    )
+    (note,) = (note for note in found.notes if note.code == "OF312")
+    assert f"in up to {share} of simulated data sets ({error}, alpha 0.05)" in note.text
 
 
 def test_two_configurations_are_a_comparison():
@@ -125,7 +152,7 @@ def test_arguments_that_do_not_go_together():
         compare.auto(oof, "accuracy", "config 0")
     with pytest.raises(InputError, match=r"second argument; .* Call auto\(source, 'roc_auc', 'config 0', 'config 1'\)"):
         compare.auto(oof, "config 0", "config 1")
-    with pytest.raises(InputError, match="n_resamples is not an option of t_corrected; it has none"):
+    with pytest.raises(InputError, match="n_resamples is not an option of t_training; it has none"):
         compare.auto(oof, "accuracy", 0, 1, n_resamples=100)
 
 
@@ -167,7 +194,7 @@ def test_a_seed_sequence_is_as_good_as_its_number(rng):
 
 def test_the_choice_never_looks_at_the_scores():
     for seed in range(5):
-        assert compare.auto(predictions(of.Plan(folds=4), seed=seed), "accuracy", 0, 1).method == "t_corrected"
+        assert compare.auto(predictions(of.Plan(folds=4), seed=seed), "accuracy", 0, 1).method == "t_training"
 
 
 def test_every_row_of_the_table_names_a_test_and_the_last_holds_always():

@@ -71,6 +71,13 @@ def test_tests_without_p_values_are_not_adjusted():
     found = compare.pairs(make_predictions("accuracy", n=100, c=4), "accuracy", test="t_bayes", rope=0.01)
     assert found.adjusted is None
     assert "P(better)" in str(found)
+    told = [pair.probabilities.verdict() for pair in found]
+    assert {"equivalent", "undecided"} <= set(told)
+    printed = [line.split()[-1] for line in str(found).splitlines() if line.startswith("config")]
+    assert sorted(printed) == sorted(told)
+    assert [pair.better for pair in found] == [
+        {"better": pair.a, "worse": pair.b}.get(verdict) for pair, verdict in zip(found, told, strict=True)
+    ]
 
 
 def test_equal_columns_do_not_disturb():

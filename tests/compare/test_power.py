@@ -123,6 +123,39 @@ def test_detectable_is_the_difference_with_that_power(answers):
     assert below.power < 0.8
 
 
+@pytest.mark.parametrize(
+    ("metric", "test", "groups"),
+    [
+        ("accuracy", "t_corrected", None),
+        ("roc_auc", "t_kfold", None),
+        ("roc_auc", "delong", None),
+        ("roc_auc", "delong", 3),
+    ],
+)
+def test_simulations_known_from_a_near_step_are_those_of_a_new_start(metric, test, groups):
+    oof = make_predictions("roc_auc", n=90, c=2)
+    if groups is not None:
+        oof = of.from_arrays(oof.y, oof.data[0].T, folds=oof.folds, response="proba", groups=np.arange(90) // groups)
+    options = {"test": test, "n_simulations": 40}
+    differences = [0.05, 0.051, 0.08, 0.05, -0.02]
+    together = compare.power(oof, metric, 0, 1, differences, **options).power
+    assert together.tolist() == [compare.power(oof, metric, 0, 1, d, **options).power for d in differences]
+
+
+def test_progress_is_shown_as_collect_shows_it(answers, capsys):
+    seen = []
+    options = {"test": "mcnemar", "n_simulations": 50}
+    compare.detectable(answers, None, 0, 1, **options, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (750, 750)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    compare.power(answers, None, 0, 1, [0.0, 0.1], **options)
+    assert capsys.readouterr().err == ""  # there is no terminal
+    compare.power(answers, None, 0, 1, [0.0, 0.1], **options, progress="always")
+    assert "power 100/100 simulations  100%" in capsys.readouterr().err
+    compare.power(answers, None, 0, 1, [0.0, 0.1], **options, progress=False)
+    assert capsys.readouterr().err == ""
+
+
 def test_the_seed_decides(answers):
     one, same, other = (
         compare.power(answers, None, 0, 1, 0.07, test="mcnemar", n_simulations=200, rng=rng) for rng in (1, 1, 2)

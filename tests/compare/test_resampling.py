@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 
 import numpy as np
@@ -32,6 +33,7 @@ from internals import (
     mean_variance,
 )
 from outfold.exceptions import InputError, NeedError
+from outfold.results import Probabilities
 
 compare = of.compare
 
@@ -257,6 +259,41 @@ def test_posterior_without_variance_is_a_point():
     assert "credible" in apart.description
 
 
+@pytest.mark.parametrize(
+    ("probabilities", "level", "verdict", "words"),
+    [
+        ((0.951, 0.049, 0), 0.95, "better", "a is better with probability 0.9510"),
+        ((0.95, 0.05, 0), 0.95, "undecided", "undecided: no outcome is more probable than 0.95"),
+        ((0.6749, 0.3251, 0), 0.95, "undecided", "undecided: no outcome is more probable than 0.95"),
+        ((0.01, 0.97, 0.02), 0.95, "equivalent", "the two are equivalent within 0.01 with probability 0.9700"),
+        ((0, 0.08, 0.92), 0.9, "worse", "b is better with probability 0.9200"),
+        ((0, 0.08, 0.92), 0.95, "undecided", "undecided: no outcome is more probable than 0.95"),
+    ],
+)
+def test_a_bayesian_test_decides_only_beyond_the_level(probabilities, level, verdict, words):
+    found = dataclasses.replace(
+        run("t_bayes", *drawn("t_bayes", 0), rope=0.01),
+        probabilities=Probabilities(*probabilities),
+        confidence_level=level,
+    )
+    assert found.probabilities.verdict(level) == verdict
+    assert f"  decision   {words}" in str(found).splitlines()
+    assert found.better == {"better": "a", "worse": "b"}.get(verdict)
+    assert found.relevance == ("relevant" if verdict in ("better", "worse") else verdict)
+    told = found.to_dict()
+    assert (told["decision"], told["better"], told["significant"]) == (words, found.better, None)
+    assert found.to_frame()["winner"].tolist() == [found.better or ""]
+
+
+def test_the_level_of_the_credible_interval_is_that_of_the_decision():
+    a, b = drawn("t_bayes", 3, 0.05)
+    found = [run("t_bayes", a, b, confidence_level=level) for level in (0.6, 0.95, 0.999)]
+    likely = max(found[0].probabilities)
+    assert [r.better is not None for r in found] == [likely > r.confidence_level for r in found]
+    assert len({r.probabilities for r in found}) == 1
+    assert 0.6 < likely < 0.999
+
+
 # -- plans, found by the splits themselves ----------------------------------------------------------------------
 
 
@@ -327,7 +364,7 @@ def test_blocked_plans_are_balanced_whatever_the_classes(m, n):
     X = np.random.default_rng(0).normal(size=(n, 2)) + y[:, None]
     oof = of.collect({"bayes": GaussianNB(), "dummy": DummyClassifier()}, X, y, of.Plan.blocked(m), rng=0)
     assert fold_scores(oof, "accuracy").layout == "balanced"
-    assert compare.auto(oof, "accuracy").method == ("t_blocked_3x2" if m == 3 else "t_blocked_mx2")
+    assert compare.t_blocked_mx2(oof, "accuracy", 0, 1).df == (2 * m - 1,)
 
 
 def test_halves_that_share_a_quarter_are_balanced_whoever_made_them():
@@ -522,7 +559,7 @@ def test_from_scores_takes_repeats_by_folds_and_masked_scores():
     found = of.from_scores(tables, n_train=30, n_test=30)
     assert (found.plan.repeats, found.plan.folds) == (5, 2)
     assert np.array_equal(found.values, np.stack(list(tables.values())))
-    assert compare.auto(found).method == "f_5x2cv"
+    assert compare.f_5x2cv(found, None, 0, 1).df == (10, 5)
     masked = np.ma.masked_array([0.8, 0.7, 0.9, 99.0], [False, False, False, True])
     source = of.from_scores({"a": masked, "b": [0.7, 0.6, 0.9, 0.7]}, n_train=30, n_test=10)
     assert np.isnan(source.values[0].ravel()).tolist() == [False, False, False, True]
@@ -533,7 +570,7 @@ def test_a_configuration_without_scores_does_not_disturb_the_others():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = compare.t_bayes(of.from_scores(table, n_train=20, n_test=10), None, "a", "b", rope=np.float32(0.1))
-    assert f"a is better with P(better) {found.probabilities.better:.4f}" in str(found)
+    assert found.decision == "the two are equivalent within 0.1 with probability 1.0000"
     assert isinstance(found.rope, float)
     note = next(n for n in found.notes if n.code == "OF301")
     assert note.text.endswith("the probabilities do not account for that choice.")

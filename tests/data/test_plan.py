@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.model_selection import (
     KFold,
@@ -29,8 +29,9 @@ def class_labels(draw, least=2):
 
 @given(class_labels(), st.integers(2, 12), st.integers(1, 3), st.integers(0, 99))
 def test_every_sample_held_out_once_and_classes_even(y, folds, repeats, seed):
+    assume(folds <= len(y))
     splits = Plan(folds, repeats).split(y, rng=seed)
-    k = min(folds, np.bincount(y).min())
+    k = folds
     assert splits.plan.folds == k
     assert splits.folds.shape == (len(y), repeats)
     for r in range(repeats):
@@ -188,19 +189,57 @@ def test_from_cv_keeps_training_parts_of_its_own():
     assert str(Plan.from_cv(pairs).split(y).plan) == "5-fold by given splits"
 
 
-def test_groups_of_a_rare_class_decide_the_folds():
+@pytest.mark.parametrize("seed", range(20))
+def test_groups_of_a_rare_class_go_to_different_folds(seed):
     y = np.zeros(60, dtype=int)
     y[[0, 1, 20, 40]] = 1
-    splits = Plan(5).split(y, groups=np.arange(60) // 2)
-    assert splits.plan.folds == 3
-    assert "class 1 has only 3 groups" in splits.notes[0].text
+    splits = Plan(5).split(y, groups=np.arange(60) // 2, rng=seed)
+    assert splits.plan.folds == splits.n_folds == 5
+    assert len(np.unique(splits.folds[y == 1])) > 1  # no model is tested on all of them
+    assert [n.code for n in splits.notes] == ["OF108"]
+    assert splits.notes[0].text.startswith(
+        "class 1 has 3 groups for 5 folds: they are spread over the folds, and 2 hold"
+    )
 
 
-def test_adaptive_folds_say_so():
-    splits = Plan(10).split(["a"] * 20 + ["b"] * 4)
-    assert splits.plan.folds == 4
-    assert [n.code for n in splits.notes] == ["OF101"]
-    assert "class b has only 4 members" in splits.notes[0].text
+def test_groups_of_classes_that_are_all_rare():
+    splits = Plan(5).split([0, 1] * 4, groups=np.arange(8))
+    assert splits.n_folds == 5
+    assert len(np.unique(splits.folds[::2])) > 1
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 9])
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_a_rare_class_keeps_the_number_of_folds_and_is_spread(m, repeats):
+    y = np.array(["a"] * 60 + ["b"] * 40 + ["c"] * m)
+    splits = Plan(10, repeats).split(y, rng=3)
+    assert splits.plan.folds == splits.n_folds == 10
+    for column in splits.folds.T:
+        assert len(np.unique(column[y == "c"])) == m
+        sizes = np.bincount(column)
+        assert sizes.max() - sizes.min() <= 1
+        for k in range(10):
+            assert {"a", "b"} <= set(y[column == k])
+    assert [n.code for n in splits.notes] == ["OF108"]
+    told = (
+        "has not seen the class"
+        if m == 1
+        else f"{m} members for 10 folds: they are spread over the folds, and {10 - m} "
+    )
+    assert told in splits.notes[0].text
+
+
+def test_several_rare_classes_are_counted():
+    splits = Plan(10).split(["a"] * 40 + ["b"] * 4 + ["c"] * 2)
+    assert splits.notes[0].text.startswith("class c has 2 members for 10 folds (2 classes have fewer than 10): ")
+
+
+def test_plans_without_a_rare_class_are_those_of_earlier_versions():
+    # The fingerprint hashes labels and folds; these were made by version 0.1.
+    y = np.array(["a"] * 61 + ["b"] * 40 + ["c"] * 10)
+    assert fingerprint(encode(y), Plan(10, 2).split(y, rng=3).folds) == "354b6effdd93a7d6"
+    groups = np.arange(len(y)) // 3
+    assert fingerprint(encode(y), Plan(3).split(y, groups=groups, rng=3).folds) == "39017c30b5bdbad1"
 
 
 def test_ignored_groups_say_so():
@@ -223,7 +262,6 @@ def test_ignored_groups_say_so():
         (lambda: Plan(kind="holdout", folds=1), r"needs test\. Use Plan.holdout\(\)"),
         (lambda: Plan(kind="jackknife"), "kind must be one of kfold, loo, .*; got 'jackknife'"),
         (lambda: Plan(10).split(["a"] * 9 + ["b"]), "class b has 1 member.* Collect more samples of this class"),
-        (lambda: Plan(5).split(["a", "c"] * 5 + ["b"]), r"class b has 1 member.*, Plan\(stratify=False\) leaves it"),
         (
             lambda: Plan(5).split([0, 1] * 10, groups=[7] * 20),
             "there is 1. Give groups that differ, or leave groups out",

@@ -90,7 +90,10 @@ def test_given_draws_serve_as_well():
     ("options", "words"),
     [
         ({"correction": "best"}, "'none' or 'balanced'"),
-        ({"correction": "balanced", "rule": lambda candidates: 0}, "Leave rule= out"),
+        (
+            {"correction": "balanced", "rule": lambda candidates: 0},
+            "is for the configuration with the best pooled score",
+        ),
     ],
 )
 def test_what_it_cannot_do(options, words):

@@ -131,6 +131,8 @@ def test_cvm_cv_scores_the_winner_on_a_new_partition(data):
     again = of.collect({winner.selected: configs[winner.selected]}, X, y, of.Plan(folds=5, repeats=2))
     assert np.array_equal(again.folds[:, 1], folds)
     assert result.value == pytest.approx(again.scores("accuracy")[0, 1].mean(), abs=1e-12)
+    assert result.interval is None
+    assert "selected it" in next(note.text for note in result.notes if note.code == "OF218")
     with pytest.raises(of.exceptions.NeedError, match="collected for another metric or rule"):
         of.estimate.cvm_cv(oof, "accuracy", rule=lambda c: int(np.argmin(c.mean)))
 

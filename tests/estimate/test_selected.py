@@ -22,18 +22,35 @@ def wilson(p, n, z):
     return centre - half, centre + half
 
 
+def noise_of(drawn, left_out):
+    """Share of the differences between the rivals of each draw's winner that is noise, by regression within draws."""
+    near = 3 * np.sqrt(2 * np.mean(np.var(drawn - drawn.mean(axis=1, keepdims=True), axis=0)))
+    products = squares = 0.0
+    for own, other in zip(drawn, left_out, strict=True):
+        rivals = own >= own.max() - near
+        x, y = own[rivals] - own[rivals].mean(), other[rivals] - other[rivals].mean()
+        products, squares = products + x @ y, squares + x @ x
+    slope = np.clip(products / squares, 0, 1)
+    return (1 - slope) / (1 + slope)
+
+
 def test_shares_from_first_principles():
-    rng = np.random.default_rng(3)
-    right = (rng.random((40, 12)) < rng.uniform(0.5, 0.9, 12)).astype(float)
+    rng = np.random.default_rng(4)
+    right = (rng.random((40, 12)) < rng.uniform(0.75, 0.8, 12)).astype(float)
     counts = rng.multinomial(40, np.full(40, 1 / 40), size=300)
     found = estimate.bbc(of.from_arrays(None, right, response="pointwise"), "mean", draws=counts, draws_are="counts")
     drawn = counts @ right / 40
     chosen = drawn.argmax(axis=1)
     scores = np.array([right[counts[b] == 0, chosen[b]].mean() for b in range(300)])
     own, value, z = right.mean(axis=0), scores.mean(), norm.ppf(0.975)
-    sampling = np.mean(own[chosen] * (1 - own[chosen])) / 40  # of a mean, known without draws
-    excess = max(0.0, scores.var() - (np.e - 1) * (1 + 2 / 40) * sampling)
-    low, high = wilson(value, 40, z)
+    alone = np.mean(own[chosen] * (1 - own[chosen])) / 40  # of a mean, known without draws
+    together = right[:, chosen].mean(axis=1).var() / 40
+    few = counts[: 300 // 16]
+    noise = noise_of(few @ right / 40, (few == 0) @ right / (few == 0).sum(axis=1, keepdims=True))
+    assert 0.5 < noise < 1
+    sampling = max(together + (1 - noise) * (alone - together), alone / 2)
+    excess = max(0.0, scores.var() - (np.e - 1) * (1 + 2 / 40) * alone)
+    low, high = wilson(value, 40 * alone / sampling, z)
     below, above = own[chosen].var(), excess + (own.max() - own[chosen].mean()) ** 2
     expected = value - np.hypot(value - low, z * np.sqrt(below)), value + np.hypot(high - value, z * np.sqrt(above))
     assert found.interval == pytest.approx((expected[0], min(expected[1], 1)), abs=1e-12)
@@ -51,11 +68,25 @@ def test_losses_from_first_principles():
     chosen = drawn.argmin(axis=1)
     scores = np.array([losses[counts[b] == 0, chosen[b]].mean() for b in range(200)])
     own, value, t = -np.log(losses.mean(axis=0)), scores.mean(), student.ppf(0.9, 49)
-    sampling = np.mean([np.log(drawn[:, j]).var() for j in chosen])
-    excess = max(0.0, np.log(scores).var() - (np.e - 1) * (1 + 2 / 50) * sampling)
+    alone = np.mean([np.log(drawn[:, j]).var() for j in chosen])
+    together = np.log(drawn)[:, chosen].mean(axis=1).var()
+    few = counts[: 200 // 16]
+    noise = noise_of(few @ -losses / 50, (few == 0) @ -losses / (few == 0).sum(axis=1, keepdims=True))
+    sampling = 1.2 * max(together + (1 - noise) * (alone - together), alone / 2)  # losses have long tails
+    excess = max(0.0, np.log(scores).var() - (np.e - 1) * (1 + 2 / 50) * alone)
     below, above = own[chosen].var(), excess + (own.max() - own[chosen].mean()) ** 2
     low, high = -np.log(value) - t * np.sqrt(sampling + below), -np.log(value) + t * np.sqrt(sampling + above)
     assert found.interval == pytest.approx((np.exp(-high), np.exp(-low)), rel=1e-10)
+
+
+def test_models_that_were_trained_count_with_more_variance():
+    right = (np.random.default_rng(2).random((40, 6)) < 0.7).astype(float)
+    spreads = [
+        estimate.bbc(of.from_arrays(None, right, folds=folds, response="pointwise"), "mean").intervals.spread
+        for folds in (None, np.arange(40) % 5)
+    ]
+    assert spreads[1].sampling == pytest.approx(1.3 * spreads[0].sampling)
+    assert spreads[1].n == pytest.approx(spreads[0].n / 1.3)
 
 
 @pytest.mark.parametrize(("score", "loss"), [("accuracy", "error"), ("neg_log_loss", "log_loss")])

@@ -300,7 +300,7 @@ def test_samples_drawn_twice_are_one_training_sample(data):
 def test_what_does_not_go_with_the_plans(data):
     X, y = data
     logit = {"logit": LogisticRegression()}
-    with pytest.raises(InputError, match="needs the metric that selects on the validation part"):
+    with pytest.raises(InputError, match="needs to know what selects on the validation part"):
         of.collect(logit, X, y, of.Plan.three_way())
     with pytest.raises(NeedError, match="inner=True needs K folds"):
         of.collect(logit, X, y, of.Plan.bootstrap(5), inner=True)

@@ -433,12 +433,18 @@ def test_warnings_become_one_note(binary, recwarn):
     assert len(recwarn) == 0
 
 
-def test_decided_folds_are_noted(binary):
+def test_a_rare_class_is_noted_and_said_before_the_first_fit(binary, capsys):
     X, y = binary
     y = np.where(np.arange(60) < 4, 1, 0)
-    oof = collect(Tally(), X, y, Plan(10))
-    assert oof.n_folds == 4
-    assert [n.code for n in oof.notes] == ["OF101"]
+    oof = collect(Tally(), X, y, Plan(10), progress="always")
+    assert oof.n_folds == 10
+    assert [n.code for n in oof.notes] == ["OF108"]
+    lines = capsys.readouterr().err.splitlines()
+    told = "class 1 has 4 members for 10 folds: they are spread over the folds, and 6 hold out none."
+    assert oof.notes[0].text == told
+    assert lines[0] == f"note: {told}"
+    collect(Tally(), X, y, Plan(10), progress=False)
+    assert capsys.readouterr().err == ""
 
 
 # -- provenance -----------------------------------------------------------------------------------------

@@ -2,13 +2,11 @@
 
 import io
 
-import numpy as np
-import pytest
 from sklearn.datasets import make_classification
-from sklearn.metrics import r2_score, roc_auc_score
 
 from collect_estimators import Raises, Tally
-from internals import Plan, Progress, collect, encode, quick_score
+from internals import Plan, Progress, collect
+from outfold.results import Selection
 
 
 class Clock:
@@ -25,17 +23,46 @@ class Terminal(io.StringIO):
         return True
 
 
-def make(stream, total=8, mode=True):
+LEADER = Selection("logit(C=0.1)", 1, 0.8712, "roc_auc", "best pooled AUC of 2 configurations", "pooled", 1, 2)
+
+
+def make(stream, total=8, mode=True, leader=lambda: LEADER):
     clock = Clock()
-    return Progress(total, mode, lambda values, rows: float(values[0]), "roc_auc", stream, clock), clock
+    return Progress(total, mode, leader, stream, clock), clock
 
 
 def test_line():
-    progress, clock = make(io.StringIO(), 2360, "always")
-    progress.done, progress.failed = 1240, 0
-    progress._sums = {"a": (1.0, 2), "logit(C=0.1)": (1.742, 2)}
+    progress, clock = make(Terminal(), 2360, "always")
+    progress.done = 1239
     clock.now = 4.0
-    assert progress.line() == ("collect 1,240/2,360 cells  52%  310/s  3.6 s left  best logit(C=0.1) 0.871 roc_auc")
+    progress.add(failed=False)
+    assert progress.line() == (
+        "collect 1,240/2,360 cells  52%  310/s  3.6 s left  so far logit(C=0.1) 0.871, best pooled AUC of 2 configurations"
+    )
+
+
+def test_who_leads_is_asked_less_often_the_longer_it_takes():
+    asked = []
+
+    def slow():
+        asked.append(clock.now)
+        clock.now += 1.0
+        return LEADER
+
+    progress, clock = make(Terminal(), 1000, leader=slow)
+    for _ in range(400):
+        clock.now += 0.1
+        progress.add(failed=False)
+    assert len(asked) == 2  # in 40 seconds: a second of work, then twenty without
+    progress.close()
+    assert len(asked) == 3  # what is left on the screen is who has won
+
+
+def test_nobody_leads_yet():
+    progress, clock = make(Terminal(), 10, leader=lambda: None)
+    clock.now = 1.0
+    progress.add(failed=False)
+    assert progress.line() == "collect 1/10 cells  10%  1.0/s  9.0 s left"
 
 
 def test_a_cap_is_said_to_be_one():
@@ -49,11 +76,11 @@ def test_redrawn_at_most_five_times_a_second():
     progress, clock = make(stream, 100)
     for _ in range(100):
         clock.now += 0.02
-        progress.add("a", np.array([0.5]), np.arange(1))
+        progress.add(failed=False)
     progress.close()
     drawn = stream.getvalue().split("\r")[1:]
     assert 8 <= len(drawn) <= 11
-    assert drawn[-1].startswith("collect 100/100 cells  100%  50/s  best a 0.500 roc_auc  in 2.0 s")
+    assert drawn[-1].startswith("collect 100/100 cells  100%  50/s  logit(C=0.1) 0.871, best pooled AUC of 2")
     assert stream.getvalue().endswith("\n")
 
 
@@ -61,7 +88,7 @@ def test_quiet_where_there_is_no_terminal():
     stream = io.StringIO()
     progress, clock = make(stream)
     clock.now = 1.0
-    progress.add("a", np.array([0.5]), np.arange(1))
+    progress.add(failed=False)
     progress.close()
     assert stream.getvalue() == ""
 
@@ -70,27 +97,9 @@ def test_quiet_on_request():
     stream = Terminal()
     progress, clock = make(stream, mode=False)
     clock.now = 1.0
-    progress.add("a", np.array([0.5]), np.arange(1))
+    progress.add(failed=False)
     progress.close()
     assert stream.getvalue() == ""
-
-
-def test_quick_scores_are_the_usual_metrics():
-    rng = np.random.default_rng(0)
-    rows = np.arange(5, 35)
-    y = rng.integers(0, 2, 40)
-    scores = np.round(rng.normal(size=30), 1)
-    name, score = quick_score(encode(y), "score")
-    assert name == "roc_auc"
-    assert score(scores, rows) == pytest.approx(roc_auc_score(y[rows], scores), abs=1e-12)
-    assert np.isnan(score(scores[:2], np.flatnonzero(y == 1)[:2]))
-    name, score = quick_score(encode(y), "label")
-    assert (name, score(y[rows], rows)) == ("accuracy", 1.0)
-    name, score = quick_score(encode(rng.integers(0, 3, 40)), "proba")
-    assert name == "accuracy"
-    values = rng.normal(size=40)
-    name, score = quick_score(encode(values), "value")
-    assert (name, score(scores, rows)) == ("r2", pytest.approx(r2_score(values[rows], scores)))
 
 
 def test_collect_shows_it_when_forced(capsys):
@@ -99,7 +108,8 @@ def test_collect_shows_it_when_forced(capsys):
     out = capsys.readouterr()
     assert out.out == ""
     assert "collect 8/8 cells  100%" in out.err
-    assert "4 failed  best a " in out.err
+    assert "4 failed  a 0." in out.err
+    assert "best pooled AUC of 2 configurations (1 failed)" in out.err
     collect(Tally(), X, y, Plan(4))
     assert capsys.readouterr().err == ""
 
@@ -107,8 +117,8 @@ def test_collect_shows_it_when_forced(capsys):
 def test_a_function_is_told_instead():
     told = []
     progress = Progress(2, lambda done, total: told.append((done, total)))
-    progress.add("a", None, np.arange(3))
-    progress.add("b", None, np.arange(3))
+    progress.add(failed=True)
+    progress.add(failed=True)
     progress.close()
     assert told == [(1, 2), (2, 2)]
     assert not progress.shown

@@ -340,6 +340,18 @@ def test_an_error_of_the_disk_comes_with_advice(tmp_path, monkeypatch):
 
 def test_schema_1_loads():
     oof = load(FORMATS / "v1.oof")
+    assert oof.criterion.to_dict() == {"metric": None, "aggregate": "pooled", "rule": None}
+    _has_the_values_of_formats(oof)
+
+
+def test_schema_2_loads():
+    oof = load(FORMATS / "v2.oof")
+    rule = {"name": "within", "loss_percent": 2.5, "complexity": "C"}
+    assert oof.criterion.to_dict() == {"metric": "roc_auc", "aggregate": "fold", "rule": rule}
+    _has_the_values_of_formats(oof)
+
+
+def _has_the_values_of_formats(oof):
     assert oof.configs == ("logit(C=0.5)", "tree(depth=3)")
     assert oof.params == ({"C": 0.5, "penalty": None}, {"depth": 3, "shape": (2, 2), "fast": True})
     assert oof.samples[:2].tolist() == ["P00", "P01"]
@@ -399,7 +411,7 @@ def test_newer_schema(tmp_path):
     db = sqlite3.connect(path)
     db.execute("PRAGMA user_version = 7")
     db.close()
-    text = r"^x.oof was made by a newer outfold \(schema 7\); this one reads up to 1\. Upgrade outfold\.$"
+    text = r"^x.oof was made by a newer outfold \(schema 7\); this one reads up to 2\. Upgrade outfold\.$"
     with pytest.raises(FileError, match=text):
         load(path)
     with pytest.raises(FileError, match=text):

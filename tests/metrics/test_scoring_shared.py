@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import outfold as of
-from internals import Scoring, best_pvalues, cell_scores, fold_sums, kernels_kept
+from internals import Scoring, best_pvalues, cell_scores, fold_sums, kernels_kept, sample_bootstrap
 
 
 def _classes(c=6, r=3, n=60, k=5, seed=0):
@@ -67,8 +67,29 @@ def test_nothing_of_one_aggregate_gets_into_the_other_while_kernels_are_kept():
         for _ in range(2):
             scoring = Scoring(oof, "roc_auc")
             assert np.array_equal(scoring.scores(), pooled)
-            assert np.array_equal(scoring.by_fold().scores(), fold)
+            assert np.array_equal(scoring.by("fold").scores(), fold)
             scoring.scores()[:] = 0  # what was given out is the caller's
+
+
+@pytest.mark.parametrize("aggregate", ["pooled", "fold"])
+def test_kept_draws_are_scored_once_and_as_without(aggregate, monkeypatch):
+    oof = _classes()
+
+    def drawn():
+        scoring = Scoring(oof, "roc_auc", aggregate)
+        return np.concatenate([scoring.scores(w) for w in sample_bootstrap(scoring, False, 3).blocks(300)])
+
+    expected, scored = drawn(), []
+    kernel = type(Scoring(oof, "roc_auc")._pooled[0].kernel)
+    scores = kernel.scores
+    monkeypatch.setattr(kernel, "scores", lambda self, w: scored.append(len(w)) or scores(self, w))
+    with kernels_kept():
+        first = drawn()
+        n = len(scored)
+        first[:] = 0  # what was given out is the caller's
+        with kernels_kept():  # what is asked for inside, such as the checks of a report, shares it
+            assert np.array_equal(drawn(), expected)
+        assert len(scored) == n > 0
 
 
 def test_a_report_does_not_change_what_is_drawn_later():

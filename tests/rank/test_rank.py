@@ -160,7 +160,7 @@ def test_predictions_need_the_same_configurations():
 
 
 def test_the_folds_of_one_data_set_are_no_data_sets():
-    with pytest.raises(NeedError, match=r"folds share training samples.*compare\.t_corrected"):
+    with pytest.raises(NeedError, match=r"folds share training samples.*compare\.auto"):
         rank.friedman(make_predictions("accuracy"), "accuracy")
     with pytest.raises(NeedError, match="at least 2 data sets"):
         rank.nemenyi([make_predictions("accuracy")], "accuracy")
@@ -525,6 +525,22 @@ def test_posterior_means_are_those_of_the_dirichlet_distribution():
     assert sum(found.probabilities) == pytest.approx(1)
     swapped = rank.signed_rank_bayes(scores, None, 1, 0, rope=0.025).probabilities
     np.testing.assert_allclose(swapped, found.probabilities[::-1], atol=1e-12)
+
+
+def test_bayesian_signed_rank_decides_beyond_95_percent():
+    def found(gain, rope=0.01):
+        return rank.signed_rank_bayes(
+            {"x": 0.7 + np.array(gain), "y": np.full(len(gain), 0.7)}, None, "x", "y", rope=rope
+        )
+
+    large, small, mixed = found([0.1] * 12), found([0.001] * 12), found([0.02, 0, 0.03, 0.01, -0.01, 0.02])
+    assert (large.better, large.relevance) == ("x", "relevant")
+    assert large.decision == f"x is better with probability {large.probabilities.better:.4f}"
+    assert (small.better, small.relevance) == (None, "equivalent")
+    assert small.decision == f"the two are equivalent within 0.01 with probability {small.probabilities.equivalent:.4f}"
+    assert max(mixed.probabilities) <= 0.95
+    assert (mixed.better, mixed.relevance) == (None, "undecided")
+    assert mixed.to_dict()["decision"] == "undecided: no outcome is more probable than 0.95"
 
 
 def test_single_floats_equal_but_for_rounding_are_tied():

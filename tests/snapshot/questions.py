@@ -325,7 +325,7 @@ ESTIMATES: dict[str, Callable[[of.Predictions, str], Any]] = {
     "bbc, within": lambda oof, m: of.estimate.bbc(oof, m, rule=of.select.within(5, _length), n_resamples=100),
     "nested": lambda oof, m: of.estimate.nested(oof, m, n_resamples=200),
     "tt": lambda oof, m: of.estimate.tt(oof, m),
-    "cvm_cv": lambda oof, m: of.estimate.cvm_cv(oof, m, n_resamples=200),
+    "cvm_cv": lambda oof, m: of.estimate.cvm_cv(oof, m),
     "cvt": lambda oof, m: of.estimate.cvt(oof, m),
     "cvt, pooled": lambda oof, m: of.estimate.cvt(oof, m, aggregate="pooled"),
     "cv": lambda oof, m: of.estimate.cv(oof, m, oof.configs[1], n_resamples=200),

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import estimate, formatting, metrics, select
+from ..data.criterion import Aggregate
 from ..data.plan import Plan
 from ..data.predictions import Predictions
 from ..data.target import MOST_CLASSES, encode
@@ -23,7 +24,7 @@ from ..fitting.job import Share
 from ..io.tables import SEMICOLONS, not_a_table
 from ..learners import spaces
 from ..reporting import report
-from ..results import Estimate
+from ..results import Baseline, Estimate, Finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,21 +46,25 @@ class LabelledTable:
 
 @dataclass(frozen=True, eq=False)
 class RunResult:
-    """The estimate, the .oof file, the model's file (None where it could not be saved), the page, and a nested estimate."""
+    """The estimate, files of predictions, model (None where it could not be saved) and page, and what to read it with."""
 
     estimate: Estimate
     predictions: Path
     model: Path | None
     report: Path
     nested: Estimate | None = None
+    baseline: Baseline | None = None
+    errors: tuple[Finding, ...] = ()  # what must be solved before the number is reported
 
     def __str__(self) -> str:
         fitted = f"the selected configuration, fitted on all {self.estimate.n_samples:,} samples"
         facts = [
+            *([] if self.baseline is None else [("baseline", str(self.baseline))]),
+            *(("error", f"{found.code}  {found.text}") for found in self.errors),
             ("files", f"{self.predictions} (predictions of all configurations)"),
             *([] if self.model is None else [("", f"{self.model} ({fitted})")]),
             ("", f"{self.report} (all of it on one page)"),
-            ("next", f"outfold show {self.predictions} --metric {self.estimate.metric}"),
+            ("next", f"outfold show {self.predictions}"),
         ]
         nested = [] if self.nested is None else ["", str(self.nested)]
         return "\n".join([str(self.estimate), *(f"  {key:<10} {words}" for key, words in facts), *nested])
@@ -78,6 +83,8 @@ def run(
     out: str | Path = "out",
     *,
     metric: str | None = None,
+    aggregate: Aggregate = "pooled",
+    rule: select.RuleLike = None,
     task: TableTask | None = None,
     plan: Plan | None = None,
     group: str | None = None,
@@ -117,20 +124,22 @@ def run(
         problem = f"the folder {folder} cannot be made ({error.strerror})."
         raise FileError(problem, remedy="Use another `out`.") from error
     rows: dict[str, Any] = {"groups": table.groups, "samples": table.samples, "positive": positive}
+    selects: dict[str, Any] = {"metric": chosen, "aggregate": aggregate, "rule": rule}
     work: dict[str, Any] = {"rng": seed, "n_jobs": n_jobs, "timeout": timeout, "share": share, "inner": inner}
     try:
         store = folder / "run.oof"
-        oof = collect(space, table.X, table.y, plan, store=store, explain=explain or False, **rows, **work)
+        oof = collect(space, table.X, table.y, plan, store=store, explain=explain or False, **rows, **selects, **work)
     except InputError:
         if new:
             with suppress(OSError):  # it holds a store
                 folder.rmdir()
         raise
-    model = _keep_model(folder, oof, space, table, chosen, say)
-    nested = estimate.nested(oof, chosen) if inner else None
-    corrected = estimate.bbc(oof, chosen)
-    page = report(oof, chosen, estimate=corrected, title=f"{Path(path).name}: {target}", command=command)
-    return RunResult(corrected, store, model, page.save(folder / "report.html"), nested)
+    model = _keep_model(folder, oof, space, table, say)
+    nested = estimate.nested(oof) if inner else None
+    corrected = estimate.bbc(oof)
+    page = report(oof, estimate=corrected, title=f"{Path(path).name}: {target}", command=command)
+    saved, about = page.save(folder / "report.html"), (page.leaderboard.baseline, page.checks.errors)
+    return RunResult(corrected, store, model, saved, nested, *about)
 
 
 def _what_is_done(table: LabelledTable, target: str, task: TableTask | None, metric: str, asked: str | None) -> str:
@@ -142,7 +151,7 @@ def _what_is_done(table: LabelledTable, target: str, task: TableTask | None, met
     return f"{table.task} of {target!r}{override} on {rows}, by {metric}{instead}"
 
 
-def _keep_model(folder: Path, oof: Predictions, space: Any, table: LabelledTable, metric: str, say: Say) -> Path | None:
+def _keep_model(folder: Path, oof: Predictions, space: Any, table: LabelledTable, say: Say) -> Path | None:
     """Save the selected configuration fitted on all samples, unless the file at hand is that already."""
     try:
         import skops.io
@@ -150,13 +159,13 @@ def _keep_model(folder: Path, oof: Predictions, space: Any, table: LabelledTable
         say("the model is not saved: skops is missing. pip install 'outfold[model]', and the same command saves it.")
         return None
     path, label = folder / "model.skops", folder / "model.json"
-    made, selected = oof.provenance, select.best(oof, metric).name
+    made, selected = oof.provenance, oof.selection().name
     wanted = {"configuration": selected, "specification": made["specs"].get(selected)}
     wanted |= {key: made[key] for key in ("seed", "data", "labels", "scikit-learn")}
     with suppress(OSError, ValueError):  # no label, or a damaged one
         if path.exists() and json.loads(label.read_text(encoding="utf-8")) == wanted:
             return path
-    model = refit(oof, space, table.X, table.y, metric=metric)
+    model = refit(oof, space, table.X, table.y)
     draft = path.with_suffix(".part")
     try:
         # The label goes first and comes last, so that a kill in between leaves a model that is made again.

@@ -13,7 +13,7 @@ from ..arguments import check_count, is_number
 from ..data.predictions import Predictions, State
 from ..exceptions import invalid
 from ..metrics import Metric, MetricLike
-from ..metrics._scoring import alone, bind, cell_scores
+from ..metrics._scoring import alone, bind, cell_scores, recorded_metric
 from ..requirements import check_predictions
 from ..results import CurveLine, LearningCurve, Stability, ValidationCurve
 from . import description as chart
@@ -93,11 +93,12 @@ def _cell_ticks(order: Sequence[tuple[int, int]], n_repeats: int) -> tuple[tuple
 
 
 def fold_grid(
-    oof: Predictions, metric: MetricLike, config: str | int | None
+    oof: Predictions, metric: MetricLike | None, config: str | int | None
 ) -> tuple[str, Metric, NDArray[np.float64]]:
-    """A configuration, the best one where None, and its scores (repeats, folds); NaN where there is none."""
+    """A configuration, the selected one where None, and its scores (repeats, folds); NaN where there is none."""
     check_predictions(oof, "plot.fold_scores")
-    name = oof.leaderboard(metric).configs[0] if config is None else oof.configs[oof.config_index(config)]
+    metric = recorded_metric(oof, metric)
+    name = oof.selection(metric).name if config is None else oof.configs[oof.config_index(config)]
     one = alone(oof, name)
     found, scores = bind(one, metric)[0], cell_scores(one, metric)[0]
     if np.isnan(scores).all():
@@ -106,7 +107,7 @@ def fold_grid(
     return name, found, scores
 
 
-def fold_scores(oof: Predictions, metric: MetricLike, config: str | int | None) -> chart.Chart:
+def fold_scores(oof: Predictions, metric: MetricLike | None, config: str | int | None) -> chart.Chart:
     """The scores of one configuration, fold by fold."""
     name, found, scores = fold_grid(oof, metric, config)
     n, k = scores.shape
@@ -157,8 +158,6 @@ def trace_of(source: Any, metric: MetricLike | None, picture: str) -> Stability:
             raise invalid("metric", needed, given)
         return source
     check_predictions(source, f"plot.{picture}")
-    if metric is None:
-        raise chart.refused(picture, "needs a metric for predictions, such as 'accuracy'")
     return stability.trace(source, metric)
 
 

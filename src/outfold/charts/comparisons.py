@@ -135,9 +135,9 @@ def _verdict(pair: Comparison) -> str:
 def _facts(pair: Comparison, n_pairs: int) -> str:
     bar = f"Bar: {100 * pair.confidence_level:g}% interval" if pair.interval is not None else "No interval"
     adjusted = ", p adjusted for the number of pairs" if n_pairs > 1 and pair.adjusted is not None else ""
-    filled = "; filled: a difference found" if pair.probabilities is None else ""
     rope = "" if pair.rope is None else f"; grey: no more than {pair.rope:g} either way"
-    return f"{chart.about_data(pair.n_samples, pair.plan)}. {bar} by {pair.method}{adjusted}{filled}{rope}".lstrip(". ")
+    data = chart.about_data(pair.n_samples, pair.plan)
+    return f"{data}. {bar} by {pair.method}{adjusted}; filled: a difference found{rope}".lstrip(". ")
 
 
 def _sides(pair: Comparison, alone: bool, control: str | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,10 @@ from .. import estimate as estimates
 from .. import formatting
 from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.predictions import Predictions
+from ..estimate._intervals import few_per_fold
 from ..exceptions import invalid
 from ..metrics import MetricLike
-from ..metrics._scoring import Scoring, sample_bootstrap
+from ..metrics._scoring import Aggregate, Scoring, sample_bootstrap, selecting
 from ..requirements import check_predictions
 from ..results import Estimate, Interval
 from ..stats.intervals import percentile
@@ -86,35 +87,39 @@ class BestConfigurations(NamedTuple):
 
 def best_configurations(
     oof: Predictions,
-    metric: MetricLike,
+    metric: MetricLike | None,
     top: int,
     estimate: Estimate | None,
     level: float,
     n_resamples: int,
     rng: RngLike,
 ) -> BestConfigurations:
-    """Scores and intervals as of ``estimate.cv(oof, metric, config, "pooled")``; the estimate is that of `estimate.bbc`."""
+    """Scores that select, with intervals over samples; the estimate is that of `estimate.bbc`."""
     check_predictions(oof, "plot.configurations")
     top, level, seed = check_count(top, "top"), check_confidence_level(level), as_seed(rng)
     found = estimate
     if found is None:
         found = estimates.bbc(oof, metric, n_resamples=n_resamples, confidence_level=level, rng=seed)
-    scoring = Scoring(oof, metric)
+    scoring = selecting(oof, metric, cast(Aggregate, found.aggregate) if isinstance(found, Estimate) else None)
     check_belongs(found, oof, scoring)
     scores = scoring.scores()[0]
     order = np.argsort(-scoring.metric.sign * scores, kind="stable")[:top].tolist()
-    draws = _draws_of(scoring, metric, order, check_count(n_resamples, "n_resamples", 2), seed)
+    draws = _draws_of(scoring, order, check_count(n_resamples, "n_resamples", 2), seed)
     finite = [(i, j) for i, j in enumerate(order) if np.isfinite(scores[j])]
     rows = [ConfigurationScore(scoring.names[j], float(scores[j]), _interval(draws[:, i], level)) for i, j in finite]
     return BestConfigurations(tuple(rows), found, oof.n_configs - len(scoring.candidates))
 
 
-def _draws_of(scoring: Scoring, metric: MetricLike, order: list[int], n_resamples: int, seed: int) -> Floats:
-    """(B, C) scores of some candidates under the draws of all."""
+def _draws_of(scoring: Scoring, order: list[int], n_resamples: int, seed: int) -> Floats:
+    """(B, C) scores of some candidates under the draws of all; NaN where folds are too small to be drawn from."""
+    if scoring.metric.values is not None:
+        scoring = scoring.by("pooled")  # a mean over samples needs no folds, which may be small
+    elif few_per_fold(scoring):
+        return np.full((n_resamples, len(order)), np.nan)
     blocks = sample_bootstrap(scoring, False, seed).blocks(n_resamples)
     if len(scoring.cells) < len(scoring.oof.splits.cells):  # a few candidates alone might have more cells that count
         return np.concatenate([scoring.scores(weights)[:, order] for weights in blocks])
-    few = Scoring(scoring.oof.sel(config=[scoring.names[j] for j in order]), metric)
+    few = Scoring(scoring.oof.sel(config=[scoring.names[j] for j in order]), scoring.metric, scoring.aggregate)
     return np.concatenate([few.scores(weights) for weights in blocks])
 
 
@@ -137,7 +142,7 @@ def _interval(draws: Floats, level: float) -> Interval | None:
 
 def configurations(
     oof: Predictions,
-    metric: MetricLike,
+    metric: MetricLike | None,
     top: int,
     estimate: Estimate | None,
     level: float,

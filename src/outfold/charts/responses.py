@@ -94,7 +94,7 @@ def threshold_curves(
     """ROC or precision-recall curves of some configurations, or of all classes of one."""
     check_predictions(oof, f"plot.{kind}")
     how = check_confidence_level(level), check_count(n_resamples, "n_resamples", 2), as_seed(rng)
-    parts, about, config = _binary_parts(oof, configs, positive, kind, KINDS[kind].metric)
+    parts, about, config = _binary_parts(oof, configs, positive, kind)
     lines = tuple(_line(KINDS[kind], name, part, *how) for name, part in parts)
     share = float(np.mean(parts[0][1].target.y)) if about is not None else None
     return Lines(lines, about, share, config)
@@ -205,13 +205,13 @@ KINDS["precision_recall"] = _Kind("average_precision", _pr_points, _pr_path, ran
 
 
 def _binary_parts(
-    oof: Predictions, configs: Any, positive: Any, picture: str, metric: str
+    oof: Predictions, configs: Any, positive: Any, picture: str
 ) -> tuple[list[tuple[str, Predictions]], str | None, str | None]:
     """Two-class predictions of one configuration each, with names; what is positive in all; whose classes they are."""
     classes = oof.target.classes
     if classes is None:
         raise _no_classes(oof, picture)
-    names = _names(oof, configs, metric, positive)
+    names = _names(oof, configs, positive)
     if len(classes) == 2:
         if positive is not None and str(positive) != str(classes[1]):
             needed = "must be the positive class of the predictions or be left out"
@@ -234,11 +234,12 @@ def _no_classes(oof: Predictions, picture: str) -> NeedError:
     return NeedError(argument=f"plot.{picture}", needed="needs classes", given=given)
 
 
-def _names(oof: Predictions, configs: Any, metric: str, positive: Any) -> list[str]:
+def _names(oof: Predictions, configs: Any, positive: Any) -> list[str]:
+    """The configurations asked for; where None, the selected one and those with the best scores."""
     if configs is None:
         many = oof.target.classes is not None and len(oof.target.classes) > 2
-        by = "roc_auc_ovr" if many and metric != "brier" else metric
-        return list(oof.leaderboard(by).configs[: 1 if many and positive is None else 3])
+        names = dict.fromkeys([oof.selection().name, *oof.leaderboard().configs])
+        return list(names)[: 1 if many and positive is None else 3]
     wanted: Sequence[Any] = [configs] if isinstance(configs, (str, int, np.integer)) else list(configs)
     if not wanted:
         raise invalid("configs", "must name one configuration at least", "got an empty list")
@@ -276,7 +277,7 @@ def calibration_bins(
         raise NeedError(argument="plot.calibration", needed="needs class probabilities", given=given, remedy=remedy)
     how = check_confidence_level(level), check_count(n_resamples, "n_resamples", 2), as_seed(rng)
     bins = check_count(bins, "bins", 2)
-    parts, about, config = _binary_parts(oof, configs, positive, "calibration", "brier")
+    parts, about, config = _binary_parts(oof, configs, positive, "calibration")
     return Lines(tuple(_bins(name, part, bins, *how) for name, part in parts), about, None, config)
 
 
@@ -320,12 +321,12 @@ class Confusion(NamedTuple):
 
 
 def confusion_counts(oof: Predictions, config: str | int | None) -> Confusion:
-    """Which class is taken for which, out of fold; of the most accurate configuration where None."""
+    """Which class is taken for which, out of fold; of the selected configuration where None."""
     check_predictions(oof, "plot.confusion")
     classes = oof.target.classes
     if classes is None:
         raise _no_classes(oof, "confusion")
-    name = oof.leaderboard("accuracy").configs[0] if config is None else oof.configs[oof.config_index(config)]
+    name = oof.selection().name if config is None else oof.configs[oof.config_index(config)]
     scoring = Scoring(alone(oof, name), "accuracy")
     labels = bind(scoring.oof, "accuracy")[1][:, 0]
     k, tables = len(classes), []

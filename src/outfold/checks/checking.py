@@ -8,13 +8,17 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from .. import formatting
+from ..data.criterion import Aggregate
 from ..data.predictions import Predictions
 from ..docstrings import fill_common
 from ..exceptions import got, invalid
 from ..metrics import MetricLike
+from ..metrics._scoring import kernels_kept
 from ..requirements import check_predictions
 from ..results import SEVERITIES, Checks, Finding, Severity
-from .finders import FINDERS, Case, Find
+from ..select import RuleLike
+from . import finders, row_order  # noqa: F401  (they register what they find)
+from .case import FINDERS, Case, Find
 
 
 class Check(NamedTuple):
@@ -51,6 +55,8 @@ OF106 tip | shared below exact | ours
     Nothing, or `share="exact"` for the numbers you report.
 OF107 caution | a family gave wrong predictions | ours
     Nothing: the predictions kept are those of separate fits. Tell the author of the family.
+OF108 tip | a class with fewer members than folds | Tsamardinos et al. 2015, sect. 4
+    Nothing, or join rare classes: a score of the class rests on few samples, however many folds there are.
 OF201 tip | draws that could not be scored | ours
     Fine for a few percent. Otherwise `stratify=True`, or more samples.
 OF202 caution | the TT correction with leave-one-out | Tsamardinos et al. 2015, sect. 9
@@ -89,25 +95,27 @@ OF220 tip | a winner without an error | Wilson 1927
 OF301 tip | tested on the data that picked it | Raschka 2018, sect. 3.3 and 4.5
     Compare on data that was not used to pick the winner, or report `estimate.bbc` for the selected configuration.
 OF302 caution | splits treated as independent | Raschka 2018, sect. 4.9 and 4.10
-    Use `t_corrected`.
+    Use `t_training`, or `t_corrected` for scores without predictions.
 OF303 caution | two models that hardly differ | Raschka 2018, sect. 4.4
     Collect more samples.
 OF304 caution | a difference without variance | ours
     Look at the predictions; such a difference usually has a technical cause.
 OF305 caution | test sets that share samples | Raschka 2018, sect. 4.9
-    Use `t_corrected`.
+    Use `t_training`, or `t_corrected` for scores without predictions.
 OF306 caution | margins of several folds in one area | Tsamardinos et al. 2018, footnote 2
     Prefer configurations with `predict_proba`, or a test by folds.
 OF307 tip | many pairs without adjustment | Raschka 2018, sect. 4.5
     Use `adjust="holm"`, the default.
 OF308 tip | folds treated as one test set | Raschka 2018, sect. 4.8
-    Use a test by resampling, such as `t_corrected`, for a statement about learners.
+    Use `t_training` for a statement about learners.
 OF309 caution | shared samples treated as different | Raschka 2018, sect. 4.2
     Use `mcnemar`.
 OF310 caution | folds on which the metric is undefined | Tsamardinos et al. 2015, sect. 7
     Use stratified or fewer folds, or a metric such as accuracy.
 OF311 caution | one difference against ten | Raschka 2018, sect. 4.12
-    Use `f_5x2cv`, which uses all ten.
+    Use `t_training`, which uses all predictions.
+OF312 caution | a test that finds differences too often | ours
+    Use `t_training`, or collect the plan that `compare.auto` names.
 OF315 tip | over repeats, not over samples | ours
     Use `over="samples"` for a statement about new samples.
 OF316 tip | simulations without a test | ours
@@ -138,20 +146,27 @@ OF503 caution | a perfect score | Raschka 2018, sect. 3.9
     Look for features that are known only when the label is, and for preprocessing outside the pipeline.
 OF504 error | no estimate can be made | ours
     Use a metric that is a mean over samples, such as accuracy, or more samples.
+OF505 caution | labels no better than always predicting one class | Tsamardinos et al. 2015, sect. 8.1
+    Choose the threshold inside the pipeline (`TunedThresholdClassifierCV`), weight the classes, or use the ranking only.
 OF511 caution | equal rows on both sides of a split | Raschka 2018, sect. 1.3
     Hold copies out together (`groups=`), and oversample inside the pipeline; coarse features make equal rows too.
 OF512 tip | configurations that predict the same | ours
     Look at the parameters in which they differ; remove those without an effect.
+OF513 error | neighbouring rows on both sides of a split | ours
+    Rows in time order: `Plan.from_cv(TimeSeriesSplit())`. Several rows of one patient or place: `groups=`. Otherwise hold out
+    blocks of rows: `Plan.from_cv(KFold(10))`. If the order of the rows means nothing, shuffle them before you collect.
 OF521 caution | folds without a class | Tsamardinos et al. 2015, sect. 7
     Use stratified folds, the default of `Plan`, or fewer folds.
 OF522 tip | training parts far smaller than the data | Raschka 2018, sect. 1.6; Tsamardinos et al. 2018, sect. 2
     Use 5 or 10 folds for the number you report; two folds are for tests.
 OF523 tip | leave-one-out | Tsamardinos et al. 2015, sect. 7; Raschka 2018, sect. 3.6
     Use 10 stratified folds, repeated if the fits are cheap.
+OF524 error | predictions turned round by the held-out labels | Kohavi 1995
+    Use stratified folds, such as `Plan(folds=10)`, and read the score against the baseline of the leaderboard.
 OF531 caution | optimism larger than the uncertainty | Tsamardinos et al. 2018, sect. 2.1 and 3
     Report the estimate of `bbc`, never the winner's cross-validation score.
 OF532 tip | a winner among many equals | Raschka 2018, sect. 3.10
-    Use the simplest or the fastest of them (`select.one_standard_error`), and do not claim that one is best.
+    Use the fastest or the simplest of them (`select.one_standard_error`), and do not claim that one is best.
 OF533 tip | a winner at the edge of the grid | Raschka 2018, sect. 3.2
     Try values beyond it, and collect them into the same store, so that all tried configurations are counted.
 OF534 tip | a number of epochs chosen on fewer samples | Tsamardinos et al. 2015, sect. 9
@@ -160,8 +175,8 @@ OF541 caution | a winner that rarely led | Raeder et al. 2010, sect. IV-A
     Add repeats: `repeats="auto"` adds them until the order settles.
 OF542 tip | skewed scores over repeats | Raeder et al. 2010, sect. IV-B
     Report the median beside the mean.
-OF543 tip | too few repeats for a stable ranking | Tsamardinos et al. 2018, sect. 5.2.3 and 5.2.4; Raeder et al. 2010, sect. IV-A
-    Repeat the folds, `Plan(repeats=5)` or `repeats="auto"`; three or four repeats give most of the gain of ten.
+OF543 tip | repeats that rank differently | Tsamardinos et al. 2018, sect. 5.2.3 and 5.2.4; Raeder et al. 2010, sect. IV-A
+    Add repeats, `Plan(repeats=10)` or `repeats="auto"`, or do not rely on the order.
 """
 _ENTRY = re.compile(r"^(OF\d{3}) (\w+) \| (.*) \| (.*)\n((?:    .*\n)+)", re.MULTILINE)
 # All checks by code.
@@ -172,14 +187,25 @@ CHECKS = {
 
 
 @fill_common
-def check(oof: Predictions, metric: MetricLike | None = None, *, ignore: Iterable[str] = (), X: Any = None) -> Checks:
+def check(
+    oof: Predictions,
+    metric: MetricLike | None = None,
+    *,
+    rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
+    ignore: Iterable[str] = (),
+    X: Any = None,
+) -> Checks:
     """Find every caveat that applies to these predictions and to what would be reported of them.
 
-    Nothing is fitted. The estimate that is checked is `estimate.bbc` of the best configuration.
+    Nothing is fitted. The estimate that is checked is `estimate.bbc` of the selected configuration.
 
-    Parameters: {oof, task_metric}
+    Parameters: {oof, recorded_metric}
+    rule : Rule, callable or None
+        How the configuration is selected; None is the rule that the predictions record.
+    {aggregate}
     ignore : iterable of str
-        Codes to leave out, such as ``["OF301", "OF307"]``.
+        Codes to leave out, such as ``["OF502", "OF512"]``.
     X : array-like, data frame or None
         The features, one row for each sample, to look for equal rows on both sides of a split. `collect` looks for them anyway.
 
@@ -191,10 +217,12 @@ def check(oof: Predictions, metric: MetricLike | None = None, *, ignore: Iterabl
     Examples: {numpy_outfold}
     >>> correct = np.random.default_rng(0).random((80, 150)) < 0.7
     >>> of.check(of.from_arrays(None, correct, response="pointwise")).codes
-    ('OF531', 'OF301', 'OF307', 'OF532')
+    ('OF531',)
     """
     check_predictions(oof, "check")
-    return checked(Case(oof, metric, X), _codes(ignore))
+    muted = _codes(ignore)
+    with kernels_kept():
+        return checked(Case(oof.selecting_by(metric, aggregate=aggregate, rule=rule), None, X), muted)
 
 
 def checked(case: Case, muted: tuple[str, ...] = ()) -> Checks:
@@ -218,7 +246,7 @@ def _findings(check: Check, case: Case) -> list[Finding]:
 
 def _codes(ignore: Iterable[str]) -> tuple[str, ...]:
     if not isinstance(ignore, Iterable):
-        needed = "must be a list of codes such as ['OF301']"
+        needed = "must be a list of codes such as ['OF502']"
         raise invalid("ignore", needed, got(ignore))
     codes = (ignore,) if isinstance(ignore, str) else tuple(dict.fromkeys(ignore))
     for code in codes:

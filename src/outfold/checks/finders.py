@@ -3,147 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from functools import cached_property
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import estimate, select
 from ..arguments import is_number
-from ..compare._auto import unadjusted_notes
-from ..compare._compared import selected_note
 from ..data.duplicates import held_out_with_twin, row_codes
-from ..data.notes import Note
-from ..data.predictions import Predictions
-from ..exceptions import InputError, NeedError, got, invalid
-from ..formatting import compact, count, interval, number
-from ..metrics import Metric, MetricLike
-from ..metrics._scoring import Scoring, metric_or_default
-from ..results import Estimate, Selection, TiedSet
+from ..exceptions import got, invalid
+from ..formatting import compact, count, interval, number, seconds
+from ..metrics._baseline import class_shares, majority
 from ..stats.selection import argbest, rank_correlations, running_moments
-
-# The fewest `tied_among` takes: how many are tied is told roughly, and fast.
-_TIED_DRAWS = 100
-
-
-class Case:
-    """Predictions and a metric; the features and the estimate to report where there are some; and what follows from them."""
-
-    def __init__(
-        self, oof: Predictions, metric: MetricLike | None = None, X: Any = None, made: Estimate | None = None
-    ) -> None:
-        self.oof, self.X, self._made = oof, X, made
-        self.scoring = Scoring(oof, metric_or_default(oof, metric))
-
-    @property
-    def metric(self) -> Metric:
-        """The metric."""
-        return self.scoring.metric
-
-    @property
-    def n_candidates(self) -> int:
-        """How many configurations can be selected."""
-        return len(self.scoring.candidates)
-
-    @property
-    def leave_one_out(self) -> bool:
-        """Whether every fold holds one sample."""
-        return 1 < self.oof.n_samples == self.oof.n_folds
-
-    @property
-    def one_test_set(self) -> bool:
-        """Whether the predictions were made elsewhere on one test set: what the models learnt from is not known."""
-        return self.oof.plan.kind == "given" and self.oof.n_folds < 2
-
-    @cached_property
-    def _estimated(self) -> Estimate | InputError:
-        if self._made is not None and self._made.method == "bbc":
-            return self._made
-        try:
-            return estimate.bbc(self.oof, self.metric)
-        except InputError as error:
-            return error
-
-    @property
-    def estimate(self) -> Estimate | None:
-        """The estimate by bbc; None where there is none."""
-        return self._estimated if isinstance(self._estimated, Estimate) else None
-
-    @property
-    def problem(self) -> str | None:
-        """Why there is no estimate."""
-        return str(self._estimated) if isinstance(self._estimated, InputError) else None
-
-    @cached_property
-    def selection(self) -> Selection | None:
-        """What the estimate to report is of, or the winner; None where the metric is undefined for all."""
-        try:
-            won = select.choose(self.scoring)
-        except InputError:
-            return None
-        reported = None if self._made is None else self._made.selected
-        if reported == won.name or reported not in self.scoring.names:
-            return won
-        at = self.scoring.names.index(reported)
-        index, score = int(self.scoring.candidates[at]), float(self.scoring.scores()[0, at])
-        return replace(won, name=reported, index=index, score=score, params=self.scoring.params[at])
-
-    @cached_property
-    def tied(self) -> TiedSet | None:
-        """The configurations that cannot be told from the best; None where too many draws cannot be scored."""
-        try:
-            return select.tied_among(self.scoring, n_resamples=_TIED_DRAWS)
-        except InputError:
-            return None
-
-    @cached_property
-    def repeat_scores(self) -> NDArray[np.float64] | None:
-        """(R, C) scores of the candidates in every repeat; None for one repeat, or where a score is undefined."""
-        if len({repeat for repeat, _ in self.scoring.cells}) < 2:
-            return None
-        scores = self.scoring.repeat_scores()
-        return None if np.isnan(scores).any() else scores
-
-    @cached_property
-    def notes(self) -> tuple[Note, ...]:
-        """What the predictions and the estimates say of themselves."""
-        own = (*self.oof.notes, *self.scoring.notes) if self.estimate is None else self.estimate.notes
-        reported = () if self._made is None else self._made.notes
-        return (*reported, *own, *self._fold_notes())
-
-    def _fold_notes(self) -> tuple[Note, ...]:
-        """What `tt` would say, where folds may be too small for the metric or for the method."""
-        if self.oof.n_folds < 2 or (self.metric.pointwise and not self.leave_one_out):
-            return ()
-        try:
-            made = estimate.tt(self.oof, self.metric)
-        except (InputError, NeedError):
-            return ()
-        return tuple(note for note in made.notes if note.code in ("OF202", "OF204"))
-
-
-Find = Callable[[Case], str | None]
-# By code; the other checks speak through the notes of results only.
-FINDERS: dict[str, Find] = {}
-
-
-def finds(code: str) -> Callable[[Find], Find]:
-    """Register what finds the caveat of this code."""
-
-    def register(find: Find) -> Find:
-        FINDERS[code] = find
-        return find
-
-    return register
-
+from .case import Case, finds
 
 # -- the samples, and how they are held out -----------------------------------------------------------------
 
 _TWINS = 0.02  # equal rows of fewer samples than this share can hardly move a score
 _SAME = 1e-6  # predictions that differ by less than this part of their range are the same but for rounding
+_ROUNDING = 1e-12  # what varies less does not vary
 _SMALL_TRAINING = 0.6  # models trained on a smaller share are noticeably worse than one trained on all samples
 
 
@@ -230,6 +108,10 @@ def missing_classes(case: Case) -> str | None:
     ]
     counts = np.array([tables[r][k] for r, k in case.scoring.cells])
     lacking = np.sum(counts == 0, axis=0)
+    # Stratified folds lack a class too that has fewer members than there are folds.
+    per_repeat = np.bincount([r for r, _ in case.scoring.cells])
+    spread = np.maximum(per_repeat[:, None] - np.bincount(target.y, minlength=n_classes), 0).sum(axis=0)
+    lacking = np.where(lacking > spread, lacking, 0)
     if not lacking.any():
         return None
     worst = int(np.argmax(lacking))
@@ -263,44 +145,56 @@ def leave_one_out(case: Case) -> str | None:
     return said if case.leave_one_out else None
 
 
+_TURNED = 3.0  # standard errors below 0 of a correlation that is negative
+_TURNED_WITHIN = 2.0  # fewer than these below 0 within folds: the models themselves are not at fault
+
+
+@finds("OF524")
+def turned_round(case: Case) -> str | None:
+    """Predictions that follow the mean of the training part, which is lower where the held-out labels are higher."""
+    target, P = case.oof.target, case.predictions
+    # A value near the mean of all has an R² near 0 with any folds; ranks and labels turn round as a whole.
+    if P is None or case.selection is None or case.one_test_set or (target.classes is None and not case.leave_one_out):
+        return None
+    y = target.y[:, None].astype(float) if target.classes is None else np.eye(len(target.classes))[target.y]
+    pairs = [(y[rows], P[r, rows], case.oof.folds[rows, r]) for r, rows in _held_out(P)]
+    whole = [_correlation(a, b, np.zeros(len(folds), dtype=np.intp)) for a, b, folds in pairs]
+    within = [_correlation(a, b, folds) for a, b, folds in pairs]
+    mean = float(np.mean([r for r, _ in whole]))
+    if any(z > -_TURNED for _, z in whole) or np.mean([z for _, z in within]) < -_TURNED_WITHIN:
+        return None
+    return (
+        f"the predictions of {case.selection.name} fall where the labels rise (correlation {mean:.2f}), but not within folds: "
+        "the models predict little but the mean of their training part, which lacks the held-out labels."
+    )
+
+
+def _held_out(P: NDArray[np.float64]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Each repeat, and the rows that it predicts."""
+    return ((r, np.flatnonzero(~np.isnan(P[r]).any(axis=1))) for r in range(len(P)))
+
+
+def _correlation(a: NDArray[np.float64], b: NDArray[np.float64], folds: NDArray[np.integer]) -> tuple[float, float]:
+    """Correlation of the rows of two matrices around their means in each fold, and by how many standard errors it is not 0."""
+    _, fold, sizes = np.unique(folds, return_inverse=True, return_counts=True)
+    for_each = np.zeros((len(sizes), a.shape[1] + b.shape[1]))
+    both = np.hstack([a, b])
+    np.add.at(for_each, fold, both)
+    both = both - (for_each / sizes[:, None])[fold]
+    a, b = both[:, : a.shape[1]], both[:, a.shape[1] :]
+    spread = np.sqrt((a**2).sum() * (b**2).sum())
+    free = len(a) - len(sizes)
+    if free < 1 or spread <= _ROUNDING * len(a):
+        return 0.0, 0.0
+    r = float((a * b).sum() / spread)
+    return r, r * np.sqrt(free)
+
+
 # -- the score: what it is worth, and whether it can be true ------------------------------------------------
 
 _IMBALANCED = 2 / 3  # classes are imbalanced where the largest holds this share of the samples
+_ABOVE_ONE_CLASS = 0.1  # labels are useful where their mean recall goes this part of the way from one class's to 1
 _AVOIDED = 0.25  # part of the trivial classifier's errors that a useful one avoids
-
-# What a model that learnt nothing gets, by metric.
-_CHANCE: dict[str, Callable[[Case], float]] = {
-    "accuracy": lambda case: largest_share(case),
-    "error": lambda case: 1 - largest_share(case),
-    "balanced_accuracy": lambda case: 1 / len(_shares(case)),
-    "average_precision": lambda case: float(_shares(case)[1]),
-    "log_loss": lambda case: _entropy(_shares(case)),
-    "brier": lambda case: float(_shares(case)[1] * (1 - _shares(case)[1])),
-    "mse": lambda case: float(np.var(case.oof.target.y)),
-    "rmse": lambda case: float(np.std(case.oof.target.y)),
-    "mae": lambda case: float(np.abs(case.oof.target.y - np.median(case.oof.target.y)).mean()),
-    **dict.fromkeys(("roc_auc", "roc_auc_ovr", "roc_auc_ovo", "concordance"), lambda case: 0.5),
-    **dict.fromkeys(("mcc", "cohen_kappa", "r2", "explained_variance"), lambda case: 0.0),
-    **dict.fromkeys(("d2_log_loss_score", "d2_brier_score", "d2_absolute_error_score"), lambda case: 0.0),
-}
-_OF_TWO = ("average_precision", "brier")  # their level is known for two classes only
-_F = re.compile(r"f(\d+\.?\d*)")
-
-
-def _shares(case: Case) -> NDArray[np.float64]:
-    classes = case.oof.target.classes
-    assert classes is not None
-    return np.bincount(case.oof.target.y, minlength=len(classes)) / case.oof.n_samples
-
-
-def _entropy(shares: NDArray[np.float64]) -> float:
-    there = shares[shares > 0]
-    return float(-(there * np.log(there)).sum())
-
-
-def largest_share(case: Case) -> float:
-    """Share of the largest class: the accuracy of always predicting it."""
-    return float(_shares(case).max())
 
 
 @finds("OF501")
@@ -308,41 +202,58 @@ def near_trivial(case: Case) -> str | None:
     """An accuracy on imbalanced classes that is hardly above that of always predicting the largest."""
     if case.metric.name not in ("accuracy", "error") or case.estimate is None:
         return None
-    share, value = largest_share(case), case.estimate.value
+    share, value = float(class_shares(case.oof.target).max()), case.estimate.value
     accuracy = value if case.metric.greater_is_better else 1 - value
     if share < _IMBALANCED or accuracy - share >= _AVOIDED * (1 - share):
         return None
-    name = case.oof.target.classes[int(np.argmax(_shares(case)))]  # type: ignore[index]
-    return f"an accuracy of {number(accuracy)} is to be expected; always predicting {name!s} gives {number(share)}."
+    always = f"always predicting {majority(case.oof.target)} gives {number(share)}"
+    return f"an accuracy of {number(accuracy)} is to be expected; {always}."
 
 
 @finds("OF502")
 def chance(case: Case) -> str | None:
     """An interval that does not lie above what a model that learnt nothing would get."""
-    made, known = case.estimate, _level(case)
+    made, known = case.estimate, case.baseline
     if made is None or made.interval is None or known is None or near_trivial(case) is not None:
         return None
-    level, whose = known
+    level = known.value
     bad, good = made.interval if case.metric.greater_is_better else (-made.interval.high, -made.interval.low)
     # A ranking worse than chance is mostly that of the other class, which is said already.
-    if bad > case.metric.sign * level or any(note.code == "OF213" for note in case.notes):
+    if bad > case.metric.sign * level or any(note.code == "OF213" for note in case.notes) or turned_round(case):
         return None
     ends = interval(*made.interval, made.confidence_level)
     how = "is worse than" if good < case.metric.sign * level else "cannot be told from"
-    return f"the estimate, {number(made.value)}, {ends}, {how} {number(level)}, that of {whose}."
+    return f"the estimate, {number(made.value)}, {ends}, {how} {number(level)}, that of {known.of}."
 
 
-def _level(case: Case) -> tuple[float, str] | None:
-    """What a model that learnt nothing gets, and which model that is; None where that is not known."""
-    name, target = case.metric.name, case.oof.target
-    f = _F.fullmatch(name)
-    if f is not None and target.task == "binary":
-        # All positive: precision p, recall 1, and no other constant has a higher one.
-        p, weight = float(_shares(case)[1]), float(f[1]) ** 2
-        return (1 + weight) * p / (weight * p + 1), f"always predicting {target.classes[1]!s}"  # type: ignore[index]
-    if name not in _CHANCE or (name in _OF_TWO and target.task != "binary"):
+@finds("OF505")
+def useless_labels(case: Case) -> str | None:
+    """Labels that are hardly better than always predicting one class, whatever the ranking behind them is worth."""
+    target, labels = case.oof.target, case.labels
+    if labels is None or any(said(case) is not None for said in (near_trivial, chance, turned_round)):
         return None
-    return _CHANCE[name](case), "chance"
+    assert target.classes is not None
+    held, k = labels >= 0, len(target.classes)
+    y = np.broadcast_to(target.y, labels.shape)
+    right = np.bincount(y[held & (labels == y)], minlength=k)
+    n = np.bincount(y[held], minlength=k)
+    recall = float(np.mean(right[n > 0] / n[n > 0]))
+    largest, repeats = int(np.argmax(n)), len(labels)
+    if np.sum(n > 0) < 2 or recall - 1 / k >= _ABOVE_ONE_CLASS * (1 - 1 / k):
+        return None
+    found, others = ((x.sum() - x[largest]) / repeats for x in (right, n))
+    name, whose = target.classes[largest], case.selection.name if case.selection is not None else ""
+    return (
+        f"the labels of {whose} find {found:,.0f} of the {others:,.0f} samples that are not {name!s}, and are right for "
+        f"{right.sum() / n.sum():.1%}; always predicting {name!s} is right for {n[largest] / n.sum():.1%}."
+    )
+
+
+@finds("OF213")
+def other_class(case: Case) -> str | None:
+    """A ranking worse than chance that is not the fault of the folds."""
+    said = next((note.text for note in case.notes if note.code == "OF213"), None)
+    return None if said is None or turned_round(case) is not None else said
 
 
 @finds("OF503")
@@ -363,7 +274,8 @@ def no_estimate(case: Case) -> str | None:
 
 # -- picking the best: luck, ties, and the grid ---------------------------------------------------------------
 
-_MANY_TIED = 3  # others that cannot be told from the winner
+_SLOW = 0.1  # seconds per fold from which the time of the winner matters
+_MUCH_FASTER = 0.1  # part of the winner's time
 _INSIDE = 3  # fewer values than this have no inside
 # Parameters that count passes over the data, by the last part of their name.
 _PASSES = re.compile(
@@ -392,17 +304,31 @@ def optimism(case: Case) -> str | None:
 
 
 @finds("OF532")
-def many_tied(case: Case) -> str | None:
-    """A winner that cannot be told from many others."""
-    if case.selection is None or case.n_candidates <= _MANY_TIED or case.tied is None:
+def faster_equal(case: Case) -> str | None:
+    """A winner that cannot be told from a much faster configuration."""
+    won, spent = case.selection, _seconds(case)
+    # Most searches end with such a set; it matters where something is to be gained by not taking the winner.
+    if won is None or not spent.get(won.name, 0.0) >= _SLOW or case.tied is None:
         return None
-    others = len(case.tied) - (case.selection.name in case.tied)
-    if others < _MANY_TIED:
+    others = [name for name in case.tied.configs if name != won.name]
+    fastest = min(others, key=lambda name: spent.get(name, np.inf), default=None)
+    if fastest is None or not spent.get(fastest, np.inf) <= _MUCH_FASTER * spent[won.name]:
         return None
     return (
-        f"{case.selection.name} cannot be told from {others:,} of the {case.n_candidates - 1:,} others "
-        f"({100 * case.tied.confidence_level:g}% confidence set of the best)."
+        f"{won.name} cannot be told from {len(others):,} of the {case.n_candidates - 1:,} others "
+        f"({100 * case.tied.confidence_level:g}% confidence set of the best). Of these, {fastest} takes "
+        f"{seconds(spent[fastest])} per fold, not {seconds(spent[won.name])}."
     )
+
+
+def _seconds(case: Case) -> dict[str, float]:
+    """Seconds that a fold of each configuration took on average, where they are known."""
+    spent = case.oof.seconds
+    if spent is None:
+        return {}
+    known = ~np.isnan(spent)
+    sums, n = np.where(known, spent, 0.0).sum(axis=(1, 2)), known.sum(axis=(1, 2))
+    return {name: float(s / m) for name, s, m in zip(case.oof.configs, sums, n, strict=True) if m}
 
 
 @finds("OF533")
@@ -464,8 +390,8 @@ def passes(case: Case) -> str | None:
 
 # A skew of fewer repeats is noise; one beyond this many standard errors is not.
 _SKEW_REPEATS, _SKEW_ERRORS = 10, 2.58
-_FEW_SAMPLES = 500  # with more samples one partition is much like another
-_FEW_REPEATS = 3  # fewer repeats than this leave much of the luck of the partition in
+_FEW_REPEATS = 3  # of fewer repeats, to have led after one says little
+_FEW_CONFIGS = 3  # fewer have no ranking to speak of
 _AGREE = 0.7  # the least correlation of two halves of the repeats that rank the configurations in a similar way
 
 
@@ -505,39 +431,11 @@ def skewed(case: Case) -> str | None:
 
 @finds("OF543")
 def few_repeats(case: Case) -> str | None:
-    """Too few repeats to know the ranking, or repeats whose even and odd halves rank differently."""
-    oof, scores = case.oof, case.repeat_scores
-    if case.n_candidates < 2 or case.one_test_set or case.leave_one_out:
-        return None
-    if oof.n_repeats < _FEW_REPEATS:
-        # Splits with training parts of their own, such as those of a time series, cannot be drawn anew.
-        if len(case.scoring.rows) > _FEW_SAMPLES or oof.train is not None:
-            return None
-        return (
-            f"{count(oof.n_repeats, 'partition')} of {count(oof.n_samples, 'sample')}: another one may rank the "
-            f"{count(case.n_candidates, 'configuration')} differently."
-        )
-    if scores is None or case.n_candidates < _FEW_REPEATS:
+    """Repeats whose even and odd halves rank the configurations differently."""
+    scores = case.repeat_scores
+    if scores is None or case.n_candidates < _FEW_CONFIGS:
         return None
     even, odd = scores[::2].mean(axis=0), scores[1::2].mean(axis=0)
     agreement = float(rank_correlations(even[None, None], odd[None, None])[0])
     said = f"even and odd ones of {len(scores)} repeats rank the {case.n_candidates:,} configurations with a correlation of "
     return None if agreement >= _AGREE else f"{said}{agreement:.2f} only."
-
-
-# -- comparisons to come --------------------------------------------------------------------------------------
-
-
-@finds("OF301")
-def selected_here(case: Case) -> str | None:
-    """A winner that these predictions chose, and that they cannot test."""
-    if case.selection is None or case.n_candidates < 3:
-        return None
-    return selected_note(case.selection.name, case.oof.n_configs, "p value of a comparison with it does").text
-
-
-@finds("OF307")
-def many_pairs(case: Case) -> str | None:
-    """How many pairs there are to compare."""
-    notes = unadjusted_notes(case.n_candidates * (case.n_candidates - 1) // 2)
-    return notes[0].text if notes else None

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from .. import compare, estimate, metrics, rank, select
+from .. import compare, estimate, metrics, rank
 from ..advice import advise
 from ..apps import demo
 from ..apps.run import RunResult, run
@@ -36,8 +36,11 @@ from .options import (
     add_file,
     add_format,
     add_option,
+    add_selection,
     add_work_options,
+    given,
     names,
+    read_rule,
 )
 
 # For each command its summary, and below it what follows the options in its help.
@@ -71,7 +74,7 @@ examples:
 [check] list the caveats that apply to predictions, and what to do about them
 examples:
   outfold check out/run.oof
-  outfold check out/run.oof --metric balanced_accuracy --ignore OF301,OF307 --strict
+  outfold check out/run.oof --metric balanced_accuracy --ignore OF502,OF512 --strict
 
 The exit code is 0, whatever is found; with --strict it is 1 if there is an error. docs/checks has a page for each code.
 [compare] test whether configurations really differ
@@ -114,11 +117,6 @@ def add_commands(commands: Any) -> CommandParser:
     for add in (_add_show, _add_estimate, _add_check, _add_compare, _add_rank, _add_report, _add_open):
         add(commands)
     return run_parser
-
-
-def given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """The options of these names that were given, as arguments of a library call."""
-    return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
 
 
 # -- files in, results out ----------------------------------------------------------------------------------
@@ -167,6 +165,11 @@ def estimate_row(facts: dict[str, Any]) -> dict[str, Any]:
     facts.pop("details")
     value = {"metric": facts.pop("metric"), "value": facts.pop("value"), "low": low, "high": high}
     return value | facts | {"notes": codes}
+
+
+def _selecting(args: argparse.Namespace) -> Predictions:
+    """The predictions of the file, recording what the options say of the selection."""
+    return load(args).selecting_by(args.metric, aggregate=args.aggregate, rule=read_rule(args))
 
 
 # -- before there are predictions: demo, advise, run --------------------------------------------------------
@@ -223,8 +226,9 @@ def _add_run(commands: Any) -> CommandParser:
     parser.add_argument("data", help="a .csv, .csv.gz or .parquet file with one row per sample")
     add_option(parser, "--target", required=True, metavar="COL", help="the column to predict")
     add_option(parser, "-o", "--out", library="out store", default="out", metavar="DIR", help="folder for the files")
-    by_task = "what to select by (default: roc_auc, accuracy or r2, depending on the task)"
-    add_option(parser, "--metric", metavar="M", help=by_task)
+    add_selection(
+        parser, "what to select by (default: roc_auc, accuracy or r2, depending on the task)", "pooled", "best"
+    )
     add_option(parser, "--task", choices=["classification", "regression"], help="(default: recognised from the target)")
     whole: dict[str, Any] = {"type": int}
     add_option(parser, "--folds", library="folds Plan.folds", default=10, metavar="K", help="number of folds", **whole)
@@ -253,6 +257,8 @@ def _run(args: argparse.Namespace) -> None:
         args.target,
         args.out,
         **{name: getattr(args, name) for name in as_typed},
+        **given(args, "aggregate"),
+        rule=read_rule(args),
         plan=_plan(args),
         command=args.typed,
         share=False if args.share == "none" else args.share,
@@ -282,21 +288,25 @@ def _run_rows(result: RunResult) -> list[dict[str, Any]]:
 
 # -- on stored predictions: show, estimate, check -----------------------------------------------------------
 
-_REPORTED = "metric that selects and is reported (default: that of the task)"
-
 
 def _add_show(commands: Any) -> None:
     parser = add_command(commands, "show", _show, *_HELP["show"])
     add_file(parser)
-    add_option(parser, "--metric", metavar="M", help="rank the configurations by it")
+    add_selection(parser, "rank the configurations by it (default: the one that the file records)")
     add_format(parser)
 
 
 def _show(args: argparse.Namespace) -> None:
-    oof = load(args)
-    board = None if args.metric is None else oof.leaderboard(args.metric)
+    oof = _selecting(args)
+    asked = given(args, "metric", "aggregate", "rule")
+    try:
+        board = oof.leaderboard()
+    except InputError:  # nothing can be ranked yet: what there is can still be shown
+        if asked:
+            raise
+        board = None
     text = str(oof) if board is None else f"{oof}\n\n{board}\n\n{_next_step(args, board)}"
-    rows = _config_rows(oof) if board is None else board.to_dict()["configurations"]
+    rows = board.to_dict()["configurations"] if board is not None and asked else _config_rows(oof)
     print_as(args.format, text, lambda: _facts(oof, board), lambda: rows)
 
 
@@ -306,7 +316,10 @@ def _next_step(args: argparse.Namespace, board: Leaderboard) -> str:
         values = getattr(args, option)
         for value in [values] if isinstance(values, str) else values or []:
             words += [f"--{option.replace('_', '-')}", value]
-    command = f"outfold estimate {shlex.join(words)} --metric {args.metric}"
+    for option in ("metric", "aggregate", "rule", "complexity", "loss_percent"):
+        if getattr(args, option) is not None:
+            words += [f"--{option.replace('_', '-')}", str(getattr(args, option))]
+    command = f"outfold estimate {shlex.join(words)}"
     if len(board) < 2:
         return f"For an interval:  {command}"
     optimistic = f"The first score is optimistic: it was picked as the best of {len(board):,}."
@@ -342,21 +355,15 @@ def _config_rows(oof: Predictions) -> list[dict[str, Any]]:
 
 
 # Options that only some methods have.
-_METHOD_OPTIONS = ("rule", "n_resamples", "confidence_level", "stratify", "rng", "config")
+_METHOD_OPTIONS = ("rule", "aggregate", "n_resamples", "confidence_level", "stratify", "rng", "config")
 
 
 def _add_estimate(commands: Any) -> None:
     parser = add_command(commands, "estimate", _estimate, *_HELP["estimate"])
     add_file(parser)
-    rules = [name for name in select.__all__ if name.islower()]
     such_as = "such as roc_auc, accuracy, r2, or any scikit-learn scorer"
-    add_option(parser, "--metric", metavar="M", required=True, help=such_as)
+    add_selection(parser, f"{such_as} (default: the one that the file records)")
     parser.add_argument("--method", choices=estimate.__all__, default="bbc", help="(default: %(default)s)")
-    add_option(parser, "--rule", choices=rules, help="how the configuration is selected (default: best)")
-    keep = "for one_standard_error and within: the parameter to keep small"
-    parser.add_argument("--complexity", metavar="PARAM", help=keep)
-    lose = "for within: percent of the best score that you are willing to lose"
-    add_option(parser, "--loss-percent", type=float, metavar="P", help=lose)
     add_draws(parser, 1000)
     add_option(parser, "--stratify", action="store_true", default=None, help="draw within classes")
     add_option(parser, "--config", metavar="NAME", help="a configuration you named beforehand, for methods such as cv")
@@ -377,33 +384,21 @@ def _method_options(args: argparse.Namespace, method: Callable[..., Estimate]) -
         if option not in known:
             takes = ", ".join(f"`{name}`" for name in _METHOD_OPTIONS if name in known)
             raise invalid(option, f"is not an option of {args.method}, which takes {takes}")
-    if "rule" in options:
-        options["rule"] = getattr(select, args.rule)
-    simplest, within = args.rule in ("one_standard_error", "within"), args.rule == "within"
-    if args.complexity is not None and not simplest:
-        raise InputError("--complexity goes with --rule one_standard_error or within only.")
-    if args.loss_percent is not None and not within:
-        raise InputError("--loss-percent goes with --rule within only.")
-    if simplest and args.complexity is None:
-        raise InputError(f"--rule {args.rule} needs --complexity, the parameter to keep small, such as C.")
-    if within and args.loss_percent is None:
-        raise InputError("--rule within needs --loss-percent, the percent of the best score you may lose, such as 2.")
-    if simplest:
-        options["rule"] = options["rule"](*given(args, "loss_percent").values(), args.complexity)
-    return options
+    rule = read_rule(args)
+    return options if rule is None else options | {"rule": rule}
 
 
 def _add_check(commands: Any) -> None:
     parser = add_command(commands, "check", _check, *_HELP["check"])
     add_file(parser)
-    add_option(parser, "--metric", metavar="M", help=_REPORTED)
+    add_selection(parser)
     add_option(parser, "--ignore", type=names, default=[], metavar="A,B", help="codes to leave out")
     parser.add_argument("--strict", action="store_true", help="exit with 1 if there is an error")
     add_format(parser)
 
 
 def _check(args: argparse.Namespace) -> int:
-    found = check(load(args), args.metric, ignore=args.ignore)
+    found = check(_selecting(args), ignore=args.ignore)
     print_as(args.format, found, found.to_dict, lambda: [finding._asdict() for finding in found])
     return 1 if args.strict and not found.ok else 0
 
@@ -416,7 +411,9 @@ def _add_compare(commands: Any) -> None:
     add_file(parser)
     parser.add_argument("configs", nargs="*", metavar="CONFIG", help="the two configurations; more with --all")
     parser.add_argument("--with", dest="other", metavar="FILE", help="predictions of the same splits in another file")
-    add_option(parser, "--metric", metavar="M", help="such as accuracy or roc_auc (default: that of the task)")
+    add_option(
+        parser, "--metric", metavar="M", help="such as accuracy or roc_auc (default: the one that the file records)"
+    )
     tests = [name for name in compare.__all__ if name in compare.TESTS]
     add_option(parser, "--test", choices=["auto", *tests], default="auto")
     parser.add_argument("--all", action="store_true", help="compare all pairs of the configurations")
@@ -540,7 +537,7 @@ def _add_open(commands: Any) -> None:
 
 def _add_report_options(parser: CommandParser) -> None:
     add_file(parser)
-    add_option(parser, "--metric", metavar="M", help=_REPORTED)
+    add_selection(parser)
     add_option(parser, "--title", metavar="TEXT", help="title of the page (default: the file's name)")
     add_draws(parser, 1000)
 
@@ -548,7 +545,7 @@ def _add_report_options(parser: CommandParser) -> None:
 def _make_report(args: argparse.Namespace) -> Report:
     options = given(args, "n_resamples", "confidence_level", "rng")
     title = args.title or Path(args.file).name
-    return report(load(args), args.metric, title=title, command=args.typed, **options)
+    return report(_selecting(args), title=title, command=args.typed, **options)
 
 
 def _report(args: argparse.Namespace) -> None:

@@ -12,7 +12,11 @@ import re
 import shlex
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, get_args
+
+from .. import select
+from ..data.criterion import Aggregate
+from ..exceptions import InputError
 
 _CALL = re.compile(r"(\w+)\((.*)\)")
 _SETTING = re.compile(r"(\w+)(?:=(.*))?")
@@ -167,3 +171,50 @@ _seed = _number(lambda number: number >= 0, "a whole number from 0")
 def names(text: str) -> list[str]:
     """Names between commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """The options of these names that were given, as arguments of a library call."""
+    return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+
+
+# -- what selects ---------------------------------------------------------------------------------------------
+
+_RECORDED = "as the file records"
+
+
+def add_selection(
+    parser: CommandParser,
+    by: str = "metric that selects and is reported (default: the one that the file records)",
+    default_aggregate: str = _RECORDED,
+    default_rule: str = _RECORDED,
+) -> None:
+    """What selects: the metric, the aggregate and the rule."""
+    add_option(parser, "--metric", metavar="M", help=by)
+    ways = "score all predictions of a repeat together, pairs within folds, or take the mean over folds"
+    folds = f"{ways} (default: {default_aggregate})"
+    add_option(parser, "--aggregate", choices=get_args(Aggregate), help=folds)
+    rules = [name for name in select.__all__ if name.islower()]
+    add_option(parser, "--rule", choices=rules, help=f"how the configuration is selected (default: {default_rule})")
+    keep = "for one_standard_error and within: the parameter to keep small"
+    parser.add_argument("--complexity", metavar="PARAM", help=keep)
+    lose = "for within: percent of the best score that you are willing to lose"
+    add_option(parser, "--loss-percent", type=float, metavar="P", help=lose)
+
+
+def read_rule(args: argparse.Namespace) -> select.Rule | None:
+    """The rule that the options name."""
+    simplest, within = args.rule in ("one_standard_error", "within"), args.rule == "within"
+    if args.complexity is not None and not simplest:
+        raise InputError("--complexity goes with --rule one_standard_error or within only.")
+    if args.loss_percent is not None and not within:
+        raise InputError("--loss-percent goes with --rule within only.")
+    if simplest and args.complexity is None:
+        raise InputError(f"--rule {args.rule} needs --complexity, the parameter to keep small, such as C.")
+    if within and args.loss_percent is None:
+        raise InputError("--rule within needs --loss-percent, the percent of the best score you may lose, such as 2.")
+    if args.rule is None:
+        return None
+    named: Any = getattr(select, args.rule)
+    made: select.Rule = named(*given(args, "loss_percent").values(), args.complexity) if simplest else named
+    return made

@@ -19,6 +19,7 @@ from ._resampling import (
     t_resampled,
 )
 from ._sequential import EProcess, e_process
+from ._training import t_training
 
 __all__ = [
     "EProcess",
@@ -42,6 +43,7 @@ __all__ = [
     "t_corrected_kfold",
     "t_kfold",
     "t_resampled",
+    "t_training",
     "tied_set",
     "z_proportions",
 ]

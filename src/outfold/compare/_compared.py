@@ -19,7 +19,8 @@ from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores
 from ..exceptions import InputError, NeedError, invalid
 from ..metrics import Metric, MetricLike
-from ..metrics._scoring import Scoring, bind, fold_scores, metric_or_default
+from ..metrics._scoring import Scoring, bind, fold_scores, recorded_metric, selecting
+from ..select import best, choose, recorded_rule
 
 Source: TypeAlias = Predictions | FoldScores
 
@@ -54,7 +55,7 @@ class ComparedConfigs:
             return
         self._refuse_unfinished(source)
         self.oof = source._sel_configs(index) if index != list(range(source.n_configs)) else source
-        self.metric = metrics.get(metric_or_default(source, metric), source.target.task)
+        self.metric = metrics.get(recorded_metric(source, metric), source.target.task)
 
     def _refuse_unfinished(self, oof: Predictions) -> None:
         for i in self._index:
@@ -129,6 +130,11 @@ class ComparedConfigs:
         data, held = self.oof.respond("pointwise"), self.oof.folds >= 0
         return all(bool(np.isin(data[r][:, held[:, r]], (0.0, 1.0)).all()) for r in range(self.oof.n_repeats))
 
+    @property
+    def pointwise(self) -> bool:
+        """Whether the metric is a mean over samples."""
+        return self.metric is not None and self.metric.pointwise
+
     @cached_property
     def hits(self) -> NDArray[np.integer] | None:
         """(C, N) 1 where a prediction of the first repeat is right, else 0; None where the metric is not about that."""
@@ -156,7 +162,7 @@ class ComparedConfigs:
 
     @cached_property
     def winner(self) -> str | None:
-        """The best of all configurations of the source by the metric, where there are more than two."""
+        """The configuration that the source selects by the metric, where there are more than two."""
         known = _WINNERS.setdefault(self.source, {})
         if self.metric not in known:
             known[self.metric] = self._find_winner()
@@ -166,11 +172,23 @@ class ComparedConfigs:
         if isinstance(self.source, FoldScores):
             scores, names = self.sign * _means(self.source.values), self.source.configs
         else:
-            scoring = Scoring(self.source, self._metric)
-            scores, names = self.sign * scoring.scores()[0], scoring.names
+            return self._selected(self.source)
         if len(names) < 3 or np.all(np.isnan(scores)):
             return None
         return names[int(np.nanargmax(scores))]
+
+    def _selected(self, oof: Predictions) -> str | None:
+        scoring = selecting(oof, self._metric)
+        if len(scoring.candidates) < 3:
+            return None
+        try:
+            rule = recorded_rule(oof)
+        except InputError:  # a function that the file does not hold: the best is named instead
+            rule = best
+        try:
+            return choose(scoring, rule).name
+        except InputError:  # undefined for all
+            return None
 
     def notes_on_selection(self, pairs: NDArray[np.intp], of: str = "p value does") -> dict[int, tuple[Note, ...]]:
         """A caveat for every pair with the winner of these predictions; `of` names what does not account for it."""
@@ -189,15 +207,21 @@ class ComparedConfigs:
             f"the predictions of {oof.n_folds} folds are taken as one test set: chance in the samples counts, chance in the "
             "training sets does not."
         )
+        return (Note("OF308", pooled), *self.notes_on_scales(ranked))
+
+    def notes_on_scales(self, ranked: bool) -> tuple[Note, ...]:
+        """A caveat where margins of different models are `ranked` together."""
+        oof = self.oof
+        if oof is None or oof.n_folds < 2 or not ranked or oof.response != "score":
+            return ()
         mixed = "scores of different folds are ranked together; margins of different models may not share a scale."
-        margins = ranked and oof.response == "score"
-        return (Note("OF308", pooled), *([Note("OF306", mixed)] if margins else []))
+        return (Note("OF306", mixed),)
 
 
 def selected_note(winner: str, n_configs: int, of: str) -> Note:
     """The caveat that one of two was selected on these predictions; `of` names what does not account for it."""
-    best = f"{winner} is the best of {n_configs:,} on these predictions"
-    return Note("OF301", f"{best}; the {of} not account for that choice.")
+    chosen = f"{winner} is selected from {n_configs:,} on these predictions"
+    return Note("OF301", f"{chosen}; the {of} not account for that choice.")
 
 
 def _means(values: NDArray[np.float64]) -> NDArray[np.float64]:

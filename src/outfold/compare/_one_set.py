@@ -68,7 +68,7 @@ class Correctness:
 _ONE_PREDICTION: Requirement[ComparedConfigs] = Requirement(
     "one prediction for each sample",
     lambda compared: compared.predictions.n_repeats == 1,
-    "Say which repeat with `repeat=0`, or use a test that takes all of them: `bootstrap`, `permutation`, or `t_corrected`.",
+    "Say which repeat with `repeat=0`, or use a test that takes all of them: `bootstrap`, `permutation`, or `t_training`.",
 )
 _RIGHT_OR_WRONG: Requirement[ComparedConfigs] = Requirement(
     "answers that are right or wrong (accuracy, error, or scores that are 0 or 1)",

@@ -19,11 +19,13 @@ from ..data.predictions import Predictions
 from ..docstrings import fill_docstring
 from ..exceptions import InputError, got, invalid
 from ..metrics import MetricLike
-from ..metrics._scoring import metric_or_default
+from ..metrics._scoring import recorded_metric
 from ..requirements import Requirements, check_requirements, in_words
 from ..results import Alternative, Comparison, Comparisons, ComparisonTerms, PairArrays
+from ..stats.paired import Tested
 from ..stats.pvalues import Tails
 from ._compared import ComparedConfigs, Source
+from ._measured import notes_on_errors
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -81,6 +83,7 @@ class PairTest:
     options: Mapping[str, Any]  # those of its function, with their defaults; with ``repeat`` it reads one repeat
     metric: str | None = None  # where none is asked for and it fits the task; else the default of the task
     by_folds: bool = False  # whether it reads the scores of folds only; else it reads predictions
+    by_splits: bool = False  # whether it reads predictions and how the samples were split
     directed: bool = True  # whether it can ask for better or worse
 
     def compared(
@@ -96,7 +99,7 @@ class PairTest:
         compared = compared.of_repeat(options.pop("repeat", None))
         check_requirements(self.name, self.requirements, compared)
         if not self.directed and hypothesis.alternative != "two-sided":
-            remedy = "Use `alternative='two-sided'`, or `t_corrected` for a one-sided test."
+            remedy = "Use `alternative='two-sided'`, or `t_training` for a one-sided test."
             raise invalid(self.name, "has no direction", f"got `alternative={hypothesis.alternative!r}`", remedy)
         return self.compute(compared, pairs, hypothesis, **options)
 
@@ -177,7 +180,7 @@ def compare_pairs(
         pairs=pairs,
         arrays=replace(found.arrays, notes=both),
         adjust="none",
-        notes=found.notes,
+        notes=(*found.notes, *notes_on_errors(test.name, compared)),
     )
 
 
@@ -202,6 +205,15 @@ def pvalues(hypothesis: Hypothesis, tails: Tails) -> NDArray[np.float64]:
     return tails.greater if hypothesis.alternative == "better" else tails.less
 
 
+def one_sided(hypothesis: Hypothesis, sign: int, tested: Tested) -> NDArray[np.float64]:
+    """(P,) p values of the hypothesis, from two-sided ones and the sign of the statistic; `sign` is that of "better"."""
+    if hypothesis.alternative == "two-sided":
+        return tested.pvalue
+    sign *= 1 if hypothesis.alternative == "better" else -1
+    half = np.where(sign * tested.statistic > 0, tested.pvalue / 2, 1 - tested.pvalue / 2)
+    return np.where(np.isnan(tested.statistic), tested.pvalue, half)
+
+
 def standardised(difference: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
     """(P,) differences over their standard deviation, NaN where that is 0."""
     out = np.full(len(difference), np.nan)
@@ -224,6 +236,8 @@ _TEXTS = {
     Predictions of `collect`, `load` or `read`, or scores of folds from `from_scores`.""",
     "predictions": """source : Predictions
     Predictions of `collect`, `load` or `read`. Several folds are taken as one test set (OF308).""",
+    "predicted": """source : Predictions
+    Predictions of `collect`, `load` or `read`, with their folds.""",
     "metric": (
         "metric : str, callable, Metric or None\n"
         '    What to compare by, such as ``"accuracy"``. None takes the default of the task, or the metric of the fold scores.'
@@ -252,6 +266,9 @@ _TEXTS = {
     "simulated": "source : Predictions\n    Predictions of both configurations; the simulation keeps how much the two disagree.",
     "n": "n : int or None\n    Samples in a simulation; None takes as many as there are.",
     "n_simulations": "n_simulations : int\n    Number of simulations.",
+    "simulating": """progress : bool, "always" or callable
+    Show a line on the terminal; ``"always"`` also if stderr is not a terminal. A function is called with the number of
+    simulations done and the total.""",
     "omnibus_level": "confidence_level : float\n    The test decides at alpha = 1 - confidence_level.",
     "omnibus": "Omnibus\n    Statistic, degrees of freedom and p value of the test of all configurations at once.",
     "comparison": "Comparison\n    Difference, interval, p value, effect sizes and caveats.",
@@ -337,5 +354,5 @@ def _right_order(source: Any, given: Mapping[str, Any]) -> str:
     named: list[Any] = [v for v in flat if isinstance(v, str) and v in metrics.names()]
     configs = [v for v in flat if v in getattr(source, "configs", ()) or isinstance(v, (int, np.integer))]
     if not named:
-        named = [metric_or_default(source, None) if isinstance(source, Predictions) else source.metric]
+        named = [recorded_metric(source, None) if isinstance(source, Predictions) else source.metric]
     return ", ".join(["source", repr(named[0]), *map(repr, configs), *(["..."] if len(configs) < 2 else [])])

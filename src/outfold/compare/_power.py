@@ -7,6 +7,7 @@ the expected difference is the one asked for. How much the two models disagree s
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,8 +24,10 @@ from ..exceptions import InputError, NeedError, got, invalid
 from ..io.convert import from_arrays
 from ..metrics import MetricLike
 from ..metrics._scoring import bind, swappable
+from ..progress import Mode, ProgressLine
 from ..results import Power
-from ..stats.resampling import blocks
+from ..stats.kernels import Kernel
+from ..stats.resampling import blocks, compact
 from ._auto import find_compared
 from ._compared import ComparedConfigs, Source
 from ._pair_test import AlternativeLike, Hypothesis, TestLike, check_options, public
@@ -49,12 +52,19 @@ class _Units:
         return len(self.members)
 
 
-class _Drawn(NamedTuple):
-    """The simulations of a block: rows, whether they keep the order of the two, and the groups they form, if any."""
+class _Simulated(NamedTuple):
+    """Simulations: rows, whether they keep the order of the two, and the groups they form, if any."""
 
     rows: list[NDArray[np.intp]]
     kept: list[NDArray[np.bool_]]
     groups: list[NDArray[np.intp] | None]
+
+
+class _Known(NamedTuple):
+    """The (S,) p values of all simulations where a unit favours the first with probability `p`."""
+
+    p: float
+    pvalues: NDArray[np.float64]
 
 
 class _Simulator:
@@ -81,7 +91,7 @@ class _Simulator:
         check_options(chosen, options)
         if chosen.name == "t_bayes":
             needed = "power is how often a p value is at most alpha"
-            raise InputError(needed=needed, given="t_bayes has none", remedy="Use t_corrected.")
+            raise InputError(needed=needed, given="t_bayes has none", remedy="Use t_training.")
         if compared.metric is not None and compared.metric.ranks_only:
             compared = _on_one_scale(compared, chosen.by_folds)
         self.compared, self.test, self.options, self.by_folds = compared, chosen, options, chosen.by_folds
@@ -92,6 +102,10 @@ class _Simulator:
         self.n = len(self.held) if n is None else n
         self.cells = self.oof.splits.cells
         self.undefined = 0
+        self.progress: ProgressLine | None = None
+        self._known: list[_Known] = []
+        self._expected_at: dict[float, float] = {}
+        self._kernels: dict[tuple[int, int | None], tuple[Kernel, NDArray[np.intp]]] = {}
 
     # -- who is drawn -----------------------------------------------------------------------------------
 
@@ -136,26 +150,32 @@ class _Simulator:
 
     def _expected(self, members: list[NDArray[np.intp]], toward: NDArray[np.bool_], p: float) -> float:
         """Expected gain of the first if each unit favours it with probability p; every sample counts once."""
-        uniform = self._generator(0, 1).random((_MIXTURES if 0 < p < 1 else 1, len(members)))
-        kept = np.zeros((len(uniform), self.oof.n_samples), dtype=bool)
-        for u, rows in enumerate(members):
-            kept[:, rows] = ((uniform[:, u] < p) == toward[u])[:, None]
-        cells = self.cells if self.by_folds else [(r, None) for r in range(self.oof.n_repeats)]
-        found = []
-        for r, k in cells:
-            rows = np.flatnonzero(self.oof.folds[:, r] >= 0) if k is None else self.oof.splits.test_rows(r, k)
-            first, second = self._swapped(r, rows, kept[:, rows])
-            scores = self.metric.kernel(self.oof.target.take(rows), np.concatenate([first, second])).scores(
-                np.ones((1, len(rows)), dtype=np.uint8)
-            )[0]
-            found.append(scores[: len(uniform)] - scores[len(uniform) :])
-        return self.compared.sign * float(np.nanmean(found))
+        if p not in self._expected_at:
+            uniform = self._generator(0, 1).random((_MIXTURES if 0 < p < 1 else 1, len(members)))
+            kept = np.zeros((len(uniform), self.oof.n_samples), dtype=bool)
+            for u, rows in enumerate(members):
+                kept[:, rows] = ((uniform[:, u] < p) == toward[u])[:, None]
+            cells = self.cells if self.by_folds else [(r, None) for r in range(self.oof.n_repeats)]
+            counts = np.concatenate([kept, ~kept], axis=1).view(np.uint8)
+            found = [np.subtract(*self._cell(counts, r, k).T) for r, k in cells]
+            self._expected_at[p] = self.compared.sign * float(np.nanmean(found))
+        return self._expected_at[p]
 
-    def _swapped(self, r: int, rows: NDArray[np.intp], kept: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """(M, rows) predictions of the first and of the second, exchanged where not kept."""
-        a, b = self._data[r][0][rows], self._data[r][1][rows]
-        kept = kept.reshape(*kept.shape, *([1] * (a.ndim - 1)))
-        return np.where(kept, a, b), np.where(kept, b, a)
+    def _cell(self, counts: NDArray[Any], r: int, k: int | None) -> NDArray[np.float64]:
+        """(S, 2) scores of the first and of the second in a fold, or in a whole repeat, under (S, 2N) `counts`.
+
+        They say how often each sample was drawn as it is, and how often with its two predictions exchanged: these are two
+        rows, which one kernel holds for all simulations.
+        """
+        if (r, k) not in self._kernels:
+            rows = np.flatnonzero(self.oof.folds[:, r] >= 0) if k is None else self.oof.splits.test_rows(r, k)
+            a, b = self._data[r][0][rows], self._data[r][1][rows]
+            pair = np.stack([np.concatenate([a, b]), np.concatenate([b, a])])
+            twice = self.oof.target.take(np.concatenate([rows, rows]))
+            columns = np.concatenate([rows, rows + self.oof.n_samples])
+            self._kernels[r, k] = self.metric.kernel(twice, pair), columns
+        kernel, columns = self._kernels[r, k]
+        return kernel.scores(np.ascontiguousarray(counts[:, columns]))
 
     def probability(self, difference: float) -> float:
         """The probability with which a unit must favour the first to give the expected difference asked for."""
@@ -176,43 +196,75 @@ class _Simulator:
         p = (low + high) / 2 if wanted else 0.5
         return p if self.compared.sign * difference >= 0 else 1 - p
 
+    @contextmanager
+    def showing(self, progress: Mode, n_steps: int) -> Iterator[None]:
+        """Simulations of so many steps, of which a line on the terminal tells how many are done."""
+        self.progress = ProgressLine("power", "simulations", n_steps * self.n_simulations, progress)
+        try:
+            yield
+        finally:
+            self.progress.close()
+
     # -- what the test finds ----------------------------------------------------------------------------
 
     def power(self, difference: float) -> float:
         """Share of the simulations in which the test finds a difference."""
         p = self.probability(difference)
         alpha = round(1 - self.hypothesis.confidence_level, 12)
-        pvalues = np.concatenate([self._pvalues(drawn) for drawn in self._draws(p)])
+        pvalues = self._pvalues_at(p)
+        self._known.append(_Known(p, pvalues))
         self.undefined = max(self.undefined, int(np.isnan(pvalues).sum()))
         return float(np.mean(pvalues <= alpha))
 
-    def _draws(self, p: float) -> Iterator[_Drawn]:
-        """What is drawn in every simulation of a block; the same whatever p is."""
-        units = self.units
-        n_units = max(1, round(self.n * units.n / len(self.held)))
+    def _pvalues_at(self, p: float) -> NDArray[np.float64]:
+        """(S,) p values of all simulations. What is drawn is the same whatever p is, so most are known from a near p."""
+        near = min(self._known, key=lambda known: abs(known.p - p), default=None)
+        out = np.full(self.n_simulations, np.nan) if near is None else near.pvalues.copy()
+        n_units = max(1, round(self.n * self.units.n / len(self.held)))
         for i, part in enumerate(blocks(self.n_simulations, max(1, _AT_ONCE // (self.n * self.oof.n_repeats)))):
             rng, b = self._generator(1, i), part.stop - part.start
-            drawn = rng.integers(0, units.n, size=(b, n_units))
-            kept = (rng.random((b, n_units)) < p) == units.toward[drawn]
-            if self.oof.groups is None:
-                yield _Drawn(list(self.held[drawn]), list(kept), [None] * b)
-                continue
-            rows = [np.concatenate([units.members[u] for u in row]) for row in drawn]
-            sizes = [[len(units.members[u]) for u in row] for row in drawn]
-            # A group drawn twice is two groups, which may be swapped apart.
-            labels: list[NDArray[np.intp] | None] = [np.repeat(np.arange(n_units), s) for s in sizes]
-            yield _Drawn(rows, [np.repeat(k, s) for k, s in zip(kept, sizes, strict=True)], labels)
+            drawn, uniform = rng.integers(0, self.units.n, size=(b, n_units)), rng.random((b, n_units))
+            favoured = uniform < p
+            other = np.ones(b, dtype=bool) if near is None else (favoured != (uniform < near.p)).any(axis=1)
+            again = np.flatnonzero(other)
+            self._advance(b - len(again))
+            if len(again):
+                out[part.start + again] = self._pvalues(self._simulated(drawn[again], favoured[again]))
+        return out
+
+    def _simulated(self, drawn: NDArray[np.intp], favoured: NDArray[np.bool_]) -> _Simulated:
+        """The samples of the units drawn; `favoured` says where the first is to be the better one."""
+        units = self.units
+        kept = favoured == units.toward[drawn]
+        if self.oof.groups is None:
+            return _Simulated(list(self.held[drawn]), list(kept), [None] * len(drawn))
+        rows = [np.concatenate([units.members[u] for u in row]) for row in drawn]
+        sizes = [[len(units.members[u]) for u in row] for row in drawn]
+        # A group drawn twice is two groups, which may be swapped apart.
+        labels: list[NDArray[np.intp] | None] = [np.repeat(np.arange(len(s)), s) for s in sizes]
+        return _Simulated(rows, [np.repeat(k, s) for k, s in zip(kept, sizes, strict=True)], labels)
+
+    def _advance(self, n: int) -> None:
+        if self.progress is not None and n:
+            self.progress.advance(n)
 
     def _generator(self, stream: int, block: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(_STREAM, stream, block)))
 
-    def _pvalues(self, drawn: _Drawn) -> NDArray[np.float64]:
+    def _pvalues(self, made: _Simulated) -> NDArray[np.float64]:
         if self.by_folds:
-            return self._of_folds(drawn.rows, drawn.kept)
-        if self.metric.pointwise and self.oof.groups is None and np.all(self.oof.folds[self.held] >= 0):
-            return self._of_values(np.array(drawn.rows), np.array(drawn.kept))
-        found = [self._ask(ComparedConfigs(self._redrawn(*one), self.metric)) for one in zip(*drawn, strict=True)]
-        return np.concatenate(found)
+            out = self._of_folds(made)
+        elif self.metric.pointwise and self.oof.groups is None and np.all(self.oof.folds[self.held] >= 0):
+            out = self._of_values(np.array(made.rows), np.array(made.kept))
+        else:
+            return np.array([self._of_one(*one) for one in zip(*made, strict=True)])
+        self._advance(len(out))
+        return out
+
+    def _of_one(self, rows: NDArray[np.intp], kept: NDArray[np.bool_], groups: NDArray[np.intp] | None) -> float:
+        found = self._ask(ComparedConfigs(self._redrawn(rows, kept, groups), self.metric))
+        self._advance(1)
+        return float(found[0])
 
     def _ask(self, compared: ComparedConfigs) -> NDArray[np.float64]:
         """(S,) p values of the pairs (0, 1), (2, 3), ...; NaN where undefined."""
@@ -241,53 +293,32 @@ class _Simulator:
             out[:, 0::2, r], out[:, 1::2, r] = np.where(kept, first, second).T, np.where(kept, second, first).T
         if not self.metric.greater_is_better:  # losses as scores: "better" keeps its meaning, 0-1 losses stay 0-1
             out = 1.0 - out if np.isin(out, (0.0, 1.0)).all() else -out
-        return self._ask(ComparedConfigs(from_arrays(None, out, response="pointwise"), "mean"))
+        return self._ask(ComparedConfigs(from_arrays(None, out, folds=self._dealt(n), response="pointwise"), "mean"))
 
-    def _of_folds(self, drawn: list[NDArray[np.intp]], kept: list[NDArray[np.bool_]]) -> NDArray[np.float64]:
+    def _dealt(self, n: int) -> NDArray[np.intp] | None:
+        """(n, R) folds as many as there were, for a test that asks how large they are; of a mean, not who is in which."""
+        if not self.test.by_splits:
+            return None
+        return np.repeat(np.arange(n)[:, None] % self.oof.n_folds, self.oof.n_repeats, axis=1)
+
+    def _of_folds(self, made: _Simulated) -> NDArray[np.float64]:
         """All simulations at once where every fold has its score, the others one by one."""
-        folds = self.compared.folds
-        values = np.full((2 * len(drawn), *folds.n_test.shape), np.nan)
+        folds, n = self.compared.folds, self.oof.n_samples
+        own = np.repeat(np.arange(len(made.rows)), [len(rows) for rows in made.rows])
+        row = np.concatenate(made.rows) + n * ~np.concatenate(made.kept)
+        counts = compact(np.bincount(own * (2 * n) + row, minlength=len(made.rows) * 2 * n).reshape(-1, 2 * n))
+        values = np.full((2 * len(counts), *folds.n_test.shape), np.nan)
         for r, k in self.cells:
-            values[:, r, k] = self._cell(drawn, kept, r, k)
+            values[:, r, k] = self._cell(counts, r, k).ravel()
         planned = folds.n_test > 0
         whole = np.asarray(~np.isnan(values[:, planned]).any(axis=1))
         whole = whole[0::2] & whole[1::2]
-        out = np.full(len(drawn), np.nan)
+        out = np.full(len(counts), np.nan)
         for at in [np.flatnonzero(whole), *np.flatnonzero(~whole)[:, None]]:
             if len(at):
-                own = np.stack([2 * at, 2 * at + 1], axis=1).ravel()
-                names = tuple(f"config {i}" for i in range(len(own)))
-                out[at] = self._ask(ComparedConfigs(replace(folds, configs=names, values=values[own]), None))
-        return out
-
-    def _cell(
-        self, drawn: list[NDArray[np.intp]], kept: list[NDArray[np.bool_]], r: int, k: int
-    ) -> NDArray[np.float64]:
-        """(2S,) scores of one fold, those of the first and of the second in turn."""
-        inside = [np.flatnonzero(self.oof.folds[rows, r] == k) for rows in drawn]
-        if self.metric.pointwise:
-            return self._cell_means(drawn, kept, inside, r)
-        out = np.full(2 * len(drawn), np.nan)
-        for s, at in enumerate(inside):
-            if len(at):
-                rows = drawn[s][at]
-                pair = np.concatenate(self._swapped(r, rows, kept[s][at][None]))
-                kernel = self.metric.kernel(self.oof.target.take(rows), np.ascontiguousarray(pair))
-                out[2 * s : 2 * s + 2] = kernel.scores(np.ones((1, len(rows)), dtype=np.uint8))[0]
-        return out
-
-    def _cell_means(
-        self, drawn: list[NDArray[np.intp]], kept: list[NDArray[np.bool_]], inside: list[NDArray[np.intp]], r: int
-    ) -> NDArray[np.float64]:
-        rows = np.concatenate([d[at] for d, at in zip(drawn, inside, strict=True)])
-        keep = np.concatenate([k[at] for k, at in zip(kept, inside, strict=True)])
-        values = self._values[r][:, rows]
-        own = np.repeat(np.arange(len(drawn)), [len(at) for at in inside])
-        counts = np.bincount(own, minlength=len(drawn))
-        out = np.full(2 * len(drawn), np.nan)
-        for i, mixed in enumerate((np.where(keep, *values), np.where(keep, *values[::-1]))):
-            sums = np.bincount(own, weights=mixed, minlength=len(drawn))
-            out[i::2] = np.divide(sums, counts, out=np.full(len(drawn), np.nan), where=counts > 0)
+                both = np.stack([2 * at, 2 * at + 1], axis=1).ravel()
+                names = tuple(f"config {i}" for i in range(len(both)))
+                out[at] = self._ask(ComparedConfigs(replace(folds, configs=names, values=values[both]), None))
         return out
 
     @cached_property
@@ -353,6 +384,7 @@ def power(
     confidence_level: float = 0.95,
     n_simulations: int = 1000,
     rng: RngLike = 0,
+    progress: Mode = True,
     **options: Any,
 ) -> Power:
     """How often a test would find a true difference of this size between models that disagree as much as `a` and `b` do.
@@ -365,7 +397,7 @@ def power(
     Parameters: {simulated, metric, pair}
     difference : float or array-like of float
         The true difference, metric of `a` minus metric of `b`; several for a curve. At 0 the power is the type I error.
-    {test, n, alternative, test_level, n_simulations, rng, options}
+    {test, n, alternative, test_level, n_simulations, rng, simulating, options}
 
     Returns
     -------
@@ -384,7 +416,8 @@ def power(
         asked = np.empty(0)
     if asked.ndim > 1 or not asked.size or not np.isfinite(asked).all():
         raise invalid("difference", "must be a number, or several in a row", got(difference))
-    found = np.array([simulator.power(float(d)) for d in np.atleast_1d(asked)])
+    with simulator.showing(progress, asked.size):
+        found = np.array([simulator.power(float(d)) for d in np.atleast_1d(asked)])
     return _result(simulator, asked, found.reshape(asked.shape))
 
 
@@ -402,16 +435,18 @@ def detectable(
     confidence_level: float = 0.95,
     n_simulations: int = 1000,
     rng: RngLike = 0,
+    progress: Mode = True,
     **options: Any,
 ) -> Power:
     """The smallest true difference that a test would find with this power.
 
-    It simulates as `power` does, and finds the difference by bisection.
+    It simulates as `power` does, and finds the difference by bisection. All steps draw the same samples, so that a step
+    simulates again only where it exchanges other predictions than the nearest step before it.
 
     Parameters: {simulated, metric, pair, test}
     power : float
         The power wanted.
-    {n, alternative, test_level, n_simulations, rng, options}
+    {n, alternative, test_level, n_simulations, rng, simulating, options}
 
     Returns
     -------
@@ -427,13 +462,19 @@ def detectable(
     hypothesis = Hypothesis(alternative, confidence_level)
     simulator = _Simulator(source, metric, (a, b), test, hypothesis, options, n, n_simulations, rng)
     sign = simulator.compared.sign * (-1 if simulator.hypothesis.alternative == "worse" else 1)
+    with simulator.showing(progress, 1 + _STEPS):
+        difference, found = _bisect(simulator, sign, power)
+    return _result(simulator, np.asarray(difference), np.asarray(found))
+
+
+def _bisect(simulator: _Simulator, sign: int, power: float) -> tuple[float, float]:
+    """The smallest difference that is found with this power, and the power there."""
     low, high = 0.0, simulator.units.reach
-    most = simulator.power(sign * high)
-    if most < power:
+    found = simulator.power(sign * high)
+    if found < power:
         needed = f"no difference that {simulator.n:,} samples of these two can show is found with power {power:g}"
-        given = f"at the largest, {high:.4g}, it is {most:.3f}"
+        given = f"at the largest, {high:.4g}, it is {found:.3f}"
         raise NeedError(needed=needed, given=given, remedy="Ask for more samples: `n=...`.")
-    found = most
     for _ in range(_STEPS):
         middle = (low + high) / 2
         at_middle = simulator.power(sign * middle)
@@ -441,7 +482,7 @@ def detectable(
             high, found = middle, at_middle
         else:
             low = middle
-    return _result(simulator, np.asarray(sign * high), np.asarray(found))
+    return sign * high, found
 
 
 def _result(simulator: _Simulator, difference: NDArray[np.float64], found: NDArray[np.float64]) -> Power:

@@ -63,7 +63,7 @@ def _bootstrap(
         needed = f"{scoring.metric.name} is undefined on nearly all draws of these samples"
         raise InputError(needed=needed, remedy="Use `stratify=True`, which draws within classes.")
     jackknife = jackknife_scores(scoring) if method == "bca" else None
-    difference = _observed(observed, pairs)
+    difference = observed_differences(observed, pairs)
     tails, interval, spread = _inverted(compared.sign, kept, jackknife, difference, pairs, level)
     undefined = (spread == 0) & (difference != 0)
     p = np.where(undefined, np.nan, pvalues(hypothesis, tails))
@@ -118,7 +118,7 @@ def _differences(scores: NDArray[np.float64], pairs: NDArray[np.intp]) -> NDArra
     return scores[:, pairs[:, 0]] - scores[:, pairs[:, 1]]
 
 
-def _observed(scores: NDArray[np.float64], pairs: NDArray[np.intp]) -> NDArray[np.float64]:
+def observed_differences(scores: NDArray[np.float64], pairs: NDArray[np.intp]) -> NDArray[np.float64]:
     """(P,) differences, 0 where only rounding is left."""
     out: NDArray[np.float64] = _differences(scores[None], pairs)[0]
     out[np.abs(out) <= RELATIVE_TIE * np.abs(scores).max()] = 0.0
@@ -169,7 +169,7 @@ def _permutation(
     n_resamples, seed = check_count(n_resamples, "n_resamples", _LEAST), as_seed(rng)
     scoring = compared.scoring
     observed = defined_scores(scoring)
-    difference = _observed(observed, pairs)
+    difference = observed_differences(observed, pairs)
     if scoring.metric.pointwise:
         tails, interval, exact = _flipped_means(compared, pairs, n_resamples, seed, hypothesis.confidence_level)
         how = "interval of the shifts not rejected"

@@ -27,11 +27,11 @@ from ..stats.paired import (
     within_halves,
 )
 from ._compared import ComparedConfigs, Source
-from ._pair_test import AlternativeLike, Findings, Hypothesis, compare_pair, pair_test
+from ._pair_test import AlternativeLike, Findings, Hypothesis, compare_pair, one_sided, pair_test
 
 P = ParamSpec("P")
 
-_LIBERAL = Note("OF302", "this test treats the splits as independent and finds differences too often; use t_corrected.")
+_LIBERAL = Note("OF302", "this test treats the splits as independent and finds differences too often; use t_training.")
 _OVERLAP = Note("OF305", "test sets of different splits share samples, which this test does not account for.")
 
 # -- what they need -----------------------------------------------------------------------------------------
@@ -125,14 +125,9 @@ class SplitDifferences:
 
     def findings(self, tested: Tested, *df: float, detail: str = "", notes: tuple[Note, ...] = ()) -> Findings:
         """What a test found, with the effects; a statistic without a sign has no direction."""
-        pvalue, alternative = tested.pvalue, self.hypothesis.alternative
-        if alternative != "two-sided":
-            sign = self.compared.sign * (1 if alternative == "better" else -1)
-            one_sided = np.where(sign * tested.statistic > 0, pvalue / 2, 1 - pvalue / 2)
-            pvalue = np.where(np.isnan(tested.statistic), pvalue, one_sided)
         arrays = PairArrays(
             statistic=tested.statistic,
-            pvalue=pvalue,
+            pvalue=one_sided(self.hypothesis, self.compared.sign, tested),
             df=df,
             interval=tested.interval,
             notes=self.flat_notes(np.isnan(tested.statistic)),
@@ -209,7 +204,7 @@ def t_resampled(
     """Mean difference over random splits, by the plain paired t test; liberal, for comparison with the literature.
 
     t = dbar sqrt(J) / S with J - 1 degrees of freedom, as if the J splits were independent [1]_. They share samples, so
-    the test finds differences too often. Use `t_corrected` instead.
+    the test finds differences too often. Use `t_training` instead.
 
     Parameters: {source, metric, pair, alternative, test_level, rope}
     Returns: {comparison}
@@ -237,7 +232,7 @@ def t_kfold(
     """Mean difference over the folds of one K-fold, by the plain paired t test; liberal.
 
     t = dbar sqrt(K) / S with K - 1 degrees of freedom [1]_. The training sets share samples, so the test finds differences
-    too often. Use `t_corrected` instead.
+    too often. Use `t_training` instead.
 
     Parameters: {source, metric, pair, alternative, test_level, rope}
     Returns: {comparison}
@@ -267,10 +262,11 @@ def t_corrected(
     confidence_level: float = 0.95,
     rope: float | None = None,
 ) -> Comparison:
-    """Mean difference over splits, by the corrected resampled t test; the one to use for (repeated) K-fold and hold-out.
+    """Mean difference over splits, by the corrected resampled t test; the one to use for scores without predictions.
 
     t = dbar / sqrt(S^2 (1/J + n_test/n_train)) with J - 1 degrees of freedom [1]_; [2]_ use it for repeated K-fold. With
-    splits of unequal size the test uses the mean of n_test/n_train.
+    splits of unequal size the test uses the mean of n_test/n_train. The first term goes to zero with more repeats, though a
+    data set has as many samples as before: the test then finds differences too often (OF312), and `t_training` does not.
 
     Parameters: {source, metric, pair, alternative, test_level, rope}
     Returns: {comparison}
@@ -512,7 +508,8 @@ def t_bayes(
     """Posterior probabilities that `a` is better than `b`, equivalent, or worse, by the Bayesian correlated t test.
 
     The mean difference has a t distribution about dbar with variance S^2 (1/J + rho/(1-rho)) and J - 1 degrees of freedom
-    [1]_ [2]_. There is no p value; the interval is a credible interval.
+    [1]_ [2]_. There is no p value; the interval is a credible interval. The test decides for an outcome only if that is more
+    probable than `confidence_level`; otherwise it is undecided.
 
     Parameters: {source, metric, pair}
     rope : float
@@ -520,7 +517,7 @@ def t_bayes(
     rho : float or None
         Correlation of the differences of two splits. None takes the share of the samples held out, n_test / n.
     confidence_level : float
-        Level of the credible interval.
+        Level of the credible interval, and the probability above which the test decides.
     Returns: {comparison}
     References: {corani2015, benavoli2017}
 
@@ -528,5 +525,7 @@ def t_bayes(
     >>> found = of.compare.t_bayes(scores, None, "a", "b", rope=0.01)
     >>> print(found.probabilities)
     P(better) 0.6005, equivalent 0.2167, P(worse) 0.1828
+    >>> found.decision
+    'undecided: no outcome is more probable than 0.95'
     """
     return compare_pair(t_bayes, source, metric, a, b, "two-sided", confidence_level, rope, rho=rho)

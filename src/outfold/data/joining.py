@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..exceptions import InputError, NeedError, got, invalid
 from .cells import Response, State, cell_mask
+from .criterion import Criterion
 from .notes import Note
 from .predictions import Predictions
 
@@ -51,7 +52,16 @@ def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes
         messages={**first.messages, **second.messages},
         notes=tuple(notes),
         provenance=_provenance(first, second),
+        criterion=_criterion(first, second, response),
     )
+
+
+def _criterion(first: Predictions, second: Predictions, response: Response) -> Criterion:
+    """What selected in both; what differs, and a metric that may need more than both have, is the default again."""
+    one, other, usual = first.criterion, second.criterion, Criterion()
+    same = one.to_dict() == other.to_dict()
+    kept = one if same else Criterion(aggregate=one.aggregate if one.aggregate == other.aggregate else usual.aggregate)
+    return kept if first.response == second.response == response else replace(kept, metric=None)
 
 
 def _differences(first: Predictions, second: Predictions) -> Iterator[str]:

@@ -32,7 +32,7 @@ class Plan:
     Parameters
     ----------
     folds : int, default 10
-        Number of folds K. It becomes smaller, with a note, when the rarest class has fewer members.
+        Number of folds K. Members of a class that has fewer are spread over the folds, with a note.
     repeats : int, default 1
         How often the whole partition is drawn anew.
     stratify : bool or "auto", default "auto"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from . import provider
 from .cells import MEANING, check_all, cut_labels, own_labels
 from .cells import Response as Response
 from .cells import State as State
+from .criterion import Aggregate, Criterion
 from .notes import Note
 from .plan import Kind, Plan
 from .splitting import Splits, fingerprint, group_codes
@@ -28,13 +29,19 @@ from .target import Target
 
 if TYPE_CHECKING:
     from ..metrics import MetricLike
-    from ..results import Leaderboard
+    from ..results import Leaderboard, Selection
 
 # In the provenance: repeats are added until it is enough.
 AUTO = "auto"
 
 
 _TEXTS = {
+    "metric": "metric : str, callable, Metric or None\n    What to score by; None is the recorded metric.",
+    "aggregate": (
+        'aggregate : {"pooled", "within", "fold"} or None\n'
+        "    Score all samples of a repeat together, pairs of one fold only, or take the mean over folds; None is as recorded."
+    ),
+    "rule": "rule : Rule, callable or None\n    How a configuration is picked by its score; None is the recorded rule.",
     "oof_of_two": (
         ">>> import outfold as of\n>>> predicted = [[0.1, 0.4], [0.8, 0.7], [0.6, 0.2], [0.3, 0.9]]\n"
         '>>> oof = of.from_arrays([0, 1, 1, 0], predicted, configs=["a", "b"])'
@@ -126,6 +133,9 @@ class Predictions(WithConfigs):
     labels : ndarray or None
         (R, C, N) class codes that ``predict`` of the models gave, -1 where there is no prediction; None where cutting
         the scores or probabilities gives the same, as it mostly does.
+    criterion : Criterion
+        What selects a configuration: the metric, the aggregate and the rule that all methods take unless you give others;
+        `selecting_by` changes it.
 
     Examples: {outfold}
     >>> oof = of.from_arrays([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3], folds=[0, 0, 1, 1])
@@ -151,6 +161,7 @@ class Predictions(WithConfigs):
     provenance: Mapping[str, Any] = field(default_factory=dict)
     seconds: NDArray[np.float64] | None = None
     labels: NDArray[np.intp] | None = None
+    criterion: Criterion = field(default_factory=Criterion)
 
     def __post_init__(self) -> None:
         if not self.params:
@@ -389,7 +400,7 @@ class Predictions(WithConfigs):
 
     # -- scores -----------------------------------------------------------------------------------------
 
-    def scores(self, metric: MetricLike) -> NDArray[np.float64]:
+    def scores(self, metric: MetricLike | None = None) -> NDArray[np.float64]:
         """The metric of every cell.
 
         Parameters: {metric}
@@ -405,25 +416,59 @@ class Predictions(WithConfigs):
         scores: NDArray[np.float64] = provider("scores")(self, metric)
         return scores
 
-    def leaderboard(self, metric: MetricLike, aggregate: Literal["pooled", "fold"] = "pooled") -> Leaderboard:
+    def leaderboard(self, metric: MetricLike | None = None, aggregate: Aggregate | None = None) -> Leaderboard:
         """Configurations in the order of their cross-validation score, best first.
 
         The first score is optimistic, because it is the best of many; `outfold.estimate.bbc` says by how much.
 
-        Parameters: {metric}
-        aggregate : {"pooled", "fold"}, default "pooled"
-            Score all samples of a repeat together, or take the mean over folds.
+        Parameters: {metric, aggregate}
 
         Returns
         -------
         Leaderboard
-            Names, scores and standard errors.
+            Names, scores and standard errors, and the configuration that the recorded rule selects.
         Examples: {oof_of_two}
         >>> oof.leaderboard("accuracy").configs
         ('a', 'b')
         """
         ranked: Leaderboard = provider("leaderboard")(self, metric, aggregate)
         return ranked
+
+    def selecting_by(
+        self, metric: MetricLike | None = None, *, aggregate: Aggregate | None = None, rule: Any = None
+    ) -> Predictions:
+        """The same predictions with another record of what selects; whatever is not given stays as it is.
+
+        Parameters: {metric, aggregate, rule}
+
+        Returns
+        -------
+        Predictions
+            The predictions, not copied.
+        Examples: {oof_of_two}
+        >>> oof = oof.selecting_by("accuracy", aggregate="fold")
+        >>> oof.selection().rule
+        'best accuracy of 2 configurations'
+        """
+        return recording(self, provider("criterion")(self, metric, aggregate, rule))
+
+    def selection(
+        self, metric: MetricLike | None = None, *, aggregate: Aggregate | None = None, rule: Any = None
+    ) -> Selection:
+        """The configuration that is selected: by the recorded metric, aggregate and rule, or by others.
+
+        Parameters: {metric, aggregate, rule}
+
+        Returns
+        -------
+        Selection
+            The configuration, its cross-validation score and how many are tied.
+        Examples: {oof_of_two}
+        >>> oof.selection("accuracy").name
+        'a'
+        """
+        selected: Selection = provider("selection")(self, metric, aggregate, rule)
+        return selected
 
     @property
     def drop_log(self) -> Any:
@@ -507,6 +552,7 @@ class Predictions(WithConfigs):
             yield "failed", f"{formatting.shorten(message, 100)} ({n:,} of {among})"
         if self.blocks:
             yield "blocks", ", ".join(self.blocks)
+        yield "selects", provider("criterion_words")(self)
         yield "fingerprint", self.fingerprint
         for note in self.notes:
             yield note.code, note.text
@@ -519,6 +565,13 @@ _ADVICE = {
     "pointwise": "Use a metric of this response, such as accuracy or mse, or give `response='pointwise'`.",
 } | dict.fromkeys(("score", "proba"), "Use `collect(response='{}')`, or a metric of labels such as accuracy.")
 _OTHER_ADVICE = "Give predictions with `response='{}'`, or use another metric."
+
+
+def recording(oof: Predictions, criterion: Criterion) -> Predictions:
+    """The same predictions with this record of what selects; nothing that was checked or computed depends on it."""
+    out = object.__new__(Predictions)
+    out.__dict__.update(oof.__dict__, criterion=criterion)
+    return out
 
 
 def begun(oof: Predictions) -> Predictions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -51,7 +52,7 @@ class Splits:
         Training positions by (repeat, fold), only where they are not simply all other samples. In a bootstrap round
         a sample occurs as often as it was drawn.
     notes : tuple of Note
-        What you should know, such as fewer folds than asked for.
+        What you should know, such as a class that not every fold can have.
 
     Examples: {outfold}
     >>> splits = of.Plan(folds=3).split([0, 1] * 6, rng=0)
@@ -153,7 +154,7 @@ class Splitter:
                 return self._bootstrap()
             case "blocked":
                 return self._blocked()
-        self._adapt_folds()
+        self._check_folds()
         return self._done([self._partition(self.plan.folds, r) for r in range(self.plan.repeats)])
 
     def _done(self, columns: Sequence[NDArray[Any]], train: Train | None = None) -> Splits:
@@ -177,8 +178,8 @@ class Splitter:
             return None
         return None if plan.stratify is False or strata is None else strata.astype(np.intp)
 
-    def _adapt_folds(self) -> None:
-        """K becomes the size of the rarest class where that is smaller (Tsamardinos 2015, sect. 4)."""
+    def _check_folds(self) -> None:
+        """Refuse folds that cannot be filled or learnt from; note classes that not every fold can have."""
         folds = self.plan.folds
         if self.groups is not None:
             n_groups = int(self.groups.max()) + 1
@@ -195,21 +196,16 @@ class Splitter:
             return
         counts, what = np.bincount(self.strata, minlength=len(self.target.classes)), "member"
         if self.groups is not None:
-            pairs = np.unique(np.stack([self.strata, self.groups], axis=1), axis=0)
-            counts, what = np.bincount(pairs[:, 0], minlength=len(counts)), "group"
+            counts, what = _n_distinct(self.strata, self.groups), "group"
         rarest = int(np.argmin(counts))
         name, m = self.target.classes[rarest], int(counts[rarest])
-        if m < 2:
-            problem = f"class {name!s} has {m} {what}; cross-validation needs at least 2 of every class"
-            remedy = (
-                "Leave the class out, or join it with another. In Python, `Plan(stratify=False)` leaves it to chance."
+        if m < 2 and len(counts) == 2:  # where its only member is held out, nothing can be learnt
+            problem = f"class {name!s} has {m} {what}; cross-validation needs at least 2 of both classes"
+            raise InputError(
+                problem, remedy=f"Collect more {'samples' if what == 'member' else 'groups'} of this class."
             )
-            if len(counts) == 2:  # where its only member is held out, nothing can be learnt
-                remedy = f"Collect more {'samples' if what == 'member' else 'groups'} of this class."
-            raise InputError(problem, remedy=remedy)
         if m < folds:
-            self.plan = replace(self.plan, folds=m)
-            self.notes.append(Note("OF101", f"{m} folds instead of {folds}: class {name!s} has only {m} {what}s."))
+            self.notes.append(Note("OF108", _rare_text(str(name), m, what, folds, int(np.sum(counts < folds)))))
 
     def _partition(self, folds: int, repeat: int) -> NDArray[Any]:
         rng = self._generator(repeat)
@@ -217,15 +213,34 @@ class Splitter:
             return self._deal(folds, rng)
         if self.strata is None:
             return self._deal_groups(folds, rng)
+        for _ in range(_ATTEMPTS):
+            column = self._stratified_groups(folds, rng)
+            if not self._lost_classes(column):
+                break
+        return column
+
+    def _stratified_groups(self, folds: int, rng: np.random.Generator) -> NDArray[Any]:
         from sklearn.model_selection import StratifiedGroupKFold
 
+        assert self.strata is not None
+        if np.bincount(self.strata).max() < folds:  # the splitter refuses
+            return self._deal_groups(folds, rng)
         splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
         column = np.empty(self.n, dtype=np.int32)
-        for k, (_, test) in enumerate(splitter.split(np.zeros(self.n), self.strata, self.groups)):
-            column[test] = k
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of a rare class, which a note tells
+            for k, (_, test) in enumerate(splitter.split(np.zeros(self.n), self.strata, self.groups)):
+                column[test] = k
         if len(np.unique(column)) < folds:
             return self._deal_groups(folds, rng)
         return column
+
+    def _lost_classes(self, column: NDArray[Any]) -> bool:
+        """Whether a class that several groups have is in one fold only: the model of this fold would not know it."""
+        assert self.strata is not None
+        assert self.groups is not None
+        of_groups, of_folds = (_n_distinct(self.strata, codes) for codes in (self.groups, column))
+        return bool(np.any((of_folds == 1) & (of_groups > 1)))
 
     def _deal(self, parts: int, rng: np.random.Generator) -> NDArray[Any]:
         """Deal the samples like cards, class after class: neither a class nor the whole differs by more than one."""
@@ -381,6 +396,21 @@ class Splitter:
         self.plan = replace(self.plan, folds=int(folds.max()) + 1, repeats=folds.shape[1])
         plain = all(np.array_equal(rows, np.flatnonzero(folds[:, r] != k)) for (r, k), rows in train.items())
         return self._done(columns, None if plain else train)
+
+
+def _rare_text(name: str, m: int, what: str, folds: int, n_rare: int) -> str:
+    """What becomes of the rarest class, which has m members or groups, fewer than there are folds."""
+    others = f" ({n_rare} classes have fewer than {folds})" if n_rare > 1 else ""
+    if m == 1:
+        return f"class {name} has 1 {what} for {folds} folds{others}: the model that is tested on it has not seen the class."
+    spread = f"they are spread over the folds, and {folds - m} {'holds' if folds - m == 1 else 'hold'} out none"
+    return f"class {name} has {m} {what}s for {folds} folds{others}: {spread}."
+
+
+def _n_distinct(strata: NDArray[np.intp], codes: NDArray[Any]) -> NDArray[np.intp]:
+    """How many different codes each stratum has."""
+    pairs = np.unique(np.stack([strata, codes], axis=1), axis=0)
+    return np.bincount(pairs[:, 0], minlength=int(strata.max()) + 1)
 
 
 def _repeats_of(tests: list[NDArray[np.intp]], n: int) -> list[list[int]]:

@@ -19,13 +19,13 @@ from ..data.predictions import Predictions
 from ..data.target import Target
 from ..exceptions import NeedError
 from ..metrics import Metric, MetricLike
-from ..metrics._scoring import Scoring, bind, running
+from ..metrics._scoring import Aggregate, Scoring, bind, running
 from ..requirements import Requirement, block, check_requirements, design, requires
 from ..results import Estimate, Interval
 from ..select import RuleLike
 from ..stats.intervals import student
 from ..stats.kernels import MeanKernel
-from ..stats.resampling import Plus, absolute_pairs, compact, squared_pairs
+from ..stats.resampling import Plus, absolute_pairs, compact, squared_pairs, weighted632plus
 from ..stats.resampling import point632 as mixed632
 from ..stats.resampling import point632plus as mixed632plus
 from ._build import Subject, document, of_subject
@@ -224,7 +224,11 @@ class Point632ByRound(Rounds):
 
 
 class Point632PlusByRound(Point632ByRound):
-    """The .632+ of every round, in the published form, then the mean (Raschka 2018, eq. 35-37)."""
+    """The .632+ of every round as a weighted mean (Raschka 2018, eq. 35-37) with R from 0 to 1, then the mean.
+
+    The form with a cap (Efron and Tibshirani 1997, eq. 32) is for one estimate from all rounds. Where there is nothing to learn,
+    the loss of a round is above that without information as often as below, and a cap on one side makes the mean too good.
+    """
 
     def __init__(self, oof: Predictions, metric: MetricLike) -> None:
         super().__init__(oof, metric)
@@ -238,7 +242,7 @@ class Point632PlusByRound(Point632ByRound):
 
     def _combine(self, score0: Floats, score1: Floats) -> Floats:
         sign = -self.metric.sign
-        return sign * mixed632plus(sign * score0, sign * score1, sign * self.gamma).loss
+        return sign * weighted632plus(sign * score0, sign * score1, sign * self.gamma)
 
 
 class OptimismCorrected(Rounds):
@@ -278,10 +282,11 @@ def _mean_of_rounds(rounds: Floats) -> Floats:
 @requires(design("bootstrap"))
 def oob(
     oof: Predictions,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     config: str | int | None = None,
     *,
     rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
     interval: Literal["t", "percentile"] = "t",
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
@@ -291,11 +296,10 @@ def oob(
 
     Each round trains on 63 percent of the samples, so the estimate is a little too low for a model trained on all of them.
 
-    Parameters: {oof, metric, config, rule}
+    Parameters: {oof, recorded_metric, config, rule, aggregate}
     interval : {"t", "percentile"}
         The interval of a configuration named beforehand. ``t`` is the mean plus and minus t standard deviations over rounds
-        (eq. 31), ``percentile`` the quantiles of the rounds. The selected configuration gets the quantiles of the draws, as
-        in `bbc`.
+        (eq. 31), ``percentile`` the quantiles of the rounds. The selected configuration gets that of `bbc`.
     {n_resamples, confidence_level, rng}
     Returns: {estimate}
     References: {raschka2018}
@@ -307,8 +311,8 @@ def oob(
     """
     check_choice(interval, ("t", "percentile"), "interval")
     level = check_confidence_level(confidence_level)
-    subject = Subject(oof, config, rule, n_resamples, rng)
-    scoring = Scoring(subject.oof, metric)
+    subject = Subject(oof, metric, config, rule, aggregate, n_resamples, rng)
+    scoring = Scoring(subject.oof, subject.metric)
     kept = _rounds_of_one(scoring) if subject.named else None
     why = "there is no valid interval: the scores of the rounds do not vary, or fewer than two are defined."
     around = Interval(*student(kept, level)) if kept is not None and interval == "t" else None
@@ -332,10 +336,11 @@ def oob(
 @requires(design("bootstrap"), block("inbag"), block("resub"))
 def point632(
     oof: Predictions,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     config: str | int | None = None,
     *,
     rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
     per_round: bool = False,
     n_resamples: int = 1000,
     rng: RngLike = 0,
@@ -344,7 +349,7 @@ def point632(
 
     It is optimistic for models that overfit, such as one nearest neighbour; `point632plus` is not.
 
-    Parameters: {oof, metric, config, rule, per_round, n_resamples, rng}
+    Parameters: {oof, recorded_metric, config, rule, aggregate, per_round, n_resamples, rng}
     Returns: {estimate}
     References: {raschka2018, efron1983}
 
@@ -352,8 +357,8 @@ def point632(
     >>> round(of.estimate.point632(oof, "accuracy", "neighbours").value, 2)
     0.68
     """
-    subject = Subject(oof, config, rule, n_resamples, rng)
-    scoring = (Point632ByRound if per_round else Point632)(subject.oof, metric)
+    subject = Subject(oof, metric, config, rule, aggregate, n_resamples, rng)
+    scoring = (Point632ByRound if per_round else Point632)(subject.oof, subject.metric)
     return _combined(subject, scoring, "point632", ".632 bootstrap", "Efron 1983")
 
 
@@ -361,10 +366,11 @@ def point632(
 @requires(design("bootstrap"), block("inbag"), block("resub"))
 def point632plus(
     oof: Predictions,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     config: str | int | None = None,
     *,
     rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
     per_round: bool = False,
     n_resamples: int = 1000,
     rng: RngLike = 0,
@@ -375,9 +381,9 @@ def point632plus(
     For a configuration named beforehand, ``details`` has the parts of the estimate.
 
     Parameters: {oof}
-    metric : str, callable or Metric
-        A mean over samples, `roc_auc` or `concordance`: its value without information must be known.
-    {config, rule, per_round, n_resamples, rng}
+    metric : str, callable, Metric or None
+        A mean over samples, `roc_auc` or `concordance`: its value without information must be known. None is the recorded one.
+    {config, rule, aggregate, per_round, n_resamples, rng}
     Returns: {estimate}
     References: {raschka2018, efron1997}
 
@@ -386,8 +392,8 @@ def point632plus(
     >>> round(found.value, 2), round(found.details["overfitting"], 2)
     (0.58, 0.87)
     """
-    subject = Subject(oof, config, rule, n_resamples, rng)
-    scoring = (Point632PlusByRound if per_round else Point632Plus)(subject.oof, metric)
+    subject = Subject(oof, metric, config, rule, aggregate, n_resamples, rng)
+    scoring = (Point632PlusByRound if per_round else Point632Plus)(subject.oof, subject.metric)
     reference = "Raschka 2018, eq. 35" if per_round else "Efron & Tibshirani 1997"
     return _combined(subject, scoring, "point632plus", ".632+ bootstrap", reference)
 
@@ -396,10 +402,11 @@ def point632plus(
 @requires(design("bootstrap"), block("inbag"), block("resub"))
 def optimism(
     oof: Predictions,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     config: str | int | None = None,
     *,
     rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
     n_resamples: int = 1000,
     rng: RngLike = 0,
 ) -> Estimate:
@@ -407,7 +414,7 @@ def optimism(
 
     The optimism of a round is the score of its model on the samples it drew minus its score on all samples. Any metric works.
 
-    Parameters: {oof, metric, config, rule, n_resamples, rng}
+    Parameters: {oof, recorded_metric, config, rule, aggregate, n_resamples, rng}
     Returns: {estimate}
     References: {harrell1996}
 
@@ -415,8 +422,8 @@ def optimism(
     >>> round(of.estimate.optimism(oof, "accuracy", "bayes").value, 2)
     0.67
     """
-    subject = Subject(oof, config, rule, n_resamples, rng)
-    scoring = OptimismCorrected(subject.oof, metric)
+    subject = Subject(oof, metric, config, rule, aggregate, n_resamples, rng)
+    scoring = OptimismCorrected(subject.oof, subject.metric)
     return _combined(subject, scoring, "optimism", "optimism bootstrap", "Harrell, Lee & Mark 1996")
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,20 +16,18 @@ from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..docstrings import fill_with
 from ..exceptions import InputError
-from ..metrics._scoring import SMALL_FOLD, Scoring, group_notes, sample_bootstrap
+from ..metrics import MetricLike
+from ..metrics._scoring import SMALL_FOLD, Aggregate, Scoring, group_notes, recorded_metric, sample_bootstrap
 from ..results import Estimate, Interval, Intervals, Selection
-from ..select import RuleLike, as_rule
+from ..select import Rule, RuleLike, choose, recorded_rule
 from ..stats.compiling import limit_threads
 from ..stats.intervals import percentile
-from ..stats.resampling import correct
+from ..stats.resampling import Corrected, correct
 from ._intervals import (
     Evidence,
     OneConfiguration,
     Rivals,
     SelectedConfiguration,
-    bootstrap_scores,
-    few_per_fold,
-    why_not_drawn,
 )
 from ._selected import spread_of
 
@@ -42,15 +40,14 @@ document = fill_with(
             "    A configuration that you named before you saw any score. If None and there are several, this estimate selects\n"
             "    one, and the value is corrected for the selection as in `bbc`."
         ),
-        "rule": "rule : Rule, callable or None\n    How the configuration is selected; None takes `select.best`.",
+        "rule": (
+            "rule : Rule, callable or None\n"
+            "    How the configuration is selected; None is the rule that the predictions record."
+        ),
         "held_out_level": (
             "confidence_level : float\n"
             "    Level of the interval. A configuration named beforehand gets the one that is valid for the metric, as in `cv`;\n"
             "    the selected configuration gets that of `bbc`."
-        ),
-        "aggregate": (
-            'aggregate : {"fold", "pooled"}\n'
-            "    ``fold`` takes the mean over folds, ``pooled`` scores all samples of a repeat at once."
         ),
         "per_round": (
             "per_round : bool\n"
@@ -70,6 +67,33 @@ document = fill_with(
         "rounds": ">>> oof = of.collect(models, X, y, plan=of.Plan.bootstrap(10), resub=True, progress=False)",
     }
 )
+
+
+def scored_by(scoring: Scoring) -> Scoring:
+    """The scores whose mean over draws is the estimate, however a configuration was selected: decided here alone.
+
+    Scores of different folds are those of different models. Ranked together they make AUC and concordance too low, by 0.01 at
+    60 samples, so pairs of the same fold are counted (studies/pooled_within.py). Other metrics are pooled: few samples of one
+    fold make average precision much too high.
+    """
+    several_folds = len(scoring.cells) > len({repeat for repeat, _ in scoring.cells})
+    return scoring.by("within" if several_folds and scoring.metric.within is not None else "pooled")
+
+
+@dataclass(frozen=True)
+class Selecting:
+    """A rule and the scores it selects by, whatever a draw is scored by."""
+
+    rule: Rule
+    scoring: Scoring
+
+    def choose(self) -> Selection:
+        """The choice on all samples."""
+        return choose(self.scoring, self.rule)
+
+    def pick(self, _: Any, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
+        """(b,) the choice under every weighting, -1 where there is none."""
+        return self.rule.pick(self.scoring, weights)
 
 
 def build(
@@ -117,7 +141,7 @@ def build(
         n_configs=len(scoring.candidates),
         n_groups=None if oof.groups is None else int(oof.group_codes.max()) + 1,  # type: ignore[union-attr]
         positive=None if oof.target.task != "binary" else str(oof.target.classes[1]),  # type: ignore[index]
-        aggregate=scoring.aggregate,
+        aggregate=selection.aggregate,
         plan=str(oof.plan),
         rule=selection.rule,
         fingerprint=oof.fingerprint,
@@ -132,7 +156,7 @@ def single(
     scoring: Scoring, method: str, text: str, reference: str, n_resamples: int, level: float, rng: RngLike
 ) -> Estimate:
     """Estimate for predictions of one configuration, which nothing selected; the interval is the one valid for the plan."""
-    selection = select.choose(scoring, select.best)
+    selection = choose(scoring, select.best)
     estimate = build(
         scoring,
         replace(selection, rule="named beforehand"),
@@ -160,6 +184,7 @@ def with_interval(estimate: Estimate, scoring: Scoring, n_resamples: int, level:
         estimate,
         interval=interval,
         interval_method=way.name,
+        centre=evidence.nested.centre if way.name == "nested_cv_bates" and evidence.nested else None,
         confidence_level=level,
         intervals=intervals,
         draws=evidence.draws if way.name in ("bca", "percentile") else None,
@@ -177,17 +202,18 @@ def _range_notes(interval: Interval, bounds: tuple[float, float]) -> tuple[Note,
     return (Note("OF219", f"the interval goes beyond the metric's range [{low:g}, {high:g}]; it is rough there."),)
 
 
-def sample_draws(
-    scoring: Scoring, n_resamples: int, rng: RngLike
-) -> tuple[NDArray[np.float64] | None, tuple[Note, ...]]:
-    """Score of the only candidate on bootstrap samples, undefined draws left out; or the caveat that these are not valid."""
-    if scoring.metric.values is None and few_per_fold(scoring):
-        text = f"there is no valid interval for {scoring.metric.name} by fold here"
-        return None, (Note("OF218", f"{text}: {why_not_drawn(scoring.oof.groups is not None)}"),)
-    draws = bootstrap_scores(scoring, n_resamples, rng)
-    if len(draws) < 2:
-        raise cannot_score(scoring)
-    return draws, ()
+def intervals_of_selected(
+    scoring: Scoring,
+    selection: Selection,
+    rule: Rule,
+    result: Corrected,
+    drawn: Iterable[NDArray[Any]],
+    value: float,
+    rng: RngLike,
+) -> SelectedConfiguration:
+    """The intervals of an estimate `value` that these draws made."""
+    rivals = Rivals(scoring, rule is select.best, len(result.scores), as_seed(rng))
+    return SelectedConfiguration(rivals, spread_of(scoring, selection.name, result, drawn, value))
 
 
 def calm(scoring: Scoring) -> Any:
@@ -243,18 +269,43 @@ class Subject:
     """One configuration or the choice among several, as the arguments of an estimate say."""
 
     def __init__(
-        self, oof: Predictions, config: str | int | None, rule: RuleLike, n_resamples: int, rng: RngLike
+        self,
+        oof: Predictions,
+        metric: MetricLike | None,
+        config: str | int | None,
+        rule: RuleLike,
+        aggregate: Aggregate | None,
+        n_resamples: int = 2,
+        rng: RngLike = 0,
     ) -> None:
-        if config is not None and rule is not None:
-            needed = "give `config=` for a configuration named beforehand, or `rule=` to select one"
+        given = "rule" if rule is not None else "aggregate" if aggregate is not None else None
+        if config is not None and given is not None:
+            needed = f"give `config=` for a configuration named beforehand, or `{given}=` to select one"
             raise InputError(needed=needed, given="got both")
+        self.metric = recorded_metric(oof, metric)
         self.oof = oof if config is None else oof.sel(config=config)
-        self.rule = as_rule(rule)
+        self.rule = select.best if self.named else recorded_rule(oof, rule)
+        self.aggregate = oof.criterion.aggregate if aggregate is None else aggregate
         self.n_resamples, self.rng = check_count(n_resamples, "n_resamples", 2), as_seed(rng)
 
     @property
     def named(self) -> bool:
         return self.oof.n_configs == 1
+
+    def selecting(self, scoring: Scoring) -> Selecting:
+        """How one of the candidates of `scoring` is selected: by what was held out, whatever `scoring` makes of it."""
+        if type(scoring) is Scoring and scoring.oof is self.oof:
+            return Selecting(self.rule, scoring.by(self.aggregate))
+        every = Scoring(self.oof, self.metric, self.aggregate)
+        return Selecting(self.rule, every.only(np.flatnonzero(np.isin(every.names, scoring.names))))
+
+    def selection(self, scoring: Scoring) -> Selection:
+        """The configuration that is named or selected, with its score by `scoring`."""
+        if self.named:
+            return replace(choose(scoring, select.best), rule="named beforehand")
+        won = self.selecting(scoring).choose()
+        own = float(scoring.scores()[0, scoring.names.index(won.name)])
+        return replace(won, score=own, aggregate=scoring.aggregate)
 
 
 def of_subject(
@@ -274,25 +325,24 @@ def of_subject(
 
     `draws` and `interval` are those of a named one; a selected one has an interval only where it `keeps_draws`.
     """
-    selection = select.choose(scoring, subject.rule)
+    selection = subject.selection(scoring)
     if subject.named:
-        selection = replace(selection, rule="named beforehand")
         fields |= {"value": selection.score, "draws": draws, "interval": interval, "named": True}
         fields["details"] = details or {}
     else:
-        bootstrap = sample_bootstrap(scoring, False, subject.rng)
+        bootstrap = sample_bootstrap(scoring, False, subject.rng, keeps_draws)
         with calm(scoring):
-            result = correct(scoring, subject.rule, bootstrap, subject.n_resamples)
+            result = correct(scoring, subject.selecting(scoring), bootstrap, subject.n_resamples)
             if not len(result.scores):
                 raise cannot_score(scoring)
+            value, drawn = float(result.scores.mean()), bootstrap.blocks(subject.n_resamples)
             if keeps_draws:
-                weightings, value = bootstrap.blocks(subject.n_resamples), float(result.scores.mean())
-                spread = spread_of(scoring, selection.name, result, weightings, value)
-                rivals = Rivals(scoring, subject.rule is select.best, subject.n_resamples, subject.rng)
-                fields["intervals"] = SelectedConfiguration(rivals, spread)
+                fields["intervals"] = intervals_of_selected(
+                    scoring, selection, subject.rule, result, drawn, value, subject.rng
+                )
         description += f"; corrected for the selection by {len(result.scores):,} draws"
         notes = (*notes, *group_notes(scoring))
-        fields |= {"value": float(result.scores.mean()), "draws": result.scores if keeps_draws else None}
+        fields |= {"value": value, "draws": result.scores if keeps_draws else None}
         fields["details"] = {**(details or {}), "n_resamples": len(result.scores), "redrawn": result.n_again}
         fields["chosen"] = np.array(scoring.names, dtype=object)[result.chosen]
     return build(scoring, selection, method, description=description, notes=notes, **fields)

@@ -3,46 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
 from .. import formatting, select
-from ..arguments import RngLike, check_confidence_level, check_count
+from ..arguments import RngLike, check_choice, check_confidence_level, check_count
+from ..data.criterion import AGGREGATES
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
-from ..exceptions import got, invalid
+from ..exceptions import InputError, got, invalid
 from ..metrics import MetricLike
-from ..metrics._scoring import Aggregate, Scoring
+from ..metrics._scoring import Aggregate, Scoring, recorded_metric, selecting
 from ..requirements import block, check_requirements, design, in_fresh, least_folds, requires
 from ..results import Estimate
-from ..select import RuleLike, as_rule
-from ._build import Subject, build, document, fold_notes, of_subject, sample_draws, single, with_interval
+from ..select import Rule, RuleLike, recorded_rule
+from ._bbc import bbc
+from ._build import Subject, build, document, fold_notes, of_subject, single, with_interval
+from ._intervals import SelectedConfiguration
 
 
 @document
 @requires()
 def cv(
     oof: Predictions,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     config: str | int | None = None,
     *,
-    aggregate: Aggregate = "fold",
+    aggregate: Literal["fold", "pooled"] = "fold",
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
     rng: RngLike = 0,
 ) -> Estimate:
     """Estimate the performance of one configuration that you named before you saw any score (Algorithm 1 of [1]_).
 
-    Parameters: {oof, metric}
+    Parameters: {oof, recorded_metric}
     config : str, int or None
         The configuration, by name or position; None if there is only one.
-    {aggregate, n_resamples}
+    aggregate : {"fold", "pooled"}
+        ``fold`` takes the mean over folds, ``pooled`` scores all samples of a repeat at once.
+    {n_resamples}
     confidence_level : float
         Level of the interval. `Estimate.interval_method` names the interval that is valid for the plan and the metric. On one
         test set this is Wilson's for right and wrong answers, DeLong's for `roc_auc`, t for other means, and BCa for the
-        rest; leave-one-out has the same for means. By folds it is the corrected t, or that of Bates et al. if the block
-        ``inner`` was collected. With groups it is the cluster-robust one for means; for the rest it is t of the folds' scores,
-        or groups are drawn whole where a fold has six or more. A time series has none (OF218).
+        rest; leave-one-out has the same for means. By folds it is that of samples and training sets for means, and the
+        corrected t for the rest, or that of Bates et al. if the block ``inner`` was collected. With groups it is the
+        cluster-robust one for means; for the rest it is t of the folds' scores, or groups are drawn whole where a fold has six
+        or more. A time series has none (OF218).
     {rng}
     Returns: {estimate}
     References: {tsamardinos2015}
@@ -51,13 +58,14 @@ def cv(
     >>> oof = of.simulate.correctness(100, 2, accuracy=[0.6, 0.8]).oof
     >>> found = of.estimate.cv(oof, "mean", "config 1")
     >>> print(f"{found.value:.2f}, 95% CI {found.interval.low:.2f} to {found.interval.high:.2f}")
-    0.73, 95% CI 0.54 to 0.92
+    0.73, 95% CI 0.60 to 0.83
     """
     one = oof if config is None else oof.sel(config=config)
     if one.n_configs > 1:
         remedy = f"Name one of the {oof.n_configs}, or use `bbc` for the selected configuration."
         raise invalid("cv", "is the score of one configuration", got(one.n_configs), remedy)
-    scoring = Scoring(one, metric, aggregate)
+    check_choice(aggregate, ("fold", "pooled"), "aggregate")  # pairs within folds have no interval of their own
+    scoring = Scoring(one, recorded_metric(oof, metric), aggregate)
     folds = f"CV by {aggregate}", "Tsamardinos 2015, Alg. 1"
     text, reference = folds if len(scoring.cells) > 1 else ("one test set", "")  # nothing was cross-validated
     return single(scoring, "cv", text, reference, n_resamples, confidence_level, rng)
@@ -65,12 +73,18 @@ def cv(
 
 @document
 @requires()
-def cvt(oof: Predictions, metric: MetricLike, *, rule: RuleLike = None, aggregate: Aggregate = "fold") -> Estimate:
+def cvt(
+    oof: Predictions,
+    metric: MetricLike | None = None,
+    *,
+    rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
+) -> Estimate:
     """Return the winner's cross-validation score: optimistic, because the winner was picked for it.
 
     Report it beside the corrected estimates, never as the answer. It is Algorithm 2 of [1]_, there called CVM.
 
-    Parameters: {oof, metric, rule, aggregate}
+    Parameters: {oof, recorded_metric, rule, aggregate}
     Returns: {estimate}
     References: {tsamardinos2015}
 
@@ -79,15 +93,15 @@ def cvt(oof: Predictions, metric: MetricLike, *, rule: RuleLike = None, aggregat
     >>> round(of.estimate.cvt(oof, "mean").value, 2)
     0.81
     """
-    scoring = Scoring(oof, metric, aggregate)
-    selection = select.choose(scoring, as_rule(rule))
+    scoring = selecting(oof, metric, aggregate)
+    selection = select.choose(scoring, recorded_rule(oof, rule))
     note = Note("OF208", "the winner's cross-validation score is optimistic; bbc corrects it without further fits.")
     return build(
         scoring,
         selection,
         "cvt",
         value=selection.score,
-        description=f"CVT by {aggregate}",
+        description=f"CVT, {AGGREGATES[scoring.aggregate]}",
         reference="Tsamardinos 2015, Alg. 2",
         notes=(note,) if len(scoring.candidates) > 1 else (),
     )
@@ -95,13 +109,19 @@ def cvt(oof: Predictions, metric: MetricLike, *, rule: RuleLike = None, aggregat
 
 @document
 @requires(least_folds(2))
-def tt(oof: Predictions, metric: MetricLike, *, rule: RuleLike = None) -> Estimate:
+def tt(
+    oof: Predictions,
+    metric: MetricLike | None = None,
+    *,
+    rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
+) -> Estimate:
     """Estimate the performance of the selected configuration with the correction of Tibshirani and Tibshirani.
 
     The correction is the mean over folds of how much worse the winner is than the best configuration of that fold:
-    (1/K) sum_k [l_k(j*) - min_j l_k(j)] for losses l.
+    (1/K) sum_k [l_k(j*) - min_j l_k(j)] for losses l. It is subtracted from the score that selected.
 
-    Parameters: {oof, metric, rule}
+    Parameters: {oof, recorded_metric, rule, aggregate}
     Returns: {estimate}
     References: {tsamardinos2015, tibshirani2009}
 
@@ -110,14 +130,16 @@ def tt(oof: Predictions, metric: MetricLike, *, rule: RuleLike = None) -> Estima
     >>> round(of.estimate.tt(oof, "mean").value, 2)
     0.66
     """
-    scoring = Scoring(oof, metric, "fold")
-    selection = select.choose(scoring, as_rule(rule))
+    scoring = selecting(oof, metric, aggregate)
+    selection = select.choose(scoring, recorded_rule(oof, rule))
     sign = 1.0 if scoring.metric.greater_is_better else -1.0
     folds = sign * scoring.fold_scores()[0]
     folds = folds[:, ~np.all(np.isnan(folds), axis=0)]
     winner = scoring.names.index(selection.name)
     gap = np.nanmax(folds, axis=0) - folds[winner]
-    value = selection.score - sign * float(np.nanmean(gap))
+    gap = gap[np.isfinite(gap)]
+    # Pooled scores may be defined where no fold is: then there is nothing to correct by.
+    value = selection.score - sign * float(np.mean(gap)) if len(gap) else np.nan
     notes = list(fold_notes(scoring))
     if oof.n_folds == oof.n_samples:
         own = f"{formatting.number(selection.score)} becomes {formatting.number(value)}"
@@ -141,43 +163,39 @@ def tt(oof: Predictions, metric: MetricLike, *, rule: RuleLike = None) -> Estima
 @requires(least_folds(2), block("fresh"))
 def cvm_cv(
     oof: Predictions,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     *,
     rule: RuleLike = None,
-    n_resamples: int = 1000,
-    confidence_level: float = 0.95,
-    rng: RngLike = 0,
+    aggregate: Aggregate | None = None,
 ) -> Estimate:
     """Estimate the performance of the selected configuration by cross-validating it on a new random partition (double CV).
 
-    This is less optimistic than the winner's cross-validation score, but still optimistic: the same samples selected it.
-    It is Algorithm 3 of [1]_.
+    This is less optimistic than the winner's cross-validation score, but still optimistic: the same samples selected it. So
+    it has no interval. It is Algorithm 3 of [1]_.
 
-    Parameters: {oof, metric, rule, n_resamples, confidence_level, rng}
+    Parameters: {oof, recorded_metric, rule, aggregate}
     Returns: {estimate}
     References: {tsamardinos2015}
 
     Examples: {models}
     >>> oof = of.collect(models, X, y, plan=3, fresh="accuracy", progress=False)
-    >>> found = of.estimate.cvm_cv(oof, "accuracy", n_resamples=200)
+    >>> found = of.estimate.cvm_cv(oof, "accuracy")
     >>> found.selected, round(found.naive, 2), round(found.value, 2)
     ('bayes', 0.72, 0.69)
     """
-    scoring = Scoring(oof, metric, "fold")
-    selection = select.choose(scoring, as_rule(rule))
+    scoring = selecting(oof, metric, aggregate)
+    selection = select.choose(scoring, recorded_rule(oof, rule))
     check_requirements("cvm_cv", (in_fresh(selection.name, "new partition", scoring.metric.name),), oof)
-    again = Scoring(oof.blocks["fresh"].sel(config=selection.name), metric, "fold")
-    draws, not_drawn = sample_draws(again, check_count(n_resamples, "n_resamples", 2), rng)
+    again = Scoring(oof.blocks["fresh"].sel(config=selection.name), scoring.metric, "fold")
+    why = "there is no valid interval: the samples that score the winner selected it; use bbc."
     return build(
         scoring,
         selection,
         "cvm_cv",
         value=float(again.scores()[0, 0]),
-        draws=draws,
-        level=check_confidence_level(confidence_level),
         description="CV of the winner on a new partition",
         reference="Tsamardinos 2015, Alg. 3",
-        notes=(*again.notes, *fold_notes(again), *not_drawn),
+        notes=(*again.notes, *fold_notes(again), Note("OF218", why)),
     )
 
 
@@ -185,9 +203,10 @@ def cvm_cv(
 @requires(least_folds(3), block("inner"))
 def nested(
     oof: Predictions,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     *,
     rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
     rng: RngLike = 0,
@@ -198,9 +217,10 @@ def nested(
     Algorithm 5 of [1]_. A model trained without folds i and k serves both as outer i, inner k and as outer k, inner i. The
     outer fits are those of the ordinary cross-validation.
 
-    Parameters: {oof, metric, rule, n_resamples}
+    Parameters: {oof, recorded_metric, rule, aggregate, n_resamples}
     confidence_level : float
-        Level of the interval, which is the percentile bootstrap over samples of the outer predictions.
+        Level of the interval. It is made from the draws of `bbc` on the same predictions: how much the score of one
+        configuration varies with the samples, and with what is selected.
     {rng}
     Returns: {estimate}
     References: {tsamardinos2015}
@@ -211,35 +231,48 @@ def nested(
     >>> round(found.value, 2), found.details["fits"]
     (0.67, 13)
     """
-    own_rule = as_rule(rule)
-    scoring = Scoring(oof, metric, "fold")
+    own_rule = recorded_rule(oof, rule)
+    scoring = selecting(oof, metric, aggregate)
     selection = select.choose(scoring, own_rule)
-    searches = {cell: _inner_scoring(oof, metric, cell) for cell in scoring.cells}
+    searches = {cell: _inner_scoring(scoring, cell) for cell in scoring.cells}
     picks = {cell: oof.config_index(select.choose(inner, own_rule).name) for cell, inner in searches.items()}
-    outer = Scoring(_outer_predictions(oof, picks), metric, "fold")
-    draws, not_drawn = sample_draws(outer, check_count(n_resamples, "n_resamples", 2), rng)
-    fits = _nested_fits(oof)
+    outer = Scoring(_outer_predictions(oof, picks), scoring.metric, "fold")
+    value, fits = float(outer.scores()[0, 0]), _nested_fits(oof)
+    level, n_resamples = check_confidence_level(confidence_level), check_count(n_resamples, "n_resamples", 2)
+    intervals, no_interval = _interval_by_bbc(oof, scoring, own_rule, value, n_resamples, rng)
     return build(
         scoring,
         selection,
         "nested",
-        value=float(outer.scores()[0, 0]),
-        draws=draws,
-        level=check_confidence_level(confidence_level),
+        value=value,
+        level=level,
+        intervals=intervals,
         description=f"nested CV, {fits['fits']:,} fits instead of {fits['fits_plain']:,}",
         reference="Tsamardinos 2015, Alg. 5",
-        notes=(*fold_notes(scoring), *_inner_notes(scoring, list(searches.values())), *not_drawn),
+        notes=(*fold_notes(scoring), *_inner_notes(scoring, list(searches.values())), *no_interval),
         chosen=np.array([oof.configs[j] for j in picks.values()], dtype=object),
         details=fits,
     )
 
 
-def _inner_scoring(oof: Predictions, metric: MetricLike, cell: tuple[int, int]) -> Scoring:
-    """Scores for the search without the samples of one outer fold."""
-    repeat, fold = cell
+def _interval_by_bbc(
+    oof: Predictions, scoring: Scoring, rule: Rule, value: float, n_resamples: int, rng: RngLike
+) -> tuple[SelectedConfiguration | None, tuple[Note, ...]]:
+    """The interval of an estimate from the draws of `bbc` on the same predictions; or the caveat that there is none."""
+    try:
+        found = bbc(oof, scoring.metric, rule=rule, aggregate=scoring.aggregate, n_resamples=n_resamples, rng=rng)
+    except InputError as error:
+        return None, (Note("OF218", f"there is no valid interval: {error}"),)
+    assert isinstance(found.intervals, SelectedConfiguration)
+    return found.intervals.of_one_choice(value), ()
+
+
+def _inner_scoring(scoring: Scoring, cell: tuple[int, int]) -> Scoring:
+    """Scores for the search without the samples of one outer fold, made as those of the whole search."""
+    oof, (repeat, fold) = scoring.oof, cell
     usable = np.flatnonzero(oof.state[:, repeat, fold] == State.DONE)
     inner = oof.blocks["inner"].sel(repeat=repeat * oof.n_folds + fold)
-    return Scoring(inner.sel(config=usable.tolist()), metric, "fold")
+    return Scoring(inner.sel(config=usable.tolist()), scoring.metric, scoring.aggregate)
 
 
 def _inner_notes(scoring: Scoring, searches: list[Scoring]) -> tuple[Note, ...]:
@@ -291,14 +324,19 @@ def _nested_fits(oof: Predictions) -> dict[str, int]:
 @document
 @requires(block("resub"))
 def resubstitution(
-    oof: Predictions, metric: MetricLike, config: str | int | None = None, *, rule: RuleLike = None
+    oof: Predictions,
+    metric: MetricLike | None = None,
+    config: str | int | None = None,
+    *,
+    rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
 ) -> Estimate:
     """Score a model on the very samples it was fitted on: optimistic, never the answer (section 1.3 of [1]_).
 
-    Parameters: {oof, metric}
+    Parameters: {oof, recorded_metric}
     config : str, int or None
-        A configuration that you named beforehand. None selects one by its resubstitution score; nothing corrects for that.
-    {rule}
+        A configuration that you named beforehand. None takes the one that the held-out predictions select.
+    {rule, aggregate}
     Returns: {estimate}
     References: {raschka2018}
 
@@ -307,9 +345,9 @@ def resubstitution(
     >>> round(of.estimate.resubstitution(oof, "accuracy", "neighbours").value, 2)
     0.89
     """
-    subject = Subject(oof.blocks["resub"], config, rule, 2, 0)
-    scoring = Scoring(subject.oof, metric)
-    selection = select.choose(scoring, subject.rule)
+    subject = Subject(oof, metric, config, rule, aggregate)
+    scoring = Scoring(subject.oof.blocks["resub"], subject.metric)
+    selection = subject.selection(scoring)
     why = "the model was fitted on these samples"
     result = build(
         scoring,
@@ -329,17 +367,18 @@ def resubstitution(
 @requires(design("holdout"))
 def holdout(
     oof: Predictions,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     config: str | int | None = None,
     *,
     rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
     rng: RngLike = 0,
 ) -> Estimate:
     """Estimate the performance of a model trained on one part of the samples by its score on the other (section 1.5 of [1]_).
 
-    Parameters: {oof, metric, config, rule, n_resamples, held_out_level, rng}
+    Parameters: {oof, recorded_metric, config, rule, aggregate, n_resamples, held_out_level, rng}
     Returns: {estimate}
     References: {raschka2018}
 
@@ -348,24 +387,26 @@ def holdout(
     >>> round(of.estimate.holdout(oof, "accuracy", "bayes").value, 2)
     0.55
     """
-    return _of_held_out(Subject(oof, config, rule, n_resamples, rng), metric, "holdout", confidence_level)
+    subject = Subject(oof, metric, config, rule, aggregate, n_resamples, rng)
+    return _of_held_out(subject, "holdout", confidence_level)
 
 
 @document
 @requires(design("repeated_holdout"))
 def repeated_holdout(
     oof: Predictions,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     config: str | int | None = None,
     *,
     rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
     rng: RngLike = 0,
 ) -> Estimate:
     """Estimate the performance by Monte-Carlo cross-validation: the mean score of many random hold-outs (section 2.3 of [1]_).
 
-    Parameters: {oof, metric, config, rule, n_resamples, held_out_level, rng}
+    Parameters: {oof, recorded_metric, config, rule, aggregate, n_resamples, held_out_level, rng}
     Returns: {estimate}
     References: {raschka2018}
 
@@ -374,17 +415,19 @@ def repeated_holdout(
     >>> round(of.estimate.repeated_holdout(oof, "accuracy", "bayes").value, 2)
     0.68
     """
-    return _of_held_out(Subject(oof, config, rule, n_resamples, rng), metric, "repeated_holdout", confidence_level)
+    subject = Subject(oof, metric, config, rule, aggregate, n_resamples, rng)
+    return _of_held_out(subject, "repeated_holdout", confidence_level)
 
 
 @document
 @requires(design("loo"))
 def loo(
     oof: Predictions,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     config: str | int | None = None,
     *,
     rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
     rng: RngLike = 0,
@@ -393,7 +436,7 @@ def loo(
 
     All samples are scored at once.
 
-    Parameters: {oof, metric, config, rule, n_resamples, held_out_level, rng}
+    Parameters: {oof, recorded_metric, config, rule, aggregate, n_resamples, held_out_level, rng}
     Returns: {estimate}
     References: {raschka2018}
 
@@ -402,7 +445,8 @@ def loo(
     >>> round(of.estimate.loo(oof, "accuracy", "bayes").value, 2)
     0.66
     """
-    return _of_held_out(Subject(oof, config, rule, n_resamples, rng), metric, "loo", confidence_level)
+    subject = Subject(oof, metric, config, rule, aggregate, n_resamples, rng)
+    return _of_held_out(subject, "loo", confidence_level)
 
 
 # What is estimated, where it is described, and what the winner's score is called.
@@ -413,15 +457,15 @@ _HELD_OUT = {
 }
 
 
-def _of_held_out(subject: Subject, metric: MetricLike, method: str, level: float) -> Estimate:
+def _of_held_out(subject: Subject, method: str, level: float) -> Estimate:
     words, reference, own = _HELD_OUT[method]
     text = words.format(subject.oof.n_repeats)
     if subject.named:
         # Test parts that overlap are the folds of the corrected t; their mean is the same by fold and by repeat.
-        scoring = Scoring(subject.oof, metric, "fold" if method == "repeated_holdout" else "pooled")
+        scoring = Scoring(subject.oof, subject.metric, "fold" if method == "repeated_holdout" else "pooled")
         return single(scoring, method, text, reference, subject.n_resamples, level, subject.rng)
     level = check_confidence_level(level)
-    scoring = Scoring(subject.oof, metric)
+    scoring = Scoring(subject.oof, subject.metric)
     return of_subject(
         subject, scoring, method, description=text, reference=reference, own=own, level=level, keeps_draws=True
     )
@@ -431,9 +475,10 @@ def _of_held_out(subject: Subject, metric: MetricLike, method: str, level: float
 @requires(design("three_way"), block("fresh"))
 def three_way(
     oof: Predictions,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     *,
     rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
     rng: RngLike = 0,
@@ -444,7 +489,7 @@ def three_way(
     `refit` for the model fitted on all samples. The test part did not select, so nothing has to be corrected, and the interval
     is that of one test set.
 
-    Parameters: {oof, metric, rule, n_resamples, confidence_level, rng}
+    Parameters: {oof, recorded_metric, rule, aggregate, n_resamples, confidence_level, rng}
     Returns: {estimate}
     References: {raschka2018}
 
@@ -454,10 +499,10 @@ def three_way(
     >>> found.selected, round(found.value, 2)
     ('neighbours', 0.55)
     """
-    scoring = Scoring(oof, metric)
-    selection = select.choose(scoring, as_rule(rule))
+    scoring = selecting(oof, metric, aggregate)
+    selection = select.choose(scoring, recorded_rule(oof, rule))
     check_requirements("three_way", (in_fresh(selection.name, "test part", scoring.metric.name),), oof)
-    test = Scoring(oof.blocks["fresh"].sel(config=selection.name), metric)
+    test = Scoring(oof.blocks["fresh"].sel(config=selection.name), scoring.metric)
     n_train = len(oof.splits.train_rows(0, 0))
     sizes = {"n_train": n_train, "n_validation": len(scoring.rows), "n_test": len(test.rows)}
     result = build(

@@ -23,6 +23,7 @@ from ..results import Interval
 from ..stats.intervals import Nested, around, nested_cv
 from ..stats.kernels import MeanKernel
 from ._selected import Spread
+from ._trained import Trained, trained_variance
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -75,6 +76,7 @@ class Evidence(_Lazy):
         "few_per_fold",
         "independent",
         "nested",
+        "trained",
         "draws",
         "jackknife",
     )
@@ -173,6 +175,18 @@ class Evidence(_Lazy):
             rows = np.flatnonzero(oof.folds[:, r] != k)
             within[rows, r, k] = _values_of(searches, r * oof.n_folds + k, rows)
         return nested_cv(outer, within, oof.folds)
+
+    @cached_property
+    def trained(self) -> Trained | None:
+        """What varies with the samples and with the training sets; None where that cannot be told."""
+        scoring = self.scoring()
+        oof, metric = scoring.oof, scoring.metric
+        if self.codes is not None or self.layout not in ("kfold", "balanced", "holdout"):
+            return None
+        # A mean over folds of a metric of sets is not the score of all their samples.
+        if (self.by_fold and not metric.pointwise) or len(scoring.cells) < len(oof.splits.cells):
+            return None
+        return trained_variance(scoring, self.value)
 
     @cached_property
     def draws(self) -> Floats:
@@ -384,6 +398,22 @@ _ONE_CONFIGURATION = (
         lambda e, level: Interval(*around(*_known(e.nested), level)),
     ),
     IntervalMethod(
+        "training",
+        "interval of samples and training sets",
+        (
+            _INDEPENDENT,
+            _need(
+                "two or more folds or random splits, all done; a pointwise metric, or scores pooled and, of hold-outs, five "
+                "samples of each class in each",
+                lambda e: e.trained is not None,
+            ),
+        ),
+        "Wilson's at p = m for n = (p(1-p) + 1/N) / (V + 1/(N n')), V = (var_i(mean_r v_ir) + θ T) / N; for a loss without an "
+        "upper end m exp(± t sqrt(V) / m)",
+        "after Nadeau & Bengio 2003; Bengio & Grandvalet 2004",
+        lambda e, level: Interval(*_known(e.trained).interval(level)),
+    ),
+    IntervalMethod(
         "corrected_t",
         "corrected t interval",
         (_INDEPENDENT, _need("scores by fold", lambda e: e.by_fold), _SPLITS),
@@ -421,7 +451,17 @@ _ONE_CONFIGURATION = (
 METHODS = {method.name: method for method in _ONE_CONFIGURATION}
 
 # The first that is valid is taken where none is named.
-AUTO_METHODS = ("wilson", "delong", "cluster_robust", "t", "nested_cv_bates", "corrected_t", "bca", "percentile")
+AUTO_METHODS = (
+    "wilson",
+    "delong",
+    "cluster_robust",
+    "t",
+    "nested_cv_bates",
+    "training",
+    "corrected_t",
+    "bca",
+    "percentile",
+)
 
 
 def why_not_drawn(grouped: bool) -> str:
@@ -496,8 +536,14 @@ _ONE_REPEAT: Requirement[Rivals] = Requirement(
 
 
 class SelectedConfiguration:
-    def __init__(self, rivals: Rivals, spread: Spread | None) -> None:
+    """Intervals of the selected configuration; without `rivals` by the spread of the draws alone."""
+
+    def __init__(self, rivals: Rivals | None, spread: Spread | None) -> None:
         self.rivals, self.spread = rivals, spread
+
+    def of_one_choice(self, value: float) -> SelectedConfiguration:
+        """Those of another estimate, which does not average over what else might have been selected."""
+        return SelectedConfiguration(None, None if self.spread is None else self.spread.of_one_choice(value))
 
     def interval(self, method: str, level: float) -> Interval:
         """The interval by the spread of the draws or by drawing folds; an error for all that ignores the selection."""
@@ -505,6 +551,8 @@ class SelectedConfiguration:
             return self.spread.interval(level)
         if method == "mover":
             raise NeedError("there is no MOVER interval here: the score does not vary, and its range is not known.")
+        if self.rivals is None:
+            raise invalid("method", "must be 'auto' or 'mover'", got(method))
         if method in METHODS:
             needed = "is for a configuration named beforehand"
             given = "this one was selected for its score, and the interval would be too optimistic"

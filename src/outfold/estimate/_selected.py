@@ -4,13 +4,20 @@ The draws of BBC score on the 37 percent of the samples that they leave out, so 
 the winner makes hardly an error, they do not vary at all. So their variance is split into sampling, which is scaled to all
 samples, and selection. The two are joined around the estimate by square-and-add (MOVER: Newcombe 1998; Zou and Donner 2008) on
 a scale that respects the ends of the metric.
+
+The estimate is a mean over the configurations that draws select, so it varies less with the samples than the score of one of
+them. What it has in common with them varies with the variance of the mean, `together`. How far the winner is from the mean is
+known only as well as differences between configurations can be told from noise. For a normal truth and normal noise, the
+variance of a truth given its score is the share that is not noise times the noise; so of the rest of the variance, `alone`
+minus `together`, that share counts too.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,12 +27,19 @@ from ..metrics._scoring import Scoring
 from ..results import Interval
 from ..stats.intervals import wilson
 from ..stats.pvalues import normal_quantile
-from ..stats.resampling import Corrected
+from ..stats.resampling import Corrected, noise_share
 
 Floats = NDArray[np.float64]
 
 # Of the configurations that draws select, so many of the most frequent ones tell how much scores vary with the samples.
 _MOST = 32
+# So many of the draws tell noise from differences between configurations; all candidates are scored twice on each.
+_PART_FOR_NOISE, _LEAST_FOR_NOISE = 1 / 16, 8
+# A mean over configurations counts for no more than this many times the samples, however many configurations there are.
+_MOST_GAINED = 2.0
+# Where folds were held out in turn, the models were trained on a sample, too, which draws of their predictions do not show.
+# Losses have long tails, which few samples do not show. Both numbers are calibrated on real data (studies/real_data.py).
+_TRAINING, _TAILS = 1.3, 1.2
 _OF_POSITIVES = ("average_precision", "precision", "recall")
 _F_SCORE = re.compile(r"(f[\d.]+|jaccard)$")
 
@@ -76,16 +90,23 @@ class Spread:
 
     scale: Scale
     estimate: float
-    sampling: float  # of a score on all samples
+    sampling: float  # of the estimate, as a score on all samples
     below: float  # of the selection, where the truth is worse than the estimate
     above: float  # the same, where it is better
     n: float  # so many answers, right or wrong, vary as much as `sampling` says
     df: int
+    alone: tuple[float, float]  # `sampling` and `n` of the score of one configuration
 
     @property
     def perfect(self) -> bool:
         """Whether the estimate is the best score there is."""
         return self.scale.bounded and float(self.scale.of(self.estimate)) == 1.0
+
+    def of_one_choice(self, value: float) -> Spread:
+        """The spread of an estimate that does not average over what else might have been selected, such as nested CV."""
+        sampling, n = self.alone
+        selection = self.below + self.above
+        return replace(self, estimate=value, sampling=sampling, n=n, below=selection, above=selection)
 
     def interval(self, level: float) -> Interval:
         """The interval at this level."""
@@ -93,6 +114,7 @@ class Spread:
 
         tail, centre = (1 - level) / 2, float(self.scale.of(self.estimate))
         if self.scale.bounded:
+            centre = min(centre, 1.0)  # `balanced` may add a little too much
             reach = -normal_quantile(tail)
             low, high = wilson(centre * self.n, self.n, level)
         else:
@@ -108,24 +130,35 @@ def spread_of(
     scoring: Scoring, selected: str, result: Corrected, weightings: Iterable[NDArray[Any]], value: float
 ) -> Spread | None:
     """The spread of an estimate made of these draws, the `weightings`; None where nothing varies and no ends are known."""
-    own = scoring.scores()[0]
-    scale = _scale(scoring, own[result.chosen], result.scores)
+    own, winner = scoring.scores()[0], scoring.names.index(selected)
+    scale = _scale(scoring, own[[winner, *result.chosen]], result.scores)
     drawn, full = scale.of(result.scores), scale.of(own)
     chosen, times = np.unique(result.chosen, return_counts=True)
     frequent = np.argsort(-times, kind="stable")[:_MOST]
     chosen, shares = chosen[frequent], times[frequent] / times[frequent].sum()
-    some = scoring.only(chosen)
-    sampling = float(shares @ _variances(some, scale, weightings))
+    some, draws = scoring.only(chosen), iter(weightings)
+    first = next(draws)
+    alone, together = _variances(some, scale, shares, chain([first], draws))
+    few = first[: max(int(len(result.scores) * _PART_FOR_NOISE), _LEAST_FOR_NOISE)]
+    noise = noise_share(scoring, few, scoring.metric.sign)
+    told_apart = 1.0 if np.isnan(noise) else 1.0 - noise
+    unseen = (_TRAINING if len(scoring.cells) > 1 else 1.0) * (1.0 if scale.bounded else _TAILS)
+    sampling = unseen * max(together + told_apart * (alone - together), alone / _MOST_GAINED)
     if not scale.bounded and not sampling > 0:
         return None
     units = int(scoring.units().max()) + 1
     # If nothing is selected, the variance of the draws is U E[1 / n_b] - 1 times that of a score on all samples.
     kappa = (np.e - 1) * (1 + 2 / units)
     picked = full[result.chosen]
-    lost = max(float(full[scoring.names.index(selected)] - picked.mean()), 0.0)
-    above = max(float(drawn.var()) - kappa * sampling, 0.0) + lost**2
-    n = _size(some, scale, float(shares @ (full[chosen] * (1 - full[chosen]))), sampling) if scale.bounded else np.nan
-    return Spread(scale, value, sampling, float(picked.var()), above, n, max(units - 1, 1))
+    lost = max(float(full[winner] - picked.mean()), 0.0)
+    above = max(float(drawn.var()) - kappa * alone, 0.0) + lost**2
+    n = n_alone = np.nan
+    if scale.bounded:
+        binomial = float(shares @ (full[chosen] * (1 - full[chosen])))
+        of_mean = sampling / alone if alone > 0 else unseen
+        n, n_alone = (_size(some, scale, binomial, alone, times) for times in (of_mean, unseen))
+    of_one = unseen * alone, n_alone
+    return Spread(scale, value, sampling, float(picked.var()), above, n, max(units - 1, 1), of_one)
 
 
 def _scale(scoring: Scoring, *scores: Floats) -> Scale:
@@ -139,32 +172,36 @@ def _scale(scoring: Scoring, *scores: Floats) -> Scale:
     return Scale(-np.inf, np.inf, sign)
 
 
-def _variances(some: Scoring, scale: Scale, weightings: Iterable[NDArray[Any]]) -> Floats:
-    """(C,) variance over draws of the scores of these candidates on the scale; that of a mean needs no draws."""
+def _variances(some: Scoring, scale: Scale, shares: Floats, weightings: Iterable[NDArray[Any]]) -> tuple[float, float]:
+    """Variance of the scores of these candidates on the scale, and of their mean; those of means need no draws."""
     values, n = some.values(), len(some.rows)
     if values is not None and scale.bounded and some.group_codes() is None and all(own.shape[1] == n for own in values):
-        return np.asarray(np.var(scale.of(np.mean(values, axis=0)), axis=1) / n)
+        single = scale.of(np.mean(values, axis=0))
+        return float(shares @ np.var(single, axis=1)) / n, float(np.var(shares @ single)) / n
     drawn = np.concatenate([scale.of(some.scores(weights)) for weights in weightings])
-    return np.asarray(np.nanvar(np.where(np.isfinite(drawn), drawn, np.nan), axis=0))
+    drawn = np.where(np.isfinite(drawn), drawn, np.nan)
+    whole = drawn[~np.isnan(drawn).any(axis=1)]
+    alone = float(shares @ np.nanvar(drawn, axis=0))
+    return alone, float(np.var(whole @ shares)) if len(whole) > 1 else alone
 
 
-def _size(some: Scoring, scale: Scale, binomial: float, sampling: float) -> float:
-    """As many answers, right or wrong, as vary as much; where hardly anything varies, as many as the metric rests on."""
+def _size(some: Scoring, scale: Scale, binomial: float, alone: float, times: float) -> float:
+    """As many answers, right or wrong, as vary `times` as much; where hardly anything varies, as many as the metric rests on."""
     n, codes, values = len(some.rows), some.group_codes(), some.values()
     width = 1.0  # of the range that the values of single samples have
     if values is not None:
         if codes is None and len(values) == 1 and _right_or_wrong(values[0]):
-            return n
+            return n / times
         width = max(float(np.ptp(scale.of(own))) for own in values) or 1.0
-    rests_on = min(_rests_on(some), n if codes is None else int(codes.max()) + 1)
-    return (binomial + width**2 / n) / (sampling + width**2 / (n * rests_on))
+    least = min(rests_on(some), n if codes is None else int(codes.max()) + 1)
+    return (binomial + width**2 / n) / (times * alone + width**2 / (n * least))
 
 
 def _right_or_wrong(values: NDArray[Any]) -> bool:
     return bool(np.all((values == 0) | (values == 1)))
 
 
-def _rests_on(scoring: Scoring) -> float:
+def rests_on(scoring: Scoring) -> float:
     """The samples that a metric rests on: fewer than all if a class is rare."""
     target, name = scoring.oof.target.take(scoring.rows), scoring.metric.name
     if target.event is not None:

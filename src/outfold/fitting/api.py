@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..data.plan import Plan
-from ..data.predictions import Predictions, begun
+from ..data.predictions import Predictions, begun, recording
 from ..docstrings import fill_common
 from ..drop import DropRuleLike
 from ..exceptions import invalid
 from ..io.store import Store
 from ..metrics import MetricLike
-from ..metrics._scoring import Scoring, bind
+from ..metrics._scoring import Aggregate, bind
+from ..progress import Mode
 from ..requirements import check_predictions
-from ..select import RuleLike, as_rule, choose
+from ..select import RuleLike
 from ..stability import Stop
 from ..stats.compiling import limit_threads
 from .buffer import ResultBuffer
@@ -32,7 +33,6 @@ from .estimators import make_templates, seed_of
 from .job import Job, Options, Share, make_job
 from .limits import own_random_state
 from .predict import ModelKind
-from .progress import Mode
 
 
 @fill_common
@@ -50,8 +50,10 @@ def collect(
     fit_params: Mapping[str, Any] | None = None,
     progress: Mode = True,
     inner: bool = False,
-    fresh: MetricLike | None = None,
+    metric: MetricLike | None = None,
+    aggregate: Aggregate = "pooled",
     rule: RuleLike = None,
+    fresh: MetricLike | bool | None = None,
     resub: bool | None = None,
     drop: DropRuleLike = None,
     repeats: int | Literal["auto"] | None = None,
@@ -100,21 +102,29 @@ def collect(
     fit_params : dict, optional
         Arguments of every ``fit``. Arrays with one entry for each sample are split like X.
     progress : bool, "always" or callable
-        Show a line on the terminal; ``"always"`` also if stderr is not a terminal. A function is called with the number
-        of cells done and the total after each cell.
+        Show a line on the terminal; ``"always"`` also if stderr is not a terminal. What you should know about the splits, such
+        as a class with fewer members than folds, is printed before. A function is called with the number of cells done and the
+        total after each cell.
     inner : bool
         Also fit what nested cross-validation needs (block ``inner``): one fit without each pair of folds.
-    fresh : str, callable or Metric, optional
-        A metric. The configuration that it selects is cross-validated again on a new partition. In a three-way plan it is
-        fitted on the train and validation parts and predicts the test part (block ``fresh``).
+    metric : str, callable, Metric or None
+        The metric that selects; by default that of `fresh`, or the default metric of the task. The predictions record it, with
+        `aggregate` and `rule`, and everything that reads them selects by this record. No fit depends on it.
+    aggregate : {"pooled", "within", "fold"}
+        Whether the score that selects is one value over all out-of-fold predictions of a repeat, the same of pairs of samples of
+        one fold (for AUC and concordance), or the mean over folds, as in scikit-learn.
     rule : callable or rule of `outfold.select`, optional
-        How `fresh` selects; `select.best` by default.
+        How a configuration is selected by its score; `select.best` by default.
+    fresh : bool, str, callable or Metric, optional
+        True cross-validates the selected configuration again on a new partition. In a three-way plan it is fitted on the train
+        and validation parts and predicts the test part (block ``fresh``). A metric selects by that one.
     resub : bool or None
         Also fit each configuration on all samples and predict them (block ``resub``). None does so for bootstrap plans,
         whose rounds also predict what they were trained on (block ``inbag``).
     drop : rule of `outfold.drop`, callable, bool or None
         Which configurations are hopeless and not fitted any more; the rule is asked after each fold. True is the default
-        rule, a callable is called with the predictions so far. All workers then work on one fold at a time.
+        rule, a callable is called with the predictions so far. A rule without a metric takes the one that selects. All workers
+        then work on one fold at a time.
     repeats : int, "auto" or None
         How often the partition is drawn, instead of what the plan says. ``"auto"`` adds whole repeats until `stop` holds
         for each configuration that is still running.
@@ -161,7 +171,8 @@ def collect(
     1.0
     """
     data = {"groups": groups, "samples": samples, "positive": positive, "task": task, "fit_params": fit_params}
-    also = {"response": response, "inner": inner, "fresh": fresh, "rule": rule, "resub": resub}
+    also = {"response": response, "inner": inner, "fresh": fresh, "resub": resub}
+    also |= {"metric": metric, "aggregate": aggregate, "rule": rule}
     until = {"drop": drop, "repeats": repeats, "stop": stop, "max_repeats": max_repeats, "timeout": timeout}
     work = {"rng": rng, "n_jobs": n_jobs, "threads": threads, "share": share, "share_check": share_check}
     kept = {"store": store, "progress": progress, "retry_failed": retry_failed, "on_error": on_error}
@@ -175,9 +186,10 @@ def collect(
 def run_job(job: Job) -> Predictions:
     """Fit what is missing and give back everything there is."""
     options = job.options
-    if options.fresh is not None:  # refuse a metric or rule that cannot select before the work, not after
+    if options.fresh is not None and not isinstance(
+        options.fresh, bool
+    ):  # refuse what cannot select before the work, not after
         bind(job.header, options.fresh)
-        as_rule(options.rule)
     for decides in (options.drop, options.stop):
         if decides is not None:
             decides.check(job.header)
@@ -185,12 +197,16 @@ def run_job(job: Job) -> Predictions:
         store = None
         if options.store is not None:
             store = stack.enter_context(Store.open(options.store, job.header, job.identity))
-        buffer = ResultBuffer(job.start if store is None else store.predictions(), store)
+        # A file does not hold functions that select.
+        start = job.start if store is None else recording(store.predictions(), job.header.criterion)
+        buffer = ResultBuffer(start, store)
         if options.drop is not None:
             buffer.forget_drops(job.configs)
         dispatcher = Dispatcher(job, buffer)
         stopping: EarlyStopping | None = None
         stack.callback(dispatcher.progress.close)
+        for note in job.splits.notes:
+            dispatcher.progress.say(note.text)
         try:
             with dispatcher:
                 while True:
@@ -207,7 +223,7 @@ def run_job(job: Job) -> Predictions:
                 if "resub" in job.blocks:
                     dispatcher.fit_resub()
                 if options.fresh is not None:
-                    dispatcher.fit_fresh(options.fresh, options.rule)
+                    dispatcher.fit_fresh(options.fresh)
         except KeyboardInterrupt as interrupt:
             so_far, keep = dispatcher.so_far(), "Give store='run.oof' to keep what is finished next time."
             goes_on = f"{so_far} are in {options.store}; start it again to go on."
@@ -231,11 +247,12 @@ def refit(
     X: Any,
     y: Any,
     *,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
     fit_params: Mapping[str, Any] | None = None,
 ) -> Any:
-    """The configuration selected by metric and rule, fitted on all samples.
+    """The selected configuration, fitted on all samples.
 
     Parameters
     ----------
@@ -247,10 +264,11 @@ def refit(
         The features that the predictions came from; others are refused.
     y : array-like
         The labels that the predictions came from; others are refused.
-    metric : str, callable or Metric
-        The metric that selects; the same as in the estimate that goes with the model.
+    {recorded_metric}
     rule : callable or rule of `outfold.select`, optional
-        How to select; `select.best` by default. Use the same as in the estimate that goes with the model.
+        How to select; None is the rule that the predictions record. If you give a metric, a rule or an aggregate, give the same
+        to the estimate that goes with the model.
+    {aggregate}
     fit_params : dict, optional
         Arguments of ``fit``.
 
@@ -263,11 +281,12 @@ def refit(
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> trees = of.grid("tree", DecisionTreeClassifier(), max_depth=[1, 3])
     >>> oof = of.collect(trees, X, y, of.Plan(folds=5))
-    >>> of.refit(oof, trees, X, y, metric="accuracy").get_depth()
+    >>> of.refit(oof, trees, X, y).get_depth()
     3
     """
     check_predictions(oof, "refit")
-    return refit_one(oof, configs, X, y, choose(Scoring(oof, metric), rule).name, fit_params or {})
+    selected = oof.selection(metric, aggregate=aggregate, rule=rule).name
+    return refit_one(oof, configs, X, y, selected, fit_params or {})
 
 
 def refit_one(

@@ -102,9 +102,15 @@ class BlockBuffer:
         self.messages.pop((self.start.configs[config], repeat, fold), None)
 
     def snapshot(self) -> Predictions:
-        """What is known now, as a copy."""
-        known: dict[str, Any] = {"data": self.data.copy(), "state": self.state.copy(), "seconds": self.start.seconds}
-        return replace(self.predictions(), **known, blocks={})
+        """What is predicted now, as a copy: the buffer goes on being filled."""
+        labels = None if self.labels is None else self.labels.copy()
+        known: dict[str, Any] = {
+            "data": self.data.copy(),
+            "state": self.state.copy(),
+            "labels": labels,
+            "seconds": None,
+        }
+        return replace(self.start, **known, folds=self.folds, plan=self.plan, blocks={}, messages={})
 
     def predictions(self) -> Predictions:
         """What is known at the end; the `Predictions` take over the arrays."""

@@ -14,18 +14,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import formatting
-from ..data.predictions import State
+from .. import formatting, metrics
+from ..data.predictions import Predictions, State
 from ..data.splitting import Splits
-from ..exceptions import CollectError, FitFailedError
+from ..exceptions import CollectError, FitFailedError, InputError
 from ..metrics import MetricLike
-from ..metrics._scoring import Scoring
-from ..select import RuleLike, choose
+from ..metrics._scoring import recorded_metric
+from ..results import Selection
+from ..select import as_rule
 from .buffer import ResultBuffer
 from .executor import Executor
 from .job import Job
 from .limits import hung
-from .progress import Progress, quick_score
+from .progress import Progress
 from .worker import CRASHED, Batch, CellKey, FitOutcome, Holdout, PoolBroken, Workers, WorkerSettings, expired_message
 
 # No batch has more configurations than this, so that cells reach the store and the progress line.
@@ -212,10 +213,14 @@ class Dispatcher:
         self._schedule = self._make_schedule(executor, slowest_first=job.pool.n_workers > 1)
         # Cells of these configurations that nothing is left to do for; those of `inbag` come with others.
         self._before = sum(name in job.configs and block != "inbag" for block, name, _, _ in self.settled)
-        # Scores of training rows would only mislead.
-        found = None if self._two_parts else quick_score(job.target, job.reader.response)
         n_open = sum(len(h.cells) * len(self._schedule.missing(h)) for h in self.holdouts)
-        self.progress = Progress(n_open, options.progress, found and found[1], found[0] if found else "")
+        self.progress = Progress(n_open, options.progress, self._leader if self._shows_leader() else None)
+
+    def _shows_leader(self) -> bool:
+        """Whether to say who leads: not by a slow metric or a rule of the user's, nor by scores of training rows."""
+        rule, header = as_rule(self.job.options.rule), self.job.header
+        slow = metrics.get(recorded_metric(header), header.target.task).looped
+        return not self._two_parts and rule.stored is not None and not slow
 
     def __enter__(self) -> Dispatcher:
         pool, options = self.job.pool, self.job.options
@@ -262,12 +267,22 @@ class Dispatcher:
             self._reopened = False
             raise ResultsReopened
 
-    def fit_fresh(self, metric: MetricLike, rule: RuleLike) -> None:
+    def fit_fresh(self, by: MetricLike | bool) -> None:
         """Cross-validate the selected configuration on the new partition."""
         splits, job = self.job.blocks["fresh"], self.job
-        mine = self.buffer.oof.snapshot().sel(list(job.configs))
-        selected = choose(Scoring(mine, metric, "fold"), rule).name
+        selected = self._so_far().selection(None if isinstance(by, bool) else by).name
         self._fit_plainly("fresh", splits, {selected}, job.splits.n_repeats)
+
+    def _so_far(self) -> Predictions:
+        """The predictions of these configurations as they are now."""
+        return self.buffer.oof.snapshot().sel(list(self.job.configs))
+
+    def _leader(self) -> Selection | None:
+        """The configuration that would be selected now; None where there is none yet."""
+        try:
+            return self._so_far().selection()
+        except InputError:  # nothing is done in all configurations, or the metric is undefined so far
+            return None
 
     def fit_resub(self) -> None:
         """Fit on all samples what was not dropped, and predict the same samples."""
@@ -388,8 +403,6 @@ class Dispatcher:
 
     def _count(self, outcomes: Sequence[FitOutcome], holdout: Holdout, schedule: Schedule) -> None:
         """What these fits on one hold-out tell the schedule, the notes and the person who waits."""
-        block = self.buffer.blocks[holdout.block]
-        rows = [block.rows(r, k) for r, k in holdout.cells]
         self.settled.update((name, outcome.name, r, k) for name, r, k in holdout.slots for outcome in outcomes)
         self._n_fits += len(outcomes)
         for outcome in outcomes:
@@ -397,8 +410,8 @@ class Dispatcher:
             self.executor.count(outcome)
             if outcome.warnings:
                 self._warned.update({name for name in outcome.warnings if name not in _SILENT})
-            for i in range(len(rows)):
-                self.progress.add(outcome.name, None if outcome.values is None else outcome.values[i], rows[i])
+            for _ in holdout.cells:
+                self.progress.add(failed=outcome.values is None)
 
     # -- crashes ----------------------------------------------------------------------------------------
 

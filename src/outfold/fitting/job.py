@@ -13,9 +13,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from .. import metrics
 from .._version import __version__
 from ..arguments import check_count, is_number, is_whole_number
 from ..data.cells import State, inner_folds
+from ..data.criterion import Aggregate
 from ..data.duplicates import held_out_with_twin, row_codes
 from ..data.notes import Note
 from ..data.plan import Plan
@@ -25,14 +27,14 @@ from ..data.target import MOST_CLASSES, Target, encode
 from ..drop import DropRule, Sequential, as_drop_rule
 from ..exceptions import InputError, NeedError, got, invalid
 from ..metrics import MetricLike
-from ..select import RuleLike
+from ..progress import Mode
+from ..select import RuleLike, as_rule
 from ..stability import Stop, as_stop
 from .configs import Configs, as_configs
 from .data import Samples, as_features, as_groups, as_labels, digest, has_rows, refuse_masked
 from .estimators import EstimatorTemplate, make_templates, one_of_each, plain_text, seed_of
 from .executor import Executor, PlainExecutor
 from .predict import ModelKind, Reader, choose_response, kind_of
-from .progress import Mode
 from .worker import Holdout, Pool
 
 # -- options --------------------------------------------------------------------------------------------
@@ -48,7 +50,8 @@ class Options:
     """How to collect; `collect` documents each option.
 
     What is given is checked and brought to one form: the plan is a `Plan` with its repeats, the seed a number, a rule an
-    instance. `stop` and `max_repeats` are None unless repeats are added until `stop` holds; `resub` is True or False.
+    instance, `fresh` a metric, True or None. `stop` and `max_repeats` are None unless repeats are added until `stop` holds;
+    `resub` is True or False.
     """
 
     plan: Plan = field(default_factory=Plan)
@@ -60,8 +63,10 @@ class Options:
     fit_params: Mapping[str, Any] = field(default_factory=dict)
     progress: Mode = True
     inner: bool = False
-    fresh: MetricLike | None = None
+    metric: MetricLike | None = None
+    aggregate: Aggregate = "pooled"
     rule: RuleLike = None
+    fresh: MetricLike | bool | None = None
     resub: bool = False
     drop: DropRule | None = None
     stop: Stop | None = None
@@ -81,17 +86,20 @@ class Options:
         """Options from arguments as `collect` takes them."""
         raw = cls(**others)
         _check_values(raw)
-        rule = None if raw.drop is None else as_drop_rule(raw.drop)
+        # `fresh=True` takes the metric that selects, and a metric given to it alone selects everywhere.
+        fresh = None if raw.fresh is False else raw.fresh
+        metric = fresh if raw.metric is None and fresh is not True else raw.metric
+        rule = None if raw.drop is None else as_drop_rule(raw.drop, metric)
         if rule is not None and raw.inner:
             given = "nested cross-validation selects among all of them in every outer fold, so none may be missing"
             remedy = "Leave one of them out; bbc needs no inner folds."
             raise invalid("drop", "cannot be combined with `inner=True`", given, remedy)
         plan, stop, most = _repeated(as_plan(plan), repeats, raw.stop, raw.max_repeats)
-        if plan.kind == "three_way" and raw.fresh is None:
-            needed = "a three-way plan needs the metric that selects on the validation part"
-            given, remedy = "give `fresh='accuracy'`, for example", "Without a test part use `Plan.holdout`."
+        if plan.kind == "three_way" and fresh is None:
+            needed = "a three-way plan needs to know what selects on the validation part"
+            given, remedy = "give `fresh=True`, or `fresh='accuracy'`", "Without a test part use `Plan.holdout`."
             raise invalid(None, needed, given, remedy)
-        if stop is not None and (raw.inner or raw.fresh is not None):
+        if stop is not None and (raw.inner or fresh is not None):
             name, given = "inner" if raw.inner else "fresh", "give `repeats=10`, for example, not 'auto'"
             raise invalid(name, "needs to know the number of repeats", given)
         if stop is not None and isinstance(rule, Sequential) and rule.steps is None:
@@ -105,6 +113,9 @@ class Options:
             rng=_as_seed(raw.rng),
             fit_params=_as_fit_params(raw.fit_params),
             resub=plan.kind == "bootstrap" if others.get("resub") is None else bool(raw.resub),
+            metric=metric,
+            rule=as_rule(raw.rule),
+            fresh=fresh,
             drop=rule,
             stop=stop,
             max_repeats=most,
@@ -242,7 +253,11 @@ class Job:
         for name, splits in self.blocks.items():
             own = {"plan": splits.plan, "train": splits.train, "notes": (), "provenance": {}}
             blocks[name] = Predictions(**fields | self._empty_cells(splits) | own)
-        return Predictions(**fields, **self._empty_cells(self.splits), blocks=blocks)
+        whole = Predictions(**fields, **self._empty_cells(self.splits), blocks=blocks)
+        options, usual = self.options, metrics.default(self.target.task, whole.response)
+        return whole.selecting_by(
+            usual if options.metric is None else options.metric, aggregate=options.aggregate, rule=options.rule
+        )
 
     def _empty_cells(self, splits: Splits) -> dict[str, Any]:
         """Empty predictions and pending states for these splits."""

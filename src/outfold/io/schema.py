@@ -1,4 +1,4 @@
-"""What is in an .oof file: tables, rows and values of schema 1, how `Predictions` go in and come out, and what identifies them.
+"""What is in an .oof file: tables, rows and values of schema 2, how `Predictions` go in and come out.
 
 The tables are described in ``docs/format.md`` and, shorter, in the file itself (table ``about``).
 """
@@ -6,7 +6,6 @@ The tables are described in ``docs/format.md`` and, shorter, in the file itself 
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,18 +18,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import formatting
 from .._version import __version__
+from ..data.criterion import Criterion
 from ..data.notes import Note
 from ..data.plan import Plan
-from ..data.predictions import AUTO, Predictions, State
-from ..data.splitting import Splits, fingerprint
+from ..data.predictions import Predictions, State
+from ..data.splitting import Splits
 from ..data.target import Target
-from ..exceptions import InputError, StoreMismatchError, invalid
+from ..exceptions import InputError, invalid
 
 APPLICATION_ID = 0x6F6F6631  # "oof1"
-SCHEMA = 1
+SCHEMA = 2
 MAIN = "oof"
+_CRITERION = "criterion"
 # More folds than samples make no sense but a few; a damaged number must not ask for all the memory there is.
 _MOST_FOLDS = 1000
 
@@ -58,6 +58,7 @@ cells.predictions: float64 (int32 class codes for labels), one for each sample h
 there are several outputs (classes) a sample's outputs stand together. All numbers are little-endian.
 cells.labels: int32 class codes that the model's predict gave, only where they are not the cut of the predictions.
 cells.checksum: CRC-32 of predictions followed by labels.
+criterion: what selects a configuration: the metric, how its values on folds become one score, and the rule.
 block: "oof" is the cross-validation itself; others, such as "inner", have folds and cells of their own.
 The other keys of this table are json; those of a further block carry its name and a point in front."""
 
@@ -92,6 +93,22 @@ def insert_about(db: sqlite3.Connection, facts: Mapping[str, Any]) -> None:
     """Facts by name, as json; one that is there already is replaced."""
     rows = [(key, _dumps(value)) for key, value in facts.items()]
     db.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", rows)
+
+
+def insert_criterion(db: sqlite3.Connection, criterion: Criterion) -> None:
+    """What selects, in place of what did."""
+    insert_about(db, {_CRITERION: criterion.to_dict()})
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Bring a file of an earlier schema, which is about to be written to, to this one; nothing of it is lost."""
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if version == SCHEMA:
+        return
+    with transaction(db):
+        insert_criterion(db, _criterion(read_about(db)))
+        db.execute("UPDATE about SET value = ? WHERE key = 'format'", (_FORMAT,))
+        db.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
 def _insert_samples(db: sqlite3.Connection, oof: Predictions) -> None:
@@ -199,6 +216,7 @@ def create(db: sqlite3.Connection, oof: Predictions) -> None:
         _insert_samples(db, oof)
         insert_configs(db, 0, oof.configs, oof.params)
         insert_about(db, {"outfold": __version__, "blocks": list(oof.blocks)})
+        insert_criterion(db, oof.criterion)
         db.execute("INSERT INTO about VALUES ('format', ?)", (_FORMAT,))
         for name, block in {MAIN: oof, **oof.blocks}.items():
             insert_block(db, name, block)
@@ -218,7 +236,13 @@ def read_predictions(db: sqlite3.Connection, *, cells: bool = True) -> Predictio
         about = read_about(db)
         shared = _read_shared(db, about)
         blocks = {name: _read_block(db, name, about, shared, cells) for name in about["blocks"]}
-        return replace(_read_block(db, MAIN, about, shared, cells), blocks=blocks)
+        main = _read_block(db, MAIN, about, shared, cells)
+        return replace(main, blocks=blocks, criterion=_criterion(about))
+
+
+def _criterion(about: Mapping[str, Any]) -> Criterion:
+    """What selects; files of schema 1 do not say, and mean the default."""
+    return Criterion.from_dict(about[_CRITERION]) if _CRITERION in about else Criterion()
 
 
 def _read_shared(db: sqlite3.Connection, about: dict[str, Any]) -> dict[str, Any]:
@@ -444,148 +468,3 @@ def _unpack(how: dict[str, Any], values: Iterable[Any]) -> NDArray[Any]:
     elif dtype.kind == "S":
         values = [v.encode("latin-1") for v in values]
     return np.array(values, dtype=dtype)
-
-
-# -- whether a store belongs to the collection that opens it -------------------------------------------------
-
-_WORDS = {
-    "data": "data (X)",
-    "labels": "labels (y)",
-    "plan": "plan or splits",
-    "groups": "groups",
-    "samples": "sample names",
-    "fit_params": "fit parameters",
-    "drop": "dropping",
-}
-# What splits are drawn from: where one of these differs, other splits need no word of their own.
-_DRAWN_FROM = ("labels", "groups", "seed")
-# What may be given or not.
-_OPTIONAL = ("groups", "samples", "fit_params", "drop")
-_LONGEST = 60
-
-
-def refuse_mismatch(name: str, known: Predictions, header: Predictions, identity: Mapping[str, str]) -> None:
-    """Raise `StoreMismatchError` unless the predictions in the file `name` come from a collection like this one."""
-    before = known.provenance.get("identity")
-    if before is None:
-        problem = f"{name} does not say which call of `collect` it comes from, so it cannot be continued"
-        raise StoreMismatchError(problem, remedy="Use another `store`.")
-    before, now = {"response": known.response, **before}, {"response": header.response, **identity}
-    differ = _identity_differences(known, header, before, now)
-    old, new = known.provenance.get("specs", {}), header.provenance.get("specs", {})
-    changed = [config for config in new if config in old and old[config] != new[config]]
-    if changed:
-        more = f" and {len(changed) - 1:,} more" if len(changed) > 1 else ""
-        how = _spec_difference(old[changed[0]], new[changed[0]])
-        differ.append(f"another configuration called {changed[0]!r}{how}{more}")
-    # Where repeats are added until it is enough, one of them may have more; those that both have must be the same.
-    n = min(known.n_repeats, header.n_repeats) if now.get("repeats") == AUTO else None
-    marks = {oof.fingerprint if n is None else fingerprint(oof.target, oof.folds[:, :n]) for oof in (known, header)}
-    if not differ and len(marks) > 1:
-        differ = ["other labels or splits"]
-    # Other labels or splits of the whole make every block another: say it once.
-    if not differ:
-        differ = [
-            f"other splits of the block {key!r}"
-            for key, block in header.blocks.items()
-            if key in known.blocks and known.blocks[key].fingerprint != block.fingerprint
-        ]
-    if differ:
-        remedy = "To go on, give what it was made with; else use another `store`, or delete it to start anew."
-        raise StoreMismatchError(f"{name} was made with {', '.join(differ)}", remedy=remedy)
-
-
-def _identity_differences(
-    known: Predictions, header: Predictions, before: Mapping[str, str], now: Mapping[str, str]
-) -> list[str]:
-    keys = {key: None for key in (*now, *before) if before.get(key) != now.get(key)}
-    out = []
-    if known.n_samples != header.n_samples:
-        out.append(f"{formatting.count(known.n_samples, 'sample')} (now {header.n_samples:,})")
-        for key in ("data", "plan", *_DRAWN_FROM[:2], "samples"):
-            keys.pop(key, None)
-        return out + [_difference(key, before.get(key), now.get(key)) for key in keys]
-    meaning = _target_difference(known.target, header.target)
-    out += meaning
-    for key in keys:
-        if key == "labels":
-            out.append(_label_difference(known.target, header.target))
-        elif key == "plan":
-            drawn = bool(meaning) or any(other in keys for other in _DRAWN_FROM)
-            out += _plan_difference(before.get(key), now.get(key), drawn, "repeats" in keys)
-        else:
-            out.append(_difference(key, before.get(key), now.get(key)))
-    return out
-
-
-def _difference(key: str, before: str | None, now: str | None) -> str:
-    word = _WORDS.get(key, key.replace("_", " "))
-    if key == "repeats":
-        auto, fixed = f"repeats={AUTO!r}", "a fixed number of repeats"
-        return f"{auto} (now {fixed})" if before == AUTO else f"{fixed} (now {auto})"
-    if key == "share":
-        return f"share={before or 'exact'!r} (now {now or 'exact'!r})"
-    if key in _OPTIONAL and _is_none(before) != _is_none(now):
-        return f"no {word} (now given)" if _is_none(before) else f"{word} (now none)"
-    # Hashes and long texts tell a person nothing; a seed, a response or a rule does.
-    if before is None or now is None or max(len(before), len(now)) > _LONGEST:
-        return f"other {word}"
-    return f"other {word}" if key in _WORDS and key != "drop" else f"{word} {before} (now {now})"
-
-
-def _is_none(value: str | None) -> bool:
-    return value in (None, "", "{}")
-
-
-def _target_difference(known: Target, header: Target) -> list[str]:
-    """What the labels are taken for, where that is another."""
-    if known.task != header.task:
-        return [f"the task {known.task} (now {header.task})"]
-    if known.classes is None or header.classes is None or len(known.classes) != len(header.classes):
-        return []
-    one, other = ([str(c) for c in target.classes] for target in (known, header))  # type: ignore[union-attr]
-    return [f"the positive class {one[-1]} (now {other[-1]})"] if one != other and sorted(one) == sorted(other) else []
-
-
-def _label_difference(known: Target, header: Target) -> str:
-    one, other = (np.asarray(target.labels) for target in (known, header))
-    differs = np.array([a != b for a, b in zip(one.tolist(), other.tolist(), strict=True)], dtype=bool)
-    if not differs.any():
-        return "labels (y) of another type"
-    return f"other labels (y) in {int(differs.sum()):,} of {formatting.count(len(differs), 'sample')}"
-
-
-def _plan_difference(before: str | None, now: str | None, drawn: bool, repeats: bool) -> list[str]:
-    """Which numbers of the plan differ; `drawn` where other splits of the same plan are no wonder.
-
-    The number of `repeats` is not compared where it is open on one side only.
-    """
-    one, other = (_plan_words(text) for text in (before, now))
-    if one is None or other is None:
-        return ["other plan or splits"]
-    keys = [key for key in (*one, *(k for k in other if k not in one)) if one.get(key) != other.get(key)]
-    words = [f"{key} {one.get(key)} (now {other.get(key)})" for key in keys if not (repeats and key == "repeats")]
-    if words:
-        return ["another plan: " + ", ".join(words)]
-    return [] if drawn or keys else ["other splits of the same plan"]
-
-
-def _plan_words(text: str | None) -> dict[str, str] | None:
-    """``kind kfold, folds 5; 1f2e`` as a dict, without the fingerprint; None where it is another text."""
-    words = [part.split(" ", 1) for part in (text or "").partition(";")[0].split(", ")]
-    return dict(words) if all(len(pair) == 2 for pair in words) else None
-
-
-def _spec_difference(old: str, new: str) -> str:
-    """The parameters in which two texts of an estimator differ, where they are the same otherwise."""
-    one, other = (re.findall(r"[^,()\[\]{}]+", text) for text in (old, new))
-    if len(one) != len(other):
-        return ""
-    pairs = [(a.strip(), b.strip()) for a, b in zip(one, other, strict=True) if a != b]
-    shown = []
-    for a, b in pairs[:3]:
-        name, _, value = b.partition("=")
-        if max(len(a), len(b)) > _LONGEST:
-            return ""
-        shown.append(f"{a} (now {value if value and a.startswith(f'{name}=') else b})")
-    return f" with {', '.join(shown)}" if shown else ""

@@ -23,6 +23,7 @@ from ..docstrings import fill_with
 from ..exceptions import FileError, InputError, OutfoldError, invalid
 from . import schema
 from .convert import from_frame
+from .identity import refuse_mismatch
 from .tables import read_table
 
 # Long enough for a file that is just being closed, short enough to be told that it is in use.
@@ -160,7 +161,8 @@ class Store:
             db = _open_to_write(path)
             try:
                 store = cls(path, db)
-                schema.refuse_mismatch(path.name, store._header, header, identity)
+                refuse_mismatch(path.name, store._header, header, identity)
+                schema.migrate(db)
                 store._extend(header)
             except BaseException:
                 db.close()
@@ -240,10 +242,13 @@ class Store:
         return int(sizes[cell.fold]) if 0 <= cell.fold < len(sizes) else 0
 
     def _extend(self, header: Predictions) -> None:
-        """Add the configurations and blocks that the file does not have yet."""
+        """Add the configurations and blocks that the file does not have yet, and record what selects now."""
         known = self._header
         new = [i for i, name in enumerate(header.configs) if name not in self._positions]
         blocks = {name: block for name, block in header.blocks.items() if name not in known.blocks}
+        if known.criterion.to_dict() != header.criterion.to_dict():
+            with self._transaction() as db:  # no prediction depends on it
+                schema.insert_criterion(db, header.criterion)
         if not new and not blocks:
             return
         with self._transaction() as db:

@@ -60,6 +60,9 @@ class Metric:
         Whether it is a function called once per configuration and resample, and so slow.
     ranks_only : bool
         Whether only the order of a configuration's predictions counts, as for areas under curves, and not their scale.
+    within : callable or None
+        ``within(target, predictions, folds)``, the kernel that counts pairs of samples of the same fold only, for a share of
+        pairs such as `roc_auc` and `concordance`; None for all other metrics.
 
     Examples: {outfold}
     >>> metric = of.metrics.get("brier")
@@ -78,6 +81,7 @@ class Metric:
     description: str = ""
     looped: bool = False
     ranks_only: bool = False
+    within: Callable[[Target, Array, Array], Kernel] | None = field(default=None, repr=False)
 
     @property
     def pointwise(self) -> bool:
@@ -212,6 +216,7 @@ def brier_skill(target: Target, prediction: Array, weights: Floats) -> float:
 
 SampleLoss = Callable[[Array, Array], Array]
 Factory = Callable[[Target, Array], Kernel]
+PairFactory = Callable[[Target, Array, Array | None], Kernel]
 
 
 def _pointwise(
@@ -301,9 +306,18 @@ def _ranking(name: str, needs: Needs, tasks: Tasks, build: Factory, plain: Plain
     return Metric(name, True, needs, tasks, _merged(build), plain, None, SHARE, words, ranks_only=True)
 
 
-def _concordance(target: Target, predictions: Array) -> Kernel:
+def _of_pairs(name: str, needs: Needs, tasks: Tasks, build: PairFactory, plain: Plain, words: str) -> Metric:
+    """A share of pairs of samples: of all pairs, or of those of the same fold."""
+
+    def within(target: Target, predictions: Array, folds: Array) -> Kernel:
+        return merged(predictions, lambda columns: build(target, columns, folds))
+
+    return replace(_ranking(name, needs, tasks, lambda t, p: build(t, p, None), plain, words), within=within)
+
+
+def _concordance(target: Target, predictions: Array, folds: Array | None) -> Kernel:
     assert target.event is not None
-    return ranks.ConcordanceKernel(predictions, target.y, target.event)
+    return ranks.concordance(predictions, target.y, target.event, folds)
 
 
 def _root(loss: SampleLoss) -> Factory:
@@ -314,8 +328,8 @@ def _skill(loss: SampleLoss, baseline: Callable[[Target], made.Baseline]) -> Fac
     return lambda target, predictions: made.SkillKernel(loss(target.y, predictions), baseline(target))
 
 
-def _area(average: Callable[..., Kernel], weighted: bool = False) -> Factory:
-    return lambda target, predictions: average(predictions, target.y, weighted)
+def _area(average: Callable[..., Kernel], weighted: bool = False) -> PairFactory:
+    return lambda target, predictions, folds: average(predictions, target.y, weighted, folds)
 
 
 # -- the metrics ----------------------------------------------------------------------------------------
@@ -347,20 +361,20 @@ _BUILT_IN = (
                "Matthews correlation of true and predicted classes", (-1, 1)),
     _confusion("cohen_kappa", CLASSES, made.cohen_kappa, scikit_learn("cohen_kappa_score", two_labels),
                "agreement of true and predicted classes beyond chance", (-1, 1)),
-    _ranking("roc_auc", "score", BINARY, lambda t, p: ranks.AucKernel(p, t.y == 1),
-             scikit_learn("roc_auc_score", two_labels), "area under the ROC curve"),
-    _ranking("roc_auc_ovr", "score", MULTICLASS, _area(ranks.one_vs_rest),
-             scikit_learn("roc_auc_score", all_classes, multi_class="ovr"),
-             "mean over classes of the area under the ROC curve against the rest"),
-    _ranking("roc_auc_ovr_weighted", "score", MULTICLASS, _area(ranks.one_vs_rest, weighted=True),
-             scikit_learn("roc_auc_score", all_classes, multi_class="ovr", average="weighted"),
-             "mean over classes, weighted by size, of the area under the ROC curve against the rest"),
-    _ranking("roc_auc_ovo", "score", MULTICLASS, _area(ranks.one_vs_one),
-             scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo"),
-             "mean over pairs of classes of the area under the ROC curve"),
-    _ranking("roc_auc_ovo_weighted", "score", MULTICLASS, _area(ranks.one_vs_one, weighted=True),
-             scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo", average="weighted"),
-             "mean over pairs of classes, weighted by size, of the area under the ROC curve"),
+    _of_pairs("roc_auc", "score", BINARY, lambda t, p, folds: ranks.area(p, t.y == 1, folds),
+              scikit_learn("roc_auc_score", two_labels), "area under the ROC curve"),
+    _of_pairs("roc_auc_ovr", "score", MULTICLASS, _area(ranks.one_vs_rest),
+              scikit_learn("roc_auc_score", all_classes, multi_class="ovr"),
+              "mean over classes of the area under the ROC curve against the rest"),
+    _of_pairs("roc_auc_ovr_weighted", "score", MULTICLASS, _area(ranks.one_vs_rest, weighted=True),
+              scikit_learn("roc_auc_score", all_classes, multi_class="ovr", average="weighted"),
+              "mean over classes, weighted by size, of the area under the ROC curve against the rest"),
+    _of_pairs("roc_auc_ovo", "score", MULTICLASS, _area(ranks.one_vs_one),
+              scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo"),
+              "mean over pairs of classes of the area under the ROC curve"),
+    _of_pairs("roc_auc_ovo_weighted", "score", MULTICLASS, _area(ranks.one_vs_one, weighted=True),
+              scikit_learn("roc_auc_score", all_classes, takes_weights=False, multi_class="ovo", average="weighted"),
+              "mean over pairs of classes, weighted by size, of the area under the ROC curve"),
     _ranking("average_precision", "score", BINARY, lambda t, p: ranks.AveragePrecisionKernel(p, t.y == 1),
              scikit_learn("average_precision_score", has_positive), "precision averaged over the recall steps"),
     _pointwise("top_k_accuracy", True, "score", MULTICLASS, made.in_top_two,
@@ -407,8 +421,8 @@ _BUILT_IN = (
     Metric("d2_absolute_error_score", True, "value", REGRESSION, _skill(made.absolute, lambda t: partial(made.deviation, t.y)),
            scikit_learn("d2_absolute_error_score", two_labels), None, SKILL,
            "share of the absolute error of the median that is saved"),
-    _ranking("concordance", "risk", SURVIVAL, _concordance, Plain(_plain_concordance),
-             "share of comparable pairs whose earlier event has the higher risk (Harrell)"),
+    _of_pairs("concordance", "risk", SURVIVAL, _concordance, Plain(_plain_concordance),
+              "share of comparable pairs whose earlier event has the higher risk (Harrell)"),
     _pointwise("mean", True, "pointwise", POINTWISE, lambda _, p: p, Plain(_plain_mean), (-np.inf, np.inf),
                "mean of per-sample scores made elsewhere"),
 )

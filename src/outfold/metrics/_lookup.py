@@ -57,6 +57,17 @@ def get(metric: MetricLike, task: Task | None = None) -> Metric:
     return found
 
 
+def by_name(metric: MetricLike, task: Task) -> MetricLike:
+    """The name of a metric wherever that says all about it, else what was given; an error where it is not for the task."""
+    found = get(metric, task)
+    if isinstance(metric, str):
+        return metric
+    named = builtin.named(found.name, task)
+    kept = ("greater_is_better", "needs", "looped", "description")
+    same = named is not None and all(getattr(named, part) == getattr(found, part) for part in kept)
+    return found.name if same else metric
+
+
 def _find(metric: MetricLike, task: Task | None) -> Metric:
     if isinstance(metric, Metric):
         return metric

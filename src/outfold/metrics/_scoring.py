@@ -7,19 +7,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import metrics
 from ..arguments import RngLike, as_seed, check_choice
+from ..data.criterion import Aggregate as Aggregate
+from ..data.criterion import LostFunction
 from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..data.scores import FoldScores, layout, split_sizes
 from ..data.target import Target
 from ..exceptions import NeedError, invalid
-from ..results import Leaderboard
 from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel
 from ..stats.rank_metrics import midranks
 from ..stats.resampling import BootstrapDraws, block_size, blocks
@@ -32,7 +33,8 @@ _JACKKNIFE = 2000
 # Below this many test samples in a fold, a metric of sets such as AUC is unreliable (Tsamardinos 2015, sect. 4).
 SMALL_FOLD = 10
 
-Aggregate = Literal["pooled", "fold"]
+# Scores under the draws of a block are kept for who asks next, unless they are more than this.
+_KEPT_SCORES = 1 << 21
 
 _KEPT: ContextVar[dict[Any, Any] | None] = ContextVar("kept", default=None)
 
@@ -42,7 +44,10 @@ Sums = tuple[Floats, NDArray[np.intp]]
 
 @contextmanager
 def kernels_kept() -> Iterator[None]:
-    """While this lasts, whoever scores the same predictions by the same metric shares responses, kernels and fold scores."""
+    """While this lasts, whoever scores the same predictions by the same metric shares responses, kernels and scores."""
+    if _KEPT.get() is not None:
+        yield
+        return
     token = _KEPT.set({})
     try:
         yield
@@ -65,6 +70,13 @@ def kept(oof: Predictions, key: Any, make: Callable[[], T]) -> T:
         made[full] = (oof, make())  # the predictions stay alive, so that no other ones get their id
     found: T = made[full][1]
     return found
+
+
+def _kept_draw(weights: NDArray[Any]) -> tuple[int, ...] | None:
+    """Which of the draws that are kept these weights are; None if they are none of them."""
+    made = _KEPT.get()
+    draws = {} if made is None else made.get("draws", {})
+    return next((key for key, counts in draws.items() if counts is weights), None)
 
 
 def alone(oof: Predictions, config: str) -> Predictions:
@@ -112,11 +124,12 @@ class Scoring:
         """Parameters of the candidates."""
         return tuple(self.oof.params[i] for i in self.candidates)
 
-    def by_fold(self) -> Scoring:
-        """The same candidates, scored by the mean over folds; the kernels are shared."""
-        assert self._by_cell  # built here once, not in every copy
+    def by(self, aggregate: Aggregate) -> Scoring:
+        """The same candidates, scored in another way; kernels that were made are shared."""
+        if aggregate == self.aggregate:
+            return self
         out = copy.copy(self)
-        out.aggregate = "fold"
+        out.aggregate = aggregate
         out.__dict__.pop("_own_parts", None)
         return out
 
@@ -144,12 +157,20 @@ class Scoring:
 
     def scores(self, weights: NDArray[Any] | None = None) -> Floats:
         """(b, C) the metric of every candidate under every weighting."""
-        scores = self._own_parts if weights is None else _scores_of(self._parts, weights)
+        if weights is None:
+            return self._over_parts(self._own_parts).copy()
+        draw = _kept_draw(weights)
+        if draw is None or len(weights) * len(self.candidates) > _KEPT_SCORES:
+            return self._over_parts(_scores_of(self._parts, weights))
+        what = f"drawn {self.aggregate} {draw}"
+        return self._shared(what, lambda: self._over_parts(_scores_of(self._parts, weights))).copy()
+
+    def _over_parts(self, scores: list[Floats]) -> Floats:
         out = self._mean(scores)
         if len(scores) > 1 and any(np.isnan(s).any() for s in scores):
             # Undefined for all: the part says nothing. Undefined for some only: these cannot be compared with the rest.
             out[np.any([np.isnan(s) & ~np.all(np.isnan(s), axis=1, keepdims=True) for s in scores], axis=0)] = np.nan
-        return out if weights is not None else out.copy()
+        return out
 
     @cached_property
     def _own_parts(self) -> list[Floats]:
@@ -180,14 +201,13 @@ class Scoring:
         return standard_errors(fold_scores, np.array([r for r, _ in self.cells]))
 
     def repeat_scores(self) -> Floats:
-        """(R, C) the metric of every candidate on all that counts of every repeat; repeats without any are left out."""
-        if self.metric.values is None and self.aggregate == "pooled":
-            return np.concatenate(self._own_parts)
-        if self.metric.values is None:
-            sizes = [int(self._used[:, r].sum()) for r in self._repeats]
-            weights = (np.ones((1, n), dtype=np.uint8) for n in sizes)
-            return np.concatenate([part.kernel.scores(w) for part, w in zip(self._pooled, weights, strict=True)])
+        """(R, C) the score of every candidate by what counts of every repeat; repeats without any are left out."""
         of = np.array([r for r, _ in self.cells])
+        if self.aggregate == "fold":
+            folds = self.fold_scores()[0]
+            return np.stack([_mean_defined(list(folds[:, of == r].T)) for r in self._repeats])
+        if self.metric.values is None:
+            return np.concatenate(self._own_parts)
         sums, n = self._cell_sums
         return np.stack([sums[:, of == r].sum(axis=1) / n[of == r].sum() for r in self._repeats])
 
@@ -224,7 +244,9 @@ class Scoring:
 
     @property
     def _parts(self) -> list[Part]:
-        return self._pooled if self.aggregate == "pooled" else self._by_cell
+        if self.aggregate == "fold":
+            return self._by_cell
+        return self._pooled if self.aggregate == "pooled" or self.metric.within is None else self._within_folds
 
     def _mean(self, scores: list[Floats]) -> Floats:
         """Mean over repeats (folds), where a repeat that has only begun counts for the share of it that is done."""
@@ -275,6 +297,18 @@ class Scoring:
         if sums:
             self._shared("_cell_sums", lambda: self._joined(sums))
         return MeanKernel(np.asarray(total), divisor=float(len(repeats)))
+
+    @_kept_property
+    def _within_folds(self) -> list[Part]:
+        """One kernel for each repeat, of the pairs of the same fold."""
+        assert self.metric.within is not None
+        parts = []
+        for r in self._repeats:
+            columns = np.flatnonzero(self._used[self.rows, r])
+            rows = self.rows[columns]
+            kernel = self.metric.within(self.oof.target.take(rows), self._slice(r, rows), self.oof.folds[rows, r])
+            parts.append(Part(kernel, None if len(rows) == len(self.rows) else columns))
+        return parts
 
     @_kept_property
     def _by_cell(self) -> list[Part]:
@@ -342,8 +376,11 @@ def group_notes(scoring: Scoring) -> list[Note]:
     return [Note("OF212", f"only {n_groups} groups to draw from; the interval is rough.")]
 
 
-def sample_bootstrap(scoring: Scoring, stratify: bool, rng: RngLike) -> BootstrapDraws:
-    """Draws of the samples that count, of whole groups where there are groups, within classes if `stratify`."""
+def sample_bootstrap(scoring: Scoring, stratify: bool, rng: RngLike, twice: bool = False) -> BootstrapDraws:
+    """Draws of the samples that count, of whole groups where there are groups, within classes if `stratify`.
+
+    If they are going to be asked for `twice`, they are kept in between.
+    """
     target, codes = scoring.oof.target.take(scoring.rows), scoring.group_codes()
     strata = None if not stratify else target.y if target.classes is not None else target.event
     if stratify and strata is None:
@@ -355,10 +392,9 @@ def sample_bootstrap(scoring: Scoring, stratify: bool, rng: RngLike) -> Bootstra
             needed, remedy = "with groups needs groups of one class each", "Draw with `stratify=False`."
             raise invalid("stratify=True", needed, remedy=remedy)
     made = _KEPT.get()
-    draws = None if made is None else made.setdefault("draws", {})
+    draws = ({} if twice else None) if made is None else made.setdefault("draws", {})
     within = None if strata is None else strata.astype(np.intp)
-    # Draws are kept, because the interval asks for them again.
-    return BootstrapDraws(len(target), as_seed(rng), codes, within, {} if draws is None else draws)
+    return BootstrapDraws(len(target), as_seed(rng), codes, within, draws)
 
 
 def jackknife_scores(scoring: Scoring) -> Floats:
@@ -374,9 +410,17 @@ def jackknife_scores(scoring: Scoring) -> Floats:
     return np.concatenate(scores)
 
 
-def metric_or_default(oof: Predictions, metric: MetricLike | None) -> MetricLike:
-    """The metric asked for, or else the default for these predictions."""
-    return metrics.default(oof.target.task, oof.response) if metric is None else metric
+def recorded_metric(oof: Predictions, metric: MetricLike | None = None) -> MetricLike:
+    """The metric asked for, or else the one that selects: as recorded, or the default for these predictions."""
+    found = oof.criterion.metric if metric is None else metric
+    if isinstance(found, LostFunction):
+        raise found.error("metric")
+    return metrics.default(oof.target.task, oof.response) if found is None else found
+
+
+def selecting(oof: Predictions, metric: MetricLike | None = None, aggregate: Aggregate | None = None) -> Scoring:
+    """The scores that select: by the recorded metric and aggregate, unless others are asked for."""
+    return Scoring(oof, recorded_metric(oof, metric), oof.criterion.aggregate if aggregate is None else aggregate)
 
 
 def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
@@ -408,9 +452,9 @@ def swappable(oof: Predictions, metric: MetricLike, by_fold: bool = False) -> tu
     return found, out
 
 
-def cell_scores(oof: Predictions, metric: MetricLike) -> Floats:
+def cell_scores(oof: Predictions, metric: MetricLike | None = None) -> Floats:
     """(C, R, F) the metric of every cell; NaN where the cell is not done or the metric undefined."""
-    found, data = bind(oof, metric)
+    found, data = bind(oof, recorded_metric(oof, metric))
     out = np.full(oof.state.shape, np.nan)
     for r in range(oof.n_repeats):
         folds = [k for repeat, k in oof.splits.cells if repeat == r]
@@ -447,19 +491,6 @@ def _score_cell(metric: Metric, target: Target, predictions: NDArray[Any]) -> Fl
         return np.asarray(scores[0])
     sums, sizes = fold_sums(metric.values(target, predictions), np.zeros(len(target), dtype=np.intp))
     return np.asarray(sums[:, 0] / sizes[0])
-
-
-def leaderboard(oof: Predictions, metric: MetricLike, aggregate: Aggregate) -> Leaderboard:
-    """Candidates by score, best first, ties in the user's order; the others with the reason they have none."""
-    scoring = Scoring(oof, metric, aggregate)
-    scores = scoring.scores()[0]
-    se = scoring.standard_errors(scoring.fold_scores())[0]
-    sign = -1.0 if scoring.metric.greater_is_better else 1.0
-    order = np.argsort(sign * scores, kind="stable")
-    names = scoring.names
-    others = np.setdiff1d(np.arange(oof.n_configs), scoring.candidates)
-    left_out = {oof.configs[i]: why_not(oof, i) for i in others}
-    return Leaderboard(scoring.metric.name, tuple(names[i] for i in order), scores[order], se[order], left_out)
 
 
 def _what_counts(
@@ -508,6 +539,14 @@ def _notes_on_missing(oof: Predictions, candidates: NDArray[np.intp], cells: lis
     if len(cells) < len(oof.splits.cells):
         notes.append(Note("OF206", f"{len(cells)} of {len(oof.splits.cells)} folds are done; the others do not count."))
     return tuple(notes)
+
+
+def lost(oof: Predictions) -> dict[str, int]:
+    """How many configurations cannot be selected, by the reason."""
+    words = {"dropped": "dropped early", "failed": "failed", "pending": "pending"}
+    others = np.setdiff1d(np.arange(oof.n_configs), running(oof))
+    reasons = [why_not(oof, int(i)) for i in others]
+    return {said: reasons.count(reason) for reason, said in words.items()}
 
 
 def why_not(oof: Predictions, config: int) -> str:

@@ -100,7 +100,7 @@ def _from_any(
             needed="needs one score of every algorithm on each of several data sets",
             given="these are predictions on one data set, whose folds share training samples, so that a rank test over them "
             "finds differences that are not there",
-            remedy="Give one Predictions for each data set, or use `compare.t_corrected` (`compare.auto` picks a test).",
+            remedy="Give one Predictions for each data set, or use `compare.auto`, which picks a test for them.",
         )
     if isinstance(scores, (str, PathLike)):
         scores = read_table(Path(scores))

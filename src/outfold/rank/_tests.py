@@ -504,7 +504,8 @@ def signed_rank_bayes(
 
     The Bayesian signed rank test [1]_: weights of the data sets are drawn from a Dirichlet distribution. In each draw the mean
     of two differences lies most often above the region of practical equivalence, within it, or below it. The probabilities are
-    the shares of draws; ``details["expected"]`` holds the mean share of pairs instead.
+    the shares of draws; ``details["expected"]`` holds the mean share of pairs instead. The test decides for an outcome only if
+    that is more probable than 0.95; otherwise it is undecided.
 
     Parameters: {scores, metric, pair}
     rope : float
@@ -518,8 +519,11 @@ def signed_rank_bayes(
     References: {benavoli2017}
 
     Examples: {outfold, example}
-    >>> print(of.rank.signed_rank_bayes(scores, "accuracy", "forest", "tree", n_resamples=1000).probabilities)
+    >>> found = of.rank.signed_rank_bayes(scores, "accuracy", "forest", "tree", n_resamples=1000)
+    >>> print(found.probabilities)
     P(better) 0.9900, equivalent 0.0100, P(worse) 0.0000
+    >>> found.decision
+    'forest is better with probability 0.9900'
     """
     for name, value in (("rope", rope), ("prior", prior)):
         if not isinstance(value, (int, float, np.number)) or not 0 <= value < np.inf:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,18 +18,20 @@ from .._version import __version__
 from ..arguments import RngLike, as_seed, check_count
 from ..charts import collected, comparisons, estimates, responses
 from ..charts.description import Chart
+from ..checks.case import Case
 from ..checks.checking import checked
-from ..checks.finders import Case
 from ..citations import cite, references_of
+from ..data.criterion import name_of
 from ..data.predictions import Predictions, State
 from ..docstrings import fill_common
 from ..exceptions import FileError, InputError
 from ..formatting import json_ready
 from ..io.store import written_file
 from ..metrics import MetricLike
-from ..metrics._scoring import Scoring, kernels_kept, metric_or_default
+from ..metrics._scoring import Aggregate, kernels_kept, recorded_metric, selecting
 from ..requirements import check_predictions
 from ..results import Checks, Comparisons, Estimate, Leaderboard
+from ..select import RuleLike
 from . import page, text
 
 # Draws of the bands of curves: an end of them is off by a fifth of a standard error, a twentieth of the band's width.
@@ -98,7 +100,7 @@ class Report:
         return f"<Report: {self.headline}>"
 
     def __str__(self) -> str:
-        return self.headline
+        return "\n".join([self.headline, *(f"error {f.code}  {f.text}" for f in self.checks.errors)])
 
     def _repr_html_(self) -> str:
         return self.estimate._repr_html_()
@@ -196,6 +198,8 @@ def report(
     oof: Predictions,
     metric: MetricLike | None = None,
     *,
+    rule: RuleLike = None,
+    aggregate: Aggregate | None = None,
     estimate: Estimate | None = None,
     title: str = "Outfold report",
     top: int = 15,
@@ -208,7 +212,12 @@ def report(
 
     Parameters: {oof}
     metric : str, callable, Metric or None, default=None
-        What selects and is reported. If None, that of `estimate`, or the default of the task.
+        What selects and is reported. If None, that of `estimate`, or the one that the predictions record.
+    rule : Rule, callable or None, default=None
+        How the configuration is selected. If None, by the rule that the predictions record.
+    aggregate : {"pooled", "within", "fold"} or None, default=None
+        How configurations are scored: on all out-of-fold predictions of a repeat, on pairs of one fold, or by the mean over
+        folds. If None, as `estimate`, or as the predictions record.
     estimate : Estimate or None, default=None
         The estimate to report. If None, `estimate.bbc` makes it.
     title : str, default="Outfold report"
@@ -230,31 +239,36 @@ def report(
     Examples: {numpy_outfold}
     >>> correct = np.random.default_rng(0).random((80, 150)) < 0.7      # 150 equally good prompts on 80 questions
     >>> print(of.report(of.from_arrays(None, correct, response="pointwise")))
-    Expect mean 0.72 (95% CI 0.59 to 0.86) on new samples; the winner's score, 0.84, is 0.12 too high.
+    Expect mean 0.72 (95% CI 0.62 to 0.85) on new samples; the winner's score, 0.84, is 0.12 too high.
     """
     check_predictions(oof, "report")
     top, seed = check_count(top, "top"), as_seed(rng)
-    metric = metric_or_default(oof, estimate.metric if metric is None and isinstance(estimate, Estimate) else metric)
+    if isinstance(estimate, Estimate):
+        same = estimate.metric == name_of(recorded_metric(oof))  # it may be a function, which its name does not find
+        metric = estimate.metric if metric is None and not same else metric
+        aggregate = cast(Aggregate, estimate.aggregate) if aggregate is None else aggregate
+    oof = oof.selecting_by(metric, aggregate=aggregate, rule=rule)
+    metric = recorded_metric(oof)
     with kernels_kept():
         found = estimate
         if found is None:
-            found = _estimate.bbc(oof, metric, n_resamples=n_resamples, confidence_level=confidence_level, rng=seed)
+            found = _estimate.bbc(oof, n_resamples=n_resamples, confidence_level=confidence_level, rng=seed)
         else:
-            estimates.check_belongs(found, oof, Scoring(oof, metric))
+            estimates.check_belongs(found, oof, selecting(oof))
         # A slow metric has few draws; the pictures then have no more.
         n = n_resamples if found.draws is None else min(n_resamples, len(found.draws))
-        board = oof.leaderboard(metric, "fold" if found.aggregate == "fold" else "pooled")
+        board = oof.leaderboard()
         compared, why_not = _comparisons(oof, metric, found, board)
         return Report(
             title=title,
             headline=text.headline(found),
-            how=tuple(text.how(oof, found)),
+            how=tuple(text.how(oof, found, board.baseline)),
             estimate=found,
             leaderboard=board,
             rows=tuple(_rows(oof, board, found)),
             comparisons=compared,
             no_comparison=why_not,
-            checks=checked(Case(oof, metric, made=found)),
+            checks=checked(Case(oof, made=found)),
             methods=text.methods(oof, found, compared),
             provenance=tuple(_provenance(oof, found, command)),
             pictures=tuple(_pictures(oof, metric, found, compared, (top, max(n, 2), seed))),

@@ -22,8 +22,9 @@ from ..charts.estimates import has_own, meaning
 from ..charts.svg import escape
 from ..charts.svg import render as render_svg
 from ..exceptions import FileError
-from ..results import Estimate
-from .text import called, comparison_rows, notes_of
+from ..formatting import called
+from ..results import Estimate, Finding
+from .text import comparison_rows, notes_of
 
 if TYPE_CHECKING:
     from .document import Report
@@ -46,6 +47,7 @@ def render(report: Report) -> str:
         version=escape(__version__),
         title=escape(report.title),
         headline=escape(report.headline),
+        errors=_list(report.checks.errors),
         key=_key(report.estimate),
         hero="".join(_figure(p, hero=True) for p in report.pictures if p.name == _HERO),
         nav="".join(f'<a href="#{name}">{escape(title)}</a>' for name, title, _ in sections),
@@ -186,13 +188,17 @@ def _comparisons(report: Report) -> str:
 def _checks(report: Report) -> str:
     if not len(report.checks):
         return '<p class="lead">Nothing found.</p>'
+    lead = "Caveats that apply to these predictions. Do not report the number while there is an error."
+    return f'<p class="lead">{lead}</p>{_list(report.checks)}'
+
+
+def _list(findings: Iterable[Finding]) -> str:
     items = "".join(
         f'<li><p><span class="code {escape(f.severity)}">{escape(f.code)} {escape(f.severity)}</span>{_coded(f.text)}</p>'
         f'<p class="do">{"" if f.advice == "Nothing." else _coded(f.advice)}</p></li>'
-        for f in report.checks
+        for f in findings
     )
-    lead = "Caveats that apply to these predictions. Do not report the number while there is an error."
-    return f'<p class="lead">{lead}</p><ul class="checks">{items}</ul>'
+    return f'<ul class="checks">{items}</ul>' if items else ""
 
 
 def _coded(words: str) -> str:

@@ -14,19 +14,11 @@ from ..charts.collected import having, who_left
 from ..charts.estimates import has_own, why_optimistic
 from ..charts.svg import line_of
 from ..data.predictions import Predictions, State
-from ..results import Comparisons, Estimate
+from ..formatting import called
+from ..results import Baseline, Comparisons, Estimate
 
 if TYPE_CHECKING:
     from .document import Report
-
-# What readers of papers call them; other metrics go by their names.
-_CALLED = {name: name.upper() for name in ("f1", "mae", "mcc", "mse", "r2", "rmse")}
-_CALLED |= {"brier": "Brier score", "roc_auc": "AUC"}
-
-
-def called(metric: str) -> str:
-    """The metric as a paper would call it."""
-    return _CALLED.get(metric, metric.replace("_", " ") if metric.isidentifier() else metric)
 
 
 class Rounding:
@@ -88,10 +80,12 @@ def _own_name(estimate: Estimate) -> str:
     return "the " + estimate.own_name.partition(", ")[0]  # without how it was aggregated
 
 
-def how(oof: Predictions, estimate: Estimate) -> list[tuple[str, str]]:
-    """How the answer was found: data, plan, configurations, fits, time."""
+def how(oof: Predictions, estimate: Estimate, baseline: Baseline | None = None) -> list[tuple[str, str]]:
+    """How the answer was found: data, what a model that learnt nothing scores, plan, configurations, fits, time."""
     work = counts(oof)
     rows = [("samples", _samples(oof)), ("held out", str(oof.plan)), ("configurations", _tried(oof))]
+    if baseline is not None:
+        rows.insert(1, ("baseline", str(baseline)))
     rows.append(("selected", f"{estimate.selected}, {estimate.rule}"))
     rows.append(("estimated by", f"{estimate.description} [{estimate.reference}]"))
     made = oof.provenance
@@ -195,8 +189,8 @@ def _about_selection(estimate: Estimate) -> str:
         return ""
     if estimate.named:
         return f"The configuration {estimate.selected} was named beforehand."
-    positive = "" if estimate.positive is None else f" (positive class: {estimate.positive})"
-    return f"By {called(estimate.metric)}{positive}, {estimate.selected} was selected ({estimate.rule})."
+    positive = "" if estimate.positive is None else f"; positive class: {estimate.positive}"
+    return f"We selected {estimate.selected}: {estimate.rule}{positive}."
 
 
 def _about_own(estimate: Estimate, say: Rounding) -> Iterable[str]:
@@ -246,6 +240,7 @@ def markdown(report: Report) -> str:
     rows = [[str(i), *row] for i, row in enumerate(_board_rows(report), start=1)]
     more = [f"and {len(board) - 20:,} more"] if len(board) > 20 else []
     parts = [f"# {escape_markdown(report.title)}", f"**{escape_markdown(report.headline)}**"]
+    parts += [f"**Error {f.code}:** {escape_markdown(f.text)}" for f in report.checks.errors]
     parts.append(_markdown_table(["how it was found", ""], report.how))
     parts += ["## Configurations", _markdown_table(["rank", "configuration", board.metric, "se"], rows), *more]
     if report.comparisons is not None:

@@ -13,6 +13,7 @@ from ._comparisons import PairArrays as PairArrays
 from ._estimates import Estimate
 from ._estimates import Intervals as Intervals
 from ._selection import (
+    Baseline,
     CurveLine,
     Leaderboard,
     LearningCurve,
@@ -27,6 +28,7 @@ __all__ = [
     "SEVERITIES",
     "Advice",
     "Alternative",
+    "Baseline",
     "Checks",
     "Comparison",
     "Comparisons",

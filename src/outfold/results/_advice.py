@@ -211,7 +211,12 @@ class Checks(FrameResult, Sequence[Finding]):
     @property
     def ok(self) -> bool:
         """Whether there is no error."""
-        return not any(finding.severity == "error" for finding in self.findings)
+        return not self.errors
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What must be solved before the number is reported."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
 
     @property
     def codes(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from ..formatting import count, number
 from ._base import Facts, FrameResult, Interval, Table, TableResult, fact_lines, method_facts
 
 Alternative = Literal["two-sided", "better", "worse"]
+Verdict = Literal["better", "equivalent", "worse", "undecided"]
 
 
 class Wins(NamedTuple):
@@ -56,6 +57,12 @@ class Probabilities(NamedTuple):
     def __str__(self) -> str:
         middle = f", equivalent {number(self.equivalent)}" if self.equivalent else ""
         return f"P(better) {number(self.better)}{middle}, P(worse) {number(self.worse)}"
+
+    def verdict(self, confidence_level: float = 0.95) -> Verdict:
+        """The outcome that is more probable than `confidence_level`; ``undecided`` if there is none."""
+        outcomes: tuple[Verdict, ...] = ("better", "equivalent", "worse")
+        likely = (name for name, p in zip(outcomes, self, strict=True) if p > confidence_level)
+        return next(likely, "undecided")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +157,12 @@ class Comparison(ComparisonTerms, FrameResult):
 
     @property
     def better(self) -> str | None:
-        """The better one, where the test finds a difference and the one it tested points the same way; else None."""
+        """The better one, where the test finds a difference and the one it tested points the same way; else None.
+
+        A Bayesian test finds a difference where P(better) or P(worse) is greater than the confidence level.
+        """
+        if self.probabilities is not None:
+            return {"better": self.a, "worse": self.b}.get(self.probabilities.verdict(self.confidence_level))
         if not self.significant or self.difference == 0 or self._contradicted:
             return None
         return self.a if (self.difference > 0) == self.greater_is_better else self.b
@@ -162,7 +174,13 @@ class Comparison(ComparisonTerms, FrameResult):
 
     @property
     def relevance(self) -> str | None:
-        """``relevant``, ``equivalent`` or ``undecided``: where the interval lies beside the rope; None without a rope."""
+        """``relevant``, ``equivalent`` or ``undecided``; None without a rope.
+
+        The interval lies outside the rope, inside it, or across its ends. A Bayesian test decides by its probabilities instead.
+        """
+        if self.rope is not None and self.probabilities is not None:
+            verdict = self.probabilities.verdict(self.confidence_level)
+            return "relevant" if verdict in ("better", "worse") else verdict
         if self.rope is None or self.interval is None:
             return None
         low, high = self.interval
@@ -206,15 +224,17 @@ class Comparison(ComparisonTerms, FrameResult):
         return ", ".join(parts)
 
     def _facts(self) -> Facts:
-        yield "decision", self._decision()
+        yield "decision", self.decision
         yield from (("effect", text) for text in self._effects())
         yield from method_facts(self.description, self.reference, self.plan, self.notes, self.reason)
 
-    def _decision(self) -> str:
-        relevance = "" if self.relevance is None else f"; beside a rope of {self.rope:g}: {self.relevance}"
+    @property
+    def decision(self) -> str:
+        """What the test says, in words: which one is better, that they are equivalent, or that it cannot tell."""
         if self.probabilities is not None:
-            words = f"{self.a} is better with P(better) {number(self.probabilities.better)}"
-        elif self.significant is None:
+            return self._bayesian_decision(self.probabilities)
+        relevance = "" if self.relevance is None else f"; beside a rope of {self.rope:g}: {self.relevance}"
+        if self.significant is None:
             words = "none by a p value"
         elif self.significant and self._contradicted:
             words = "the first difference and the mean of ten disagree: no winner"
@@ -223,6 +243,15 @@ class Comparison(ComparisonTerms, FrameResult):
         else:
             words = f"{self.better} is better at alpha {self.alpha:g}"
         return words + relevance
+
+    def _bayesian_decision(self, probabilities: Probabilities) -> str:
+        verdict = probabilities.verdict(self.confidence_level)
+        if verdict == "undecided":
+            return f"undecided: no outcome is more probable than {self.confidence_level:g}"
+        likely = f"with probability {number(getattr(probabilities, verdict))}"
+        if verdict == "equivalent":
+            return f"the two are equivalent within {self.rope or 0:g} {likely}"
+        return f"{self.better} is better {likely}"
 
     def _effects(self) -> Iterable[str]:
         a, b = map(number, self.scores)
@@ -238,7 +267,7 @@ class Comparison(ComparisonTerms, FrameResult):
     in_dict = (
         "metric greater_is_better method description reference statistic_name plan fingerprint n_samples alternative "
         "confidence_level rope a b difference tested statistic pvalue adjusted standardised odds_ratio reason alpha "
-        "significant better relevance interval scores df wins probabilities notes details"
+        "significant better relevance decision interval scores df wins probabilities notes details"
     )
 
     def _columns(self) -> dict[str, Any]:
@@ -271,7 +300,11 @@ def comparison_table(results: Sequence[Comparison]) -> tuple[list[str], list[lis
     metric = results[0].metric if results else ""
     level = 100 * results[0].confidence_level if results else 95
     header = ["a", "b", f"{metric} a - b", f"{level:g}% CI"]
-    header += ["P(better)", "P(equivalent)", "P(worse)"] if bayes else ["p", *(["adjusted p"] if adjusted else [])]
+    header += (
+        ["P(better)", "P(equivalent)", "P(worse)", "decision"]
+        if bayes
+        else ["p", *(["adjusted p"] if adjusted else [])]
+    )
     return header, [_cells(result, bayes, adjusted) for result in results]
 
 
@@ -280,7 +313,8 @@ def _cells(result: Comparison, bayes: bool, adjusted: bool) -> list[str]:
     cells = [result.a, result.b, number(result.difference, sign=True), ends if ends == "-" else f"[{ends}]"]
     if bayes:
         assert result.probabilities is not None
-        return cells + [number(p) for p in result.probabilities]
+        verdict = result.probabilities.verdict(result.confidence_level)
+        return [*cells, *map(number, result.probabilities), verdict]
     values = [result.pvalue, *([result.adjusted] if adjusted else [])]
     return cells + ["-" if p is None else formatting.pvalue(p) for p in values]
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import formatting
 from ..arguments import check_confidence_level
+from ..data.criterion import AGGREGATES
 from ..data.notes import Note
 from ..docstrings import document_result
 from ..exceptions import NeedError, got, invalid
@@ -38,6 +39,9 @@ class Estimate(FrameResult):
         The estimate, and the winner's cross-validation score, before correction.
     interval : Interval or None
         Confidence interval of the estimate; None where the method gives none.
+    centre : float or None
+        The score that the interval lies around, where that is not `value`: an interval of Bates et al. is about models trained on
+        all samples, and `value` is the score of models trained without a fold.
     {confidence_level}
     selected, method : str
         The configuration that was selected, and the short name of the method, such as ``"bbc"``.
@@ -47,10 +51,11 @@ class Estimate(FrameResult):
     plan, fingerprint : str
         How samples were held out, and a hash of labels and splits.
     rule : str
-        How the configuration was selected, in words.
+        How the configuration was selected, in words: by which rule and score, of how many configurations.
     {described}
-    aggregate : {"pooled", "fold"}
-        Whether scores are taken per repeat or per fold.
+    aggregate : {"pooled", "within", "fold"}
+        How the winner's score is made: over all out-of-fold predictions of a repeat, over pairs of one fold, or as the mean over
+        folds.
     positive : str or None
         The positive class; None unless there are two classes.
     n_groups : int or None
@@ -97,6 +102,7 @@ class Estimate(FrameResult):
     intervals: Intervals | None = None
     named: bool = False
     own: str = ""
+    centre: float | None = None
 
     @property
     def optimism(self) -> float:
@@ -178,20 +184,25 @@ class Estimate(FrameResult):
             return f"winner's {self.own}"
         if self.plan.endswith("one test set"):  # nothing was cross-validated
             return "winner's score"
-        # By fold is what a grid search reports; pooled is one value on all predictions of a repeat.
-        return f"winner's cross-validation score, {'by fold' if self.aggregate == 'fold' else 'pooled'}"
+        # The mean over folds is what a grid search reports; pooled is one value on all predictions of a repeat.
+        return f"winner's cross-validation score, {AGGREGATES[self.aggregate]}"
 
     def _facts(self) -> Facts:
         if self.method != "cv" and not self.named:
-            yield "selected", f"{self.selected}, {self.rule} of {count(self.n_configs, 'configuration')}"
+            yield "selected", f"{self.selected}, {self.rule}"
         yield "method", self.description + (f" [{self.reference}]" if self.reference else "")
+        if self.centre is not None:
+            yield (
+                "centre",
+                f"{number(self.centre)}, extrapolated to models trained on all samples; the interval lies around it",
+            )
         positive = "" if self.positive is None else f", positive class {self.positive}"
         groups = "" if self.n_groups is None else f" in {count(self.n_groups, 'group')}"
         yield "data", f"{count(self.n_samples, 'sample')}{groups}, {self.plan}{positive}"
         yield from ((note.code, note.text) for note in self.notes)
 
     in_dict = (
-        "metric value interval confidence_level interval_method naive optimism selected method rule n_samples n_configs "
+        "metric value interval centre confidence_level interval_method naive optimism selected method rule n_samples n_configs "
         "n_groups positive aggregate plan fingerprint description reference notes details"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,9 @@ class Selection(Result):
         Its cross-validation score: optimistic, because the configuration was picked for it.
     {metric_name}
     rule : str
-        The rule, in words.
+        How it was selected, in words: by which rule and score, of how many configurations.
+    aggregate : str
+        Whether the score is ``pooled`` or the mean over folds, ``fold``.
     tied, n_candidates : int
         How many configurations have the same best score, and how many the rule could pick.
     params : dict
@@ -45,18 +47,19 @@ class Selection(Result):
     score: float
     metric: str
     rule: str
+    aggregate: str
     tied: int
     n_candidates: int
     params: Mapping[str, Any] = field(default_factory=dict)
 
-    in_dict = "name index score metric rule tied n_candidates params"
+    in_dict = "name index score metric rule aggregate tied n_candidates params"
 
     def _title(self) -> str:
         return f"{self.name}   {self.metric} {number(self.score)} (cross-validation score, optimistic)"
 
     def _facts(self) -> Facts:
         tie = f", {self.tied} tied for first" if self.tied > 1 else ""
-        yield "rule", f"{self.rule} of {count(self.n_candidates, 'configuration')}{tie}"
+        yield "rule", f"{self.rule}{tie}"
 
 
 @document_result
@@ -114,6 +117,24 @@ class TiedSet(TableResult, FrameResult):
         return {"config": list(self.configs), self.metric: list(self.scores), "pvalue": list(self.pvalues)}
 
 
+class Baseline(NamedTuple):
+    """What a model that learnt nothing scores.
+
+    Attributes
+    ----------
+    value : float
+        Its score.
+    of : str
+        Which model that is, such as ``always predicting benign``.
+    """
+
+    value: float
+    of: str
+
+    def __str__(self) -> str:
+        return f"{self.of}: {number(self.value)}"
+
+
 @document_result
 @dataclass(frozen=True, eq=False, repr=False)
 class Leaderboard(TableResult, FrameResult):
@@ -124,6 +145,10 @@ class Leaderboard(TableResult, FrameResult):
         Their cross-validation scores, and standard errors over folds; NaN for fewer than two folds.
     left_out : dict
         Configurations without a score, and why: dropped, failed or pending.
+    selected, rule : str
+        The configuration that is selected, which need not be the first, and how, in words; empty where none can be.
+    baseline : Baseline or None
+        The score of a model that learnt nothing, such as that of always predicting the majority class; None if it is not known.
     """
 
     metric: str
@@ -131,6 +156,9 @@ class Leaderboard(TableResult, FrameResult):
     scores: NDArray[np.float64]
     se: NDArray[np.float64]
     left_out: Mapping[str, str] = field(default_factory=dict)
+    selected: str = ""
+    rule: str = ""
+    baseline: Baseline | None = None
 
     def __len__(self) -> int:
         return len(self.configs)
@@ -140,11 +168,18 @@ class Leaderboard(TableResult, FrameResult):
 
     left, rows_of = (1,), "configs"
 
+    def _title(self) -> str:
+        several = len(self.configs) + len(self.left_out) > 1
+        return f"selected: {self.selected}, {self.rule}" if self.selected and several else ""
+
     def _table(self, shown: int | None = None) -> Table:
         done = zip(self.configs, self.scores, self.se, strict=True)
         rows = [[f"{i}", name, number(s), dash(e)] for i, (name, s, e) in enumerate(done, start=1)][:shown]
         left_out = [["-", name, why, "-"] for name, why in self.left_out.items()][:shown]
         return ["rank", "configuration", self.metric, "se"], rows + left_out
+
+    def _lines(self) -> Iterable[str]:
+        return () if self.baseline is None else (str(self.baseline),)
 
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form; a configuration that was left out has no score."""
@@ -153,7 +188,9 @@ class Leaderboard(TableResult, FrameResult):
             for name, s, e in zip(self.configs, self.scores, self.se, strict=True)
         ]
         others = [{"config": name, "score": None, "se": None, "status": why} for name, why in self.left_out.items()]
-        return {"metric": self.metric, "configurations": ranked + others}
+        chosen = {"selected": self.selected or None, "rule": self.rule or None}
+        baseline = None if self.baseline is None else self.baseline._asdict()
+        return {"metric": self.metric, **chosen, "configurations": ranked + others, "baseline": baseline}
 
     def _columns(self) -> dict[str, Any]:
         nothing = [np.nan] * len(self.left_out)
@@ -433,7 +470,7 @@ class ValidationCurve(_Curve):
         Position of the simplest value within one standard error of the best; None if the values are not numbers, or if each
         repeat has only one fold.
     oof : Predictions
-        The out-of-fold predictions: ``estimate.bbc(curve.oof, metric)`` estimates how good the chosen value is on new samples.
+        The out-of-fold predictions: ``estimate.bbc(curve.oof)`` estimates how good the chosen value is on new samples.
     plan : str
         How samples were held out.
     {failures, notes}
@@ -475,7 +512,7 @@ class ValidationCurve(_Curve):
 
     def _lines(self) -> Iterable[str]:
         yield from super()._lines()
-        yield "the best value's score is optimistic: estimate.bbc(curve.oof, metric) corrects it"
+        yield "the best value's score is optimistic: estimate.bbc(curve.oof) corrects it"
 
     in_dict = "metric greater_is_better param plan band best one_standard_error failures notes"
 

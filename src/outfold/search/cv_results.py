@@ -15,7 +15,7 @@ from ..data.predictions import Predictions, State
 from ..exceptions import InputError
 from ..metrics import Metric, MetricLike
 from ..metrics._scoring import Scoring
-from ..select import Rule, RuleLike, as_rule
+from ..select import Rule
 from ..stats.selection import tied_with_best
 from .scorers import FunctionScorer, Scorers
 
@@ -120,18 +120,6 @@ def time_columns(oof: Predictions) -> Columns:
     return {"mean_fit_time": mean, "std_fit_time": spread, **scoring}
 
 
-class ByFold(Rule):
-    """A rule on the mean over folds, as GridSearchCV scores, instead of on the pooled predictions."""
-
-    def __init__(self, rule: RuleLike = None) -> None:
-        self.rule = as_rule(rule)
-        self.name = self.rule.name
-
-    def pick(self, scoring: Scoring, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
-        """The wrapped rule's picks."""
-        return self.rule.pick(scoring.by_fold(), weights)
-
-
 class FromResults(Rule):
     """``refit=function``: the index the function finds in ``cv_results_``, also inside the bootstrap."""
 
@@ -201,7 +189,7 @@ class Halving(drop.DropRule):
     metric: MetricLike | None = None
 
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[drop.Drop]:
-        score = scoring.metric.sign * scoring.by_fold().scores()[0]
+        score = scoring.metric.sign * scoring.by("fold").scores()[0]
         order = np.argsort(np.where(np.isnan(score), np.inf, -score), kind="stable")
         for j in order[(len(order) + 1) // 2 :]:
             yield drop.Drop(scoring.names[j], None, scoring.names[order[0]])

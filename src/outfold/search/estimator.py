@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import is_dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,6 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .. import drop as dropping
 from .. import estimate, select
 from ..data.notes import Note
 from ..data.predictions import Predictions
@@ -31,12 +30,12 @@ from ..fitting.configs import Configs
 from ..fitting.estimators import one_of_each
 from ..fitting.job import as_plan
 from ..fitting.predict import ModelKind, choose_response, kind_of
-from ..metrics import Metric
-from ..metrics._scoring import Scoring, kernels_kept
+from ..metrics import Metric, MetricLike
+from ..metrics._scoring import kernels_kept
 from ..reporting import Report, report
 from ..results import Estimate, Interval
 from . import cv_results
-from .cv_results import ByFold, FixedChoice, FromResults, Halving, refuse_incomplete, selected_index
+from .cv_results import FixedChoice, FromResults, Halving, refuse_incomplete, selected_index
 from .request import (
     Callbacks,
     CallbackSupportMixin,
@@ -59,6 +58,12 @@ _SET_BY_FIT = (
     *("oof_", "cv_results_", "n_splits_", "scorer_", "multimetric_", "selection_", "best_index_", "best_params_"),
     *("best_score_", "best_estimator_", "refit_time_", "feature_names_in_", "_estimate", "_estimate_settings"),
 )
+
+
+def _selecting_metric(request: FitRequest) -> MetricLike:
+    """What selects: the scorer that `refit` names, or the first one."""
+    main = request.scorers.main or next(iter(request.scorers.given))
+    return request.scorers.metric(main, request.kind, request.target, request.response)
 
 
 class _EstimateSettings(NamedTuple):
@@ -147,7 +152,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         How often the folds are drawn anew; ``"auto"`` adds repeats until the ranking is stable.
     drop : bool or drop.DropRule
         True stops fitting configurations that are very probably worse than the best so far (`drop.Bootstrap`). A rule of
-        `outfold.drop` decides otherwise; False drops nothing. True drops nothing if a rule other than the best mean selects,
+        `outfold.drop` decides otherwise; False drops nothing. True drops nothing if a rule other than `select.best` selects,
         or if the scorer is a Python function, which is slower than the fits it might save.
     rule : select.Rule, callable or None
         How the configuration is selected from the mean over folds: `select.best` by default, any rule of `select`.
@@ -287,7 +292,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             raise_as_sklearn(error)
         warn_of_failures(oof)
         request = request._replace(scorers=request.scorers.expanded(oof, self.refit))
-        self.oof_ = replace(oof, notes=(*oof.notes, *self._notes(request)))
+        self.oof_ = replace(oof, notes=(*oof.notes, *self._notes(request))).selecting_by(
+            _selecting_metric(request), aggregate="fold", rule=self._selection_rule(request, space)
+        )
         try:
             self._set_results(request, space)
         except BaseException:
@@ -312,7 +319,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     def _collect(self, request: FitRequest, space: Space | None) -> tuple[Space, Predictions]:
         if space is not None:
-            oof = self._collect_configs(request, space.configs, self.store, self._drop_rule(request))
+            rule = self._selection_rule(request, space)
+            oof = self._collect_configs(request, space.configs, self.store, rule, self._drop_rule(request))
             # The store may hold configurations of earlier searches.
             return space, oof.sel(config=list(space.configs))
         if request.scorers.main is None:
@@ -322,32 +330,35 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         def score(oof: Predictions, name: str) -> float:
             return metric.sign * float(np.mean(cv_results.split_scores(oof.sel(config=name), metric, scorer)))
 
-        return ask_and_collect(self, lambda configs, path: self._collect_configs(request, configs, path, None), score)
+        def collect_into(configs: Configs, path: Any) -> Predictions:
+            return self._collect_configs(request, configs, path, self.rule, None)
 
-    def _collect_configs(self, request: FitRequest, configs: Configs, store: Any, drop: Any) -> Predictions:
+        return ask_and_collect(self, collect_into, score)
+
+    def _collect_configs(self, request: FitRequest, configs: Configs, store: Any, rule: Any, drop: Any) -> Predictions:
         data = {"groups": request.groups, "fit_params": request.fit_params, "positive": request.positive}
         what = {"rng": request.seed, "response": request.response, "task": request.kind, "repeats": self.repeats}
         how = {"n_jobs": self.n_jobs, "store": store, "share": self.share, "drop": drop}
         shown = request.callbacks or ("always" if self.verbose > 0 else False)
         failing = "raise" if self.error_score == "raise" else "keep"
-        options: dict[str, Any] = {**data, **what, **how, "progress": shown, "on_error": failing}
+        selects = {"metric": _selecting_metric(request), "aggregate": "fold", "rule": rule}
+        options: dict[str, Any] = {**data, **what, **how, **selects, "progress": shown, "on_error": failing}
         return collect(configs, request.X, request.y, request.plan, **options)
 
     def _drop_rule(self, request: FitRequest) -> Any:
-        """The rule, deciding by the metric that selects where it names none."""
-        main = request.scorers.main or next(iter(request.metrics))
-        asked = request.scorers.metric(main, request.kind, request.target, request.response)
-        # By name where there is one: the rule's text is part of what a store is continued by.
-        metric = asked if isinstance(asked, str) else request.metrics[main]
+        """The rule; where it names no metric, it decides by the one that selects."""
         if self.search == "halving":
-            return Halving(metric)
+            return Halving()
         if self.drop is True:
-            named = request.scorers.main is not None and not callable(self.refit)
-            fast = self.rule in (None, select.best) and named and not request.metrics[main].looped
-            return dropping.Bootstrap(metric=metric) if fast else None
-        if is_dataclass(self.drop) and getattr(self.drop, "metric", metric) is None:
-            return replace(self.drop, metric=metric)  # type: ignore[type-var]
-        return None if self.drop is False else self.drop
+            main = None if callable(self.refit) else request.scorers.main
+            return main is not None and self.rule in (None, select.best) and not request.metrics[main].looped
+        return self.drop
+
+    def _selection_rule(self, request: FitRequest, space: Space) -> Any:
+        """How the configuration is selected from the scores of the folds."""
+        if not callable(self.refit):
+            return self.rule
+        return FromResults(self.refit, space.params, request.scorers, request.kind, request.response)
 
     def _notes(self, request: FitRequest) -> list[Note]:
         notes = []
@@ -391,20 +402,17 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         self.n_splits_ = len(self.oof_.splits.cells)
         self.scorer_ = request.scorers.scorer
         self.multimetric_ = request.scorers.multimetric
-        rule: select.Rule = ByFold(self.rule)
-        if callable(self.refit):
-            rule = FromResults(self.refit, space.params, request.scorers, request.kind, request.response)
+        rule = select.as_rule(self._selection_rule(request, space))
         self._estimate_settings = _EstimateSettings(request.scorers, request.kind, request.response, rule, request.seed)
         return metrics[request.scorers.main or next(iter(metrics))]
 
     def _select(self, metric: Metric, space: Space) -> None:
-        scoring = Scoring(self.oof_, metric, "fold")
         rule = self._estimate_settings.rule
         if callable(self.refit):
             index = selected_index(self.refit, self.cv_results_)
             refuse_incomplete(self.oof_, index)
             rule = FixedChoice(index, rule.name)
-        self.selection_ = select.choose(scoring, rule)
+        self.selection_ = self.oof_.selection(metric, rule=rule)
         self.best_index_ = self.selection_.index
         self.best_params_ = space.params[self.best_index_]
         if not callable(self.refit):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from . import compiling
 from .compiling import share_out
 from .kernels import Array, Floats, mean_ratio, ratio, total
+from .within_folds import WithinFolds
 
 # Twice a number of pairs of samples is at most (total weight)**2, below 2**31 up to this total.
 INT32_TOTAL = 46_340
@@ -82,18 +83,19 @@ class AucKernel:
         """Numerators (b, C) and denominators (b,) of the areas, both integers."""
         lanes = compiling.load("lanes")
         twice = self._numpy_lanes(weights) if lanes is None else self._compiled_lanes(lanes, weights)
-        return twice.T, self._pairs(weights)
+        return twice.T, self.pairs(weights)
 
     def paired_counts(self, weights: Array, chosen: NDArray[np.intp]) -> tuple[Array, Floats]:
         """Numerators and denominators (b,) of the areas of the chosen configurations."""
         lanes = compiling.load("lanes")
         if lanes is None:
-            return self._numpy_paired(weights, chosen), self._pairs(weights)
+            return self._numpy_paired(weights, chosen), self.pairs(weights)
         twice = np.empty(len(weights), dtype=np.int64)
         lanes.auc_paired(*self._steps, _padded(weights), chosen, twice)
-        return twice, self._pairs(weights)
+        return twice, self.pairs(weights)
 
-    def _pairs(self, weights: Array) -> Floats:
+    def pairs(self, weights: Array) -> Floats:
+        """(b,) the denominators."""
         positives = total(weights[:, self._positive])
         return 2 * positives * (total(weights) - positives)
 
@@ -226,7 +228,7 @@ class MeanAucKernel:
 
     def __init__(
         self,
-        parts: Sequence[tuple[AucKernel, NDArray[np.intp] | slice]],
+        parts: Sequence[tuple[AucKernel | WithinFolds, NDArray[np.intp] | slice]],
         shares: Sequence[NDArray[np.intp]] | None = None,
     ) -> None:
         self.n_configs = parts[0][0].n_configs
@@ -252,17 +254,33 @@ class MeanAucKernel:
         return np.where(np.min(pairs, axis=0) > 0, mean, np.nan)
 
 
-def one_vs_rest(predictions: Floats, y: Array, weighted: bool = False) -> MeanAucKernel:
+def area(scores: Floats, positive: Array, folds: Array | None = None) -> AucKernel | WithinFolds:
+    """The area under the ROC curve; with folds, of the pairs of the same fold."""
+    if folds is None:
+        return AucKernel(scores, positive)
+    return WithinFolds(lambda own, rows: AucKernel(own, positive[rows]), scores, folds)
+
+
+def concordance(
+    risk: Floats, time: Floats, event: NDArray[np.bool_], folds: Array | None = None
+) -> ConcordanceKernel | WithinFolds:
+    """Harrell's C; with folds, of the pairs of the same fold."""
+    if folds is None:
+        return ConcordanceKernel(risk, time, event)
+    return WithinFolds(lambda own, rows: ConcordanceKernel(own, time[rows], event[rows]), risk, folds)
+
+
+def one_vs_rest(predictions: Floats, y: Array, weighted: bool = False, folds: Array | None = None) -> MeanAucKernel:
     """The mean over classes of the area of the class's score against all others; predictions (C, N, K).
 
     ``weighted`` counts every class by its number of members.
     """
     classes, every = range(predictions.shape[2]), slice(None)
-    parts = [(AucKernel(np.ascontiguousarray(predictions[:, :, k]), y == k), every) for k in classes]
+    parts = [(area(np.ascontiguousarray(predictions[:, :, k]), y == k, folds), every) for k in classes]
     return MeanAucKernel(parts, [np.flatnonzero(y == k) for k in classes] if weighted else None)
 
 
-def one_vs_one(predictions: Floats, y: Array, weighted: bool = False) -> MeanAucKernel:
+def one_vs_one(predictions: Floats, y: Array, weighted: bool = False, folds: Array | None = None) -> MeanAucKernel:
     """The mean over ordered pairs of classes of the area of the first one's score (Hand and Till 2001, eq. 7).
 
     ``weighted`` counts every pair by its number of members.
@@ -270,7 +288,8 @@ def one_vs_one(predictions: Floats, y: Array, weighted: bool = False) -> MeanAuc
     parts = []
     for k, other in permutations(range(predictions.shape[2]), 2):
         rows = np.flatnonzero((y == k) | (y == other))
-        parts.append((AucKernel(np.ascontiguousarray(predictions[:, rows, k]), y[rows] == k), rows))
+        own = np.ascontiguousarray(predictions[:, rows, k])
+        parts.append((area(own, y[rows] == k, None if folds is None else folds[rows]), rows))
     return MeanAucKernel(parts, [rows for _, rows in parts] if weighted else None)
 
 
@@ -295,17 +314,26 @@ class ConcordanceKernel:
 
     def scores(self, weights: Array) -> Floats:
         """(b, C) concordance of every configuration under each weighting."""
-        return ratio(self._twice(weights, self._ranks).T, self._pairs(weights)[:, None])
+        twice, pairs = self.counts(weights)
+        return ratio(twice, pairs[:, None])
 
     def paired(self, weights: Array, chosen: NDArray[np.intp]) -> Floats:
         """(b,) concordance of configuration ``chosen[i]`` under ``weights[i]``."""
+        return ratio(*self.paired_counts(weights, chosen))
+
+    def counts(self, weights: Array) -> tuple[Array, Floats]:
+        """Numerators (b, C) and denominators (b,), both integers."""
+        return self._twice(weights, self._ranks).T, self.pairs(weights)
+
+    def paired_counts(self, weights: Array, chosen: NDArray[np.intp]) -> tuple[Array, Floats]:
+        """Numerators and denominators (b,) of the chosen configurations."""
         twice = np.empty(len(weights))
         for config in np.unique(chosen):
             mine = np.flatnonzero(chosen == config)
             twice[mine] = self._twice(weights[mine], self._ranks[config : config + 1])[0]
-        return ratio(twice, self._pairs(weights))
+        return twice, self.pairs(weights)
 
-    def _pairs(self, weights: Array) -> Floats:
+    def pairs(self, weights: Array) -> Floats:
         """(b,) twice the number of comparable pairs."""
         drawn = weights[:, self._walk >> 1].astype(np.int64)
         compared = (self._walk & 1).astype(bool)

@@ -123,21 +123,28 @@ class Picks(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
-    """Out-of-bag scores of the configuration selected in every draw, and how many draws could not be scored."""
+    """Out-of-bag scores of the configuration selected in every draw, and how many draws could not be scored.
+
+    `also` has the scores of the same configurations in another way, NaN where undefined.
+    """
 
     scores: Floats
     chosen: NDArray[np.intp]
     n_again: int
+    also: Floats
 
 
-def correct(scoring: Scores, rule: Picks, bootstrap: BootstrapDraws, n_resamples: int) -> Corrected:
+def correct(
+    scoring: Scores, rule: Picks, bootstrap: BootstrapDraws, n_resamples: int, also: Scores | None = None
+) -> Corrected:
     """Draw, select, score; a draw that cannot be scored is drawn again from the stream of its block."""
-    scores, chosen, n_again = np.empty(n_resamples), np.empty(n_resamples, dtype=np.intp), 0
+    scores, others = np.empty((2, n_resamples))
+    chosen, n_again = np.empty(n_resamples, dtype=np.intp), 0
     for i, part in enumerate(blocks(n_resamples, block_size(bootstrap.n))):
         open_draws = np.arange(part.start, part.stop)
         counts, rng = bootstrap.block(i, len(open_draws)), None
         for _ in range(_ATTEMPTS):
-            picks, values = _score(scoring, rule, counts)
+            picks, values, others[open_draws] = _score(scoring, rule, counts, also)
             scores[open_draws], chosen[open_draws] = values, picks
             open_draws = open_draws[np.isnan(values)]
             n_again += len(open_draws)
@@ -148,27 +155,29 @@ def correct(scoring: Scores, rule: Picks, bootstrap: BootstrapDraws, n_resamples
                 bootstrap.counts(rng, part.stop - part.start)  # those above
             counts = bootstrap.counts(rng, len(open_draws))
         else:
-            return Corrected(np.empty(0), np.empty(0, dtype=np.intp), n_again)
-    return Corrected(scores, chosen, n_again)
+            return Corrected(np.empty(0), np.empty(0, dtype=np.intp), n_again, np.empty(0))
+    return Corrected(scores, chosen, n_again, others)
 
 
-def correct_given(scoring: Scores, rule: Picks, counts: NDArray[Any]) -> Corrected:
+def correct_given(scoring: Scores, rule: Picks, counts: NDArray[Any], also: Scores | None = None) -> Corrected:
     """The same for given draws; those that cannot be scored are left out."""
-    parts = [_score(scoring, rule, counts[part]) for part in blocks(len(counts), block_size(counts.shape[1]))]
-    chosen, scores = (np.concatenate(side) for side in zip(*parts, strict=True))
+    parts = [_score(scoring, rule, counts[part], also) for part in blocks(len(counts), block_size(counts.shape[1]))]
+    chosen, scores, others = (np.concatenate(side) for side in zip(*parts, strict=True))
     defined = ~np.isnan(scores)
-    return Corrected(scores[defined], chosen[defined], int(np.sum(~defined)))
+    return Corrected(scores[defined], chosen[defined], int(np.sum(~defined)), others[defined])
 
 
-def _score(scoring: Scores, rule: Picks, counts: NDArray[Any]) -> tuple[NDArray[np.intp], Floats]:
-    picks = rule.pick(scoring, counts)
-    values = scoring.paired((counts == 0).view(np.uint8), np.maximum(picks, 0))
+def _score(
+    scoring: Scores, rule: Picks, counts: NDArray[Any], also: Scores | None
+) -> tuple[NDArray[np.intp], Floats, Floats]:
+    picks, left_out = rule.pick(scoring, counts), (counts == 0).view(np.uint8)
+    values = scoring.paired(left_out, np.maximum(picks, 0))
     values[picks < 0] = np.nan
-    return picks, values
+    return picks, values, values if also is None else also.paired(left_out, np.maximum(picks, 0))
 
 
 def noise_share(scoring: Scores, counts: NDArray[Any], sign: int) -> float:
-    """Share of the differences between rival configurations that is noise, from 0 to 1.
+    """Share of the differences between rival configurations that is noise, from 0 to 1; NaN where too few draws can be scored.
 
     Within every draw, out-of-bag scores are regressed on in-bag scores, among the rivals of the draw's winner. The in-bag
     scores alone decide which configurations are rivals, so the slope s is that of the truth on the score. Let t be the
@@ -180,7 +189,7 @@ def noise_share(scoring: Scores, counts: NDArray[Any], sign: int) -> float:
     usable = np.isfinite(drawn).all(axis=1) & np.isfinite(left_out).all(axis=1)
     drawn, left_out = drawn[usable], left_out[usable]
     if len(drawn) < 2 or drawn.shape[1] < 2:
-        return 1.0
+        return np.nan
     centred = drawn - drawn.mean(axis=1, keepdims=True)
     difference = np.sqrt(2 * np.mean(np.var(centred, axis=0)))
     rivals = drawn >= drawn.max(axis=1, keepdims=True) - _NEAR * difference
@@ -231,6 +240,15 @@ def point632plus(err0: Array, err1: Array, gamma: Array) -> Plus:
     rate = overfitting_rate(err0, err1, gamma)
     correction = (1 - IN_BAG_SHARE) * IN_BAG_SHARE * rate / (1 - (1 - IN_BAG_SHARE) * rate)
     return Plus(np.asarray(point632(err0, err1) + (np.minimum(err1, gamma) - err0) * correction), rate)
+
+
+def weighted632plus(err0: Array, err1: Array, gamma: Array) -> Floats:
+    """The .632+ estimate as a weighted mean, eq. 29; R is that of eq. 31, from 0 to 1.
+
+    It is `point632plus` unless `err1` is above `gamma`. There the weight of `err1` is 1 and stays so.
+    """
+    weight = IN_BAG_SHARE / (1 - (1 - IN_BAG_SHARE) * overfitting_rate(err0, err1, gamma))
+    return np.asarray((1 - weight) * err0 + weight * err1)
 
 
 # -- the mean loss over all pairs of a label and a prediction ----------------------------------------------

@@ -33,7 +33,7 @@ def best_pvalues(scores: Floats, draws: Floats) -> Floats:
     """(C,) p value of "configuration j is the best" for every j, greater scores being better.
 
     T_j = max_k (s_k - s_j) / se_kj against the largest centred difference in the (B, C) draws, in either direction: with one
-    direction only, the set of those not rejected held the best of 20 equal ones in 92 percent of samples of 100, not in 95.
+    direction only, the set of those not rejected held the best of many equal ones less often than its level says.
     """
     b = len(draws)
     centred = draws - draws.mean(axis=0)

@@ -1,0 +1,181 @@
+"""What is checked: predictions, a metric, and what follows from them, each computed once for all checks that ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import estimate, select
+from ..data.notes import Note
+from ..data.predictions import Predictions
+from ..exceptions import InputError, NeedError
+from ..metrics import Metric, MetricLike
+from ..metrics._baseline import baseline
+from ..metrics._scoring import alone, selecting
+from ..results import Baseline, Estimate, Selection, TiedSet
+from ..stats.kernels import Floats
+
+
+class Case:
+    """Predictions and a metric; the features and the estimate to report where there are some; and what follows from them."""
+
+    def __init__(
+        self, oof: Predictions, metric: MetricLike | None = None, X: Any = None, made: Estimate | None = None
+    ) -> None:
+        self.oof, self.X, self._made = oof, X, made
+        self.scoring = selecting(oof, metric)
+
+    @property
+    def metric(self) -> Metric:
+        """The metric."""
+        return self.scoring.metric
+
+    @property
+    def n_candidates(self) -> int:
+        """How many configurations can be selected."""
+        return len(self.scoring.candidates)
+
+    @property
+    def leave_one_out(self) -> bool:
+        """Whether every fold holds one sample."""
+        return 1 < self.oof.n_samples == self.oof.n_folds
+
+    @property
+    def one_test_set(self) -> bool:
+        """Whether the predictions were made elsewhere on one test set: what the models learnt from is not known."""
+        return self.oof.plan.kind == "given" and self.oof.n_folds < 2
+
+    @cached_property
+    def _estimated(self) -> Estimate | InputError:
+        if self._made is not None and self._made.method == "bbc":
+            return self._made
+        try:
+            return estimate.bbc(self.oof, self.metric)
+        except InputError as error:
+            return error
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The estimate by bbc; None where there is none."""
+        return self._estimated if isinstance(self._estimated, Estimate) else None
+
+    @property
+    def problem(self) -> str | None:
+        """Why there is no estimate."""
+        return str(self._estimated) if isinstance(self._estimated, InputError) else None
+
+    @cached_property
+    def selection(self) -> Selection | None:
+        """What the estimate to report is of, or the winner; None where the metric is undefined for all."""
+        try:
+            won = select.choose(self.scoring, select.recorded_rule(self.oof))
+        except InputError:
+            return None
+        reported = None if self._made is None else self._made.selected
+        if reported == won.name or reported not in self.scoring.names:
+            return won
+        at = self.scoring.names.index(reported)
+        index, score = int(self.scoring.candidates[at]), float(self.scoring.scores()[0, at])
+        return replace(won, name=reported, index=index, score=score, params=self.scoring.params[at])
+
+    @property
+    def predicted(self) -> Floats | None:
+        """(N, 1) or (N, K), the mean of `predictions` over repeats."""
+        return None if self.predictions is None else _over_repeats(self.predictions)
+
+    @cached_property
+    def predictions(self) -> Floats | None:
+        """What the winner predicts: (R, N, 1) values or (R, N, K) probabilities, 0 or 1 for labels; NaN if not held out.
+
+        None where there is no winner, or where predictions have no scale that labels share.
+        """
+        if self.selection is None or self.oof.target.task not in ("regression", "binary", "multiclass"):
+            return None
+        oof = alone(self.oof, self.selection.name)
+        if oof.target.classes is None:
+            return np.asarray(oof.data[:, 0, :, None])
+        if oof.response == "proba":
+            P = oof.data[:, 0]
+            return np.asarray(P if P.ndim == 3 else np.stack([1 - P, P], axis=-1))
+        return None if self.labels is None else indicators(self.labels, len(oof.target.classes))
+
+    @cached_property
+    def labels(self) -> NDArray[np.intp] | None:
+        """(R, N) class codes that the winner predicts, -1 where it predicts nothing; None where they are not known."""
+        if self.selection is None or self.oof.target.classes is None:
+            return None
+        try:
+            codes = alone(self.oof, self.selection.name).respond("label")[:, 0]
+        except NeedError:  # margins of which no cut is known
+            return None
+        return np.where(self.oof.folds.T >= 0, codes, -1)
+
+    @cached_property
+    def tied(self) -> TiedSet | None:
+        """The configurations that cannot be told from the best; None where too many draws cannot be scored."""
+        try:
+            return select.tied_among(self.scoring)
+        except InputError:
+            return None
+
+    @cached_property
+    def baseline(self) -> Baseline | None:
+        """What a model that learnt nothing scores on the samples that count; None where that is not known."""
+        return baseline(self.metric, self.oof.target.take(self.scoring.rows))
+
+    @cached_property
+    def repeat_scores(self) -> NDArray[np.float64] | None:
+        """(R, C) scores of the candidates in every repeat; None for one repeat, or where a score is undefined."""
+        if len({repeat for repeat, _ in self.scoring.cells}) < 2:
+            return None
+        scores = self.scoring.repeat_scores()
+        return None if np.isnan(scores).any() else scores
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What the predictions and the estimates say of themselves."""
+        own = (*self.oof.notes, *self.scoring.notes) if self.estimate is None else self.estimate.notes
+        reported = () if self._made is None else self._made.notes
+        return (*reported, *own, *self._fold_notes())
+
+    def _fold_notes(self) -> tuple[Note, ...]:
+        """What `tt` would say, where folds may be too small for the metric or for the method."""
+        if self.oof.n_folds < 2 or (self.metric.pointwise and not self.leave_one_out):
+            return ()
+        try:
+            made = estimate.tt(self.oof, self.metric)
+        except (InputError, NeedError):
+            return ()
+        return tuple(note for note in made.notes if note.code in ("OF202", "OF204"))
+
+
+def indicators(codes: NDArray[np.intp], n_classes: int) -> Floats:
+    """(R, N, K) 1 for the class predicted, 0 for the others; NaN where nothing is predicted."""
+    out = np.eye(n_classes + 1)[codes][..., :-1]
+    out[codes < 0] = np.nan
+    return np.asarray(out)
+
+
+def _over_repeats(values: Floats) -> Floats:
+    there = ~np.isnan(values)
+    return np.asarray(np.where(there, values, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1))
+
+
+Find = Callable[[Case], str | None]
+# By code; the other checks speak through the notes of results only.
+FINDERS: dict[str, Find] = {}
+
+
+def finds(code: str) -> Callable[[Find], Find]:
+    """Register what finds the caveat of this code."""
+
+    def register(find: Find) -> Find:
+        FINDERS[code] = find
+        return find
+
+    return register

@@ -1,0 +1,304 @@
+"""How often each test of `compare` finds a difference where there is none: nulls that hurt, in every design a test accepts.
+
+The nulls:
+
+- ``halves``: one learner on two exchangeable halves of the features, with no, a weak or a strong signal.
+- ``uneven``: halves, with one positive in five.
+- ``seeds``: two seeds of a learner that draws at random in every fit.
+- ``groups``: halves, samples in groups of five that share label and features in part; groups are held out whole.
+- ``values``: halves, where y is a number and the metric is the squared error.
+- ``gaussians``: the populations of Wang et al. (2014), tree against least squares. These two are not equally good, so the
+  tests are put to the true difference of their design, the mean over all data sets.
+- ``models``: one test set, where a coin decides for each sample which of the two answers whose: both are equally good there.
+  In all other nulls the two are equally good over all training sets; on one test set, that is another question.
+
+``difference`` is no null: the first half has more signal, and the share of rejections is the power.
+
+Every setting (null, signal, n, learner) is kept in a folder, so that a stopped study goes on; ``table`` makes the result file of
+what there is and prints the tables of the page on calibration. The tests are computed by the kernels of the library for all
+data sets at once; ``check`` compares them with the public functions.
+
+Usage: python studies/type_one_error.py run FOLDER [N ...]
+       python studies/type_one_error.py check
+       python studies/type_one_error.py table FOLDER
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from all_tests import AREA_DRAWS, DRAWS, Held, apply_tests, public, single_scores
+from fast_learners import LEARNERS
+from scipy.special import stdtrit
+from type_one_tables import RESULTS, coverage_rows, largest_errors, page_rows, power_rows
+
+import outfold as of
+from outfold.stats import training
+
+N_SETS = 1000
+AT_ONCE = 250
+FEATURES = 10
+GROUP = 5
+ALPHA = 0.05
+
+PLANS = {
+    "10 x 10-fold": of.Plan(folds=10, repeats=10),
+    "3 x 5-fold": of.Plan(folds=5, repeats=3),
+    "5 x 2-fold": of.Plan.five_by_two(),
+    "blocked 3 x 2": of.Plan.blocked(3),
+    "blocked 7 x 2": of.Plan.blocked(7),
+    "10 hold-outs of 1/3": of.Plan.repeated_holdout(10),
+    "30 hold-outs of 1/10": of.Plan.repeated_holdout(30, 0.1),
+    "leave-one-out": of.Plan.leave_one_out(),
+    "one test set": of.Plan.holdout(1 / 3),
+}
+# Designs that are the first repeats of another one.
+FIRST = {
+    "10 x 10-fold": {"10-fold": 1, "2 x 10-fold": 2, "3 x 10-fold": 3, "10 x 10-fold": 10},
+    "3 x 5-fold": {"5-fold": 1, "3 x 5-fold": 3},
+}
+# Separations of the classes along two of the features, in standard deviations: of each half, Bayes accuracy 0.5, 0.69, 0.93.
+SIGNALS = {"none": 0.0, "weak": 1.0, "strong": 3.0}
+FOUR = ("centroid", "5-NN", "tree", "linear")
+
+Setting = dict[str, Any]
+
+
+def settings() -> Iterator[Setting]:
+    for n, (null, signals, learners) in product((50, 100, 400), NULLS):
+        if null == "groups" and n == 50:  # too few groups for ten folds
+            continue
+        for signal, learner in product(signals, learners):
+            yield {"null": null, "signal": signal, "n": n, "learner": learner}
+
+
+NULLS = (
+    ("halves", ("none", "weak", "strong"), FOUR),
+    ("uneven", ("weak",), FOUR),
+    ("seeds", ("weak", "strong"), ("random tree", "random network")),
+    ("groups", ("none", "weak"), FOUR),
+    ("values", ("weak", "strong"), FOUR[1:]),
+    ("gaussians", ("strong",), ("tree against linear",)),
+    ("difference", ("weak",), FOUR),
+)
+
+
+# -- data ------------------------------------------------------------------------------------------------------
+
+
+def labels(setting: Setting) -> np.ndarray:
+    n = setting["n"]
+    if setting["null"] == "uneven":
+        return (np.arange(n) % 5 == 0).astype(int)
+    return np.arange(n) // GROUP % 2 if setting["null"] == "groups" else np.arange(n) % 2
+
+
+def groups(setting: Setting) -> np.ndarray | None:
+    return np.arange(setting["n"]) // GROUP if setting["null"] == "groups" else None
+
+
+def draw(setting: Setting, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features of the first and of the second configuration, and y."""
+    n, null, y = setting["n"], setting["null"], labels(setting)
+    if null == "gaussians":
+        X = rng.normal(size=(n, 2))
+        X[y == 1] = 1 + np.sqrt(1 / 6) * X[y == 1]
+        return X, X, y
+    halves = rng.normal(size=(2, n, FEATURES))
+    if null == "groups":
+        halves = (halves + np.repeat(rng.normal(size=(2, n // GROUP, FEATURES)), GROUP, axis=1)) / np.sqrt(2)
+    shift = SIGNALS[setting["signal"]] / np.sqrt(2)
+    if null == "values":
+        return *halves, shift * (halves[:, :, 0] + halves[:, :, 1]).sum(axis=0) / 2 + rng.normal(size=n)
+    halves[:, :, :2] += shift * y[:, None]
+    if null == "difference":
+        halves[0, :, :2] += 0.6 * shift * y[:, None]
+    return (halves[0], halves[0], y) if null == "seeds" else (*halves, y)
+
+
+@cache
+def splits(name: str, n: int, null: str, seed: int) -> np.ndarray:
+    """(R, N) folds of one data set; the same for all settings with the same labels."""
+    y = labels({"n": n, "null": null})
+    if null == "groups":  # all of one size and one class: dealt like samples
+        return np.repeat(PLANS[name].split(y[::GROUP], rng=seed).folds.T, GROUP, axis=1)
+    return np.ascontiguousarray(PLANS[name].split(y, rng=seed).folds.T)
+
+
+def plan_names(setting: Setting) -> list[str]:
+    """All plans, but for those that take too long: the networks' leave-one-out, and most plans of 400 samples."""
+    if setting["null"] == "groups":
+        return list(PLANS)[:3]
+    if setting["n"] == 400:
+        return ["10 x 10-fold", "5 x 2-fold", "blocked 3 x 2", "one test set"]
+    return [name for name in PLANS if name != "leave-one-out" or "network" not in setting["learner"]]
+
+
+def predict(setting: Setting, seed: int) -> tuple[np.ndarray, dict[str, tuple[np.ndarray, np.ndarray]]]:
+    """y of one data set, and for each plan its folds (R, N) and the predictions (2, R, N) of the two configurations."""
+    rng = np.random.default_rng([setting["n"], seed, *map(ord, setting["null"] + setting["signal"])])
+    first, second, y = draw(setting, rng)
+    names = ("tree", "linear") if setting["null"] == "gaussians" else (setting["learner"],) * 2
+    kind = setting["null"] if setting["null"] in ("uneven", "groups") else "halves"
+    out = {}
+    for plan in plan_names(setting):
+        folds = splits(plan, setting["n"], kind, seed)
+        if plan == "10 x 10-fold" and setting["n"] == 400:
+            folds = folds[:3]
+        out[plan] = (
+            folds,
+            np.stack([LEARNERS[name](X, y, folds, rng) for name, X in zip(names, (first, second), strict=True)]),
+        )
+    return y, out
+
+
+# -- running ---------------------------------------------------------------------------------------------------
+
+
+def key_of(setting: Setting) -> str:
+    return " ".join(map(str, setting.values()))
+
+
+def simulate(setting: Setting, seeds: range) -> dict[str, np.ndarray]:
+    """P values of every (design | metric | test), one for each data set; and what intervals of single scores are made of."""
+    drawn = [predict(setting, seed) for seed in seeds]
+    y = np.stack([one[0] for one in drawn])
+    found: dict[str, np.ndarray] = {}
+    for plan in drawn[0][1]:
+        folds = np.stack([one[1][plan][0] for one in drawn])
+        scores = np.stack([one[1][plan][1] for one in drawn], axis=1)
+        for design, repeats in FIRST.get(plan, {plan: folds.shape[1]}).items():
+            if repeats > folds.shape[1]:
+                continue
+            held = Held(y, folds[:, :repeats], scores[:, :, :repeats], groups(setting), setting["null"] == "values")
+            for name, values in apply_tests(held, design, shifted=setting["null"] == "gaussians").items():
+                found[f"{design} | {name}"] = values
+            for name, values in single_scores(held).items():
+                found[f"{design} | {name}"] = values
+        if plan == "one test set" and setting["null"] in ("halves", "uneven"):
+            coins = (
+                np.random.default_rng([setting["n"], *seeds]).integers(0, 2, (len(seeds), 1, y.shape[1])).astype(bool)
+            )
+            mixed = np.stack([np.where(coins, *scores), np.where(coins, *scores[::-1])])
+            for name, values in apply_tests(Held(y, folds, mixed), plan).items():
+                found[f"{plan}, these models | {name}"] = values
+    return found
+
+
+def run(folder: Path, sizes: list[int]) -> None:
+    for setting in settings():
+        path = folder / f"{key_of(setting)}.npz"
+        if setting["n"] not in sizes or path.exists():
+            continue
+        clock = time.perf_counter()
+        # The Gaussians need the mean over all data sets, the others less memory.
+        at_once = N_SETS if setting["null"] == "gaussians" else AT_ONCE
+        parts = [simulate(setting, range(start, start + at_once)) for start in range(0, N_SETS, at_once)]
+        found = {
+            name: np.concatenate([part[name] for part in parts], axis=-2 if "single" in name else 0)
+            for name in parts[0]
+        }
+        np.savez_compressed(path, **{name: v.astype(np.float32) for name, v in found.items()})
+        worst = sorted(((np.mean(v <= ALPHA), k) for k, v in found.items() if k.endswith("| t_training")), reverse=True)
+        seconds = time.perf_counter() - clock
+        print(f"{key_of(setting)}: {seconds:.0f} s;", *(f"{r:.3f} {k};" for r, k in worst[:3]), flush=True)
+
+
+# -- the public functions --------------------------------------------------------------------------------------
+
+
+def check(n_sets: int = 3) -> None:
+    """Compare the p values of all tests with those of the public functions, on a few data sets of some settings."""
+    kinds = (("halves", "centroid"), ("uneven", "5-NN"), ("groups", "tree"), ("values", "linear"))
+    for null, learner in kinds:
+        setting = {"null": null, "signal": "weak", "n": 100, "learner": learner}
+        drawn = [predict(setting, seed) for seed in range(n_sets)]
+        y, compared, largest = np.stack([one[0] for one in drawn]), 0, 0.0
+        for plan in drawn[0][1]:
+            folds = np.stack([one[1][plan][0] for one in drawn])
+            scores = np.stack([one[1][plan][1] for one in drawn], axis=1)
+            for design, repeats in FIRST.get(plan, {plan: folds.shape[1]}).items():
+                held = Held(y, folds[:, :repeats], scores[:, :, :repeats], groups(setting), null == "values")
+                for name, found in apply_tests(held, design).items():
+                    metric, test = name.split(" | ")
+                    if found.ndim > 1 or (test == "t_training" and design == "leave-one-out"):
+                        continue
+                    draws = {"n_resamples": AREA_DRAWS if metric == "roc_auc" else DRAWS}
+                    options = draws if test in ("permutation", "bootstrap") else {}
+                    own = [public(held, PLANS[plan], i, test, metric, **options) for i in range(n_sets)]
+                    assert np.allclose(own, found, atol=1e-9, equal_nan=True), (null, design, name, own, found)
+                    compared, largest = compared + n_sets, max(largest, np.nanmax(np.abs(own - found)))
+        print(f"{null}, {learner}: {compared} p values, largest deviation {largest:.1e}", flush=True)
+
+
+# -- tables ----------------------------------------------------------------------------------------------------
+
+
+def row_of(path: Path) -> Setting:
+    """The share of rejections of one setting, by design, metric and test."""
+    held = np.load(path)
+    row: Setting = next(setting for setting in settings() if key_of(setting) == path.stem)
+    row |= {"sets": 0, "rejected": {}, "covered": {}}
+    for name in held.files:
+        design, metric, test = name.split(" | ")
+        if test == "single" and row["null"] in ("halves", "uneven", "values"):
+            row["covered"].setdefault(design, {})[metric] = covered(row, design, metric, held[name])
+        if test not in ("parts", "single"):
+            row["sets"] = len(held[name])
+            by_metric = row["rejected"].setdefault(design, {}).setdefault(metric, {})
+            by_metric[test] = round(float(np.mean(held[name] <= ALPHA)), 4)
+    return row
+
+
+def covered(row: Setting, design: str, metric: str, single: np.ndarray) -> list[float]:
+    """How often 95 percent intervals of single scores hold their mean over all data sets, and their mean widths: `training`
+    of the score of all samples, then `corrected_t` of the mean over folds."""
+    scores, *parts, by_fold, corrected = single.reshape(-1, single.shape[-1]).T.astype(float)
+    n, n_folds = row["n"], int(design.removesuffix("-fold").split()[-1])
+    bounds = of.metrics.get(metric).bounds
+    allowance = training.ZERO_ONE if metric == "accuracy" else training.OTHER_LOSS
+    allowance = allowance if np.isfinite(bounds).all() else training.UNBOUNDED
+    spread = training.variance_of_mean(training.Parts(*parts), training.Design.of_splits(n, 1 - 1 / n_folds), allowance)
+    y = labels(row)
+    ones, zeros = np.sum(y == 1), np.sum(y == 0)
+    area = metric == "roc_auc"
+    sizes = (n, 4 * ones * zeros / n) if area else (n, n)
+    df = min(ones, zeros) - 1 if area else n - 1
+    ends = [training.score_interval(m, v, sizes, df, bounds, 0.95) for m, v in zip(scores, spread, strict=True)]
+    n_splits = n_folds * (int(design.removeprefix("blocked ").split()[0]) if " x " in design else 1)
+    reach = stdtrit(n_splits - 1, 0.975) * np.sqrt(corrected)
+    found = []
+    for low, high, truth in ((*np.transpose(ends), scores.mean()), (by_fold - reach, by_fold + reach, by_fold.mean())):
+        found += [float(np.mean((low <= truth) & (truth <= high))), float(np.mean(high - low))]
+    return [round(value, 4) for value in found]
+
+
+def table(folder: Path) -> None:
+    rows = [row_of(folder / f"{key_of(s)}.npz") for s in settings() if (folder / f"{key_of(s)}.npz").exists()]
+    RESULTS.parent.mkdir(exist_ok=True)
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    RESULTS.write_text(f'{{"alpha": {ALPHA}, "rows": [\n{lines}\n]}}\n')
+    print(*page_rows(rows), "", *power_rows(rows), "", *coverage_rows(rows), sep="\n")
+    print(json.dumps(largest_errors(rows), indent=1))
+
+
+def main(what: str, *more: str) -> None:
+    if what == "check":
+        return check()
+    folder = Path(more[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    return table(folder) if what == "table" else run(folder, [int(n) for n in more[1:]] or [50, 100, 400])
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main(*sys.argv[1:])

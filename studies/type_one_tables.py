@@ -1,0 +1,101 @@
+"""The tables of studies/type_one_error.py, made from its result file: for the documentation, and for `compare.auto`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+RESULTS = Path(__file__).parent / "results" / "type_one_error.json"
+
+Setting = dict[str, Any]
+
+# Designs that share their tests.
+KINDS = {
+    "K-fold": ("10-fold", "5-fold"),
+    "repeated K-fold": ("2 x 10-fold", "3 x 10-fold", "10 x 10-fold", "3 x 5-fold"),
+    "5 x 2-fold": ("5 x 2-fold",),
+    "blocked": ("blocked 3 x 2", "blocked 7 x 2"),
+    "repeated hold-out": ("10 hold-outs of 1/3", "30 hold-outs of 1/10"),
+    "leave-one-out": ("leave-one-out",),
+    "one test set": ("one test set, these models",),
+    "large test set": (),
+    "one test set, learners": ("one test set",),
+}
+
+
+def kind_of(design: str, row: Setting) -> str:
+    """The kind of design; a large test set has at least 50 samples of each class."""
+    if design == "one test set, these models" and row["n"] == 400 and row["null"] == "halves":
+        return "large test set"
+    return next(kind for kind, designs in KINDS.items() if design in designs)
+
+
+METRICS = {
+    "accuracy": ("accuracy",),
+    "AUC": ("roc_auc",),
+    "squared error": ("brier", "mse"),
+    "other": ("f1", "balanced_accuracy", "mcc", "average_precision"),
+}
+
+
+def cells(rows: list[Setting], power: bool = False) -> Iterator[tuple[str, str, str, float, Setting]]:
+    """Design, metric, test, share of rejections and setting of every cell."""
+    for row in rows:
+        if (row["null"] == "difference") == power:
+            for design, by_metric in row["rejected"].items():
+                for metric, by_test in by_metric.items():
+                    yield from ((design, metric, test, rate, row) for test, rate in by_test.items())
+
+
+def largest_errors(rows: list[Setting]) -> dict[str, dict[str, float]]:
+    """By kind of design and test: the largest type I error of all cells."""
+    out: dict[str, dict[str, float]] = {kind: {} for kind in KINDS}
+    for design, _, test, rate, row in cells(rows):
+        own = out[kind_of(design, row)]
+        own[test] = max(rate, own.get(test, 0.0))
+    return {kind: dict(sorted(tests.items())) for kind, tests in out.items()}
+
+
+def page_rows(rows: list[Setting]) -> Iterator[str]:
+    """The table of the documentation: for each kind of design and test the largest error by metric, and the mean of all."""
+    every = list(cells(rows))
+    for kind, tests in largest_errors(rows).items():
+        for test in tests:
+            own = [cell for cell in every if kind_of(cell[0], cell[4]) == kind and cell[2] == test]
+            found = []
+            for names in METRICS.values():
+                of_metric = [cell for cell in own if cell[1] in names]
+                if not of_metric:
+                    found.append("")
+                    continue
+                worst = max(of_metric, key=lambda cell: cell[3])
+                found.append(f"{worst[3]:.3f} ({worst[4]['learner']}, {worst[4]['null']}, n = {worst[4]['n']})")
+            yield f"| {kind} | `{test}` | {' | '.join(found)} | {np.mean([cell[3] for cell in own]):.3f} |"
+
+
+def coverage_rows(rows: list[Setting]) -> Iterator[str]:
+    """Lowest and mean coverage by design and metric, of `training` and of `corrected_t`, and how their widths compare."""
+    for design in (design for designs in list(KINDS.values())[:4] for design in designs):
+        found = []
+        for metrics in (("accuracy",), ("roc_auc",), ("brier", "mse")):
+            own = np.array([v for row in rows for m, v in row["covered"].get(design, {}).items() if m in metrics])
+            ratio = np.mean(own[:, 1] / own[:, 3])
+            new, old = own[:, 0], own[:, 2]
+            found.append(f"{new.min():.3f}, {new.mean():.3f} | {old.min():.3f}, {old.mean():.3f} | {ratio:.2f}")
+        yield f"| {design} | {' | '.join(found)} |"
+
+
+def power_rows(rows: list[Setting]) -> Iterator[str]:
+    """Mean power over learners and numbers of samples, of the tests that can be compared."""
+    every = list(cells(rows, power=True))
+    for kind in list(KINDS)[:5]:
+        for design in KINDS[kind]:
+            found = []
+            for test, metric in product(("t_training", "t_corrected"), ("accuracy", "roc_auc", "brier")):
+                own = [cell[3] for cell in every if cell[:3] == (design, metric, test)]
+                found.append(f"{np.mean(own):.3f}")
+            yield f"| {design} | {' | '.join(found)} |"

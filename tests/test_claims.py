@@ -1,0 +1,359 @@
+"""What the pages say about coverage, error rates, bias and speed is what a script measured.
+
+A result file is made by a script in `studies` or `benchmarks` and committed. `SOURCES` says what stands behind every section with
+such numbers; the tests below compare the numbers themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# What makes a line a claim, if it has a number too.
+CLAIM = re.compile(
+    r"coverage|\bcovers?\b|held the tru|holds the (tru|best)|error rates?\b|type I error|\bbias\b|times (as )?(fast|fewer)|"
+    r"\b\d[\d.]*x\b|CPU|\d (ms|s|MB)\b|too (low|high|good) by|percent of (the )?(cases|searches|data|predicted)|"
+    r"data sets each|mean number of",
+    re.IGNORECASE,
+)
+
+# A result file; or in words why there is none: what is tested elsewhere, follows by arithmetic, or is a paper's.
+SOURCES = {
+    "README.md: How good is the model I picked?": "studies/results/interval_coverage.json",
+    "calibration.md: Intervals of the selected configuration": "studies/results/interval_coverage.json",
+    "calibration.md: Balanced m x 2 tests on normal differences": "studies/results/calibration.json",
+    "checks/OF209.md: When it appears": "the study of real data",
+    "checks/OF312.md: OF312: a test that finds differences too often": "studies/results/type_one_error.json",
+    "studies/real_data.md: Intervals of the selected configuration": "studies/results/real_data.json",
+    "studies/real_data.md: Pooled, within folds, or the mean over folds?": "studies/results/pooled_within.json",
+    "checks/OF220.md: When it appears": "arithmetic: 0.98 to the power of 40",
+    "checks.md: Checks": "no measurement: what a test is about",
+    "checks/OF532.md: When it fires": "no measurement: when the check speaks",
+    "comparing.md: McNemar": "studies/results/calibration.json",
+    "comparing.md: Power": "no measurement: tests/compare/test_power.py compares with the exact power",
+    "format.md: While it is being written": "no measurement: how batches are cut",
+    "intervals.md: A configuration that was named beforehand": "no measurement: formulas of other programs",
+    "intervals.md: Small folds": "studies/results/by_fold.json",
+    "methods.md: Bootstrap of the data": "studies/results/point632.json",
+    "report.md: Size and speed": "benchmarks/results/report.json",
+    "sharing.md: What the families gain": "benchmarks/results/families.json",
+    "speed.md: A whole search against GridSearchCV": "benchmarks/results/search.json",
+    "speed.md: Where the time goes": "no measurement: limits of memory",
+    "speed.md: .632+ bootstrap": "benchmarks/results/bootstrap.json",
+    "speed.md: Comparing": "benchmarks/results/compare.json",
+    "speed.md: Reports": "benchmarks/results/report.json",
+    "speed.md: Importing": "benchmarks/results/startup.json",
+    "studies/balanced.md: The 196 settings of the 2018 simulation": "docs/studies/balanced.md",
+    "studies.md: Estimates of the selected configuration, with the balanced correction (Tsamardinos et al. 2018, sect. 5)": (
+        "docs/studies/balanced.md"
+    ),
+}
+# Measured once, and kept in no file yet: the command that makes it. No section may be added here.
+WITHOUT_FILE = {
+    "README.md: When not to use it": "studies/calibration.py -k test_bias.py",
+    "calibration.md: Bias of the estimates, coverage of the intervals": "studies/calibration.py -k test_bias.py",
+    "calibration.md: The confidence set of the best (`compare.tied_set`, level 0.95)": "studies/calibration.py -k tied_set",
+    "calibration.md: Checking while results come in": "studies/calibration.py -k looking",
+    "calibration.md: Intervals": "studies/calibration.py -k interval_coverage",
+    "calibration.md: Two Gaussian populations (Wang et al. 2014, Table 6)": "studies/gaussians.py, which keeps none",
+    "speed.md: BBC against the plain loop": "benchmarks/bbc.py --keep",
+    "speed.md: Dropping": "benchmarks/dropping.py --keep",
+    "studies.md: Power of tests by resampling (Wang et al. 2014, Figures 6 and 7)": "studies/power_curves.py",
+    "studies.md: When repeating stops (Raeder, Hoens and Chawla 2010, Table III)": "studies/stopping.py",
+}
+
+
+def needs_file(section: str):
+    """Skip what has no file to be compared with yet."""
+    return pytest.mark.skipif(section in WITHOUT_FILE, reason=f"no result file yet: python {WITHOUT_FILE.get(section)}")
+
+
+@cache
+def result(path: str):
+    return json.loads((ROOT / path).read_text())
+
+
+def calibration(topic: str):
+    return result("studies/results/calibration.json")[topic]
+
+
+@cache
+def sections(page: str) -> dict[str, str]:
+    """The text under every heading of a page, without code."""
+    path = ROOT / page if page == "README.md" else ROOT / "docs" / page
+    text = re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.M | re.S)
+    parts = re.split(r"^#+ (.*)$", text, flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def rows(page: str, heading: str, table: int = 0) -> dict[str, list[str]]:
+    """The cells of a table of a section, by the first cell, or cells, of the row; the header is left out."""
+    blocks = re.findall(r"(?:^\|.*\n)+", sections(page)[heading] + "\n", re.M)
+    lines = [[cell.strip() for cell in line.strip("|\n").split(" | ")] for line in blocks[table].splitlines()]
+    return {cells[0].strip("| "): cells[1:] for cells in lines[2:]}
+
+
+def keyed(page: str, heading: str, keys: int, table: int = 0) -> dict[tuple[str, ...], list[str]]:
+    """The same where the first few cells tell rows apart."""
+    blocks = re.findall(r"(?:^\|.*\n)+", sections(page)[heading] + "\n", re.M)
+    lines = [[cell.strip(" |") for cell in line.strip("|\n").split(" | ")] for line in blocks[table].splitlines()]
+    return {tuple(cells[:keys]): cells[keys:] for cells in lines[2:]}
+
+
+def says(page: str, heading: str, sentence: str) -> None:
+    text = re.sub(r"\s+", " ", sections(page)[heading])
+    assert sentence in text, sentence
+
+
+def times(ratio: float) -> str:
+    """How many times faster, to two digits below ten thousand, as the speed page has it."""
+    return f"{ratio:,.0f}" if ratio >= 9.95 else f"{ratio:.2g}"
+
+
+# -- every such number has a source ---------------------------------------------------------------------------
+
+
+def test_every_section_with_such_numbers_names_its_source():
+    pages = ["README.md", *(str(p.relative_to(ROOT / "docs")) for p in sorted((ROOT / "docs").rglob("*.md")))]
+    found = set()
+    for page in pages:
+        for heading, text in sections(page).items():
+            if any(CLAIM.search(line) and re.search(r"\d", line) for line in text.splitlines()):
+                found.add(f"{page}: {heading}")
+    known = set(SOURCES) | set(WITHOUT_FILE)
+    assert found - known == set(), "a section with new numbers needs a result file"
+    assert set(WITHOUT_FILE) - found == set()
+
+
+@pytest.mark.parametrize(
+    "source", sorted({s for s in SOURCES.values() if s.startswith(("studies/", "benchmarks/", "docs/"))})
+)
+def test_result_files_are_there(source):
+    assert (ROOT / source).exists()
+
+
+# -- calibration ----------------------------------------------------------------------------------------------
+
+BIAS = "Bias of the estimates, coverage of the intervals"
+
+
+@needs_file(f"calibration.md: {BIAS}")
+def test_bias_of_the_estimates():
+    page = keyed("calibration.md", BIAS, 2)
+    measured = calibration("bias")
+    assert {f"{n}, {c}" for n, c in page} == set(measured)
+    for (n, c), cells in page.items():
+        own = measured[f"{n}, {c}"]
+        assert [cell.split()[0] for cell in cells[:3]] == [f"{own[name]:+.3f}" for name in ("winner", "tt", "bbc")]
+        assert cells[3:] == [f"{own[name]:.3f}" for name in ("mover", "percentile")]
+    says(
+        "calibration.md",
+        BIAS,
+        f"too high, by {measured['20, 300']['winner']:.2f} with 20 samples and 300 configurations",
+    )
+
+
+@needs_file("README.md: When not to use it")
+def test_readme_on_bias():
+    measured = calibration("bias")
+    text = re.sub(r"\s+", " ", (ROOT / "README.md").read_text())
+    assert (
+        f"With 20 samples and 300 configurations it was {measured['20, 300']['winner']:.2f} too high on average" in text
+    )
+    low = [-own["bbc"] for key, own in measured.items() if int(key.split(",")[0]) <= 100]
+    assert f"the corrected estimate is too low by {min(low):.2f} to {max(low):.2f} in accuracy" in text
+
+
+@needs_file("calibration.md: The confidence set of the best (`compare.tied_set`, level 0.95)")
+def test_the_confidence_set_of_the_best():
+    truths = {"20 equal, 0.80": "all equal", "0.82 against 19 of 0.78": "one best", "30 from 0.60 to 0.85": "ladder"}
+    page = keyed("calibration.md", "The confidence set of the best (`compare.tied_set`, level 0.95)", 3)
+    measured = calibration("tied set")
+    assert len(page) == len(measured) == 12
+    for (truth, n, rho), cells in page.items():
+        own = measured[f"{truths[truth]}, {n}, {rho}"]
+        assert cells == [f"{own['coverage']:.3f}", f"{own['size']:.1f}"]
+
+
+@needs_file("calibration.md: Checking while results come in")
+def test_checking_while_results_come_in():
+    heading, own = "Checking while results come in", calibration("looking")
+    for name, cells in rows("calibration.md", heading).items():
+        assert cells == [f"{own[name][key]:.3f}" for key in ("rejected", "covered", "peeked")]
+    away = [f"{own[f'mean {m}']['covered']:.3f}" for m in ("-0.6", "0.3", "0.9")]
+    says("calibration.md", heading, f"at all times in {away[0]}, {away[1]} and {away[2]} of the sequences")
+    power = [own[f"difference {d}"] for d in ("0.02", "0.03", "0.05")]
+    found, fixed = ([f"{own[key]:.3f}" for own in power] for key in ("found", "fixed"))
+    stops = [f"{own['stop']:.0f}" for own in power]
+    says("calibration.md", heading, f"the e-process finds it in {found[0]}, {found[1]} and {found[2]} of the sequences")
+    says("calibration.md", heading, f"(median stop after {stops[0]}, {stops[1]} and {stops[2]} of 1,000)")
+    says(
+        "calibration.md",
+        heading,
+        f"A z test done once, after all samples, finds it in {fixed[0]}, {fixed[1]} and {fixed[2]}",
+    )
+
+
+@needs_file("calibration.md: Intervals")
+def test_coverage_of_intervals():
+    measured = calibration("intervals")
+    page = rows("calibration.md", "Intervals")
+    assert set(page) == set(measured)
+    for name, cells in page.items():
+        assert cells[-2:] == [f"{measured[name]['repetitions']:,.0f}", f"{measured[name]['coverage']:.3f}"]
+    shares = rows("calibration.md", "Intervals", 1)
+    for name, own in calibration("shares").items():
+        assert shares[f"`{name}`"] == [f"{own[key]:.3f}" for key in ("mean 30", "lowest 30", "mean 100", "lowest 100")]
+
+
+def test_balanced_tests():
+    measured = calibration("balanced")
+    page = keyed("calibration.md", "Balanced m x 2 tests on normal differences", 2)
+    for (rho1, rho2), cells in page.items():
+        for m, cell in zip((3, 7, 15), cells, strict=True):
+            own = measured[f"{m}, {rho1}, {rho2}"]
+            assert cell == " ".join(f"{own[key]:.3f}" for key in ("zero", "default", "largest"))
+
+
+def test_mcnemar():
+    measured = calibration("mcnemar")
+    for method in ("plain", "edwards", "exact", "midp", "auto"):
+        line = next(
+            line for line in sections("comparing.md")["McNemar"].splitlines() if line.startswith(f"| `{method}` | 0.")
+        )
+        own = [measured[f"{method}, {n}"] for n in (30, 100, 300)]
+        expected = [*(v for one in own for v in (one["lowest"], one["mean"])), *(one["error"] for one in own)]
+        assert re.findall(r"0\.\d{3}", line) == [f"{v:.3f}" for v in expected]
+
+
+# -- studies --------------------------------------------------------------------------------------------------
+
+
+def test_632plus_by_round():
+    study = result("studies/results/point632.json")
+    noise = {key: found for key, found in study["settings"].items() if key.startswith("noise")}
+    table = keyed("methods.md", "Bootstrap of the data", 2, 1)
+    assert len(table) == len(noise) == 6
+    for (learner, n), cells in table.items():
+        found = noise[f"noise, {learner}, {n}"]
+        readings = ("weighted", "published", "capped", "unbounded", "one weight", "not by round")
+        assert cells == [f"{found[reading]['mean']:.3f}" for reading in readings]
+    for reading, words in (("weighted", "*ours* leans"), ("published", "every round"), ("not by round", "`per_round`")):
+        leans = [found[reading]["lean"] for found in noise.values()]
+        says("methods.md", "Bootstrap of the data", f"{words} by {min(leans):+.3f} to {max(leans):+.3f}")
+    errors = [found["weighted"]["se"] for found in noise.values()]
+    says("methods.md", "Bootstrap of the data", f"standard errors {min(errors):.3f} to {max(errors):.3f}")
+
+
+@needs_file("studies.md: When repeating stops (Raeder, Hoens and Chawla 2010, Table III)")
+def test_when_repeating_stops():
+    study = result("studies/results/stopping.json")
+    page = keyed("studies.md", "When repeating stops (Raeder, Hoens and Chawla 2010, Table III)", 2)
+    assert {f"{data}, {model}" for data, model in page} == set(study)
+    for (data, model), cells in page.items():
+        assert cells == [f"{one['own']:.1f} ({one['paper']:.1f})" for one in study[f"{data}, {model}"].values()]
+
+
+def test_balanced_correction():
+    """The table of the page sums up that of all settings."""
+    every = keyed("studies/balanced.md", "The 196 settings of the 2018 simulation", 4)
+    heading = "Estimates of the selected configuration, with the balanced correction (Tsamardinos et al. 2018, sect. 5)"
+    for n, cells in rows("studies.md", heading).items():
+        own = [(int(times), row) for (size, _, _, times), row in every.items() if size == n]
+        assert len(own) == 28
+        shares = np.array([times for times, _ in own]) / sum(times for times, _ in own)
+        for i, cell in enumerate(cells[:5]):
+            bias, error = np.array([[float(v) for v in re.findall(r"[-+]?[\d.]+", row[i])] for _, row in own]).T
+            expected = [bias.mean(), np.abs(bias).max(), np.sqrt(np.mean(error**2))]
+            # Both tables are rounded to three digits.
+            assert [float(v) for v in re.findall(r"[-+]?[\d.]+", cell)] == pytest.approx(expected, abs=0.0011)
+        covered = shares @ np.array([[float(v) for v in row[5:7]] for _, row in own])
+        assert [float(v) for v in cells[5:]] == pytest.approx(covered.tolist(), abs=0.0011)
+
+
+# -- speed ----------------------------------------------------------------------------------------------------
+
+
+@needs_file("speed.md: BBC against the plain loop")
+def test_bbc_against_the_plain_loop():
+    measured = result("benchmarks/results/bbc.json")
+    for metric, cells in rows("speed.md", "BBC against the plain loop").items():
+        own = measured[f"500, 610, {metric}"]
+        expected = [
+            f"{1000 * own['bbc']:.1f}",
+            f"{own['loop']:.0f}",
+            f"{own['loop'] / own['bbc']:,.0f}",
+            f"{own['megabytes']:.0f}",
+        ]
+        assert cells == expected
+    first = [measured[f"first call, {metric}"]["seconds"] for metric in ("accuracy", "roc_auc")]
+    says("speed.md", "BBC against the plain loop", f"{first[0]:.2f} s for accuracy, {first[1]:.2f} s for AUC")
+
+
+def test_gains_of_the_families():
+    measured = {row["row"]: row for row in result("benchmarks/results/families.json")["rows"]}
+    page = rows("sharing.md", "What the families gain")
+    shapes = ("500 x 20", "500 x 20, scaled", "2000 x 30", "2000 x 30, scaled")
+    seen = {re.search(r"`(\w+)`(.*)", title).groups(): cells for title, cells in page.items()}
+    assert len(seen) == len(measured)
+    gains = {tuple(f"{row['gain'][s]:.2g}" for s in shapes) for row in measured.values()}
+    for cells in page.values():
+        assert tuple(f"{float(cell.rstrip('x')):.2g}" for cell in cells[1:]) in gains
+
+
+def test_632_bootstrap():
+    ((size, own),) = result("benchmarks/results/bootstrap.json").items()
+    ((title, cells),) = rows("speed.md", ".632+ bootstrap").items()
+    assert title == size
+    seconds = [
+        f"{own[side]:.2f}" if own[side] < 10 else f"{own[side]:.0f}"
+        for side in ("mlxtend", "outfold", "the fits alone")
+    ]
+    assert cells == [*seconds, times(own["mlxtend"] / own["outfold"])]
+
+
+def test_comparing():
+    measured = result("benchmarks/results/compare.json")
+    page = list(rows("speed.md", "Comparing").values())
+    one = measured["McNemar"]
+    expected = [
+        (one["mlxtend"], one[side]) for side in ("all pairs in one call", "and a result a pair", "one call a pair")
+    ]
+    expected += [
+        tuple(measured["Cochran's Q, 10 models"].values()),
+        (None, measured["Cochran's Q, 100 models"]["cochran_q"]),
+    ]
+    expected += [tuple(measured[f"detectable, {metric}"].values()) for metric in ("accuracy", "roc_auc")]
+    for cells, (theirs, ours) in zip(page, expected, strict=True):
+        cost = f"{1000 * ours:,.0f}" if ours >= 0.00995 else f"{1000 * ours:.1f}"
+        assert cells == (["–", cost, "–"] if theirs is None else [f"{1000 * theirs:,.0f}", cost, times(theirs / ours)])
+    slowest = max(measured[f"detectable, {metric}"]["detectable"] for metric in ("accuracy", "roc_auc"))
+    assert slowest < 5
+
+
+def test_reports():
+    measured = result("benchmarks/results/report.json")
+    ratios = []
+    for metric, cells in rows("report.md", "Size and speed").items():
+        own = measured[metric]
+        ratios.append(own["report"] / own["bbc"])
+        assert cells == [
+            f"{own['bbc']:.2f} s",
+            f"{own['report']:.2f} s",
+            f"{ratios[-1]:.1f}",
+            f"{own['megabytes']:.2f} MB",
+        ]
+    says("speed.md", "Reports", f"takes {min(ratios):.1f} to {max(ratios):.1f} times the CPU time of its estimate")
+
+
+def test_importing():
+    own = result("benchmarks/results/startup.json")["seconds"]
+    sentence = f"`import outfold` takes {own['outfold']:.2f} s of CPU, one that runs `import sklearn.model_selection`"
+    says("speed.md", "Importing", f"{sentence} {own['sklearn.model_selection']:.2f} s")

@@ -1,0 +1,50 @@
+"""The numbers that pages state about real data are those of the result files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pooled_within
+import pytest
+import real_data
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def text_of(name):
+    return " ".join((DOCS / name).read_text().split())
+
+
+def rows_of(study):
+    return json.loads(study.RESULTS.read_text())["rows"]
+
+
+@pytest.mark.parametrize("study", [pooled_within, real_data])
+def test_the_page_has_the_rows_and_the_words_of_the_study(study):
+    page, rows = (DOCS / "studies" / "real_data.md").read_text().splitlines(), rows_of(study)
+    lines = list(study.page_rows(rows))
+    assert len(lines) > 10
+    assert [line for line in page if line in lines] == lines
+    for sentence in study.words(rows):
+        assert f"- {sentence}" in page
+
+
+def test_at_least_two_hundred_pools_of_ten_data_sets_a_cell():
+    for row in rows_of(pooled_within):
+        assert row["pools"] >= 200
+        assert row["sets"] >= 10
+
+
+def test_other_pages_say_what_was_found():
+    rows = rows_of(pooled_within)
+    margins = pooled_within.cell(rows, "roc_auc", "margin", 60, "fold")["estimates"]
+    probabilities = pooled_within.cell(rows, "roc_auc", "proba", 60, "pooled")["estimates"]
+    said = (
+        "with SVM margins, 60 samples and the mean over folds, its bias is {:+.3f}, that of a pooled estimate {:+.3f}."
+    )
+    assert said.format(margins["within"]["bias"], margins["pooled"]["bias"]) in text_of("checks/OF209.md")
+    readme = " ".join((DOCS.parent / "README.md").read_text().split())
+    gap = probabilities["within"]["bias"] - probabilities["pooled"]["bias"]
+    said = "[on real data](docs/studies/real_data.md) with 60 samples a pooled estimate of AUC is {:.3f} below one within folds"
+    assert said.format(gap) in readme
