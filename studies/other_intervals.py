@@ -1,11 +1,13 @@
 """How often the intervals of nested cross-validation, hold-outs and the bootstrap hold the truth, with models that are fitted.
 
-Two normal classes in ten dimensions, of which four tell the classes apart; k-NN, naive Bayes and logistic regression, eleven
-configurations. The truth is the score, on many new samples, of the selected configuration fitted on all samples of the data
-set. Every data set is kept in a folder, so that
-a stopped study goes on.
+Two normal classes in ten dimensions, of which four tell the classes apart, or a number that the same four tell with normal
+noise. Nine configurations of k-NN and of naive Bayes and logistic regression, or of k-NN and ridge regression. The truth is the
+score, on new samples, of the configuration that was selected, or named beforehand, fitted on all samples of the data set; for
+plans that train one model, also that of this model. Every data set is kept in a folder, so that a stopped study goes on.
+``collect`` fits, ``evaluate`` estimates from the predictions that were kept, ``table`` makes the result file.
 
-Usage: python studies/other_intervals.py run FOLDER
+Usage: python studies/other_intervals.py collect FOLDER [DATA_SETS]
+       python studies/other_intervals.py evaluate FOLDER
        python studies/other_intervals.py table FOLDER
 """
 
@@ -14,116 +16,157 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import outfold as of
 
-SIZES, DATA_SETS, NEW, DRAWS = (40, 100), 100, 4000, 500
-METRICS = ("accuracy", "roc_auc")
+SIZES, DATA_SETS, NEW, DRAWS = (40, 100), 200, 2500, 500
+METRICS = {"classes": ("accuracy", "roc_auc"), "values": ("r2", "mse")}
+NAMED = {"classes": "logit(C=1)", "values": "ridge(alpha=10)"}
 SHIFT = np.array([0.6, 0.5, 0.4, 0.3, 0, 0, 0, 0, 0, 0])
 RESULTS = Path(__file__).parent / "results" / "other_intervals.json"
 PLANS: dict[str, tuple[of.Plan, dict[str, Any]]] = {
-    "bbc": (of.Plan(folds=10), {}),
+    "new": (of.Plan(folds=10), {"fresh": True}),
     "nested": (of.Plan(folds=5), {"inner": True}),
     "holdout": (of.Plan.holdout(0.4), {}),
+    "three_way": (of.Plan.three_way(), {"fresh": True}),
     "repeated_holdout": (of.Plan.repeated_holdout(10, 0.2), {}),
     "loo": (of.Plan.leave_one_out(), {}),
-    "oob": (of.Plan.bootstrap(15), {}),
+    "bootstrap": (of.Plan.bootstrap(25), {"resub": True}),
 }
+ONE_MODEL = ("holdout", "three_way")
+# Estimates of the selected configuration from the predictions of each plan; and those of one that was named beforehand.
+SELECTED = {
+    "new": ("bbc", "tt", "cvm_cv"),
+    "nested": ("nested",),
+    "bootstrap": ("oob", "point632", "point632plus"),
+    **{plan: (plan,) for plan in ("holdout", "three_way", "repeated_holdout", "loo")},
+}
+NAMED_TOO = {"new": ("cv",), "holdout": ("holdout",), "repeated_holdout": ("repeated_holdout",), "loo": ("loo",)}
+NAMED_TOO["bootstrap"] = ("oob", "point632", "point632plus")
 
 
-def configs() -> of.fitting.Configs:
-    neighbours = of.grid("knn", KNeighborsClassifier(), n_neighbors=[1, 3, 5, 9, 15, 21], weights=["uniform"])
-    linear = of.grid("logit", LogisticRegression(max_iter=500), C=[0.001, 0.03, 1, 100])
-    return neighbours | linear | of.grid("bayes", GaussianNB())
+# -- fitting ---------------------------------------------------------------------------------------------------
 
 
-def sample(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+def configs(task: str) -> of.fitting.Configs:
+    if task == "values":
+        near = of.grid("knn", KNeighborsRegressor(), n_neighbors=[1, 3, 5, 9, 15])
+        return near | of.grid("ridge", Ridge(), alpha=[1, 10, 100, 1000])
+    near = of.grid("knn", KNeighborsClassifier(), n_neighbors=[1, 3, 5, 9, 15, 21])
+    return near | of.grid("logit", LogisticRegression(max_iter=500), C=[0.03, 1]) | of.grid("bayes", GaussianNB())
+
+
+def sample(task: str, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    X = rng.normal(size=(n, len(SHIFT)))
+    if task == "values":
+        return X, X @ SHIFT + rng.normal(size=n)
     y = np.arange(n) % 2
-    return rng.normal(size=(n, len(SHIFT))) + np.outer(y, SHIFT), y
+    return X + np.outer(y, SHIFT), y
 
 
-def truths(X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> dict[str, dict[str, float]]:
-    """The score of every configuration, fitted on all samples, on new ones."""
+def scores_on(model: Any, task: str, new: np.ndarray, labels: np.ndarray) -> list[float]:
+    """The score of a fitted model on new samples, by each metric of the task."""
+    from sklearn.metrics import r2_score, roc_auc_score
+
+    predicted = model.predict(new)
+    if task == "values":
+        return [float(r2_score(labels, predicted)), float(np.mean((labels - predicted) ** 2))]
+    return [float(np.mean(predicted == labels)), float(roc_auc_score(labels, model.predict_proba(new)[:, 1]))]
+
+
+def collect_one(place: Path, task: str, n: int, seed: int) -> None:
+    """Fit one data set by every plan; keep the predictions, and the true scores of all models of interest."""
     from sklearn.base import clone
-    from sklearn.metrics import roc_auc_score
 
-    new, labels = sample(rng, NEW)
-    found: dict[str, dict[str, float]] = {metric: {} for metric in METRICS}
-    for name, estimator in configs().items():
-        model = clone(estimator).fit(X, y)
-        found["accuracy"][name] = float(np.mean(model.predict(new) == labels))
-        found["roc_auc"][name] = float(roc_auc_score(labels, model.predict_proba(new)[:, 1]))
-    return found
-
-
-def one_data_set(n: int, seed: int) -> list[dict[str, Any]]:
-    rng = np.random.default_rng([n, seed])
-    X, y = sample(rng, n)
-    truth, rows = truths(X, y, rng), []
-    for method, (plan, more) in PLANS.items():
-        if method == "loo" and n > min(SIZES):  # as many fits as samples
+    rng = np.random.default_rng([n, seed, len(task)])
+    X, y = sample(task, rng, n)
+    new, labels = sample(task, rng, NEW)
+    every = configs(task)
+    truth = {"all": {name: scores_on(clone(model).fit(X, y), task, new, labels) for name, model in every.items()}}
+    for plan, (how, more) in PLANS.items():
+        if plan == "loo" and (n > min(SIZES) or seed % 2):  # as many fits as samples
             continue
-        oof = of.collect(configs(), X, y, plan, rng=seed, progress=False, **more)
-        for metric in METRICS:
-            found = getattr(of.estimate, method)(oof, metric, n_resamples=DRAWS)
-            row = {"n": n, "seed": seed, "method": method, "metric": metric, "value": found.value}
-            row |= {"truth": truth[metric][found.selected], "interval": found.interval and list(found.interval)}
-            rows.append(row)
+        # Only the winner by one metric is fitted again on two of three parts, or on a new partition.
+        for metric in METRICS[task] if plan in ("three_way", "new") else METRICS[task][:1]:
+            oof = of.collect(every, X, y, how, rng=seed, metric=metric, n_jobs=1, progress=False, **more)
+            oof.save(place / f"{plan} {metric}.oof")
+        if plan == "holdout":
+            rows = oof.splits.train_rows(0, 0)
+        elif plan == "three_way":
+            rows = np.flatnonzero(oof.blocks["fresh"].folds[:, 0] < 0)
+        else:
+            continue
+        truth[plan] = {
+            name: scores_on(clone(model).fit(X[rows], y[rows]), task, new, labels) for name, model in every.items()
+        }
+    (place / "truth.json").write_text(json.dumps(truth))
+
+
+def places(folder: Path) -> Iterator[tuple[Path, str, int, int]]:
+    for seed in range(DATA_SETS):
+        for task in METRICS:
+            for n in SIZES:
+                yield folder / f"{task} {n} {seed}", task, n, seed
+
+
+def collect(folder: Path, data_sets: int = DATA_SETS) -> None:
+    for place, task, n, seed in places(folder):
+        if seed < data_sets and not (place / "truth.json").exists():
+            place.mkdir(parents=True, exist_ok=True)
+            collect_one(place, task, n, seed)
+
+
+# -- estimating ------------------------------------------------------------------------------------------------
+
+
+def estimates_of(plan: str, oof: of.Predictions, metric: str, named: str) -> Iterator[tuple[str, str, Any, Any]]:
+    """Method, whose score, the estimate, and its interval, by every method that answers from these predictions."""
+    for who, methods, config in (("selected", SELECTED, {}), ("named", NAMED_TOO, {"config": named})):
+        for method in methods.get(plan, ()):
+            if method == "point632plus" and metric == "r2":  # its value without information is not known
+                continue
+            drawn = {} if method in ("tt", "cvm_cv") else {"n_resamples": DRAWS}
+            found = getattr(of.estimate, method)(oof, metric, **config, **drawn)
+            yield method, who, found, found.interval
+            if method == "bbc":
+                yield "bbc_f", who, found, found.confidence_interval(method="bbc_f")
+
+
+def evaluate_one(place: Path, task: str, n: int, seed: int) -> list[dict[str, Any]]:
+    truth, rows = json.loads((place / "truth.json").read_text()), []
+    for i, metric in enumerate(METRICS[task]):
+        for plan, (_, more) in PLANS.items():
+            path = place / f"{plan} {metric if 'fresh' in more else METRICS[task][0]}.oof"
+            if not path.exists():
+                continue
+            for method, who, found, ends in estimates_of(plan, of.load(path), metric, NAMED[task]):
+                row = {"n": n, "seed": seed, "method": method, "who": who, "metric": metric, "value": found.value}
+                row |= {"truth": truth["all"][found.selected][i], "ends": None if ends is None else list(ends)}
+                if plan in ONE_MODEL:
+                    row["of_model"] = truth[plan][found.selected][i]
+                rows.append(row)
     return rows
 
 
-def run(folder: Path) -> None:
-    for n in SIZES:
-        for seed in range(DATA_SETS):
-            path = folder / f"{n} {seed}.json"
-            if not path.exists():
-                path.write_text(json.dumps(one_data_set(n, seed)))
-        print(n, "done", flush=True)
-
-
-def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    there = [row for row in rows if row["interval"] is not None]
-    inside = [row["interval"][0] <= row["truth"] <= row["interval"][1] for row in there]
-    return {
-        "data_sets": len(there),
-        "coverage": round(float(np.mean(inside)), 4),
-        "bias": round(float(np.mean([row["value"] - row["truth"] for row in rows])), 4),
-        "width": round(float(np.mean([row["interval"][1] - row["interval"][0] for row in there])), 4),
-    }
-
-
-def page_rows(settings: dict[str, Any]) -> list[str]:
-    """The table of the documentation."""
-    lines = []
-    for setting, found in settings.items():
-        method, metric, n = setting.split()
-        cells = f"{found['coverage']:.3f} | {found['bias']:+.3f} | {found['width']:.3f}"
-        lines.append(f"| `{method}` | {metric} | {n} | {cells} |")
-    return lines
-
-
-def table(folder: Path) -> None:
-    rows = [row for path in sorted(folder.glob("*.json")) for row in json.loads(path.read_text())]
-    settings = {}
-    for method in PLANS:
-        for metric in METRICS:
-            for n in SIZES:
-                own = [row for row in rows if (row["method"], row["metric"], row["n"]) == (method, metric, n)]
-                if own:
-                    settings[f"{method} {metric} {n}"] = summary(own)
-    RESULTS.write_text(json.dumps({"draws": DRAWS, "settings": settings}, indent=1) + "\n")
-    print(*page_rows(settings), sep="\n")
+def evaluate(folder: Path) -> None:
+    for place, task, n, seed in places(folder):
+        path = place / "estimates.json"
+        if (place / "truth.json").exists() and not path.exists():
+            path.write_text(json.dumps(evaluate_one(place, task, n, seed)))
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    place = Path(sys.argv[2])
-    place.mkdir(parents=True, exist_ok=True)
-    run(place) if sys.argv[1] == "run" else table(place)
+    task, place = sys.argv[1], Path(sys.argv[2])
+    if task == "collect":
+        collect(place, *map(int, sys.argv[3:]))
+    elif task == "evaluate":
+        evaluate(place)

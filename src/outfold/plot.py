@@ -101,7 +101,7 @@ def configurations(
 ) -> Axes:
     """Show the best configurations with intervals, and how much of the winner's score is luck.
 
-    Each row shows a configuration's cross-validation score and its percentile interval over samples. The last row shows what to
+    Each row shows a configuration's cross-validation score and the interval of `estimate.cv`. The last row shows what to
     expect of the winner on new samples. A dotted line leads there from the winner's cross-validation score.
 
     Parameters: {oof, recorded_metric}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ import outfold as of
 from extras import mpl, plt
 from internals import estimates as numbers
 from outfold.exceptions import InputError
-from outfold.results import Interval
 
 mpl.use("Agg")
 
@@ -43,7 +43,8 @@ def test_rows_are_scores_and_intervals_of_single_configurations(oof, metric):
     for row in made.rows:
         alone = of.estimate.cv(oof, metric, row.name, aggregate="pooled", n_resamples=200, confidence_level=0.9, rng=3)
         assert row.score == pytest.approx(alone.value, abs=1e-14)
-        assert row.interval == pytest.approx(alone.confidence_interval(method="percentile"), abs=1e-14)
+        assert alone.interval_method == "training"
+        assert row.interval == pytest.approx(alone.interval, abs=1e-14)
     expected = of.estimate.bbc(oof, metric, n_resamples=200, confidence_level=0.9, rng=3)
     assert made.estimate.value == expected.value
     assert made.estimate.interval == expected.interval
@@ -176,9 +177,52 @@ def test_dropped_configurations_are_counted():
     assert "1 dropped or failed" in " ".join(texts(ax))
 
 
-def test_undefined_intervals_are_left_out():
-    assert numbers._interval(np.array([np.nan, 0.5]), 0.95) is None
-    assert numbers._interval(np.array([np.nan, 0.0, 1.0]), 0.5) == Interval(0.25, 0.75)
+def few(y, P, folds, **more):
+    return of.from_arrays(y, P, folds=folds, response="proba", **more)
+
+
+@pytest.mark.parametrize("design", ["mean over folds", "one test set", "groups", "a time series", "folds of one"])
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc", "f1"])
+def test_the_picture_and_the_estimate_of_one_configuration_agree(design, metric):
+    rng = np.random.default_rng(1)
+    y = np.arange(60) % 2
+    P = 1 / (1 + np.exp(-(y[:, None] - 0.5 + rng.normal(0, 1.0, (60, 3)))))
+    folds = {"one test set": np.zeros(60, int), "folds of one": np.arange(60)}.get(design, np.arange(60) // 2 % 5)
+    more = {"groups": np.arange(60) // 4} if design == "groups" else {}
+    oof = few(y, P, folds, **more)
+    if design == "a time series":
+        from sklearn.model_selection import TimeSeriesSplit
+
+        X = np.c_[y + rng.normal(size=60)]
+        oof = of.collect({f"knn({k})": of_neighbours(k) for k in (1, 5)}, X, y, of.Plan.from_cv(TimeSeriesSplit(4)))
+    aggregate = "fold" if design == "mean over folds" else "pooled"
+    oof = oof.selecting_by(metric=metric, aggregate=aggregate)
+    made = numbers.best_configurations(oof, None, 3, None, 0.95, 100, 0)
+    assert len(made.rows) == oof.n_configs
+    for row in made.rows:
+        alone = of.estimate.cv(oof, config=row.name, aggregate=aggregate, n_resamples=100)
+        assert row.score == pytest.approx(alone.value, abs=1e-14)
+        assert (row.interval is None) == (alone.interval is None) == (design == "a time series")
+        if row.interval is not None:
+            assert row.interval == pytest.approx(alone.interval, abs=1e-12)
+
+
+def of_neighbours(k):
+    from sklearn.neighbors import KNeighborsClassifier
+
+    return KNeighborsClassifier(k)
+
+
+def test_intervals_are_of_the_folds_that_all_have(oof):
+    state = oof.state.copy()
+    state[3, 1, 4] = 0  # one configuration has still to do a fold
+    partly = replace(oof, state=state)
+    made = numbers.best_configurations(partly, "accuracy", 12, None, 0.95, 100, 0)
+    state = state.copy()
+    state[:, 1, 4] = 0
+    for row in made.rows:
+        alone = of.estimate.cv(replace(oof, state=state), "accuracy", row.name, aggregate="pooled", n_resamples=100)
+        assert (row.score, *row.interval) == pytest.approx((alone.value, *alone.interval), abs=1e-12)
 
 
 def test_nothing_is_no_estimate():

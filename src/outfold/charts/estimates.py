@@ -13,13 +13,12 @@ from .. import estimate as estimates
 from .. import formatting
 from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.predictions import Predictions
-from ..estimate._intervals import few_per_fold
+from ..estimate._intervals import interval_of_each
 from ..exceptions import invalid
 from ..metrics import MetricLike
-from ..metrics._scoring import Aggregate, Scoring, sample_bootstrap, selecting
+from ..metrics._scoring import Aggregate, Scoring, selecting
 from ..requirements import check_predictions
 from ..results import Estimate, Interval
-from ..stats.intervals import percentile
 from . import description as chart
 
 Floats = NDArray[np.float64]
@@ -70,7 +69,7 @@ def _estimate_marks(found: Estimate, row: int) -> Iterator[chart.Mark]:
 
 
 class ConfigurationScore(NamedTuple):
-    """A configuration, its score, and the interval of that score over samples; None where it is undefined."""
+    """A configuration, its score, and the interval that `estimate.cv` gives the score; None where none is valid."""
 
     name: str
     score: float
@@ -94,7 +93,7 @@ def best_configurations(
     n_resamples: int,
     rng: RngLike,
 ) -> BestConfigurations:
-    """Scores that select, with intervals over samples; the estimate is that of `estimate.bbc`."""
+    """Scores that select, with the intervals of `estimate.cv`; the estimate is that of `estimate.bbc`."""
     check_predictions(oof, "plot.configurations")
     top, level, seed = check_count(top, "top"), check_confidence_level(level), as_seed(rng)
     found = estimate
@@ -104,23 +103,13 @@ def best_configurations(
     check_belongs(found, oof, scoring)
     scores = scoring.scores()[0]
     order = np.argsort(-scoring.metric.sign * scores, kind="stable")[:top].tolist()
-    draws = _draws_of(scoring, order, check_count(n_resamples, "n_resamples", 2), seed)
-    finite = [(i, j) for i, j in enumerate(order) if np.isfinite(scores[j])]
-    rows = [ConfigurationScore(scoring.names[j], float(scores[j]), _interval(draws[:, i], level)) for i, j in finite]
+    order = [j for j in order if np.isfinite(scores[j])]
+    ends = interval_of_each(scoring, order, level, check_count(n_resamples, "n_resamples", 2), seed)
+    rows = [
+        ConfigurationScore(scoring.names[j], float(scores[j]), interval)
+        for j, interval in zip(order, ends, strict=True)
+    ]
     return BestConfigurations(tuple(rows), found, oof.n_configs - len(scoring.candidates))
-
-
-def _draws_of(scoring: Scoring, order: list[int], n_resamples: int, seed: int) -> Floats:
-    """(B, C) scores of some candidates under the draws of all; NaN where folds are too small to be drawn from."""
-    if scoring.metric.values is not None:
-        scoring = scoring.by("pooled")  # a mean over samples needs no folds, which may be small
-    elif few_per_fold(scoring):
-        return np.full((n_resamples, len(order)), np.nan)
-    blocks = sample_bootstrap(scoring, False, seed).blocks(n_resamples)
-    if len(scoring.cells) < len(scoring.oof.splits.cells):  # a few candidates alone might have more cells that count
-        return np.concatenate([scoring.scores(weights)[:, order] for weights in blocks])
-    few = Scoring(scoring.oof.sel(config=[scoring.names[j] for j in order]), scoring.metric, scoring.aggregate)
-    return np.concatenate([few.scores(weights) for weights in blocks])
 
 
 def check_belongs(found: Any, oof: Predictions, scoring: Scoring) -> None:
@@ -133,11 +122,6 @@ def check_belongs(found: Any, oof: Predictions, scoring: Scoring) -> None:
         given = f"it is of {found.fingerprint} by {found.metric}"
         remedy = "Give the estimate of the same predictions and metric, or none."
         raise invalid("estimate", needed, given, remedy)
-
-
-def _interval(draws: Floats, level: float) -> Interval | None:
-    draws = draws[np.isfinite(draws)]
-    return Interval(*percentile(draws, level)) if len(draws) >= 2 else None
 
 
 def configurations(
@@ -173,11 +157,11 @@ def configurations(
     return chart.Chart(
         "configurations",
         f"{found.metric} of {shown} {'configurations' if n > 1 else 'configuration'}",
-        f"{_data(found)}{left_out}. Dots: cross-validation scores, {100 * level:g}% intervals over samples. "
+        f"{_data(found)}{left_out}. Dots: cross-validation scores with {100 * level:g}% intervals. "
         f"Diamond: {found.method}, optimism {formatting.number(found.optimism, sign=True)}",
         f"The {last} best of {candidates:,}" if last < candidates else "All configurations",
-        f"Each dot is the configuration's cross-validation score with its {100 * level:g}% interval over samples. The orange "
-        f"one was selected. Diamond: {meaning(found)}.",
+        f"Each dot is the configuration's cross-validation score with its {100 * level:g}% interval, not corrected for "
+        f"picking the best. The orange one was selected. Diamond: {meaning(found)}.",
         chart.Axis(chart.direction(found.metric, found.greater_is_better), grid=True),
         chart.Axis(names=(*(row.name for row in rows), _NEW if has_own(found) else meaning(found)), bold=bold),
         marks,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,7 +17,8 @@ from ..data.scores import Layout, is_time_series, layout
 from ..exceptions import InputError, NeedError, got, invalid
 from ..intervals import AREA_NEEDS, LabelledScores, area_and_error
 from ..metrics import Metric
-from ..metrics._scoring import Aggregate, Scoring, jackknife_scores, sample_bootstrap
+from ..metrics._scoring import Aggregate, Scoring, alone, jackknife_scores, sample_bootstrap
+from ..metrics._units import UnitValues, unit_values
 from ..requirements import Requirement, Requirements, check_requirements, in_words, met
 from ..results import Interval
 from ..stats.intervals import Nested, around, nested_cv
@@ -61,7 +62,7 @@ class _Lazy:
     def __getstate__(self) -> dict[str, Any]:
         for part in self.parts:
             getattr(self, part)
-        return self.__dict__ | {"_source": None}
+        return self.__dict__ | {"_source": None, "_units_of": None}
 
 
 class Evidence(_Lazy):
@@ -81,12 +82,20 @@ class Evidence(_Lazy):
         "jackknife",
     )
 
-    def __init__(self, scoring: Scoring, value: float, n_resamples: int, rng: int) -> None:
+    def __init__(
+        self,
+        scoring: Scoring,
+        value: float,
+        n_resamples: int,
+        rng: int,
+        units_of: Callable[[], UnitValues] | None = None,
+    ) -> None:
         super().__init__(scoring, n_resamples, rng)
         oof = scoring.oof
-        self.value = value
+        self.value, self._units_of = value, units_of
         self.one_set = len(scoring.cells) == 1
         self.by_fold = scoring.aggregate == "fold"
+        self.is_mean = scoring.metric.values is not None  # over samples
         self.layout: Layout | str = "one test set" if self.one_set else layout(oof)
         if is_time_series(oof.splits):
             self.layout = "time series"
@@ -101,8 +110,7 @@ class Evidence(_Lazy):
     @cached_property
     def values(self) -> Floats | None:
         """(N,) one value per sample, whose mean is the score, whatever the folds and repeats; None for set-valued metrics."""
-        scoring = self.scoring()
-        return None if scoring.metric.values is None else _sample_values(scoring, self.value)
+        return _sample_values(self.scoring(), self.value) if self.is_mean else None
 
     @property
     def single_samples(self) -> bool:
@@ -143,7 +151,7 @@ class Evidence(_Lazy):
     @cached_property
     def independent(self) -> Floats | None:
         """Scores that are independent if the models are held fixed, with the estimate as their mean: of samples, or of folds."""
-        if self.values is not None:
+        if self.is_mean:
             return self.values if self.single_samples and self.codes is None else None
         grouped = self.codes is not None or self.layout == "loo"
         if not (self.few_per_fold and grouped) or self.layout == "time series":
@@ -186,7 +194,7 @@ class Evidence(_Lazy):
         # A mean over folds of a metric of sets is not the score of all their samples.
         if (self.by_fold and not metric.pointwise) or len(scoring.cells) < len(oof.splits.cells):
             return None
-        return trained_variance(scoring, self.value)
+        return trained_variance(scoring, self.value, self._units_of)
 
     @cached_property
     def draws(self) -> Floats:
@@ -297,11 +305,11 @@ _ONE_SET = _need("one test set", lambda e: e.one_set)
 _NO_TIME_SERIES = _need("any plan but a time series", lambda e: e.layout != "time series")
 _INDEPENDENT = _need("independent samples", lambda e: e.codes is None)
 _GROUPS = _need("samples in groups", lambda e: e.codes is not None)
-_MEAN = _need("a pointwise metric", lambda e: e.values is not None)
+_MEAN = _need("a pointwise metric", lambda e: e.is_mean)
 _EACH_ONCE = _need("one test set or leave-one-out", lambda e: e.single_samples)
 _DRAWN = _need(
     "scores pooled, a pointwise metric, or three samples (six groups) in every fold",
-    lambda e: e.values is not None or not e.few_per_fold,
+    lambda e: e.is_mean or not e.few_per_fold,
 )
 _ANSWERS = (_EACH_ONCE, _INDEPENDENT, _need("answers right or wrong", lambda e: e.counts is not None))
 _SPLITS = _need(
@@ -516,6 +524,36 @@ class OneConfiguration:
             return f"{none}: {why_not_drawn(self.evidence.codes is not None)}"
         other = "" if _MEAN.is_met(self.evidence) else ", or take a pointwise metric such as accuracy"
         return f"{none}: nothing varies, or too few draws can be scored. Hold out more samples{other}."
+
+
+def interval_of_each(
+    scoring: Scoring, positions: Sequence[int], level: float, n_resamples: int, rng: int
+) -> list[Interval | None]:
+    """The interval that `cv` gives each of some candidates, on the cells that all candidates have; None where none is valid."""
+    names, values = [scoring.names[j] for j in positions], scoring.scores()[0]
+
+    @cache
+    def units() -> UnitValues:  # of all at once: kernels cost more than what they compute
+        return unit_values(scoring.oof.sel(config=names), scoring.metric)
+
+    found = []
+    for i, j in enumerate(positions):
+        one = Scoring(_on_same_cells(scoring, names[i]), scoring.metric, scoring.aggregate)
+        evidence = Evidence(one, float(values[j]), n_resamples, rng, lambda i=i: units().only(i))  # type: ignore[misc]
+        first = OneConfiguration(evidence).choose(level)
+        found.append(None if first is None else first[1])
+    return found
+
+
+def _on_same_cells(scoring: Scoring, name: str) -> Predictions:
+    """The predictions of one candidate, without cells that others lack."""
+    one = alone(scoring.oof, name)
+    if len(scoring.cells) == len(one.splits.cells):
+        return one
+    state = np.full_like(one.state, State.PENDING)
+    for r, k in scoring.cells:
+        state[:, r, k] = State.DONE
+    return replace(one, state=state)
 
 
 # -- intervals of the selected configuration ------------------------------------------------------------------

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from ..exceptions import NeedError
 from ..metrics._scoring import Scoring
-from ..metrics._units import allowance_of, degrees_of_freedom, design_of, least_of_a_class, rarest_class, unit_values
+from ..metrics._units import (
+    UnitValues,
+    allowance_of,
+    degrees_of_freedom,
+    design_of,
+    least_of_a_class,
+    rarest_class,
+    unit_values,
+)
 from ..stats import training
 from ._selected import rests_on
 
@@ -30,15 +39,20 @@ class Trained(NamedTuple):
         return training.score_interval(self.score, self.variance, self.sizes, self.df, self.bounds, level)
 
 
-def trained_variance(scoring: Scoring, value: float) -> Trained | None:
-    """The variance of the score of the only candidate, by folds or random splits; None where too few samples tell."""
+def trained_variance(
+    scoring: Scoring, value: float, units_of: Callable[[], UnitValues] | None = None
+) -> Trained | None:
+    """The variance of the score of the only candidate, by folds or random splits; None where too few samples tell.
+
+    `units_of` gives what each sample adds to the score, where that is known already.
+    """
     oof, metric = scoring.oof, scoring.metric
     if not metric.pointwise:
         small = bool(np.any(oof.folds < 0)) and least_of_a_class(oof) < _LEAST_OF_A_CLASS
         if small or rarest_class(oof) < 2:
             return None
     try:
-        units = unit_values(oof, metric)
+        units = unit_values(oof, metric) if units_of is None else units_of()
     except NeedError:  # undefined without some sample
         return None
     low, high = metric.bounds

@@ -33,6 +33,10 @@ class UnitValues(NamedTuple):
         """Units that are held out at least once."""
         return int((self.folds >= 0).any(axis=0).sum())
 
+    def only(self, config: int) -> UnitValues:
+        """Those of one configuration."""
+        return UnitValues(self.values[config : config + 1], self.folds)
+
 
 def unit_values(oof: Predictions, metric: Metric) -> UnitValues:
     """What each unit adds to the score of every configuration: the score of a repeat is the mean over its units."""
