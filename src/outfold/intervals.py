@@ -3,7 +3,7 @@
 | from | functions |
 | --- | --- |
 | right answers among n | `wilson`, `clopper_pearson`, `normal` |
-| values of samples | `t`, `cluster_robust` for groups, `training` for cross-validation, `bca` for any statistic of them |
+| values of samples | `t`, `samples` for losses, `cluster_robust` for groups, `training` for folds, `bca` for any statistic |
 | labels and scores | `delong`, the area under the ROC curve |
 | scores of folds | `corrected_t`; `conservative_z` with scores on halves; `bbc_f` for the best of several configurations |
 | values of nested cross-validation | `nested_cv_bates` |
@@ -45,6 +45,7 @@ __all__ = [
     "nested_cv_bates",
     "normal",
     "percentile",
+    "samples",
     "t",
     "training",
     "wilson",
@@ -430,6 +431,43 @@ def training(
     parts = _training.variance_parts(v[None], k)
     design = _training.Design.of_splits(n, 1 - 1 / n_folds)
     variance = float(_training.variance_of_mean(parts, design, allowance)[0])
+    return Interval(*_training.score_interval(float(v.mean()), variance, (n, n), n - 1, (low, high), level))
+
+
+@_document
+def samples(
+    values: ArrayLike,
+    *,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+    confidence_level: float = 0.95,
+) -> Interval:
+    """Mean of values of independent samples, such as losses on one test set, on a scale that respects their range.
+
+    With a lower bound only, such as that of a squared error, the interval is one of the log, and 1.2 times the variance counts:
+    few samples do not show the long tails of a loss. Between two bounds it is Wilson's [1]_ for as many answers, right or wrong,
+    as vary as much. Without bounds it is `t`.
+
+    Parameters
+    ----------
+    values : array-like of shape (N,)
+        The value of each sample, such as its squared error.
+    bounds : tuple of float
+        The range of the values; infinite where there is none. Values that are 0 or 1 have the bounds 0 and 1.
+    {confidence_level}
+    Returns: {interval}
+    References: {wilson1927}
+
+    Examples: {outfold}
+    >>> low, high = of.intervals.samples([0.1, 0.3, 2.0, 0.0, 0.4, 0.9], bounds=(0, float("inf")))
+    >>> print(f"{low:.2f} to {high:.2f}")
+    0.15 to 2.48
+    """
+    level, v = check_confidence_level(confidence_level), np.asarray(values, dtype=np.float64)
+    if v.ndim != 1 or len(v) < 2 or not np.isfinite(v).all():
+        raise invalid("values", "must be numbers, one for each of two samples or more", f"got shape {v.shape}")
+    low, high = (0.0, 1.0) if bool(np.isin(v, (0.0, 1.0)).all()) else bounds
+    tails = _training.TAILS if np.isfinite([low, high]).sum() == 1 else 1.0
+    n, variance = len(v), tails * float(v.var(ddof=1)) / len(v)
     return Interval(*_training.score_interval(float(v.mean()), variance, (n, n), n - 1, (low, high), level))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..results import Estimate, Selection
 from ..select import RuleLike, recorded_rule
 from ..stats import resampling
 from ..stats.resampling import BLOCK, Corrected, correct, correct_given, first_block, noise_share
-from ._build import Selecting, build, calm, cannot_score, document, intervals_of_selected, scored_by
+from ._build import AtOnce, Selecting, build, calm, cannot_score, document, drawn_by, intervals_of_selected, scored_by
 
 # The share of draws that must leave out pairs of the same fold, for the estimate to count these only.
 _MOST_DRAWS = 0.5
@@ -82,7 +83,10 @@ def bbc(
     by = Selecting(recorded_rule(oof, rule), selecting(oof, metric, aggregate))
     selection = by.choose()
     _check_correction(correction, by)
-    scoring, scored = by.scoring.by("pooled"), scored_by(by.scoring)
+    scoring, scored = drawn_by(by.scoring), scored_by(by.scoring)
+    if isinstance(scoring, AtOnce):
+        scored, own = scoring, float(scoring.scores()[0, scoring.names.index(selection.name)])
+        selection = replace(selection, score=own)
     if draws is None:
         bootstrap, b = sample_bootstrap(scoring, stratify, rng, True), check_count(n_resamples, "n_resamples", 2)
         with calm(scoring):

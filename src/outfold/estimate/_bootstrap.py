@@ -28,7 +28,7 @@ from ..stats.kernels import MeanKernel
 from ..stats.resampling import Plus, absolute_pairs, compact, squared_pairs, weighted632plus
 from ..stats.resampling import point632 as mixed632
 from ..stats.resampling import point632plus as mixed632plus
-from ._build import Subject, document, of_subject
+from ._build import AREAS, AtOnce, Subject, document, drawn_by, of_subject
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +37,6 @@ _ROUNDING = 1e-12
 
 # Chance level of the metrics that rank.
 _RANKS = 0.5
-_RANKING = ("roc_auc", "roc_auc_ovr", "roc_auc_ovr_weighted", "roc_auc_ovo", "roc_auc_ovo_weighted", "concordance")
 _FAST = {
     "mse": (1, squared_pairs),
     "mae": (1, absolute_pairs),
@@ -50,7 +49,7 @@ _KNOWN: Requirement[Scoring] = Requirement(
     "a metric whose value without information is known: a mean over samples (accuracy, log_loss, brier, mse, mae), roc_auc or "
     "concordance",
     lambda scoring: (
-        scoring.metric.name in _RANKING
+        scoring.metric.name in (*AREAS, "concordance")
         or (scoring.metric.values is not None and scoring.oof.target.task != "pointwise")
     ),
     "Use one of these, or `point632` or `optimism`.",
@@ -63,7 +62,7 @@ def no_information(metric: Metric, target: Target, predictions: NDArray[Any]) ->
 
     Never holds N x N pairs: classes are taken one by one, squared and absolute errors by moments and sorting.
     """
-    if metric.name in _RANKING:
+    if metric.name in (*AREAS, "concordance"):
         return np.full(len(predictions), _RANKS)
     if metric.name in _FAST:
         sign, pairs = _FAST[metric.name]
@@ -146,21 +145,24 @@ class Point632(Rounds):
     """0.368 resubstitution + 0.632 out-of-bag score.
 
     The out-of-bag part is averaged for every sample over the rounds that held it out, then over samples (Efron and Tibshirani
-    1997, eq. 17); for a set-valued metric it is the mean over rounds.
+    1997, eq. 17); for a set-valued metric it is the mean over rounds, or what `drawn` has for draws.
     """
+
+    drawn: Scoring | None = None
 
     def scores(self, weights: NDArray[Any] | None = None) -> Floats:
         return self._combine(self.apparent(weights), self.out_of_bag(weights), slice(None))
 
     def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> Floats:
-        by = self._by_sample
+        by = self._by_sample or self.drawn
         score1 = Scoring.paired(self, weights, chosen) if by is None else by.paired(weights, chosen)
         return self._combine(self.resub.paired(self._spread(weights), chosen), score1, chosen)
 
     def out_of_bag(self, weights: NDArray[Any] | None = None) -> Floats:
-        if self._by_sample is None:
+        by = self._by_sample or self.drawn
+        if by is None:
             return Scoring.scores(self, weights)
-        return self._by_sample.scores(self.equal_weights() if weights is None else weights)
+        return by.scores(self.equal_weights() if weights is None else weights)
 
     @cached_property
     def _by_sample(self) -> MeanKernel | None:
@@ -435,6 +437,9 @@ def _rounds_of_one(scoring: Scoring) -> NDArray[np.float64] | None:
 
 
 def _combined(subject: Subject, scoring: Rounds, method: str, text: str, reference: str) -> Estimate:
+    if isinstance(scoring, Point632) and not subject.named:
+        drawn = drawn_by(scoring)
+        scoring.drawn = drawn if isinstance(drawn, AtOnce) else None
     return of_subject(
         subject,
         scoring,

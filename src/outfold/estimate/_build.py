@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,15 @@ from ..data.predictions import Predictions
 from ..docstrings import fill_with
 from ..exceptions import InputError
 from ..metrics import MetricLike
-from ..metrics._scoring import SMALL_FOLD, Aggregate, Scoring, group_notes, recorded_metric, sample_bootstrap
+from ..metrics._scoring import (
+    SMALL_FOLD,
+    Aggregate,
+    Part,
+    Scoring,
+    group_notes,
+    recorded_metric,
+    sample_bootstrap,
+)
 from ..results import Estimate, Interval, Intervals, Selection
 from ..select import Rule, RuleLike, choose, recorded_rule
 from ..stats.compiling import limit_threads
@@ -32,6 +41,10 @@ from ._intervals import (
 from ._selected import spread_of
 
 _MANY_ROUNDS = 20
+# Metrics that rank samples of two classes, or more.
+AREAS = ("roc_auc", "roc_auc_ovr", "roc_auc_ovr_weighted", "roc_auc_ovo", "roc_auc_ovo_weighted")
+
+T = TypeVar("T")
 
 document = fill_with(
     {
@@ -78,6 +91,38 @@ def scored_by(scoring: Scoring) -> Scoring:
     """
     several_folds = len(scoring.cells) > len({repeat for repeat, _ in scoring.cells})
     return scoring.by("within" if several_folds and scoring.metric.within is not None else "pooled")
+
+
+def drawn_by(scoring: Scoring) -> Scoring:
+    """Pooled scores that can be asked about draws.
+
+    A hold-out or a bootstrap round has few samples, and a draw leaves out a third of them. The mean over repeats of R2 or F1 of
+    a handful of samples is far too low (studies/other_intervals.py), so what all repeats hold out is scored at once. Shares of
+    pairs and means over samples have no such bias.
+    """
+    metric, repeats = scoring.metric, {repeat for repeat, _ in scoring.cells}
+    parts = len(repeats) > 1 and len(repeats) == len(scoring.cells)  # a repeat holds out a part of the samples
+    biased = metric.values is None and metric.within is None and metric.name not in AREAS
+    return AtOnce(scoring) if parts and biased else scoring.by("pooled")
+
+
+class AtOnce(Scoring):
+    """One score of the samples that all repeats hold out, each as often as it is held out."""
+
+    def __init__(self, scoring: Scoring) -> None:
+        given = ("oof", "metric", "_data", "candidates", "cells", "_used", "rows", "notes")
+        self.__dict__ = {name: vars(scoring)[name] for name in given}
+        self.aggregate = "pooled"
+
+    @cached_property
+    def _parts(self) -> list[Part]:
+        held = [(r, np.flatnonzero(self._used[self.rows, r])) for r in self._repeats]
+        columns = np.concatenate([own for _, own in held])
+        data = np.concatenate([self._slice(r, self.rows[own]) for r, own in held], axis=1)
+        return [Part(self.metric.kernel(self.oof.target.take(self.rows[columns]), data), columns)]
+
+    def _shared(self, what: str, make: Callable[[], T]) -> T:
+        return super()._shared(f"at once, {what}", make)
 
 
 @dataclass(frozen=True)
@@ -325,6 +370,10 @@ def of_subject(
 
     `draws` and `interval` are those of a named one; a selected one has an interval only where it `keeps_draws`.
     """
+    if not subject.named and type(scoring) is Scoring:
+        scoring = drawn_by(scoring)
+    if isinstance(scoring, AtOnce):
+        fields["own"] = f"{fields['own']}, all at once"
     selection = subject.selection(scoring)
     if subject.named:
         fields |= {"value": selection.score, "draws": draws, "interval": interval, "named": True}

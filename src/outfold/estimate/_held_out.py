@@ -236,8 +236,11 @@ def nested(
     selection = select.choose(scoring, own_rule)
     searches = {cell: _inner_scoring(scoring, cell) for cell in scoring.cells}
     picks = {cell: oof.config_index(select.choose(inner, own_rule).name) for cell, inner in searches.items()}
-    outer = Scoring(_outer_predictions(oof, picks), scoring.metric, "fold")
-    value, fits = float(outer.scores()[0, 0]), _nested_fits(oof)
+    of_search = _outer_predictions(oof, picks)
+    # Few samples of a fold make R2 too low, and average precision too high; shares of pairs, and means, have no such bias.
+    by_fold = scoring.metric.pointwise or scoring.metric.within is not None
+    value = float(Scoring(of_search, scoring.metric, "fold" if by_fold else "pooled").scores()[0, 0])
+    fits = _nested_fits(oof)
     level, n_resamples = check_confidence_level(confidence_level), check_count(n_resamples, "n_resamples", 2)
     intervals, no_interval = _interval_by_bbc(oof, scoring, own_rule, value, n_resamples, rng)
     return build(

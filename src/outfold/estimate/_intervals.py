@@ -24,7 +24,7 @@ from ..results import Interval
 from ..stats.intervals import Nested, around, nested_cv
 from ..stats.kernels import MeanKernel
 from ._selected import Spread
-from ._trained import Trained, trained_variance
+from ._trained import Trained, sampled_variance, trained_variance
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -78,6 +78,7 @@ class Evidence(_Lazy):
         "independent",
         "nested",
         "trained",
+        "sampled",
         "draws",
         "jackknife",
     )
@@ -195,6 +196,13 @@ class Evidence(_Lazy):
         if (self.by_fold and not metric.pointwise) or len(scoring.cells) < len(oof.splits.cells):
             return None
         return trained_variance(scoring, self.value, self._units_of)
+
+    @cached_property
+    def sampled(self) -> Trained | None:
+        """What varies with the samples alone, on one test set or by leave-one-out; None where another interval is better."""
+        if self.codes is not None or not self.single_samples:
+            return None
+        return sampled_variance(self.scoring(), self.value, self.area)
 
     @cached_property
     def draws(self) -> Floats:
@@ -365,6 +373,23 @@ _ONE_CONFIGURATION = (
         lambda e, level: intervals.normal(*_known(e.counts), confidence_level=level),
     ),
     IntervalMethod(
+        "samples",
+        "interval of samples",
+        (
+            _INDEPENDENT,
+            _need(
+                "roc_auc on one test set, two samples of each class; a loss without an upper end on one test set or "
+                "leave-one-out; set-valued metrics of leave-one-out, pooled",
+                lambda e: e.sampled is not None,
+            ),
+        ),
+        "Wilson's at p = m for n = (p(1-p) + 1/N) / (V + 1/(N n')), V the variance of the mean, DeLong's for an area; for a loss "
+        "m exp(± t sqrt(1.2 V) / m); leave-one-out 1.3 V",
+        "after Wilson 1927; DeLong et al. 1988",
+        lambda e, level: Interval(*_known(e.sampled).interval(level)),
+        "models held fixed",
+    ),
+    IntervalMethod(
         "delong",
         "DeLong interval",
         (_ONE_SET, _need("roc_auc, two samples and two groups of each class", lambda e: e.area is not None)),
@@ -461,6 +486,7 @@ METHODS = {method.name: method for method in _ONE_CONFIGURATION}
 # The first that is valid is taken where none is named.
 AUTO_METHODS = (
     "wilson",
+    "samples",
     "delong",
     "cluster_robust",
     "t",

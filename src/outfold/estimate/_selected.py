@@ -28,6 +28,7 @@ from ..results import Interval
 from ..stats.intervals import wilson
 from ..stats.pvalues import normal_quantile
 from ..stats.resampling import Corrected, noise_share
+from ..stats.training import TAILS, TRAINING
 
 Floats = NDArray[np.float64]
 
@@ -37,9 +38,6 @@ _MOST = 32
 _PART_FOR_NOISE, _LEAST_FOR_NOISE = 1 / 16, 8
 # A mean over configurations counts for no more than this many times the samples, however many configurations there are.
 _MOST_GAINED = 2.0
-# Where folds were held out in turn, the models were trained on a sample, too, which draws of their predictions do not show.
-# Losses have long tails, which few samples do not show. Both numbers are calibrated on real data (studies/real_data.py).
-_TRAINING, _TAILS = 1.3, 1.2
 _OF_POSITIVES = ("average_precision", "precision", "recall")
 _F_SCORE = re.compile(r"(f[\d.]+|jaccard)$")
 
@@ -142,7 +140,7 @@ def spread_of(
     few = first[: max(int(len(result.scores) * _PART_FOR_NOISE), _LEAST_FOR_NOISE)]
     noise = noise_share(scoring, few, scoring.metric.sign)
     told_apart = 1.0 if np.isnan(noise) else 1.0 - noise
-    unseen = (_TRAINING if len(scoring.cells) > 1 else 1.0) * (1.0 if scale.bounded else _TAILS)
+    unseen = (TRAINING if len(scoring.cells) > 1 else 1.0) * (1.0 if scale.bounded else TAILS)
     sampling = unseen * max(together + told_apart * (alone - together), alone / _MOST_GAINED)
     if not scale.bounded and not sampling > 0:
         return None

@@ -21,6 +21,8 @@ from ..metrics._units import (
 from ..stats import training
 from ._selected import rests_on
 
+# The placements of an area have no t distribution; normal quantiles did better in simulations.
+_NORMAL = 1e9
 # A hold-out with fewer of a class says too little about how a metric of sets varies.
 _LEAST_OF_A_CLASS = 5
 
@@ -31,7 +33,7 @@ class Trained(NamedTuple):
     score: float
     variance: float
     sizes: tuple[float, float]  # samples, and those that the metric rests on
-    df: int
+    df: float
     bounds: tuple[float, float]
 
     def interval(self, level: float) -> tuple[float, float]:
@@ -66,3 +68,30 @@ def trained_variance(
     variance = float(training.variance_of_mean(parts, design, allowance)[0])
     sizes = float(units.n_held), min(rests_on(scoring), float(units.n_held))
     return Trained(value, variance, sizes, degrees_of_freedom(oof, metric, units.n_held), (low, high))
+
+
+def sampled_variance(scoring: Scoring, value: float, area: tuple[float, float] | None) -> Trained | None:
+    """The variance that samples give the score of the only candidate on one test set, or by leave-one-out.
+
+    `area` is an area under the ROC curve with its standard error. None for metrics that have another interval.
+    """
+    oof, metric = scoring.oof, scoring.metric
+    sizes = float(len(scoring.rows)), min(rests_on(scoring), float(len(scoring.rows)))
+    if area is not None:
+        return Trained(value, area[1] ** 2, sizes, _NORMAL, metric.bounds)
+    one_bound = bool(np.isfinite(metric.bounds).sum() == 1)
+    one_set = len(scoring.cells) == 1
+    if not one_bound if metric.pointwise else one_set or scoring.aggregate != "pooled" or rarest_class(oof) < 2:
+        return None
+    if oof.n_repeats > 1:
+        return None
+    try:
+        units = unit_values(oof, metric)
+    except NeedError:  # undefined without some sample
+        return None
+    own = units.values[0, 0][units.folds[0] >= 0]
+    unseen = (training.TAILS if one_bound else 1.0) * (1.0 if one_set else training.TRAINING)
+    df = degrees_of_freedom(oof, metric, len(own))
+    if len(own) < 2 or df < 1:
+        return None
+    return Trained(value, unseen * float(np.var(own, ddof=1)) / len(own), sizes, df, metric.bounds)
