@@ -280,6 +280,7 @@ def test_levels_lie_between_0_and_1(level):
         lambda: intervals.clopper_pearson(3, 5, confidence_level=level),
         lambda: intervals.normal(3, 5, confidence_level=level),
         lambda: intervals.t([1, 2], confidence_level=level),
+        lambda: intervals.samples([1, 2], confidence_level=level),
         lambda: intervals.cluster_robust([1, 2], [0, 1], confidence_level=level),
         lambda: intervals.bca([1, 2, 3], confidence_level=level),
         lambda: intervals.bca_draws([1, 2], 1.0, [1, 2], confidence_level=level),
@@ -321,6 +322,8 @@ def test_levels_lie_between_0_and_1(level):
         (lambda: intervals.corrected_t([0.5, 0.6], [9, 9, 9], 1), "one for all 2 folds"),
         (lambda: intervals.conservative_z([0.5], [0.4, 0.6]), r"shape \(M, 2\)"),
         (lambda: intervals.delong([0, 1, 1], [1, 2]), "one entry for each label"),
+        (lambda: intervals.samples([1.0, np.nan]), "two samples or more"),
+        (lambda: intervals.samples([1.0]), "two samples or more"),
         (lambda: intervals.delong([0, 1, 1], [1, 2, 3]), "two classes with two samples at least; got 1 and 2"),
         (lambda: intervals.delong([0, 1, 2, 2], [1, 2, 3, 4]), "two classes"),
         (lambda: intervals.delong([0, 0, 1, 1], [1, 2, 3, 4], [0, 0, 1, 2]), "two groups with each class"),
@@ -364,9 +367,9 @@ def one_set(metric, groups=None, n=60):
     [
         ("accuracy", False, "wilson"),
         ("error", False, "wilson"),
-        ("roc_auc", False, "delong"),
+        ("roc_auc", False, "samples"),
         ("brier", False, "t"),
-        ("mae", False, "t"),
+        ("mae", False, "samples"),
         ("f1", False, "bca"),
         ("r2", False, "bca"),
         ("accuracy", True, "cluster_robust"),
@@ -405,13 +408,55 @@ def test_delong_and_bca_of_one_test_set():
     oof, groups = one_set("roc_auc"), np.arange(60) // 3
     score, y = oof.respond("score")[0, 2], oof.target.y
     result = estimate.cv(oof, "roc_auc", config=2, n_resamples=4000)
-    assert result.interval == pytest.approx(intervals.delong(y, score))
+    assert result.confidence_interval(method="delong") == pytest.approx(intervals.delong(y, score))
     assert estimate.cv(one_set("roc_auc", groups), "roc_auc", config=2).interval == pytest.approx(
         intervals.delong(y, score, groups)
     )
     bca = intervals.bca(np.stack([y, score], axis=1), _area, n_resamples=4000)
     width = result.interval.high - result.interval.low
     assert result.confidence_interval(method="bca") == pytest.approx(bca, abs=0.05 * width)
+
+
+def test_an_area_of_one_test_set_varies_as_that_of_delong():
+    oof = one_set("roc_auc")
+    score, y = oof.respond("score")[0, 2], oof.target.y
+    low, high = intervals.delong(y, score)
+    variance, area = ((high - low) / 2 / 1.959964) ** 2, (low + high) / 2
+    counts = np.bincount(y)
+    rests_on = 4 / np.sum(1 / counts)
+    n = (area * (1 - area) + 1 / 60) / (variance + 1 / (60 * rests_on))
+    found = estimate.cv(oof, "roc_auc", config=2).interval
+    assert found == pytest.approx(wilson_ends(area, n), abs=1e-6)
+
+
+def wilson_ends(p, n, z=1.959964):
+    centre, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
+
+
+def test_losses_of_one_test_set_have_an_interval_of_the_log():
+    oof = one_set("mse")
+    losses = (oof.data[0, 1] - oof.target.y) ** 2
+    result = estimate.cv(oof, "mse", config=1)
+    assert result.interval_method == "samples"
+    assert result.interval == pytest.approx(intervals.samples(losses, bounds=(0, np.inf)))
+    plain = intervals.t(losses)
+    half = (plain.high - plain.low) / 2 * np.sqrt(1.2) / losses.mean()
+    assert result.interval == pytest.approx((losses.mean() * np.exp(-half), losses.mean() * np.exp(half)))
+    # Right or wrong, it is nearly Wilson's; without bounds it is t.
+    assert intervals.samples([1] * 40 + [0] * 10) == pytest.approx(intervals.wilson(40, 50), abs=0.01)
+    assert intervals.samples(losses) == pytest.approx(plain)
+
+
+@pytest.mark.parametrize("metric", ["r2", "roc_auc"])
+def test_leave_one_out_of_sets_has_an_interval_within_the_range(metric):
+    oof = make_predictions(metric, n=40, folds=40)
+    result = estimate.cv(oof, metric, config=1, aggregate="pooled")
+    assert result.interval_method == "samples"
+    assert result.interval.low < result.value < result.interval.high < 1
+    drawn = result.confidence_interval(method="percentile")
+    # 1.3 times the variance, and for R2 1.2 times that.
+    assert 1 < (result.interval.high - result.interval.low) / (drawn.high - drawn.low) < 2
 
 
 def _area(rows):
@@ -532,15 +577,19 @@ def test_folds_that_share_groups_and_are_too_small_have_no_interval():
 
 
 @pytest.mark.parametrize(
-    ("metric", "expected"), [("accuracy", "wilson"), ("error", "wilson"), ("brier", "t"), ("mae", "t")]
+    ("metric", "expected"), [("accuracy", "wilson"), ("error", "wilson"), ("brier", "t"), ("mae", "samples")]
 )
 def test_leave_one_out_has_the_interval_of_its_values_by_fold_and_pooled(metric, expected):
     oof = make_predictions(metric, n=40, folds=40)
     alone, pooled = estimate.cv(oof, metric, config=1), estimate.cv(oof, metric, config=1, aggregate="pooled")
     same = estimate.cv(one_set(metric, n=40), metric, config=1)
     assert alone.interval_method == pooled.interval_method == same.interval_method == expected
-    assert alone.interval == pytest.approx(same.interval, abs=1e-12)
-    assert pooled.interval == pytest.approx(same.interval, abs=1e-12)
+    assert alone.interval == pytest.approx(pooled.interval, abs=1e-12)
+    if expected == "samples":  # 1.3 times the variance, for training sets
+        logs = [np.log(one.interval.high / one.interval.low) for one in (pooled, same)]
+        assert logs[0] / logs[1] == pytest.approx(np.sqrt(1.3))
+    else:
+        assert pooled.interval == pytest.approx(same.interval, abs=1e-12)
     # What is drawn is the samples, not the folds.
     drawn = [one.confidence_interval(method="percentile") for one in (alone, pooled)]
     assert drawn[0] == pytest.approx(drawn[1], abs=1e-12)
@@ -550,7 +599,7 @@ def test_leave_one_out_by_another_metric_takes_the_folds_as_values():
     oof = make_predictions("rmse", n=40, folds=40)
     result = estimate.cv(oof, "rmse", config=1)
     assert result.interval_method == "t"
-    assert result.interval == pytest.approx(estimate.cv(oof, "mae", config=1).interval)
+    assert result.interval == pytest.approx(estimate.cv(oof, "mae", config=1).confidence_interval(method="t"))
 
 
 def test_samples_left_out_several_times_are_no_shares():
@@ -697,17 +746,20 @@ def test_where_nothing_varies_there_is_no_interval():
     perfect = of.from_arrays(y, y[:, None] * 0.8 + 0.1, folds=np.arange(40) // 2 % 5)
     assert estimate.cv(perfect, "roc_auc").interval is None
     assert 0.9 < estimate.cv(perfect, "accuracy").interval.low < estimate.cv(perfect, "accuracy").interval.high == 1
-    one = of.from_arrays(y, y[:, None] * 0.8 + 0.1)
-    assert estimate.cv(one, "roc_auc").interval is None
     with pytest.raises(NeedError, match="nothing varies"):
-        estimate.cv(one, "roc_auc").confidence_interval()
+        estimate.cv(perfect, "roc_auc").confidence_interval()
+    one = of.from_arrays(y, y[:, None] * 0.8 + 0.1)
+    # As many answers as there are samples, all of them right.
+    assert estimate.cv(one, "roc_auc").interval == pytest.approx(intervals.wilson(40, 40))
     assert estimate.cv(one, "accuracy").interval == pytest.approx(intervals.wilson(40, 40))
 
 
 def test_an_end_beyond_the_range_is_said_and_not_cut():
     y = np.arange(40) % 2
     score = y + np.random.default_rng(0).standard_normal(40) / 2.5
-    result = estimate.cv(of.from_arrays(y, score[:, None], response="score"), "roc_auc")
+    oof = of.from_arrays(y, score[:, None], response="score", groups=np.arange(40) // 2)
+    result = estimate.cv(oof, "roc_auc")
+    assert result.interval_method == "delong"
     assert result.interval.high > 1
     assert "OF219" in [n.code for n in result.notes]
 
