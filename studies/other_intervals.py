@@ -27,7 +27,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import outfold as of
 
-SIZES, DATA_SETS, NEW, DRAWS = (40, 100), 200, 2500, 500
+SIZES, DATA_SETS, NEW, DRAWS, LEVEL = (40, 100), 200, 2500, 500, 0.95
 METRICS = {"classes": ("accuracy", "roc_auc"), "values": ("r2", "mse")}
 NAMED = {"classes": "logit(C=1)", "values": "ridge(alpha=10)"}
 SHIFT = np.array([0.6, 0.5, 0.4, 0.3, 0, 0, 0, 0, 0, 0])
@@ -49,7 +49,12 @@ SELECTED = {
     "bootstrap": ("oob", "point632", "point632plus"),
     **{plan: (plan,) for plan in ("holdout", "three_way", "repeated_holdout", "loo")},
 }
-NAMED_TOO = {"new": ("cv",), "holdout": ("holdout",), "repeated_holdout": ("repeated_holdout",), "loo": ("loo",)}
+NAMED_TOO: dict[str, tuple[str, ...]] = {
+    "new": ("cv",),
+    "holdout": ("holdout",),
+    "repeated_holdout": ("repeated_holdout",),
+    "loo": ("loo",),
+}
 NAMED_TOO["bootstrap"] = ("oob", "point632", "point632plus")
 
 
@@ -130,14 +135,19 @@ def collect(folder: Path, data_sets: int = DATA_SETS) -> None:
 def estimates_of(plan: str, oof: of.Predictions, metric: str, named: str) -> Iterator[tuple[str, str, Any, Any]]:
     """Method, whose score, the estimate, and its interval, by every method that answers from these predictions."""
     for who, methods, config in (("selected", SELECTED, {}), ("named", NAMED_TOO, {"config": named})):
+        other: Any = None
         for method in methods.get(plan, ()):
             if method == "point632plus" and metric == "r2":  # its value without information is not known
                 continue
             drawn = {} if method in ("tt", "cvm_cv") else {"n_resamples": DRAWS}
             found = getattr(of.estimate, method)(oof, metric, **config, **drawn)
             yield method, who, found, found.interval
+            if method in ("bbc", "oob"):
+                other = found.intervals
             if method == "bbc":
                 yield "bbc_f", who, found, found.confidence_interval(method="bbc_f")
+            if found.interval is None and who == "selected":  # what if it had one
+                yield f"{method}, borrowed", who, found, other.of_one_choice(found.value).interval("mover", LEVEL)
 
 
 def evaluate_one(place: Path, task: str, n: int, seed: int) -> list[dict[str, Any]]:
@@ -163,6 +173,59 @@ def evaluate(folder: Path) -> None:
             path.write_text(json.dumps(evaluate_one(place, task, n, seed)))
 
 
+# -- the table -------------------------------------------------------------------------------------------------
+
+
+def covered(rows: list[dict[str, Any]], truth: str) -> float:
+    return float(np.mean([row["ends"][0] <= row[truth] <= row["ends"][1] for row in rows]))
+
+
+def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    there = [row for row in rows if row["ends"] is not None]
+    found = {"data_sets": len(rows), "bias": round(float(np.mean([r["value"] - r["truth"] for r in rows])), 4)}
+    if there:
+        widths = [row["ends"][1] - row["ends"][0] for row in there]
+        found |= {"coverage": round(covered(there, "truth"), 4), "width": round(float(np.median(widths)), 4)}
+        if "of_model" in there[0]:
+            found["of_model"] = round(covered(there, "of_model"), 4)
+    return found
+
+
+def page_rows(settings: dict[str, Any]) -> list[str]:
+    """The table of the documentation: one row for each method and whose score it is, one cell for each metric and size."""
+    cells = [(metric, n) for metrics in METRICS.values() for metric in metrics for n in SIZES]
+    lines = []
+    for method, who in dict.fromkeys(tuple(key.split("; ")[:2]) for key in settings):
+        found = [settings.get(f"{method}; {who}; {metric}; {n}") for metric, n in cells]
+        name, _, rest = method.partition(",")
+        words = [f"`{name}`{',' if rest else ''}{rest}", who]
+        lines.append(f"| {' | '.join([*words, *('' if cell is None else cell_of(cell) for cell in found)])} |")
+    return lines
+
+
+def cell_of(found: dict[str, Any]) -> str:
+    if "coverage" not in found:
+        return f"{found['bias']:+.2f}"
+    of_model = f" ({found['of_model']:.2f})" if "of_model" in found else ""
+    return f"{found['coverage']:.2f}{of_model}, {found['bias']:+.2f}, {found['width']:.2f}"
+
+
+def table(folder: Path) -> None:
+    rows = [row for path in sorted(folder.glob("*/estimates.json")) for row in json.loads(path.read_text())]
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        kinds.setdefault(f"{row['method']}; {row['who']}; {row['metric']}; {row['n']}", []).append(row)
+    order = [m for methods in SELECTED.values() for m in methods] + ["cv"]
+    order.sort(key=["bbc", "nested", "holdout", "repeated_holdout", "loo", "three_way", "oob"].count, reverse=True)
+    keys = sorted(kinds, key=lambda key: (key.split("; ")[1] == "named", order.index(name_of(key)), key.split("; ")[0]))
+    RESULTS.write_text(json.dumps({"draws": DRAWS, "settings": {k: summary(kinds[k]) for k in keys}}, indent=1) + "\n")
+    print(*page_rows({k: summary(kinds[k]) for k in keys}), sep="\n")
+
+
+def name_of(key: str) -> str:
+    return {"bbc_f": "bbc"}.get(name := key.split("; ")[0].split(",")[0], name)
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     task, place = sys.argv[1], Path(sys.argv[2])
@@ -170,3 +233,5 @@ if __name__ == "__main__":
         collect(place, *map(int, sys.argv[3:]))
     elif task == "evaluate":
         evaluate(place)
+    else:
+        table(place)

@@ -28,7 +28,7 @@ from ..stats.kernels import MeanKernel
 from ..stats.resampling import Plus, absolute_pairs, compact, squared_pairs, weighted632plus
 from ..stats.resampling import point632 as mixed632
 from ..stats.resampling import point632plus as mixed632plus
-from ._build import AREAS, AtOnce, Subject, document, drawn_by, of_subject
+from ._build import AREAS, AtOnce, Subject, approximate, document, drawn_by, of_subject
 
 Floats = NDArray[np.float64]
 
@@ -316,7 +316,6 @@ def oob(
     subject = Subject(oof, metric, config, rule, aggregate, n_resamples, rng)
     scoring = Scoring(subject.oof, subject.metric)
     kept = _rounds_of_one(scoring) if subject.named else None
-    why = "there is no valid interval: the scores of the rounds do not vary, or fewer than two are defined."
     around = Interval(*student(kept, level)) if kept is not None and interval == "t" else None
     return of_subject(
         subject,
@@ -330,8 +329,15 @@ def oob(
         level=level,
         interval=around,
         keeps_draws=True,
-        notes=(Note("OF218", why),) if subject.named and kept is None else (),
+        notes=_oob_notes(subject.named, kept is None),
     )
+
+
+def _oob_notes(named: bool, none: bool) -> tuple[Note, ...]:
+    if named:
+        why = "there is no valid interval: the scores of the rounds do not vary, or fewer than two are defined."
+        return (Note("OF218", why),) if none else ()
+    return (approximate("rounds train on 63 percent of the samples, so the score is too low for a model of all"),)
 
 
 @document
@@ -440,10 +446,12 @@ def _combined(subject: Subject, scoring: Rounds, method: str, text: str, referen
     if isinstance(scoring, Point632) and not subject.named:
         drawn = drawn_by(scoring)
         scoring.drawn = drawn if isinstance(drawn, AtOnce) else None
+    why = "there is no valid interval: models were fitted on the samples that are part of the score; use bbc."
     return of_subject(
         subject,
         scoring,
         method,
+        notes=(Note("OF218", why),),
         description=f"{text}, {len(scoring.cells):,} rounds",
         reference=reference,
         own=f"{text} score",

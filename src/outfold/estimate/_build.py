@@ -235,8 +235,35 @@ def with_interval(estimate: Estimate, scoring: Scoring, n_resamples: int, level:
         draws=evidence.draws if way.name in ("bca", "percentile") else None,
         description=f"{estimate.description}, {way.words}",
         reference="; ".join(filter(None, (estimate.reference, way.source))),
-        notes=(*estimate.notes, *_range_notes(interval, scoring.metric.bounds)),
+        notes=(*estimate.notes, *_range_notes(interval, scoring.metric.bounds), *_named_notes(way.name, scoring)),
     )
+
+
+# With fewer test samples, a bootstrap of a metric of sets covers too rarely; and with fewer samples, R2 of what a draw leaves out
+# is too low (studies/other_intervals.py).
+_FEW_FOR_BCA, _FEW_FOR_SKILL = 20, 140
+
+
+def approximate(why: str) -> Note:
+    """The caveat of an interval that covered less than its level in our studies."""
+    return Note("OF221", f"the interval is approximate and may cover too rarely: {why}.")
+
+
+def _named_notes(way: str, scoring: Scoring) -> tuple[Note, ...]:
+    """A caveat where the best interval there is for a configuration named beforehand is not good enough."""
+    if way == "corrected_t":
+        return (approximate("the corrected t falls short with repeats, small folds and scores near the best"),)
+    if way == "bca" and len(scoring.rows) < _FEW_FOR_BCA:
+        return (approximate(f"{len(scoring.rows)} test samples are few for a bootstrap of {scoring.metric.name}"),)
+    return ()
+
+
+def skill_notes(scoring: Scoring) -> tuple[Note, ...]:
+    """A caveat for R2 and its like, which few samples make too low."""
+    metric, n = scoring.metric, len(scoring.rows)
+    if metric.pointwise or np.isfinite(metric.bounds).all() or n >= _FEW_FOR_SKILL:
+        return ()
+    return (approximate(f"draws leave out a third of {n} samples, and {metric.name} of so few is too low"),)
 
 
 def _range_notes(interval: Interval, bounds: tuple[float, float]) -> tuple[Note, ...]:
@@ -389,6 +416,7 @@ def of_subject(
                 fields["intervals"] = intervals_of_selected(
                     scoring, selection, subject.rule, result, drawn, value, subject.rng
                 )
+                notes = (*notes, *skill_notes(scoring))
         description += f"; corrected for the selection by {len(result.scores):,} draws"
         notes = (*notes, *group_notes(scoring))
         fields |= {"value": value, "draws": result.scores if keeps_draws else None}

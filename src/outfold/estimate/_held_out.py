@@ -19,7 +19,7 @@ from ..requirements import block, check_requirements, design, in_fresh, least_fo
 from ..results import Estimate
 from ..select import Rule, RuleLike, recorded_rule
 from ._bbc import bbc
-from ._build import Subject, build, document, fold_notes, of_subject, single, with_interval
+from ._build import Subject, build, document, fold_notes, of_subject, single, skill_notes, with_interval
 from ._intervals import SelectedConfiguration
 
 
@@ -119,7 +119,8 @@ def tt(
     """Estimate the performance of the selected configuration with the correction of Tibshirani and Tibshirani.
 
     The correction is the mean over folds of how much worse the winner is than the best configuration of that fold:
-    (1/K) sum_k [l_k(j*) - min_j l_k(j)] for losses l. It is subtracted from the score that selected.
+    (1/K) sum_k [l_k(j*) - min_j l_k(j)] for losses l. It is subtracted from the score that selected. There is no interval: the
+    bias of this correction can be larger than what chance in the samples explains.
 
     Parameters: {oof, recorded_metric, rule, aggregate}
     Returns: {estimate}
@@ -140,7 +141,10 @@ def tt(
     gap = gap[np.isfinite(gap)]
     # Pooled scores may be defined where no fold is: then there is nothing to correct by.
     value = selection.score - sign * float(np.mean(gap)) if len(gap) else np.nan
-    notes = list(fold_notes(scoring))
+    why = (
+        "there is no valid interval: the bias of this correction is not known, and can be larger than chance; use bbc."
+    )
+    notes = [*fold_notes(scoring), Note("OF218", why)]
     if oof.n_folds == oof.n_samples:
         own = f"{formatting.number(selection.score)} becomes {formatting.number(value)}"
         notes.append(Note("OF202", f"with leave-one-out the TT correction tends to twice the loss ({own}); use bbc."))
@@ -214,8 +218,9 @@ def nested(
     """Estimate the performance of the whole search as a learner, by nested cross-validation.
 
     For each outer fold, cross-validation on the other folds selects the configuration, and the outer fold scores it. It is
-    Algorithm 5 of [1]_. A model trained without folds i and k serves both as outer i, inner k and as outer k, inner i. The
-    outer fits are those of the ordinary cross-validation.
+    Algorithm 5 of [1]_, the mean over outer folds. Set-valued metrics other than AUC and concordance, such as R2 and F1, are
+    scored on all outer folds at once: few samples of one fold make them too low or too high. A model trained without folds i and
+    k serves both as outer i, inner k and as outer k, inner i. The outer fits are those of the ordinary cross-validation.
 
     Parameters: {oof, recorded_metric, rule, aggregate, n_resamples}
     confidence_level : float
@@ -252,7 +257,11 @@ def nested(
         intervals=intervals,
         description=f"nested CV, {fits['fits']:,} fits instead of {fits['fits_plain']:,}",
         reference="Tsamardinos 2015, Alg. 5",
-        notes=(*fold_notes(scoring), *_inner_notes(scoring, list(searches.values())), *no_interval),
+        notes=(
+            *(fold_notes(scoring) if by_fold else ()),
+            *_inner_notes(scoring, list(searches.values())),
+            *(no_interval or skill_notes(scoring)),
+        ),
         chosen=np.array([oof.configs[j] for j in picks.values()], dtype=object),
         details=fits,
     )
