@@ -67,6 +67,7 @@ _SOURCES = {
     "AUTO_METHODS": "outfold.estimate._intervals",
     "METHODS": "outfold.estimate._intervals",
     "SELECTED": "outfold.estimate._intervals",
+    "drawn_by": "outfold.estimate._build",
     "no_information": "outfold.estimate._bootstrap",
     "Point632ByRound": "outfold.estimate._bootstrap",
     "collect": "outfold.fitting",

@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import outfold as of
-from internals import NOT_HELD_OUT, State, encode, main, no_information, point632plus
+from internals import NOT_HELD_OUT, Scoring, State, drawn_by, encode, main, no_information, point632plus
 from outfold import estimate, metrics, select
 from outfold.exceptions import InputError, NeedError
 
@@ -599,3 +599,93 @@ def test_632plus_by_round_of_pure_noise_is_the_loss_without_information():
         values.append(estimate.point632plus(oof, "error", per_round=True).value)
     # The standard error is 0.006. Capped on one side only, as a weighted mean is, it would be 0.46.
     assert np.mean(values) == pytest.approx(0.5, abs=0.02)
+
+
+# -- metrics of sets on few samples ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def few_values():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 5))
+    y = X[:, 0] + X[:, 1] + rng.normal(size=40)
+    configs = {"ridge": Ridge(), "more": Ridge(100), "tree": DecisionTreeRegressor(random_state=0)}
+    plans = {
+        "repeated_holdout": (of.Plan.repeated_holdout(10, 0.2), {}),
+        "oob": (of.Plan.bootstrap(20), {"resub": True}),
+        "loo": (of.Plan.leave_one_out(), {}),
+    }
+    return {name: of.collect(configs, X, y, plan, rng=1, **more) for name, (plan, more) in plans.items()}
+
+
+@pytest.mark.parametrize("name", ["repeated_holdout", "oob"])
+def test_draws_of_small_parts_are_scored_at_once(few_values, name):
+    oof = few_values[name]
+    result = getattr(estimate, name)(oof, "r2", n_resamples=200)
+    j = oof.config_index(result.selected)
+    held = [(r, rows) for r in range(oof.n_repeats) for rows in [oof.splits.test_rows(r, 0)]]
+    y = np.concatenate([oof.target.y[rows] for _, rows in held])
+    p = np.concatenate([oof.data[r, j, rows] for r, rows in held])
+    assert result.naive == pytest.approx(1 - np.sum((y - p) ** 2) / np.sum((y - y.mean()) ** 2), abs=1e-12)
+    assert "all at once" in result.own_name
+    assert abs(result.optimism) < 0.5  # the mean over rounds was below -10
+    assert result.interval.low < result.value < result.interval.high
+    same = estimate.bbc(oof, "r2", n_resamples=200)
+    assert (same.value, same.naive, same.interval) == (result.value, result.naive, result.interval)
+    assert "OF221" in [note.code for note in result.notes]
+    # That of a configuration named beforehand stays the mean over rounds, as published.
+    named = getattr(estimate, name)(oof, "r2", result.selected)
+    rounds = [
+        1 - np.sum((oof.target.y[i] - oof.data[r, j, i]) ** 2) / np.var(oof.target.y[i]) / len(i) for r, i in held
+    ]
+    assert named.value == pytest.approx(np.mean(rounds), abs=1e-12)
+
+
+def test_632_of_the_selected_by_a_metric_of_sets_is_near_that_of_a_named_one(few_values):
+    oof = few_values["oob"]
+    result = estimate.point632(oof, "r2", n_resamples=200)
+    named = estimate.point632(oof, "r2", result.selected)
+    assert abs(result.value - named.value) < 0.3
+    for one in (result, named):
+        assert one.interval is None
+        assert "OF218" in [note.code for note in one.notes]
+
+
+def test_a_draw_at_once_weighs_the_samples_of_all_repeats(few_values):
+    oof = few_values["repeated_holdout"]
+    scoring = drawn_by(Scoring(oof, "r2"))
+    weights = np.random.default_rng(1).integers(0, 3, (4, len(scoring.rows)))
+    position = np.full(oof.n_samples, -1)
+    position[scoring.rows] = np.arange(len(scoring.rows))
+    for w, scores in zip(weights, scoring.scores(weights), strict=True):
+        held = [(r, i) for r in range(oof.n_repeats) for i in oof.splits.test_rows(r, 0) for _ in range(w[position[i]])]
+        y = np.array([oof.target.y[i] for _, i in held])
+        for j, score in enumerate(scores):
+            p = np.array([oof.data[r, j, i] for r, i in held])
+            assert score == pytest.approx(1 - np.sum((y - p) ** 2) / np.sum((y - y.mean()) ** 2), abs=1e-10)
+
+
+def test_means_and_shares_of_pairs_are_means_over_repeats(few_values, classes):
+    for oof, metric in ((few_values["oob"], "mse"), (classes, "roc_auc"), (classes, "accuracy")):
+        assert type(drawn_by(Scoring(oof, metric))) is Scoring
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "marked"), [("oob", "mse", True), ("loo", "r2", True), ("loo", "mse", False)]
+)
+def test_approximate_intervals_are_marked(few_values, name, metric, marked):
+    result = getattr(estimate, name)(few_values[name], metric, n_resamples=100)
+    assert ("OF221" in [note.code for note in result.notes]) == marked
+    assert ("approximate" in str(result)) == marked
+
+
+def test_intervals_of_named_configurations_are_marked_where_they_fall_short(few_values, classes):
+    by_fold = estimate.repeated_holdout(few_values["repeated_holdout"], "r2", "ridge")
+    assert by_fold.interval_method == "corrected_t"
+    assert "OF221" in [note.code for note in by_fold.notes]
+    for n, marked in ((19, True), (20, False)):
+        y = np.arange(n, dtype=float)
+        one = of.from_arrays(y, (y + np.sin(y))[:, None], response="value")
+        found = estimate.cv(one, "r2")
+        assert found.interval_method == "bca"
+        assert ("OF221" in [note.code for note in found.notes]) == marked

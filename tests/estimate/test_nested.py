@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
+from sklearn.metrics import accuracy_score, average_precision_score, f1_score, log_loss, roc_auc_score
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import ExtraTreeClassifier
@@ -98,6 +98,17 @@ def test_shared_fits_give_the_numbers_of_the_plain_protocol(data, metric):
     assert fits + K * C + 1 == K * K * C + K + 1 == result.details["fits_plain"]
     assert result.details["fits"] == C * K * (K + 1) // 2 + 1
     assert f"{result.details['fits']} fits instead of {result.details['fits_plain']}" in str(result)
+
+
+@pytest.mark.parametrize("metric", ["f1", "average_precision"])
+def test_metrics_of_sets_are_scored_on_all_outer_folds_at_once(data, metric):
+    X, y = data
+    oof = of.collect(grids(), X, y, of.Plan(folds=5), rng=3, inner=True)
+    result = of.estimate.nested(oof, metric, n_resamples=50)
+    picks, folds = [oof.config_index(name) for name in result.chosen], oof.folds[:, 0]
+    p = oof.data[0][np.array(picks)[folds], np.arange(len(y))]
+    plain = f1_score(y, p > 0.5) if metric == "f1" else average_precision_score(y, p)
+    assert result.value == pytest.approx(plain, abs=1e-12)
 
 
 def test_the_fits_counted_are_the_fits_done(data):
