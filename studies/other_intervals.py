@@ -210,6 +210,40 @@ def cell_of(found: dict[str, Any]) -> str:
     return f"{found['coverage']:.2f}{of_model}, {found['bias']:+.2f}, {found['width']:.2f}"
 
 
+def span(settings: dict[str, Any], methods: str, who: str, metrics: str, what: str = "coverage") -> str:
+    """The lowest and the highest of some settings."""
+    keys = (f"{m}; {who}; {metric}; {n}" for m in methods.split("/") for metric in metrics.split() for n in SIZES)
+    found = [settings[key][what] for key in keys if key in settings]
+    return f"{min(found):{'+' if what == 'bias' else ''}.2f} to {max(found):{'+' if what == 'bias' else ''}.2f}"
+
+
+def words(settings: dict[str, Any]) -> list[str]:
+    """What the table says, for the page on calibration."""
+    others, every = "accuracy roc_auc mse", "accuracy roc_auc r2 mse"
+    rest = "nested/holdout/repeated_holdout/three_way/loo/oob"
+
+    def of_them(methods: str, who: str = "selected", metrics: str = others, what: str = "coverage") -> str:
+        return span(settings, methods, who, metrics, what)
+
+    return [
+        f"Accuracy, AUC and MSE of the selected configuration: `nested` covers {of_them('nested')}, `holdout` "
+        f"{of_them('holdout')}, `repeated_holdout` {of_them('repeated_holdout')}, `three_way` {of_them('three_way')}, `loo` "
+        f"{of_them('loo')}, `oob` {of_them('oob')}.",
+        f"R² of the selected configuration is covered too rarely: `bbc` {of_them('bbc', metrics='r2')}, the others "
+        f"{of_them(rest, metrics='r2')}, `bbc_f` {of_them('bbc_f', metrics='r2')}.",
+        f"A configuration named beforehand: `cv` covers {of_them('cv', 'named', every)}, `holdout` "
+        f"{of_them('holdout', 'named', every)} (its model {of_them('holdout', 'named', every, 'of_model')}), `repeated_holdout` "
+        f"{of_them('repeated_holdout', 'named', every)}, `loo` {of_them('loo', 'named', every)}, `oob` "
+        f"{of_them('oob', 'named', every)}.",
+        f"A borrowed interval would cover {of_them('tt, borrowed', metrics=every)} for `tt`, "
+        f"{of_them('cvm_cv, borrowed', metrics=every)} for `cvm_cv`, {of_them('point632, borrowed', metrics=every)} for "
+        f"`point632` and {of_them('point632plus, borrowed', metrics=every)} for `point632plus`.",
+        f"The bias of `tt` is {of_them('tt', metrics='accuracy roc_auc', what='bias')} by accuracy and AUC, that of `cvm_cv` "
+        f"{of_them('cvm_cv', metrics='accuracy roc_auc', what='bias')}, that of `point632` "
+        f"{of_them('point632', metrics='accuracy roc_auc', what='bias')}.",
+    ]
+
+
 def table(folder: Path) -> None:
     rows = [row for path in sorted(folder.glob("*/estimates.json")) for row in json.loads(path.read_text())]
     kinds: dict[str, list[dict[str, Any]]] = {}
@@ -219,7 +253,8 @@ def table(folder: Path) -> None:
     order.sort(key=["bbc", "nested", "holdout", "repeated_holdout", "loo", "three_way", "oob"].count, reverse=True)
     keys = sorted(kinds, key=lambda key: (key.split("; ")[1] == "named", order.index(name_of(key)), key.split("; ")[0]))
     RESULTS.write_text(json.dumps({"draws": DRAWS, "settings": {k: summary(kinds[k]) for k in keys}}, indent=1) + "\n")
-    print(*page_rows({k: summary(kinds[k]) for k in keys}), sep="\n")
+    settings = json.loads(RESULTS.read_text())["settings"]
+    print(*page_rows(settings), *words(settings), sep="\n")
 
 
 def name_of(key: str) -> str:

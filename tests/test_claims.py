@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import other_intervals
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +29,8 @@ CLAIM = re.compile(
 SOURCES = {
     "README.md: How good is the model I picked?": "studies/results/interval_coverage.json",
     "calibration.md: Intervals of the selected configuration": "studies/results/interval_coverage.json",
+    "calibration.md: Intervals of other estimates": "studies/results/other_intervals.json",
+    "checks/OF221.md: When it appears": "studies/results/other_intervals.json",
     "calibration.md: Balanced m x 2 tests on normal differences": "studies/results/calibration.json",
     "checks/OF209.md: When it appears": "the study of real data",
     "checks/OF312.md: OF312: a test that finds differences too often": "studies/results/type_one_error.json",
@@ -250,6 +253,50 @@ def test_632plus_by_round():
         says("methods.md", "Bootstrap of the data", f"{words} by {min(leans):+.3f} to {max(leans):+.3f}")
     errors = [found["weighted"]["se"] for found in noise.values()]
     says("methods.md", "Bootstrap of the data", f"standard errors {min(errors):.3f} to {max(errors):.3f}")
+
+
+def test_intervals_of_other_estimates():
+    heading, settings = "Intervals of other estimates", result("studies/results/other_intervals.json")["settings"]
+    page = sections("calibration.md")[heading].splitlines()
+    rows, sentences = other_intervals.page_rows(settings), other_intervals.words(settings)
+    assert len(rows) > 15
+    assert [line for line in page if line.startswith("| `")] == rows
+    assert [line for line in page if line.startswith("- ")] == [f"- {sentence}" for sentence in sentences]
+    loo, all_others = (
+        sorted({own["data_sets"] for key, own in settings.items() if key.startswith("loo;") == is_loo})
+        for is_loo in (True, False)
+    )
+    counts = f"{all_others[0]} or {all_others[-1]} data sets in each cell, {loo[0]} or {loo[-1]} for leave-one-out"
+    says("calibration.md", heading, counts)
+    errors = [np.sqrt(0.95 * 0.05 / n) for n in (all_others[0], loo[0])]
+    says("calibration.md", heading, f"the standard error at 0.95 is {errors[0]:.3f}, or {errors[1]:.3f}")
+
+
+def test_intervals_that_fall_short_are_on_the_page_of_their_mark():
+    settings = result("studies/results/other_intervals.json")["settings"]
+
+    def of(methods, who, metrics):
+        return other_intervals.span(settings, methods, who, metrics)
+
+    others = "accuracy roc_auc mse"
+    for words in (
+        f"{of('oob', 'selected', others)} by `oob`, {of('loo', 'selected', others)} by `loo`",
+        f"{of('bbc/nested/holdout/repeated_holdout/loo/oob', 'selected', 'r2')} for R²",
+        f"the corrected t of repeated hold-outs covered {of('repeated_holdout', 'named', 'roc_auc r2')}",
+        f"BCa on a hold-out {of('holdout', 'named', 'r2')}",
+    ):
+        says("checks/OF221.md", "When it appears", words)
+
+
+def test_every_interval_below_092_is_marked():
+    """What falls short in the study is on the page of the mark, or is about another model than the one that was scored."""
+    settings = result("studies/results/other_intervals.json")["settings"]
+    short = {key for key, own in settings.items() if own.get("of_model", own.get("coverage", 1)) < 0.92}
+    marked = {"oob; selected", "loo; selected", "repeated_holdout; named", "bbc_f; selected"}
+    for key in short:
+        method, who, metric, _ = key.split("; ")
+        if "borrowed" not in method and metric != "r2":
+            assert f"{method}; {who}" in marked, key
 
 
 @needs_file("studies.md: When repeating stops (Raeder, Hoens and Chawla 2010, Table III)")

@@ -671,7 +671,7 @@ def test_means_and_shares_of_pairs_are_means_over_repeats(few_values, classes):
 
 
 @pytest.mark.parametrize(
-    ("name", "metric", "marked"), [("oob", "mse", True), ("loo", "r2", True), ("loo", "mse", False)]
+    ("name", "metric", "marked"), [("oob", "mse", True), ("loo", "r2", True), ("repeated_holdout", "mse", False)]
 )
 def test_approximate_intervals_are_marked(few_values, name, metric, marked):
     result = getattr(estimate, name)(few_values[name], metric, n_resamples=100)
@@ -683,7 +683,7 @@ def test_intervals_of_named_configurations_are_marked_where_they_fall_short(few_
     by_fold = estimate.repeated_holdout(few_values["repeated_holdout"], "r2", "ridge")
     assert by_fold.interval_method == "corrected_t"
     assert "OF221" in [note.code for note in by_fold.notes]
-    for n, marked in ((19, True), (20, False)):
+    for n, marked in ((49, True), (50, False)):
         y = np.arange(n, dtype=float)
         one = of.from_arrays(y, (y + np.sin(y))[:, None], response="value")
         found = estimate.cv(one, "r2")

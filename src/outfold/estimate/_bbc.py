@@ -21,7 +21,18 @@ from ..results import Estimate, Selection
 from ..select import RuleLike, recorded_rule
 from ..stats import resampling
 from ..stats.resampling import BLOCK, Corrected, correct, correct_given, first_block, noise_share
-from ._build import AtOnce, Selecting, build, calm, cannot_score, document, drawn_by, intervals_of_selected, scored_by
+from ._build import (
+    AtOnce,
+    Selecting,
+    build,
+    calm,
+    cannot_score,
+    document,
+    drawn_by,
+    intervals_of_selected,
+    scored_by,
+    skill_notes,
+)
 
 # The share of draws that must leave out pairs of the same fold, for the estimate to count these only.
 _MOST_DRAWS = 0.5
@@ -117,7 +128,7 @@ def bbc(
         reference="Tsamardinos 2018, Alg. 5",
         chosen=np.array(scoring.names, dtype=object)[result.chosen],
         own=_OWN.get(oof.plan.kind, ""),
-        notes=_bbc_notes(scoring, selection, result, by.scoring.aggregate, within),
+        notes=(*_bbc_notes(scoring, selection, result, by.scoring.aggregate, within), *skill_notes(scoring)),
         details={"n_resamples": len(result.scores), "redrawn": result.n_again}
         | (balance or {})
         | ({"pooled": float(scores.mean())} if within else {}),

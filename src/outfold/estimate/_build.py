@@ -241,7 +241,7 @@ def with_interval(estimate: Estimate, scoring: Scoring, n_resamples: int, level:
 
 # With fewer test samples, a bootstrap of a metric of sets covers too rarely; and with fewer samples, R2 of what a draw leaves out
 # is too low (studies/other_intervals.py).
-_FEW_FOR_BCA, _FEW_FOR_SKILL = 20, 140
+_FEW_FOR_BCA, _FEW_FOR_SKILL = 50, 140
 
 
 def approximate(why: str) -> Note:
@@ -255,7 +255,7 @@ def _named_notes(way: str, scoring: Scoring) -> tuple[Note, ...]:
         return (approximate("the corrected t falls short with repeats, small folds and scores near the best"),)
     if way == "bca" and len(scoring.rows) < _FEW_FOR_BCA:
         return (approximate(f"{len(scoring.rows)} test samples are few for a bootstrap of {scoring.metric.name}"),)
-    return ()
+    return skill_notes(scoring) if way == "samples" else ()
 
 
 def skill_notes(scoring: Scoring) -> tuple[Note, ...]:
@@ -263,7 +263,7 @@ def skill_notes(scoring: Scoring) -> tuple[Note, ...]:
     metric, n = scoring.metric, len(scoring.rows)
     if metric.pointwise or np.isfinite(metric.bounds).all() or n >= _FEW_FOR_SKILL:
         return ()
-    return (approximate(f"draws leave out a third of {n} samples, and {metric.name} of so few is too low"),)
+    return (approximate(f"{n} samples are few for {metric.name}, which varies with the spread of their labels"),)
 
 
 def _range_notes(interval: Interval, bounds: tuple[float, float]) -> tuple[Note, ...]:
@@ -416,7 +416,7 @@ def of_subject(
                 fields["intervals"] = intervals_of_selected(
                     scoring, selection, subject.rule, result, drawn, value, subject.rng
                 )
-                notes = (*notes, *skill_notes(scoring))
+                notes = notes or skill_notes(scoring)
         description += f"; corrected for the selection by {len(result.scores):,} draws"
         notes = (*notes, *group_notes(scoring))
         fields |= {"value": value, "draws": result.scores if keeps_draws else None}

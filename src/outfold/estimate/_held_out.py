@@ -19,7 +19,17 @@ from ..requirements import block, check_requirements, design, in_fresh, least_fo
 from ..results import Estimate
 from ..select import Rule, RuleLike, recorded_rule
 from ._bbc import bbc
-from ._build import Subject, build, document, fold_notes, of_subject, single, skill_notes, with_interval
+from ._build import (
+    Subject,
+    approximate,
+    build,
+    document,
+    fold_notes,
+    of_subject,
+    single,
+    skill_notes,
+    with_interval,
+)
 from ._intervals import SelectedConfiguration
 
 
@@ -478,8 +488,19 @@ def _of_held_out(subject: Subject, method: str, level: float) -> Estimate:
         return single(scoring, method, text, reference, subject.n_resamples, level, subject.rng)
     level = check_confidence_level(level)
     scoring = Scoring(subject.oof, subject.metric)
+    marks = (
+        (approximate("the models of leave-one-out are nearly the same, and err together"),) if method == "loo" else ()
+    )
     return of_subject(
-        subject, scoring, method, description=text, reference=reference, own=own, level=level, keeps_draws=True
+        subject,
+        scoring,
+        method,
+        description=text,
+        reference=reference,
+        own=own,
+        level=level,
+        keeps_draws=True,
+        notes=marks,
     )
 
 
