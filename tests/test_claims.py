@@ -36,6 +36,7 @@ SOURCES = {
     "checks/OF312.md: OF312: a test that finds differences too often": "studies/results/type_one_error.json",
     "studies/real_data.md: Intervals of the selected configuration": "studies/results/real_data.json",
     "studies/real_data.md: Pooled, within folds, or the mean over folds?": "studies/results/pooled_within.json",
+    "checks/OF218.md: When it appears": "no measurement: why there is no interval",
     "checks/OF220.md: When it appears": "arithmetic: 0.98 to the power of 40",
     "checks.md: Checks": "no measurement: what a test is about",
     "checks/OF532.md: When it fires": "no measurement: when the check speaks",
