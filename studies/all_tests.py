@@ -55,10 +55,10 @@ class Held:
         return self.folds.shape[2]
 
     @cached_property
-    def share(self) -> float:
-        """The share of the samples that is trained on, the mean over splits."""
+    def test_share(self) -> float:
+        """The share of the samples that is held out, the mean over splits."""
         n_folds = int(self.folds.max()) + 1
-        return 1 - 1 / n_folds if self.whole else 1 - float(self.held[0].mean())
+        return 1 / n_folds if self.whole else float(self.held[0].mean())
 
     @cached_property
     def least_of_a_class(self) -> int:
@@ -216,21 +216,28 @@ def _precision_values(scores, y):
 
 def apply_tests(held: Held, design: str, shifted: bool = False) -> dict[str, np.ndarray]:
     """(B,) p values by "metric | test". If `shifted`, of the mean difference over all data sets instead of 0."""
-    found: dict[str, np.ndarray] = {}
+    found = apply_t_training(held, design, shifted)
     for metric, values in held.values.items():
-        d = values[0] - values[1]
-        d = d - d[held.held].mean() if shifted else d
-        pointwise = metric != "roc_auc"
-        if design != "one test set" and (pointwise or held.whole or held.least_of_a_class >= 5):
-            allowance = training.ZERO_ONE if metric == "accuracy" else training.OTHER_LOSS
-            tested, parts = t_training(held, d, allowance, pointwise)
-            found[f"{metric} | t_training"], found[f"{metric} | parts"] = tested, parts
         if design not in ("one test set", "leave-one-out"):
             for test, p in by_folds(held, metric, design, shifted):
                 found[f"{metric} | {test}"] = p
         if design in POOLED and not shifted:
-            for test, p in by_samples(held, metric, d, design):
+            for test, p in by_samples(held, metric, values[0] - values[1], design):
                 found[f"{metric} | {test}"] = p
+    return found
+
+
+def apply_t_training(held: Held, design: str, shifted: bool = False) -> dict[str, np.ndarray]:
+    """The same of `t_training` alone; and the parts of its variance."""
+    found: dict[str, np.ndarray] = {}
+    for metric, values in held.values.items():
+        pointwise = metric != "roc_auc"
+        if design == "one test set" or not (pointwise or held.whole or held.least_of_a_class >= 5):
+            continue
+        d = values[0] - values[1]
+        d = d - d[held.held].mean() if shifted else d
+        allowance = training.ZERO_ONE if metric == "accuracy" else training.OTHER_LOSS
+        found[f"{metric} | t_training"], found[f"{metric} | parts"] = t_training(held, d, allowance, pointwise)
     if not held.regression and held.whole and held.groups is None:
         for metric in SETS:
             first, second = held.pseudo_values(metric)
@@ -257,7 +264,7 @@ def t_training(
     if held.groups is not None:
         d = training.group_values(d.reshape(-1, n), held.groups).reshape(b, r, -1)
         folds = folds[:, :, np.unique(held.groups, return_index=True)[1]]
-    design = training.Design.of_splits(d.shape[2], held.share)
+    design = training.Design.of_splits(d.shape[2], held.test_share)
     parts = training.variance_parts(d, folds)
     variance = training.variance_of_mean(parts, design, allowance)
     tested = paired.student(mean, variance, degrees(held, pointwise), 0.95, np.full(b, 1e-12))
@@ -436,7 +443,7 @@ def _tail(observed: float, draws: np.ndarray) -> float:
 def single_scores(held: Held) -> dict[str, np.ndarray]:
     """(2, B, 7) by metric: the score and the parts of its variance, the mean over folds and its corrected variance."""
     found: dict[str, np.ndarray] = {}
-    if not held.whole or held.groups is not None or held.share > 1 - 2 / held.n_samples:
+    if not held.whole or held.groups is not None or held.test_share < 2 / held.n_samples:
         return found
     ratio = held.ratio
     for metric, values in held.values.items():

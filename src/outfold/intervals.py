@@ -429,7 +429,7 @@ def training(
     bounded = _training.ZERO_ONE if zero_one else _training.OTHER_LOSS
     allowance = bounded if np.isfinite([low, high]).all() else _training.UNBOUNDED
     parts = _training.variance_parts(v[None], k)
-    design = _training.Design.of_splits(n, 1 - 1 / n_folds)
+    design = _training.Design.of_splits(n, 1 / n_folds)
     variance = float(_training.variance_of_mean(parts, design, allowance)[0])
     return Interval(*_training.score_interval(float(v.mean()), variance, (n, n), n - 1, (low, high), level))
 

@@ -46,7 +46,10 @@ class ProgressLine:
             self._redraw()
 
     def _redraw(self) -> None:
-        self._draw(self.line())
+        line, room = self.line(), shutil.get_terminal_size((120, 24)).columns - 1
+        # A line that wraps cannot be redrawn in place. What matters most stands first.
+        too_long = self.stream.isatty() and len(line) > room
+        self._draw(line[: room - 1] + "…" if too_long else line)
 
     def line(self) -> str:
         """How far the work is."""
@@ -72,8 +75,6 @@ class ProgressLine:
             self.shown = False
 
     def _draw(self, line: str) -> None:
-        room = shutil.get_terminal_size((120, 24)).columns - 1
-        line = formatting.shorten(line, room) if self.stream.isatty() else line
         # Blanks wipe what is left of a longer line before.
         self.stream.write("\r" + line.ljust(self._width))
         self.stream.flush()

@@ -169,9 +169,11 @@ def test_many_pairs_at_once_are_the_pairs_one_by_one():
 
 def test_liberal_tests_say_so():
     codes = {name: {n.code for n in run(name, *drawn(name, 0)).notes} for name in DESIGNS}
-    assert codes["t_resampled"] == {"OF302", "OF305"}
-    assert codes["t_kfold"] == {"OF302"}
-    assert not any(codes[name] for name in ("t_corrected", "t_corrected_kfold", "f_5x2cv", "t_blocked_3x2", "t_bayes"))
+    assert codes["t_resampled"] == {"OF302", "OF305", "OF312"}
+    assert codes["t_kfold"] == {"OF302", "OF312"}
+    for name in ("t_corrected", "t_5x2cv", "f_5x2cv", "t_blocked_3x2", "t_blocked_mx2"):
+        assert codes[name] == {"OF312"}
+    assert not any(codes[name] for name in ("t_corrected_kfold", "t_bayes"))
 
 
 # -- relations between the tests ------------------------------------------------------------------------------

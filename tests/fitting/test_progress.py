@@ -122,3 +122,16 @@ def test_a_function_is_told_instead():
     progress.close()
     assert told == [(1, 2), (2, 2)]
     assert not progress.shown
+
+
+def test_a_narrow_terminal_cuts_the_end_of_the_line(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    stream = Terminal()
+    progress, clock = make(stream, 100)
+    clock.now = 1.0
+    progress.add(failed=False)
+    first = stream.getvalue().split("\r")[1]
+    assert first.startswith("collect 1/100 cells  1%")
+    assert (len(first), first[-1]) == (59, "…")
+    progress.close()
+    assert stream.getvalue().endswith("in 1.0 s\n")  # the last line may wrap

@@ -82,12 +82,21 @@ def _processor() -> list[str]:
     return list(facts.values())
 
 
-def store_environment() -> None:
-    (DATA / "environment.json").write_text(json.dumps(environment(), indent=1) + "\n")
+def _environments() -> dict[str, Any]:
+    path = DATA / "environment.json"
+    return json.loads(path.read_text()) if path.exists() else {}
 
 
-def same_environment() -> bool:
-    return environment() == json.loads((DATA / "environment.json").read_text())
+def store_environment(*parts: str) -> None:
+    """The environment in which these parts, collections or answers, were made."""
+    (DATA / "environment.json").write_text(
+        json.dumps(_environments() | dict.fromkeys(parts, environment()), indent=1) + "\n"
+    )
+
+
+def same_environment(part: str) -> bool:
+    """Whether collections, or answers, were made in an environment like this."""
+    return environment() == _environments()[part]
 
 
 # -- comparing ----------------------------------------------------------------------------------------------

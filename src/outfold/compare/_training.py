@@ -123,7 +123,7 @@ def t_training(
     """Mean difference over samples, with a variance for chance in the samples and in the training sets; `auto` takes this one.
 
     t = dbar / sqrt(V), V = [var_i(mean_r d_ir) + theta T] / N with N - 1 degrees of freedom, where d_ir is what sample i adds to
-    the difference in repeat r. T bounds the variance of training: (1 - 1/K) s^2 with one repeat, and not more than
+    the difference in repeat r. T bounds the variance of training: s^2 / (1 + 1/K) with one repeat, and not more than
     V_w / (1 - o^m) with several, where s^2 is the variance of d over samples, V_w that over the repeats of one sample, and o the
     overlap of two training sets. V is at least that of the plain t test of the folds. theta = 1, m = 2 for right or wrong,
     theta = 3/2, m = 1 for other means and AUC, and theta = 5/2 for other metrics of sets are calibrated, not derived: one data

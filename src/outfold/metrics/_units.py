@@ -100,7 +100,7 @@ def design_of(oof: Predictions, n_units: int) -> training.Design:
     """What the variance of training needs to know of the splits."""
     n_train, n_test = split_sizes(oof)
     planned = n_test > 0
-    share = n_train[planned] / (n_train[planned] + n_test[planned])
+    share = n_test[planned] / (n_train[planned] + n_test[planned])
     return training.Design.of_splits(n_units, float(share.mean()))
 
 

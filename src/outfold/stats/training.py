@@ -41,14 +41,13 @@ TRAINING, TAILS = 1.3, 1.2
 class Design(NamedTuple):
     """What the variance needs to know of the splits."""
 
-    train_share: float  # of the units, trained on in a split
+    test_share: float  # of the units, held out in a split
     overlap: float  # of the training sets of two splits that both hold a unit out: the share they have in common
 
     @classmethod
-    def of_splits(cls, n_units: int, train_share: float) -> Design:
+    def of_splits(cls, n_units: int, test_share: float) -> Design:
         """Random splits of so many units: another unit is held out too with probability (n_test - 1) / (N - 1)."""
-        n_test = (1 - train_share) * n_units
-        return cls(train_share, 1 - (n_test - 1) / max(n_units - 1, 1))
+        return cls(test_share, 1 - (test_share * n_units - 1) / max(n_units - 1, 1))
 
 
 class Parts(NamedTuple):
@@ -98,12 +97,12 @@ def _between_folds(kept: Floats, folds: NDArray[np.integer]) -> Floats:
 def variance_of_mean(parts: Parts, design: Design, allowance: Allowance) -> Floats:
     """(P,) [var_u(mean_r v) + theta T] / U, where T bounds the variance that training sets add.
 
-    T is (1 - 1/K) s^2, and not more than V_w / (1 - o^m) where there are repeats. The mean varies at least as much as the mean
-    of folds that have nothing in common.
+    T is s^2 / (1 + 1/K), and not more than V_w / (1 - o^m) where there are repeats. The mean varies at least as much as the
+    mean of folds that have nothing in common.
     """
     seen = 1 - design.overlap**allowance.m
     # Splits that hold out one unit always train alike: their repeats show nothing.
-    training = np.minimum(design.train_share * parts.spread, parts.within / seen if seen > 0 else np.inf)
+    training = np.minimum(parts.spread / (1 + design.test_share), parts.within / seen if seen > 0 else np.inf)
     return np.maximum(parts.samples + allowance.theta * training, parts.folds)
 
 
