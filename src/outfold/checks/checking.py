@@ -92,6 +92,8 @@ OF219 caution | an interval beyond the metric's range | Raschka 2018, sect. 1.7
     from more samples.
 OF220 tip | a winner without an error | Wilson 1927
     Read the lower end of the interval, not the score; more samples raise it.
+OF221 caution | a metric that needs more samples than a draw leaves out | ours
+    Read the interval, not the estimate; or use a metric without this bias, such as MSE or AUC.
 OF301 tip | tested on the data that picked it | Raschka 2018, sect. 3.3 and 4.5
     Compare on data that was not used to pick the winner, or report `estimate.bbc` for the selected configuration.
 OF302 caution | splits treated as independent | Raschka 2018, sect. 4.9 and 4.10
