@@ -11,6 +11,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+import interval_metrics
 import numpy as np
 import other_intervals
 import pytest
@@ -31,6 +32,9 @@ SOURCES = {
     "calibration.md: Intervals of the selected configuration": "studies/results/interval_coverage.json",
     "calibration.md: Intervals of other estimates": "studies/results/other_intervals.json",
     "checks/OF221.md: When it appears": "studies/results/other_intervals.json",
+    "calibration.md: Other metrics, groups, repeats and rules": "studies/results/interval_metrics.json",
+    "intervals.md: The configuration that was selected": "no measurement: how the interval is made",
+    "checks/OF222.md: When it appears": "no measurement: when the note appears",
     "calibration.md: Balanced m x 2 tests on normal differences": "studies/results/calibration.json",
     "checks/OF209.md: When it appears": "the study of real data",
     "checks/OF312.md: OF312: a test that finds differences too often": "studies/results/type_one_error.json",
@@ -173,6 +177,68 @@ def test_readme_on_bias():
     )
     low = [-own["bbc"] for key, own in measured.items() if int(key.split(",")[0]) <= 100]
     assert f"the corrected estimate is too low by {min(low):.2f} to {max(low):.2f} in accuracy" in text
+
+
+OTHER = "Other metrics, groups, repeats and rules"
+
+
+@pytest.fixture(scope="module")
+def other_metrics():
+    """The settings, with the width of the default interval relative to the percentiles'."""
+    rows = result("studies/results/interval_metrics.json")["rows"]
+    return [row | {"ratio": row["width"]["mover"][1] / row["width"]["percentile"][1]} for row in rows]
+
+
+def test_tables_of_other_metrics(other_metrics):
+    tables = re.findall(r"^\| (?!kind|---).*", sections("calibration.md")[OTHER], re.M)
+    assert tables == [*interval_metrics.page_rows(other_metrics), *interval_metrics.level_rows(other_metrics)]
+
+
+def test_sentences_on_other_metrics(other_metrics):
+    covered = np.array([row["coverage"]["mover"][1] for row in other_metrics])
+    lowest = f"at least {covered.min():.3f} in each of the {len(covered)} settings, and {covered.mean():.3f} on average"
+    says("calibration.md", OTHER, f"`mover` covers {lowest}")
+    there = [row["ratio"] for row in other_metrics if row["coverage"]["percentile"][1] >= 0.93]
+    many = [row for row in other_metrics if row["n"] >= 100]
+    says("calibration.md", OTHER, f"cover at least 0.93, `mover` is {np.mean(there):.2f} times as wide on average")
+    says("calibration.md", OTHER, f"from 100 samples on {np.mean([row['ratio'] for row in many]):.2f} times")
+    near_one = [row for row in many if row["metric"] in ("average_precision", "roc_auc") and not row["hard"]]
+    others = [row["ratio"] for row in many if row not in near_one]
+    says("calibration.md", OTHER, f"and {np.mean(others):.2f} times without AUC and average precision near 1")
+    says("calibration.md", OTHER, f"There `mover` is up to {max(row['ratio'] for row in near_one):.1f} times as wide")
+    grouped = [
+        row["ratio"]
+        for row in other_metrics
+        if (row["kind"], row["metric"], row["hard"]) == ("grouped", "roc_auc", False)
+    ]
+    says("calibration.md", OTHER, f"{min(grouped):.1f} to {max(grouped):.1f} times as wide with groups")
+    low, high = (
+        [row["bias"] for row in other_metrics if (row["metric"], row["n"]) == (metric, 30)]
+        for metric in ("r2", "average_precision")
+    )
+    says("calibration.md", OTHER, f"With 30 samples the estimate of R² is too low by up to {-min(low):.2f}")
+    says("calibration.md", OTHER, f"average precision with 6 positives too high by up to {max(high):.2f}")
+
+
+def test_intervals_of_other_metrics_keep_their_level(other_metrics):
+    """0.93 in every setting within two standard errors, so at the other levels; a width everywhere."""
+    assert len(other_metrics) == 280
+    for k, least in enumerate((0.78, 0.93, 0.97)):
+        for row in other_metrics:
+            assert row["coverage"]["mover"][k] >= least - 2 * np.sqrt(least * (1 - least) / row["repetitions"])
+            assert row["width"]["mover"][k] > 0
+
+
+def test_intervals_of_other_metrics_are_narrow_where_percentiles_cover(other_metrics):
+    there = [row for row in other_metrics if row["coverage"]["percentile"][1] >= 0.93]
+    assert np.mean([row["ratio"] for row in there]) < 1.15
+    others = [
+        row
+        for row in other_metrics
+        if row["n"] >= 100 and (row["hard"] or row["metric"] not in ("average_precision", "roc_auc"))
+    ]
+    for metric in {row["metric"] for row in others}:
+        assert np.mean([row["ratio"] for row in others if row["metric"] == metric]) < 1
 
 
 @needs_file("calibration.md: The confidence set of the best (`compare.tied_set`, level 0.95)")

@@ -177,6 +177,23 @@ def test_scored_within_folds_by_hand():
     assert estimate.bbc(loo, "roc_auc", draws=boot).value == estimate.bbc(loo, "roc_auc", draws=boot).draws.mean()
 
 
+@pytest.mark.parametrize(
+    ("per_fold", "labels", "within"),
+    [(1, "mixed", False), (4, "mixed", False), (12, "mixed", True), (2, "by group", True)],
+)
+def test_samples_of_one_group_do_not_tell_how_new_groups_are_ranked(per_fold, labels, within):
+    """Groups of five shift the scores: pairs of one group are easy. All pairs count, unless few of a fold are of one group."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(48), 5)
+    y = groups % 2 if labels == "by group" else np.arange(240) % 2
+    scores = y[:, None] + rng.normal(size=(240, 2)) + 2 * rng.normal(size=(48, 1))[groups]
+    oof = of.from_arrays(y, scores, groups // per_fold, groups=groups, response="score")
+    found = estimate.bbc(oof, "roc_auc", n_resamples=100)
+    assert ("scored within folds" in found.description) == within
+    if not within:
+        assert found.value == pytest.approx(found.draws.mean())
+
+
 # -- what must hold -------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 import outfold as of
-from conftest import make_predictions
+from conftest import POSITIVE, make_predictions
 from outfold import estimate
 
 SHARES = ("accuracy", "error", "roc_auc", "average_precision", "f1", "mcc", "balanced_accuracy", "brier", "mean")
@@ -79,6 +79,19 @@ def test_losses_from_first_principles():
     assert found.interval == pytest.approx((np.exp(-high), np.exp(-low)), rel=1e-10)
 
 
+def test_all_configurations_are_weighted_by_how_often_draws_select_them():
+    """Each has a part, the last the largest: the order by frequency is not the order of the configurations."""
+    rng = np.random.default_rng(0)
+    right = np.stack([rng.permutation(np.arange(40) < k) for k in (20, 24, 28)], axis=1).astype(float)
+    counts = rng.multinomial(40, np.full(40, 1 / 40), size=400)
+    found = estimate.bbc(of.from_arrays(None, right, response="pointwise"), "mean", draws=counts, draws_are="counts")
+    chosen = (counts @ right).argmax(axis=1)
+    assert set(chosen) == {0, 1, 2}
+    assert np.argmax(np.bincount(chosen)) != 0
+    own = right.mean(axis=0)[chosen]
+    assert found.intervals.spread.alone[0] == pytest.approx(np.mean(own * (1 - own)) / 40, rel=1e-12)
+
+
 def test_models_that_were_trained_count_with_more_variance():
     right = (np.random.default_rng(2).random((40, 6)) < 0.7).astype(float)
     spreads = [
@@ -109,6 +122,144 @@ def test_every_metric_has_an_interval_around_its_estimate(metric):
     widths = [np.ptp(found.confidence_interval(level)) for level in (0.5, 0.8, 0.95, 0.99)]
     assert widths == sorted(widths)
     assert len(set(widths)) == 4
+
+
+def assert_sound(found):
+    """The interval has a width, holds the estimate and stays in the range of the metric; or a note says why there is none."""
+    if found.interval is None:
+        assert "OF218" in [note.code for note in found.notes]
+        return
+    least, most = of.metrics.get(found.metric).bounds
+    for level in (0.5, 0.8, 0.95, 0.99):
+        low, high = found.confidence_interval(level)
+        assert least <= low <= found.value <= high <= most
+        assert np.isfinite([low, high]).all()
+        assert high - low > 1e-9 * max(abs(low), abs(high))
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("metric", of.metrics.names())
+def test_twelve_samples_have_a_sound_interval(metric, grouped):
+    """Many ties, rare classes and draws that cannot be scored; groups of three."""
+    done = 0
+    for seed in range(8, 16):  # with these every class occurs
+        oof = make_predictions(metric, n=12, c=4, r=1 + seed % 2, folds=3, seed=seed)
+        if grouped:
+            groups = np.arange(12) // 3
+            folds = np.stack([groups % 3] * oof.n_repeats, axis=1)
+            oof = of.from_arrays(oof.y, oof.P, folds, groups=groups, response=oof.response)
+        found = bbc_if_scorable(oof, metric)
+        if found is not None:
+            done += 1
+            assert found.interval is not None
+            assert_sound(found)
+    assert done >= 4
+
+
+def bbc_if_scorable(oof, metric):
+    """None where a class has a single sample or group, which is drawn or left out."""
+    try:
+        return estimate.bbc(oof, metric, n_resamples=40)
+    except of.exceptions.InputError as error:
+        if "cannot be scored on bootstrap samples" not in str(error):
+            raise
+        return None
+
+
+def without_error(metric, n, c, seed):
+    """Predictions of which those of the first configuration are the labels; the others are poor."""
+    rng, found = np.random.default_rng(seed), of.metrics.get(metric)
+    folds = np.arange(n) % 3
+    if found.tasks == {"pointwise"}:
+        return of.from_arrays(None, np.c_[np.ones(n), rng.random((n, c - 1))], folds=folds, response="pointwise")
+    if "survival" in found.tasks:
+        time = 1.0 + rng.permutation(n)
+        P = -time[:, None] + np.c_[np.zeros(n), rng.normal(0, 9, (n, c - 1))]
+        return of.from_arrays(np.c_[time, np.arange(n) % 4 > 0], P, folds=folds, response="risk")
+    if "regression" in found.tasks and "binary" not in found.tasks:
+        y = np.exp(rng.normal(size=n)) if metric in POSITIVE else rng.normal(size=n)
+        P = y[:, None] * np.exp(np.c_[np.zeros(n), rng.normal(size=(n, c - 1))])
+        return of.from_arrays(y, P, folds=folds, response="value")
+    k = 2 if "binary" in found.tasks else 3
+    y = rng.permutation(np.arange(n) % k)
+    P = np.concatenate([np.eye(k)[y][:, None], rng.dirichlet(np.ones(k), (n, c - 1))], axis=1)
+    return of.from_arrays(y, P[:, :, 1] if k == 2 else P[:, :, None], folds=folds, response="proba")
+
+
+@pytest.mark.parametrize("n", [12, 40])
+@pytest.mark.parametrize("metric", of.metrics.names())
+def test_a_perfect_winner_has_a_sound_interval_or_none(metric, n):
+    found = estimate.bbc(without_error(metric, n, 3, seed=1), metric, n_resamples=60)
+    assert_sound(found)
+    assert found.selected == "config 0"
+    known = np.isfinite(of.metrics.get(metric).bounds).all() or metric == "mean"
+    assert ("OF220" if known else "OF218") in [note.code for note in found.notes]
+
+
+def test_losses_of_zero_keep_the_interval_above_zero():
+    """Half of the residuals are 0, so that some draws leave out no error at all: there is no log."""
+    y = np.arange(12.0)
+    P = y[:, None] + np.random.default_rng(0).integers(0, 2, (12, 3)) * (np.arange(12) < 3)[:, None]
+    found = estimate.bbc(of.from_arrays(y, P, response="value"), "mae")
+    assert found.draws.min() == 0
+    assert found.interval.low == 0 < found.value < found.interval.high
+
+
+def test_the_worst_brier_score_of_two_classes_is_one():
+    y = np.arange(40) % 2
+    oof = of.from_arrays(y, np.stack([y, y], axis=1).astype(float), response="proba")
+    assert estimate.bbc(oof, "brier").interval == pytest.approx((0, 1 - of.intervals.wilson(40, 40).low))
+    assert estimate.bbc(oof, "neg_brier_score").interval == pytest.approx((of.intervals.wilson(40, 40).low - 1, 0))
+
+
+# -- metrics that few samples make too high or too low ---------------------------------------------------
+
+
+def test_the_bias_of_few_samples_from_first_principles():
+    rng = np.random.default_rng(3)
+    y = rng.normal(size=30)
+    P = 0.5 * y[:, None] + rng.normal(0, 0.5, (30, 4))
+    counts = rng.multinomial(30, np.full(30, 1 / 30), size=150)
+    oof = of.from_arrays(y, P, response="value")
+    found = estimate.bbc(oof, "r2", draws=counts, draws_are="counts")
+
+    def r2(j, rows):
+        return 1 - np.sum((y[rows] - P[rows, j]) ** 2) / np.sum((y[rows] - y[rows].mean()) ** 2)
+
+    chosen = [oof.configs.index(name) for name in found.chosen]
+    own = np.mean([r2(j, np.arange(30)) for j in chosen])
+    left = np.mean([[r2(j, row == 0) for j in range(4)] for row in counts], axis=0)[chosen].mean()
+    bias = np.e / (np.e - 1) * (left - own)
+    spread = found.intervals.spread
+    assert bias < 0
+    assert spread.leans_by == pytest.approx(bias, rel=1e-9)
+    assert spread.leans == pytest.approx(np.log(1 - own) - np.log(1 - own - bias), rel=1e-9)
+    upper = -np.log(1 - found.value) + student.ppf(0.975, 29) * np.sqrt(
+        spread.sampling + spread.above + spread.leans**2
+    )
+    assert found.interval.high == pytest.approx(1 - np.exp(-upper), rel=1e-9)
+    lower = -np.log(1 - found.value) - student.ppf(0.975, 29) * np.sqrt(spread.sampling + spread.below)
+    assert found.interval.low == pytest.approx(1 - np.exp(-lower), rel=1e-9)
+
+
+@pytest.mark.parametrize(("metric", "side"), [("average_precision", "high"), ("r2", "low")])
+def test_a_metric_that_needs_more_samples_is_said_to(metric, side):
+    def notes(n):
+        rng = np.random.default_rng(2)
+        y = (np.arange(n) % 10 == 0).astype(float) if side == "high" else rng.normal(size=n)
+        P = 0.5 * y[:, None] + rng.normal(0, 0.7, (n, 4))
+        response = "score" if side == "high" else "value"
+        found = estimate.bbc(of.from_arrays(y.astype(int) if side == "high" else y, P, response=response), metric)
+        return {note.code: note.text for note in found.notes}
+
+    assert f"{metric} of the few samples that a draw leaves out is too {side}" in notes(30)["OF222"]
+    assert "OF222" not in notes(3000)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc", "mse", "concordance", "mean"])
+def test_means_and_shares_of_pairs_have_no_such_bias(metric):
+    spread = estimate.bbc(make_predictions(metric, n=20), metric, n_resamples=50).intervals.spread
+    assert spread.leans == spread.leans_by == 0
 
 
 @pytest.mark.parametrize("metric", SHARES[:-1])

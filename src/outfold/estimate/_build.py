@@ -38,9 +38,11 @@ from ._intervals import (
     Rivals,
     SelectedConfiguration,
 )
-from ._selected import spread_of
+from ._selected import ROUNDING, spread_of
 
 _MANY_ROUNDS = 20
+# Pairs of the same fold tell how new groups are ranked, unless more of them than this share are of the same group.
+_MOST_OF_A_GROUP = 0.1
 # Metrics that rank samples of two classes, or more.
 AREAS = ("roc_auc", "roc_auc_ovr", "roc_auc_ovr_weighted", "roc_auc_ovo", "roc_auc_ovo_weighted")
 
@@ -87,10 +89,36 @@ def scored_by(scoring: Scoring) -> Scoring:
 
     Scores of different folds are those of different models. Ranked together they make AUC and concordance too low, by 0.01 at
     60 samples, so pairs of the same fold are counted (studies/pooled_within.py). Other metrics are pooled: few samples of one
-    fold make average precision much too high.
+    fold make average precision much too high. Samples of one group are alike, and easier to rank than those of new groups: where
+    a fold has few groups, all pairs are counted.
     """
     several_folds = len(scoring.cells) > len({repeat for repeat, _ in scoring.cells})
-    return scoring.by("within" if several_folds and scoring.metric.within is not None else "pooled")
+    within = several_folds and scoring.metric.within is not None and _pairs_of_a_group(scoring) <= _MOST_OF_A_GROUP
+    return scoring.by("within" if within else "pooled")
+
+
+def _pairs_of_a_group(scoring: Scoring) -> float:
+    """Of the pairs of samples that are held out together, the share whose two samples are of the same group."""
+    codes, target = scoring.oof.group_codes, scoring.oof.target
+    if codes is None:
+        return 0.0
+    classes = target.y if target.task == "binary" else None
+    of_fold = of_group = 0.0
+    for repeat, fold in scoring.cells:
+        held = np.flatnonzero(scoring.oof.folds[:, repeat] == fold)
+        labels = None if classes is None else classes[held]
+        of_fold += _n_pairs(np.zeros(len(held), dtype=np.intp), labels)
+        of_group += _n_pairs(codes[held], labels)
+    return of_group / of_fold if of_fold else 0.0
+
+
+def _n_pairs(codes: NDArray[np.intp], labels: NDArray[Any] | None) -> float:
+    """Pairs of samples with the same code; of two classes, pairs of a positive and a negative."""
+    if labels is None:
+        n = np.bincount(codes)
+        return float(np.sum(n * (n - 1) / 2))
+    size = int(codes.max(initial=0)) + 1
+    return float(np.bincount(codes[labels == 1], minlength=size) @ np.bincount(codes[labels == 0], minlength=size))
 
 
 def drawn_by(scoring: Scoring) -> Scoring:
@@ -162,11 +190,13 @@ def build(
         if intervals.spread.perfect:
             seen = f"no error was seen on {len(scoring.rows)} samples; the interval says how often there may be one."
             notes = (*notes, Note("OF220", seen))
+        if intervals.spread.off:
+            notes = (*notes, _bias_note(scoring, intervals.spread.leans_by))
     elif interval is not None:
         notes = (*notes, *_range_notes(interval, scoring.metric.bounds))
     elif draws is not None:
         interval = Interval(*percentile(draws, level))
-    if interval is not None and interval.low == interval.high:
+    if interval is not None and interval.high - interval.low <= ROUNDING * max(abs(interval.low), abs(interval.high)):
         text = "there is no valid interval: the score does not vary, and its range is not known."
         interval, way, notes = None, None, (*notes, Note("OF218", text))
     if np.isnan(value):
@@ -264,6 +294,13 @@ def skill_notes(scoring: Scoring) -> tuple[Note, ...]:
     if metric.pointwise or np.isfinite(metric.bounds).all() or n >= _FEW_FOR_SKILL:
         return ()
     return (approximate(f"{n} samples are few for {metric.name}, which varies with the spread of their labels"),)
+
+
+def _bias_note(scoring: Scoring, leans_by: float) -> Note:
+    """The caveat that a draw leaves out too few samples for this metric."""
+    side, name = "high" if leans_by > 0 else "low", scoring.metric.name
+    few = f"{name} of the few samples that a draw leaves out is too {side}, and with it the estimate"
+    return Note("OF222", f"{few}: by about {abs(leans_by):.1g}. The interval allows for it.")
 
 
 def _range_notes(interval: Interval, bounds: tuple[float, float]) -> tuple[Note, ...]:

@@ -10,6 +10,9 @@ them. What it has in common with them varies with the variance of the mean, `tog
 known only as well as differences between configurations can be told from noise. For a normal truth and normal noise, the
 variance of a truth given its score is the share that is not noise times the noise; so of the rest of the variance, `alone`
 minus `together`, that share counts too.
+
+A score such as average precision or R² is too high or too low on few samples, and draws score fewer than there are. What this
+makes the estimate too high or too low is squared and added on that side.
 """
 
 from __future__ import annotations
@@ -38,6 +41,9 @@ _MOST = 32
 _PART_FOR_NOISE, _LEAST_FOR_NOISE = 1 / 16, 8
 # A mean over configurations counts for no more than this many times the samples, however many configurations there are.
 _MOST_GAINED = 2.0
+# Differences below this part of a number are those of rounding.
+ROUNDING = 1e-12
+_BRIER = ("brier", "neg_brier_score")
 _OF_POSITIVES = ("average_precision", "precision", "recall")
 _F_SCORE = re.compile(r"(f[\d.]+|jaccard)$")
 
@@ -49,6 +55,7 @@ class Scale:
     low: float
     high: float
     sign: int
+    plain: bool = False  # the score itself, although an end is known: a loss of 0 has no log
 
     @property
     def bounded(self) -> bool:
@@ -58,7 +65,7 @@ class Scale:
     @property
     def of_loss(self) -> bool:
         """Whether it is the log of a loss: one end of the score, the best, is known."""
-        return bool(np.isfinite(self.high if self.sign > 0 else self.low))
+        return not self.plain and bool(np.isfinite(self.high if self.sign > 0 else self.low))
 
     def of(self, scores: NDArray[np.float64] | float) -> Floats:
         """Scores on this scale; infinite for a loss of 0."""
@@ -66,8 +73,9 @@ class Scale:
         if self.bounded:
             return np.asarray((scores - worst) / (best - worst))
         if self.of_loss:
+            loss = np.asarray(self.sign * (best - scores))
             with np.errstate(divide="ignore"):
-                return np.asarray(-np.log(np.maximum(self.sign * (best - scores), 0.0)))
+                return np.asarray(-np.log(np.where(loss > ROUNDING * abs(best), loss, 0.0)))
         return np.asarray(self.sign * scores)
 
     def back(self, low: float, high: float) -> Interval:
@@ -78,7 +86,7 @@ class Scale:
         elif self.of_loss:
             ends = [best - self.sign * float(np.exp(-end)) for end in (low, high)]
         else:
-            ends = [self.sign * end for end in (low, high)]
+            ends = [min(max(self.sign * end, self.low), self.high) for end in (low, high)]
         return Interval(min(ends), max(ends))
 
 
@@ -94,6 +102,13 @@ class Spread:
     n: float  # so many answers, right or wrong, vary as much as `sampling` says
     df: int
     alone: tuple[float, float]  # `sampling` and `n` of the score of one configuration
+    leans: float = 0.0  # how much too high the estimate is, because draws score fewer samples
+    leans_by: float = 0.0  # the same in units of the metric
+
+    @property
+    def off(self) -> bool:
+        """Whether the estimate is off by more than half of its standard error."""
+        return self.leans**2 > self.sampling / 4
 
     @property
     def perfect(self) -> bool:
@@ -104,7 +119,7 @@ class Spread:
         """The spread of an estimate that does not average over what else might have been selected, such as nested CV."""
         sampling, n = self.alone
         selection = self.below + self.above
-        return replace(self, estimate=value, sampling=sampling, n=n, below=selection, above=selection)
+        return replace(self, estimate=value, sampling=sampling, n=n, below=selection, above=selection, leans=0.0)
 
     def interval(self, level: float) -> Interval:
         """The interval at this level."""
@@ -119,8 +134,8 @@ class Spread:
             reach = -float(stdtrit(self.df, tail))
             half = reach * np.sqrt(self.sampling)
             low, high = centre - half, centre + half
-        down = np.hypot(centre - low, reach * np.sqrt(self.below))
-        up = np.hypot(high - centre, reach * np.sqrt(self.above))
+        down = np.hypot(centre - low, reach * np.sqrt(self.below + max(self.leans, 0.0) ** 2))
+        up = np.hypot(high - centre, reach * np.sqrt(self.above + min(self.leans, 0.0) ** 2))
         return self.scale.back(centre - float(down), centre + float(up))
 
 
@@ -142,7 +157,8 @@ def spread_of(
     told_apart = 1.0 if np.isnan(noise) else 1.0 - noise
     unseen = (TRAINING if len(scoring.cells) > 1 else 1.0) * (1.0 if scale.bounded else TAILS)
     sampling = unseen * max(together + told_apart * (alone - together), alone / _MOST_GAINED)
-    if not scale.bounded and not sampling > 0:
+    size = 1.0 if scale.of_loss else abs(value)
+    if not scale.bounded and not sampling > (ROUNDING * size) ** 2:
         return None
     units = int(scoring.units().max()) + 1
     # If nothing is selected, the variance of the draws is U E[1 / n_b] - 1 times that of a score on all samples.
@@ -156,18 +172,24 @@ def spread_of(
         of_mean = sampling / alone if alone > 0 else unseen
         n, n_alone = (_size(some, scale, binomial, alone, times) for times in (of_mean, unseen))
     of_one = unseen * alone, n_alone
-    return Spread(scale, value, sampling, float(picked.var()), above, n, max(units - 1, 1), of_one)
+    mean = float(shares @ own[chosen])
+    leans_by = _bias(some, shares, first, mean)
+    leans = float(scale.of(mean + leans_by) - scale.of(mean))
+    found = Spread(scale, value, sampling, float(picked.var()), above, n, max(units - 1, 1), of_one)
+    return replace(found, leans=leans, leans_by=leans_by) if np.isfinite(leans) else found
 
 
 def _scale(scoring: Scoring, *scores: Floats) -> Scale:
     """The scale of the metric; the score itself where a loss of 0 has no log."""
     (low, high), sign = scoring.metric.bounds, scoring.metric.sign
+    if scoring.metric.name in _BRIER and scoring.oof.target.task == "binary":
+        low, high = low / 2, high / 2  # 2 is the worst of several classes
     if scoring.metric.needs == "pointwise" and scoring.within(0.0, 1.0):
         low, high = 0.0, 1.0
     scale = Scale(low, high, sign)
     if all(np.isfinite(scale.of(values)).all() for values in scores):
         return scale
-    return Scale(-np.inf, np.inf, sign)
+    return replace(scale, plain=True)
 
 
 def _variances(some: Scoring, scale: Scale, shares: Floats, weightings: Iterable[NDArray[Any]]) -> tuple[float, float]:
@@ -181,6 +203,19 @@ def _variances(some: Scoring, scale: Scale, shares: Floats, weightings: Iterable
     whole = drawn[~np.isnan(drawn).any(axis=1)]
     alone = float(shares @ np.nanvar(drawn, axis=0))
     return alone, float(np.var(whole @ shares)) if len(whole) > 1 else alone
+
+
+def _bias(some: Scoring, shares: Floats, weights: NDArray[Any], mean: float) -> float:
+    """How much too high scores on what draws leave out are; means and shares of pairs (AUC) are right for any number of samples.
+
+    A bias that falls with the number of samples is e times as large on 1/e of them. So it is e / (e - 1) times the difference
+    between what draws leave out and all samples.
+    """
+    if some.metric.values is not None or some.metric.within is not None:
+        return 0.0
+    left = some.scores((weights == 0).view(np.uint8))
+    left = left[np.isfinite(left).all(axis=1)]
+    return float(np.e / (np.e - 1) * ((left @ shares).mean() - mean)) if len(left) else 0.0
 
 
 def _size(some: Scoring, scale: Scale, binomial: float, alone: float, times: float) -> float:

@@ -325,7 +325,7 @@ class Scoring:
 
     def _slice(self, repeat: int, rows: NDArray[np.intp]) -> NDArray[Any]:
         out = self._data[repeat]
-        if len(self.candidates) < out.shape[0]:
+        if not np.array_equal(self.candidates, np.arange(len(out))):
             out = out[self.candidates]
         return _columns(out, rows)
 
