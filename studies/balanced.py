@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.stats import ttest_rel
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -163,6 +162,8 @@ def configurations() -> of.Configs:
 
 
 def load(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+    import pandas as pd
+
     frame = pd.read_parquet(folder / f"{name}.parquet")
     X = pd.get_dummies(frame.drop(columns="target"), dtype=float).to_numpy(float)
     return SimpleImputer().fit_transform(X), frame["target"].astype(str).to_numpy()

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import balanced
 import gaussians
 import numpy as np
 import power_curves
@@ -23,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 # What makes a line a claim, if it has a number too.
 CLAIM = re.compile(
     r"coverage|\bcovers?\b|held the tru|holds the (tru|best)|error rates?\b|type I error|\bbias\b|times (as )?(fast|fewer)|"
-    r"\b\d[\d.]*x\b|CPU|\d (ms|s|MB)\b|too (low|high)\b|too good by|percent of (the )?(cases|searches|data|predicted)|"
+    r"\b\d[\d.]*x\b|CPU|\d (ms|s|MB)\b|too (low|high|careful)\b|too good by|percent of (the )?(cases|searches|data|predicted)|"
     r"data sets each|mean number of|needed .* repeats|nominal|err(s|ed)? in (up to|at most)",
     re.IGNORECASE,
 )
@@ -373,6 +374,19 @@ def test_632plus_by_round():
     says("methods.md", "Bootstrap of the data", f"standard errors {span(errors, 3)}")
 
 
+def test_632plus_of_other_programs():
+    iris, noise = result("tests/golden/data/boot632/ref.json")
+    efron = noise["efron"]
+    outside = [one["mlxtend_splits_with_R_outside_0_1"] for one in (iris, noise)]
+    for sentence in (
+        f"Of {iris['B']} rounds of 3-nearest-neighbour on Iris, {outside[0]} have such an R; "
+        f"of {noise['B']} rounds of 1-nearest-neighbour on noise, {outside[1]}.",
+        f"on the same noise it gives {efron['err_632plus_ipred_formula']:.3f}, the published formula gives "
+        f"{efron['err_632plus']:.3f}, and the loss without information is {efron['gamma']:.1f}.",
+    ):
+        says("methods.md", "Bootstrap of the data", sentence)
+
+
 STOPPING = "When repeating stops (Raeder, Hoens and Chawla 2010, Table III)"
 
 
@@ -410,11 +424,17 @@ def test_power_of_tests_by_resampling():
         assert np.all((blocked > t)[t > 0.15])
 
 
+CORRECTION = "Estimates of the selected configuration, with the balanced correction (Tsamardinos et al. 2018, sect. 5)"
+
+
+def all_settings() -> dict[tuple[str, ...], list[str]]:
+    return keyed("studies/balanced.md", "The 196 settings of the 2018 simulation", 4)
+
+
 def test_balanced_correction():
     """The table of the page sums up that of all settings."""
-    every = keyed("studies/balanced.md", "The 196 settings of the 2018 simulation", 4)
-    heading = "Estimates of the selected configuration, with the balanced correction (Tsamardinos et al. 2018, sect. 5)"
-    for n, cells in rows("studies.md", heading).items():
+    every = all_settings()
+    for n, cells in rows("studies.md", CORRECTION).items():
         own = [(int(times), row) for (size, _, _, times), row in every.items() if size == n]
         assert len(own) == 28
         shares = np.array([times for times, _ in own]) / sum(times for times, _ in own)
@@ -425,6 +445,37 @@ def test_balanced_correction():
             assert [float(v) for v in re.findall(r"[-+]?[\d.]+", cell)] == pytest.approx(expected, abs=0.0011)
         covered = shares @ np.array([[float(v) for v in row[5:7]] for _, row in own])
         assert [float(v) for v in cells[5:]] == pytest.approx(covered.tolist(), abs=0.0011)
+    low = [-float(cells[3].split(",")[0]) for n, cells in rows("studies.md", CORRECTION).items() if int(n) <= 100]
+    sentence = f"too low: by {span(low, 3)} on average with 20 to 100 samples"
+    says("methods.md", "Balanced: correct for selecting on fewer samples", sentence)
+
+
+def test_sentences_on_the_balanced_correction():
+    every = all_settings()
+    errors = {key: [float(re.findall(r"[\d.]+", cell)[1]) for cell in row[2:5]] for key, row in every.items()}
+    nested, bbc, balanced_ = np.array(list(errors.values())).T
+    small = np.array([found for (n, c, *_), found in errors.items() if (n, c) == ("20", "300")]).T
+    ranges = [span(found.tolist(), 3) for found in small]
+    for sentence in (
+        f"the lower error in {np.sum(balanced_ < bbc)} of the {len(every)} settings and the same in {np.sum(balanced_ == bbc)}",
+        f"below that of nested cross-validation in {np.sum(balanced_ < nested)}",
+        f"the errors are {ranges[2]} (balanced), {ranges[1]} (BBC) and {ranges[0]} (nested)",
+    ):
+        says("studies.md", CORRECTION, sentence)
+
+
+def test_the_balanced_correction_on_real_data():
+    found = result("studies/results/balanced_real.json")
+    table = re.findall(r"(?:^\|.*\n)+", sections("studies.md")[CORRECTION], re.M)[1]
+    assert table.splitlines()[2:] == list(balanced.real_rows(found))
+    gains = [row["BBC"]["rmse"] - row["balanced"]["rmse"] for row in found["pools"].values()]
+    (draws,) = {row["times"] / found["data_sets"] for row in found["pools"].values()}
+    for sentence in (
+        f"{found['data_sets']} of the papers' data sets, pools of 30, 60 and 150 samples, {draws:.0f} of each",
+        f"its error is {span(gains, 3)} lower",
+        f"(paired t test of squared errors over all pools: p = {found['pvalue']:.2f})",
+    ):
+        says("studies.md", CORRECTION, sentence)
 
 
 # -- speed ----------------------------------------------------------------------------------------------------
