@@ -362,16 +362,29 @@ def test_632plus_by_round():
     noise = {key: found for key, found in study["settings"].items() if key.startswith("noise")}
     table = keyed("methods.md", "Bootstrap of the data", 2, 1)
     assert len(table) == len(noise) == 6
+    readings = ("weighted", "published", "capped", "unbounded", "one weight", "not by round")
     for (learner, n), cells in table.items():
         found = noise[f"noise, {learner}, {n}"]
-        readings = ("weighted", "published", "capped", "unbounded", "one weight", "not by round")
         assert cells == [f"{found[reading]['mean']:.3f}" for reading in readings]
-    for reading, words in (("weighted", "*ours* leans"), ("published", "every round"), ("not by round", "`per_round`")):
+    leaning = {
+        "weighted": "*ours* leans",
+        "published": "every round",
+        "not by round": "`per_round`",
+        "one weight": "leans least,",
+    }
+    for reading, words in leaning.items():
         leans = [found[reading]["lean"] for found in noise.values()]
         says("methods.md", "Bootstrap of the data", f"{words} by {min(leans):+.3f} to {max(leans):+.3f}")
-    says("methods.md", "Bootstrap of the data", f"on {study['data_sets']} data sets of noise")
-    errors = [found["weighted"]["se"] for found in noise.values()]
-    says("methods.md", "Bootstrap of the data", f"standard errors {span(errors, 3)}")
+    signal = [found for key, found in study["settings"].items() if key.startswith("signal")]
+    low, oob = ([found["truth"]["mean"] - found[way]["mean"] for found in signal] for way in ("weighted", "out of bag"))
+    errors = [found[reading]["se"] for found in noise.values() for reading in readings]
+    for sentence in (
+        f"on {study['data_sets']} data sets of noise, where the truth is 0.5 (standard errors at most {max(errors):.3f})",
+        f"all of them are too low, *ours* by {span(low, 3)}",
+        f"`oob` is off by {-max(oob):+.3f} to {-min(oob):+.3f}",
+    ):
+        says("methods.md", "Bootstrap of the data", sentence)
+    assert all(found[reading]["mean"] < found["truth"]["mean"] for found in signal for reading in readings)
 
 
 def test_632plus_of_other_programs():
