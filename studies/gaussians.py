@@ -3,7 +3,7 @@
 Two Gaussian classes in the plane, N(0, I) and N(1, s I); a least-squares regression tree against linear regression, both cut at
 0.5. The paper does not say how its tree is grown. The defaults of R's `tree` make its null hypothesis hold:
 nodes of at least 10 samples are split into leaves of at least 5, unless their deviance is below a hundredth of the root's. With
-these the two algorithms are equally good at n/2 to about 0.001, but not at other sizes. So every test is also put to the true
+these the two algorithms are about equally good at n/2, but not at other sizes. So every test is also put to the true
 difference of its own design, the mean over all data sets, where the null hypothesis holds exactly. Where all splits differ
 alike there is no p value: such data sets do not count as rejections, and their share is printed.
 
@@ -199,7 +199,7 @@ def rate_rows(found: dict[str, Any], name: str) -> Iterator[str]:
     for (test, plan), (_, printed) in TESTS.items():
         own = found[name]["tests"][f"{test}, {plan}"]
         rates = " | ".join(f"{own[key]:.3f}" for key in ("zero", "own", "none"))
-        yield f"| `{test}` | {plan} | {own['true']:+.4f} | {rates} | {printed[list(SETTINGS).index(name)]} |"
+        yield f"| `{test}` | {plan} | {own['true']:+z.4f} | {rates} | {printed[list(SETTINGS).index(name)]} |"
 
 
 def ratio_rows(found: dict[str, Any]) -> Iterator[str]:
@@ -207,7 +207,7 @@ def ratio_rows(found: dict[str, Any]) -> Iterator[str]:
     for name, (n, _) in SETTINGS.items():
         for key, row in found[name]["ratios"].items():
             plan, weight = key.split(", ")
-            yield f"| {n} | {plan} | {weight} | {row['ratio']:.2f} | {row['rho1']:.2f} | {row['rho2']:.2f} |"
+            yield f"| {n} | {plan} | {weight} | {row['ratio']:.2f} | {row['rho1']:z.2f} | {row['rho2']:z.2f} |"
 
 
 def main() -> None:
