@@ -1,7 +1,7 @@
 """Type I error of the tests by resampling, in the setting of Wang et al. (2014), Table 6.
 
 Two Gaussian classes in the plane, N(0, I) and N(1, s I); a least-squares regression tree against linear regression, both cut at
-0.5. The paper does not say how its tree is grown. The defaults of R's `tree` make its null hypothesis hold:
+0.5. The paper does not say how its tree is grown. The defaults of R's `tree` make its null hypothesis nearly hold:
 nodes of at least 10 samples are split into leaves of at least 5, unless their deviance is below a hundredth of the root's. With
 these the two algorithms are about equally good at n/2, but not at other sizes. So every test is also put to the true
 difference of its own design, the mean over all data sets, where the null hypothesis holds exactly. Where all splits differ

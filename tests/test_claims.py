@@ -434,7 +434,9 @@ def test_power_of_tests_by_resampling():
         assert np.all(np.maximum(kfold, corrected)[2:] < np.minimum(t, blocked)[2:])  # "the two-fold tests ..."
         assert np.all(corrected <= kfold)  # "... and the corrected one has the least"
         assert np.all(f[1:] > blocked[1:])
-        assert np.all((blocked > t)[t > 0.15])
+        assert np.all((blocked > t)[t >= 0.2])
+    most = max(max(one[test]) for one in curves for test in ("t_kfold", "t_corrected_kfold"))
+    says("studies.md", POWER, f"have little power (at most {most:.2f} here)")
 
 
 CORRECTION = "Estimates of the selected configuration, with the balanced correction (Tsamardinos et al. 2018, sect. 5)"
