@@ -68,7 +68,6 @@ SOURCES = {
     "report.md: Size and speed": "benchmarks/results/report.json",
     "sharing.md: What the families gain": "benchmarks/results/families.json",
     "speed.md: BBC against the plain loop": "benchmarks/results/bbc.json",
-    "speed.md: Dropping": "benchmarks/results/dropping.json",
     "speed.md: A whole search against GridSearchCV": "benchmarks/results/search.json",
     "speed.md: Where the time goes": "no measurement: limits of memory",
     "speed.md: .632+ bootstrap": "benchmarks/results/bootstrap.json",
@@ -498,27 +497,6 @@ def test_bbc_against_the_plain_loop():
         f"{seconds[0]} for accuracy and {seconds[1]} for AUC, or {compiling[0]} and {compiling[1]} for the very first"
     )
     says("speed.md", "BBC against the plain loop", sentence)
-
-
-def test_dropping():
-    measured = result("benchmarks/results/dropping.json")
-    page = keyed("speed.md", "Dropping", 2)
-    assert {f"{data}, {method}" for data, method in page} == set(measured)
-    for (data, method), cells in page.items():
-        own, full = measured[f"{data}, {method}"], measured[f"{data}, full CV"]
-        expected = [
-            f"{own['fits']:,.0f}",
-            f"{full['fits'] / own['fits']:.1f}x",
-            f"{own['seconds'] / full['seconds']:.2f}",
-        ]
-        expected += [f"{own['auc']:.4f}", f"{own['auc'] - full['auc']:+.4f}", f"{own['own']:.3f}"]
-        assert cells == [*expected, f"{own['honest']:.3f}" if "honest" in own else "–"]
-    full, own = measured["all, full CV"], measured["all, BBCD"]
-    assert full["fits"] >= 2 * own["fits"]
-    assert full["auc"] - own["auc"] <= 0.005
-    lost, fewer = full["auc"] - own["auc"], full["fits"] / own["fits"]
-    sentence = f"In these {own['searches']:.0f} searches BBCD lost {lost:.4f} AUC on average, with {fewer:.1f} times fewer fits"
-    says("speed.md", "Dropping", sentence)
 
 
 def test_gains_of_the_families():
