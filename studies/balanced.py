@@ -3,10 +3,11 @@
 ``simulated``: the design of Tsamardinos et al. (2018), sect. 5.1, all 196 settings: correctness of every (sample, configuration)
 drawn on its own, true accuracies from a beta distribution. Nested CV as in their program: a fresh matrix for every outer fold.
 ``real``: their sect. 5.2 in small: pools of 30, 60 and 150 samples of real data sets, 92 configurations, ten folds; the truth is
-the accuracy of the refitted winner on the rest (at most 3,000 samples). Finished pools are kept in the cache folder.
+the accuracy of the refitted winner on the rest (at most 3,000 samples). Finished pools are kept in the cache folder. Nested CV
+on such pools is in `studies/real_data.py`.
 
-Usage: python studies/balanced.py simulated [REPETITIONS]
-       python studies/balanced.py real DATA_FOLDER CACHE_FOLDER [DRAWS]
+Usage: python studies/balanced.py simulated [REPETITIONS]              prints the table of docs/studies/balanced.md
+       python studies/balanced.py real DATA_FOLDER CACHE_FOLDER [DRAWS]     writes studies/results/balanced_real.json
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import json
 import sys
 import warnings
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pandas as pd
+from scipy.stats import ttest_rel
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -30,9 +33,10 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
-from outfold.exceptions import InputError
 
+RESULT = Path(__file__).parent / "results" / "balanced_real.json"
 METHODS = ("winner", "TT", "nested", "BBC", "balanced")
+REAL = ("winner", "TT", "BBC", "balanced")
 BETAS = ((9, 6), (14, 6), (24, 6), (54, 6))
 SAMPLES = (20, 40, 60, 80, 100, 500, 1000)
 CONFIGS = (50, 100, 200, 300, 500, 1000, 2000)
@@ -67,6 +71,12 @@ SETS = (
 def both(oof: of.Predictions, metric: str, draws: int) -> tuple[of.results.Estimate, of.results.Estimate]:
     plain = of.estimate.bbc(oof, metric, n_resamples=draws)
     return plain, of.estimate.bbc(oof, metric, n_resamples=draws, correction="balanced")
+
+
+def held(estimates: tuple[of.results.Estimate, ...], truth: float) -> list[bool]:
+    """Whether the percentiles of the draws, the interval as published, hold the truth."""
+    found = [estimate.confidence_interval(method="percentile") for estimate in estimates]
+    return [bool(interval.low <= truth <= interval.high) for interval in found]
 
 
 def summary(title: str, errors: list[list[float]], inside: list[list[bool]]) -> str:
@@ -112,7 +122,7 @@ def simulate_one(beta: tuple[int, int], n: int, c: int, rng: np.random.Generator
     right = truth[oof.configs.index(plain.selected)]
     tt = of.estimate.tt(oof, "mean", aggregate="fold").value
     values = (plain.naive, tt, nested(truth, n, rng), plain.value, balanced.value)
-    return [v - right for v in values], [e.interval.low <= right <= e.interval.high for e in (plain, balanced)]
+    return [v - right for v in values], held((plain, balanced), right)
 
 
 def simulated(repetitions: int) -> None:
@@ -152,6 +162,8 @@ def configurations() -> of.Configs:
 
 
 def load(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+    import pandas as pd
+
     frame = pd.read_parquet(folder / f"{name}.parquet")
     X = pd.get_dummies(frame.drop(columns="target"), dtype=float).to_numpy(float)
     return SimpleImputer().fit_transform(X), frame["target"].astype(str).to_numpy()
@@ -160,15 +172,12 @@ def load(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
 def real_one(X: np.ndarray, y: np.ndarray, n: int, draw: int) -> dict[str, object]:
     pool, rest = train_test_split(np.arange(len(y)), train_size=n, random_state=1000 * draw + n, stratify=y)
     configs, rest = configurations(), rest[:3000]
-    oof = of.collect(configs, X[pool], y[pool], rng=draw, inner=True, progress=False)
+    oof = of.collect(configs, X[pool], y[pool], rng=draw, progress=False)
     plain, balanced = both(oof, "accuracy", 1000)
     model = configs[plain.selected].fit(X[pool], y[pool])
     right = float(np.mean(model.predict(X[rest]) == y[rest]))
-    by_fold = {"metric": "accuracy", "aggregate": "fold"}
-    others = [of.estimate.tt(oof, **by_fold).value, of.estimate.nested(oof, **by_fold).value]
-    values = (plain.naive, *others, plain.value, balanced.value)
-    inside = [bool(e.interval.low <= right <= e.interval.high) for e in (plain, balanced)]
-    return {"errors": [v - right for v in values], "inside": inside}
+    values = (plain.naive, of.estimate.tt(oof, "accuracy", aggregate="fold").value, plain.value, balanced.value)
+    return {"errors": [v - right for v in values], "inside": held((plain, balanced), right)}
 
 
 def real(folder: Path, cache: Path, draws: int) -> None:
@@ -179,22 +188,35 @@ def real(folder: Path, cache: Path, draws: int) -> None:
             X, y = load(folder, name)
             for n in POOLS:
                 file = cache / f"{name}-{n}-{draw}.json"
-                if file.exists():
-                    continue
-                try:
+                if not file.exists():
                     file.write_text(json.dumps(real_one(X, y, n, draw)))
-                except InputError as error:  # a class too small for folds within folds
-                    print(f"{name}, {n} samples, draw {draw}: {error}", file=sys.stderr, flush=True)
-    table(cache)
+    found = real_summary(cache)
+    RESULT.write_text(json.dumps(found, indent=1) + "\n")
+    print(*real_rows(found), sep="\n")
 
 
-def table(cache: Path) -> None:
-    by_pool = defaultdict(list)
+def real_summary(cache: Path) -> dict[str, Any]:
+    """Bias and root mean squared error by the size of the pools, coverage, and a paired t test of the squared errors."""
+    by_size, everything = defaultdict(list), []
     for file in sorted(cache.glob("*.json")):
-        by_pool[int(file.stem.split("-")[1])].append(json.loads(file.read_text()))
-    print(header("N"))
-    for n, rows in sorted(by_pool.items()):
-        print(summary(str(n), [r["errors"] for r in rows], [r["inside"] for r in rows]))
+        by_size[int(file.stem.split("-")[1])].append(json.loads(file.read_text()))
+    found: dict[str, Any] = {"data_sets": len(SETS), "pools": {}}
+    for n, rows in sorted(by_size.items()):
+        errors, inside = np.array([r["errors"] for r in rows]), np.array([r["inside"] for r in rows])
+        everything.append(errors)
+        found["pools"][str(n)] = {"times": len(rows), "covers": inside.mean(axis=0).round(4).tolist()} | {
+            method: {"bias": round(float(e.mean()), 4), "rmse": round(float(np.sqrt(np.mean(e**2))), 4)}
+            for method, e in zip(REAL, errors.T, strict=True)
+        }
+    squares = np.concatenate(everything) ** 2
+    return found | {"pvalue": round(float(ttest_rel(squares[:, -1], squares[:, -2]).pvalue), 4)}
+
+
+def real_rows(found: dict[str, Any]) -> Iterator[str]:
+    """The lines of the table, as the page has them."""
+    for n, row in found["pools"].items():
+        cells = [f"{row[method]['bias']:+.3f} ({row[method]['rmse']:.3f})" for method in REAL]
+        yield f"| {n} | {row['times']} | " + " | ".join([*cells, *(f"{share:.3f}" for share in row["covers"])]) + " |"
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,15 @@ def power(n: int, errors: dict[str, np.ndarray], reach: float) -> tuple[np.ndarr
     return distances, curves
 
 
+def page_rows(curves: dict[str, list[float]]) -> Iterator[str]:
+    """The lines of the table of one simulation, as the page has them."""
+    titles = [f"`{name}`" if name != "distance" else name for name in curves]
+    yield f"| {' | '.join(titles)} |"
+    yield "|" + " --- |" * len(titles)
+    for x, *shares in zip(*curves.values(), strict=True):
+        yield f"| {x:.4f} | " + " | ".join(f"{share:.3f}" for share in shares) + " |"
+
+
 def draw(name: str, distances: np.ndarray, curves: dict[str, np.ndarray], path: Path) -> None:
     import matplotlib as mpl
 
@@ -69,13 +79,10 @@ def main() -> None:
     plans, found = {plan: PLANS[plan] for _, plan in DRAWN}, {}
     for name, (n, s) in SETTINGS.items():
         distances, curves = power(n, simulate(n, s, n_sets, plans, progress=True), REACH[name])
-        print(f"\n{name}\n\n| distance | " + " | ".join(f"`{test}`" for test in curves) + " |")
-        print("| --- " * (len(curves) + 1) + "|")
-        for i, x in enumerate(distances):
-            print(f"| {x:.4f} | " + " | ".join(f"{c[i]:.3f}" for c in curves.values()) + " |")
         found[name] = {"distance": distances.round(6).tolist()} | {
             test: c.round(4).tolist() for test, c in curves.items()
         }
+        print(f"\n{name}", *page_rows(found[name]), sep="\n")
         path = folder / f"power_{name.replace(' ', '_')}.svg"
         draw(name, distances, curves, path)
         print(f"\ndrawn: {path.name}", flush=True)

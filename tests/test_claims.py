@@ -6,14 +6,18 @@ such numbers; the tests below compare the numbers themselves.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import gaussians
 import interval_metrics
 import numpy as np
 import other_intervals
+import power_curves
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -21,14 +25,31 @@ ROOT = Path(__file__).parents[1]
 # What makes a line a claim, if it has a number too.
 CLAIM = re.compile(
     r"coverage|\bcovers?\b|held the tru|holds the (tru|best)|error rates?\b|type I error|\bbias\b|times (as )?(fast|fewer)|"
-    r"\b\d[\d.]*x\b|CPU|\d (ms|s|MB)\b|too (low|high|good) by|percent of (the )?(cases|searches|data|predicted)|"
-    r"data sets each|mean number of",
+    r"\b\d[\d.]*x\b|CPU|\d (ms|s|MB)\b|too (low|high|careful)\b|too good by|percent of (the )?(cases|searches|data|predicted)|"
+    r"data sets each|mean number of|needed .* repeats|nominal|err(s|ed)? in (up to|at most)",
     re.IGNORECASE,
 )
+# In the code many numbers are no measurement (codes, years, shapes): what a measured one looks like.
+MEASURED = re.compile(r"\d\.\d|\d ?%|\d percent|\d (ms|s|MB|times)\b|\b[1-9][\d.]*x\b")
+# Sentences of the code with such a number, and why no file is behind it.
+IN_CODE = {
+    "A draw holds 63 percent of the samples": "arithmetic: 1 - 1/e",
+    "Each round trains on 63 percent of the samples": "arithmetic: 1 - 1/e",
+    "rounds train on 63 percent of the samples": "arithmetic: 1 - 1/e",
+}
 
 # A result file; or in words why there is none: what is tested elsewhere, follows by arithmetic, or is a paper's.
 SOURCES = {
+    "README.md: Outfold": "studies/results/calibration.json",
     "README.md: How good is the model I picked?": "studies/results/interval_coverage.json",
+    "README.md: When not to use it": "studies/results/calibration.json",
+    "calibration.md: Bias of the estimates, coverage of the intervals": "studies/results/calibration.json",
+    "calibration.md: The confidence set of the best (`compare.tied_set`, level 0.95)": "studies/results/calibration.json",
+    "calibration.md: Checking while results come in": "studies/results/calibration.json",
+    "calibration.md: Intervals": "studies/results/calibration.json",
+    "calibration.md: The score of one configuration": "studies/results/type_one_error.json",
+    "calibration.md: Type I errors": "studies/results/type_one_error.json",
+    "calibration.md: Two Gaussian populations (Wang et al. 2014, Table 6)": "studies/results/gaussians.json",
     "calibration.md: Intervals of the selected configuration": "studies/results/interval_coverage.json",
     "calibration.md: Intervals of other estimates": "studies/results/other_intervals.json",
     "checks/OF221.md: When it appears": "studies/results/other_intervals.json",
@@ -45,42 +66,31 @@ SOURCES = {
     "checks.md: Checks": "no measurement: what a test is about",
     "checks/OF532.md: When it fires": "no measurement: when the check speaks",
     "comparing.md: McNemar": "studies/results/calibration.json",
+    "comparing.md: Balanced m x 2 plans": "studies/results/calibration.json",
     "comparing.md: Power": "no measurement: tests/compare/test_power.py compares with the exact power",
+    "dropping.md: How many repeats": "studies/results/stopping.json",
     "format.md: While it is being written": "no measurement: how batches are cut",
     "intervals.md: A configuration that was named beforehand": "no measurement: formulas of other programs",
     "intervals.md: Small folds": "studies/results/by_fold.json",
+    "methods.md: Balanced: correct for selecting on fewer samples": "docs/studies/balanced.md",
+    "methods.md: Hold-outs and leave-one-out": "no measurement: how draws are scored",
     "methods.md: Bootstrap of the data": "studies/results/point632.json",
     "report.md: Size and speed": "benchmarks/results/report.json",
     "sharing.md: What the families gain": "benchmarks/results/families.json",
+    "speed.md: BBC against the plain loop": "benchmarks/results/bbc.json",
     "speed.md: A whole search against GridSearchCV": "benchmarks/results/search.json",
     "speed.md: Where the time goes": "no measurement: limits of memory",
     "speed.md: .632+ bootstrap": "benchmarks/results/bootstrap.json",
     "speed.md: Comparing": "benchmarks/results/compare.json",
     "speed.md: Reports": "benchmarks/results/report.json",
     "speed.md: Importing": "benchmarks/results/startup.json",
+    "studies.md: Power of tests by resampling (Wang et al. 2014, Figures 6 and 7)": "studies/results/power_curves.json",
+    "studies.md: When repeating stops (Raeder, Hoens and Chawla 2010, Table III)": "studies/results/stopping.json",
     "studies/balanced.md: The 196 settings of the 2018 simulation": "docs/studies/balanced.md",
     "studies.md: Estimates of the selected configuration, with the balanced correction (Tsamardinos et al. 2018, sect. 5)": (
         "docs/studies/balanced.md"
     ),
 }
-# Measured once, and kept in no file yet: the command that makes it. No section may be added here.
-WITHOUT_FILE = {
-    "README.md: When not to use it": "studies/calibration.py -k test_bias.py",
-    "calibration.md: Bias of the estimates, coverage of the intervals": "studies/calibration.py -k test_bias.py",
-    "calibration.md: The confidence set of the best (`compare.tied_set`, level 0.95)": "studies/calibration.py -k tied_set",
-    "calibration.md: Checking while results come in": "studies/calibration.py -k looking",
-    "calibration.md: Intervals": "studies/calibration.py -k interval_coverage",
-    "calibration.md: Two Gaussian populations (Wang et al. 2014, Table 6)": "studies/gaussians.py, which keeps none",
-    "speed.md: BBC against the plain loop": "benchmarks/bbc.py --keep",
-    "speed.md: Dropping": "benchmarks/dropping.py --keep",
-    "studies.md: Power of tests by resampling (Wang et al. 2014, Figures 6 and 7)": "studies/power_curves.py",
-    "studies.md: When repeating stops (Raeder, Hoens and Chawla 2010, Table III)": "studies/stopping.py",
-}
-
-
-def needs_file(section: str):
-    """Skip what has no file to be compared with yet."""
-    return pytest.mark.skipif(section in WITHOUT_FILE, reason=f"no result file yet: python {WITHOUT_FILE.get(section)}")
 
 
 @cache
@@ -120,6 +130,10 @@ def says(page: str, heading: str, sentence: str) -> None:
     assert sentence in text, sentence
 
 
+def span(values: list[float], digits: int = 0) -> str:
+    return f"{min(values):.{digits}f} to {max(values):.{digits}f}"
+
+
 def times(ratio: float) -> str:
     """How many times faster, to two digits below ten thousand, as the speed page has it."""
     return f"{ratio:,.0f}" if ratio >= 9.95 else f"{ratio:.2g}"
@@ -135,9 +149,31 @@ def test_every_section_with_such_numbers_names_its_source():
         for heading, text in sections(page).items():
             if any(CLAIM.search(line) and re.search(r"\d", line) for line in text.splitlines()):
                 found.add(f"{page}: {heading}")
-    known = set(SOURCES) | set(WITHOUT_FILE)
-    assert found - known == set(), "a section with new numbers needs a result file"
-    assert set(WITHOUT_FILE) - found == set()
+    assert found - set(SOURCES) == set(), "a section with new numbers needs a result file"
+    there = {f"{page}: {heading}" for page in pages for heading in sections(page)}
+    assert set(SOURCES) - there == set(), "no such section"
+
+
+def texts(path: Path) -> Iterator[str]:
+    """The sentences of a module's docstrings and messages, without examples and what is quoted."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = re.sub(r"``.*?``|^ *Examples(:|$).*", "", node.value, flags=re.M | re.S)
+            yield from (" ".join(sentence.split()) for sentence in re.split(r"(?<=[.:;])\s+|\n\n", text))
+
+
+def test_the_code_makes_no_claim_without_a_source():
+    sentences = [s for path in sorted((ROOT / "src" / "outfold").rglob("*.py")) for s in texts(path)]
+    claims = [s for s in sentences if CLAIM.search(s) and MEASURED.search(s)]
+    assert [s for s in claims if not any(known in s for known in IN_CODE)] == []
+    assert all(any(known in s for s in claims) for known in IN_CODE), "no such sentence"
+
+
+def test_a_claim_in_the_code_would_be_found(tmp_path):
+    module = tmp_path / "module.py"
+    lines = ("One line.", "", "It covers 0.94. So ``0.083 too high``.", "", "Examples", "--------", "2x")
+    module.write_text('"""' + "\n".join(lines) + '"""')
+    assert [s for s in texts(module) if CLAIM.search(s) and MEASURED.search(s)] == ["It covers 0.94."]
 
 
 @pytest.mark.parametrize(
@@ -152,31 +188,38 @@ def test_result_files_are_there(source):
 BIAS = "Bias of the estimates, coverage of the intervals"
 
 
-@needs_file(f"calibration.md: {BIAS}")
 def test_bias_of_the_estimates():
-    page = keyed("calibration.md", BIAS, 2)
-    measured = calibration("bias")
-    assert {f"{n}, {c}" for n, c in page} == set(measured)
+    page, measured = keyed("calibration.md", BIAS, 2), calibration("bias")
+    plain = result("studies/results/plain_bias.json")
+    names = ("winner", "tt", "bbc")
+    assert {f"{n}, {c}" for n, c in page} == set(measured) == set(plain["settings"])
     for (n, c), cells in page.items():
-        own = measured[f"{n}, {c}"]
-        assert [cell.split()[0] for cell in cells[:3]] == [f"{own[name]:+.3f}" for name in ("winner", "tt", "bbc")]
+        own, other = measured[f"{n}, {c}"], plain["settings"][f"{n}, {c}"]
+        assert cells[:3] == [f"{own[name]:+.3f} ({other[name]['bias']:+.3f})" for name in names]
         assert cells[3:] == [f"{own[name]:.3f}" for name in ("mover", "percentile")]
-    says(
-        "calibration.md",
-        BIAS,
+    errors = [own[f"{name} se"] for own in measured.values() for name in names]
+    errors += [own[name]["se"] for own in plain["settings"].values() for name in names]
+    low = [-own["bbc"] for own in measured.values()]
+    for sentence in (
+        f"`studies/plain_bias.py`, without `outfold` ({plain['repetitions']} repetitions)",
+        f"Standard errors of the biases are {span(errors, 3)}",
         f"too high, by {measured['20, 300']['winner']:.2f} with 20 samples and 300 configurations",
-    )
+        f"BBC is too low, by {span(low, 3)}",
+    ):
+        says("calibration.md", BIAS, sentence)
 
 
-@needs_file("README.md: When not to use it")
 def test_readme_on_bias():
     measured = calibration("bias")
-    text = re.sub(r"\s+", " ", (ROOT / "README.md").read_text())
-    assert (
-        f"With 20 samples and 300 configurations it was {measured['20, 300']['winner']:.2f} too high on average" in text
+    winner = measured["20, 300"]["winner"]
+    says(
+        "README.md",
+        "Outfold",
+        f"With 20 samples and 300 configurations it was {winner:.2f} too high on average",
     )
     low = [-own["bbc"] for key, own in measured.items() if int(key.split(",")[0]) <= 100]
-    assert f"the corrected estimate is too low by {min(low):.2f} to {max(low):.2f} in accuracy" in text
+    sentence = f"the corrected estimate is too low by {span(low, 2)} in accuracy"
+    says("README.md", "When not to use it", sentence)
 
 
 OTHER = "Other metrics, groups, repeats and rules"
@@ -241,7 +284,6 @@ def test_intervals_of_other_metrics_are_narrow_where_percentiles_cover(other_met
         assert np.mean([row["ratio"] for row in others if row["metric"] == metric]) < 1
 
 
-@needs_file("calibration.md: The confidence set of the best (`compare.tied_set`, level 0.95)")
 def test_the_confidence_set_of_the_best():
     truths = {"20 equal, 0.80": "all equal", "0.82 against 19 of 0.78": "one best", "30 from 0.60 to 0.85": "ladder"}
     page = keyed("calibration.md", "The confidence set of the best (`compare.tied_set`, level 0.95)", 3)
@@ -250,35 +292,62 @@ def test_the_confidence_set_of_the_best():
     for (truth, n, rho), cells in page.items():
         own = measured[f"{truths[truth]}, {n}, {rho}"]
         assert cells == [f"{own['coverage']:.3f}", f"{own['size']:.1f}"]
+    # "The worst case is equality."
+    worst = {
+        truth: min(own["coverage"] for key, own in measured.items() if key.startswith(truth))
+        for truth in truths.values()
+    }
+    assert worst["all equal"] == min(worst.values())
 
 
-@needs_file("calibration.md: Checking while results come in")
 def test_checking_while_results_come_in():
     heading, own = "Checking while results come in", calibration("looking")
-    for name, cells in rows("calibration.md", heading).items():
+    page = rows("calibration.md", heading)
+    assert set(page) == {name for name, found in own.items() if "peeked" in found}
+    for name, cells in page.items():
         assert cells == [f"{own[name][key]:.3f}" for key in ("rejected", "covered", "peeked")]
+    shares = {key: np.array([own[name][key] for name in page]) for key in ("rejected", "peeked")}
+    errors = {key: np.sqrt(share * (1 - share) / 4000).max() for key, share in shares.items()}
     away = [f"{own[f'mean {m}']['covered']:.3f}" for m in ("-0.6", "0.3", "0.9")]
-    says("calibration.md", heading, f"at all times in {away[0]}, {away[1]} and {away[2]} of the sequences")
     power = [own[f"difference {d}"] for d in ("0.02", "0.03", "0.05")]
     found, fixed = ([f"{own[key]:.3f}" for own in power] for key in ("found", "fixed"))
     stops = [f"{own['stop']:.0f}" for own in power]
-    says("calibration.md", heading, f"the e-process finds it in {found[0]}, {found[1]} and {found[2]} of the sequences")
-    says("calibration.md", heading, f"(median stop after {stops[0]}, {stops[1]} and {stops[2]} of 1,000)")
-    says(
-        "calibration.md",
-        heading,
+    for sentence in (
+        f"Standard errors are at most {errors['rejected']:.3f}, and {errors['peeked']:.3f} for the z test",
+        f"at all times in {away[0]}, {away[1]} and {away[2]} of the sequences",
+        f"the e-process finds it in {found[0]}, {found[1]} and {found[2]} of the sequences",
+        f"(median stop after {stops[0]}, {stops[1]} and {stops[2]} of 1,000)",
         f"A z test done once, after all samples, finds it in {fixed[0]}, {fixed[1]} and {fixed[2]}",
-    )
+    ):
+        says("calibration.md", heading, sentence)
 
 
-@needs_file("calibration.md: Intervals")
 def test_coverage_of_intervals():
     measured = calibration("intervals")
     page = rows("calibration.md", "Intervals")
     assert set(page) == set(measured)
     for name, cells in page.items():
         assert cells[-2:] == [f"{measured[name]['repetitions']:,.0f}", f"{measured[name]['coverage']:.3f}"]
+    covered = {name: own["coverage"] for name, own in measured.items()}
+    errors = [np.sqrt(own["coverage"] * (1 - own["coverage"]) / own["repetitions"]) for own in measured.values()]
+    corrected, bates = (
+        [covered[f"`{test}`, {plan}"] for plan in plans]
+        for test, plans in (
+            ("corrected_t", ("10-fold", "5 x 10-fold")),
+            ("nested_cv_bates", ("10-fold", "10 x 10-fold")),
+        )
+    )
+    for sentence in (
+        f"Standard errors are {span(errors, 3)}",
+        f"holds the true value in {covered['`t` on folds, 5 x 10-fold']:.3f} of the cases",
+        f"the corrected t in {corrected[0]:.3f} and, with repeats, {corrected[1]:.3f}",
+        f"covers {bates[0]:.3f} with one repeat and {bates[1]:.3f} with ten",
+        f"The conservative Z covers {covered['`conservative_z`']:.3f}",
+        f"cover {covered['`percentile` of `bbc`']:.3f} and {covered['`bbc_f`']:.3f}",
+    ):
+        says("calibration.md", "Intervals", sentence)
     shares = rows("calibration.md", "Intervals", 1)
+    assert set(shares) == {f"`{name}`" for name in calibration("shares")}
     for name, own in calibration("shares").items():
         assert shares[f"`{name}`"] == [f"{own[key]:.3f}" for key in ("mean 30", "lowest 30", "mean 100", "lowest 100")]
 
@@ -290,6 +359,58 @@ def test_balanced_tests():
         for m, cell in zip((3, 7, 15), cells, strict=True):
             own = measured[f"{m}, {rho1}, {rho2}"]
             assert cell == " ".join(f"{own[key]:.3f}" for key in ("zero", "default", "largest"))
+
+
+def test_balanced_tests_at_their_worst():
+    worst = [100 * calibration("balanced")[f"{m}, 0, 0.5"]["default"] for m in (3, 7, 15)]
+    sentence = f"becomes {worst[0]:.1f} percent for m = 3, {worst[1]:.1f} for m = 7 and {worst[2]:.1f} for m = 15"
+    says("comparing.md", "Balanced m x 2 plans", sentence)
+
+
+GAUSSIANS = "Two Gaussian populations (Wang et al. 2014, Table 6)"
+
+
+def test_two_gaussian_populations():
+    found = result("studies/results/gaussians.json")
+    tables = re.findall(r"(?:^\|.*\n)+", sections("calibration.md")[GAUSSIANS], re.M)
+    expected = [list(gaussians.rate_rows(found, name)) for name in gaussians.SETTINGS]
+    expected.append(list(gaussians.ratio_rows(found)))
+    assert [table.splitlines()[2:] for table in tables] == expected
+
+
+def test_sentences_on_two_gaussian_populations():
+    found = result("studies/results/gaussians.json")
+    small, large = (found[name]["new samples"] for name in gaussians.SETTINGS)
+    tests = found["simulation 1"]["tests"]
+    by_two = [tests[f"{test}, 2-fold"] for test in ("t_kfold", "t_corrected_kfold")]
+    either = [one["own"] + one["none"] for one in by_two]
+    rates = {key: [found[name]["tests"][key]["own"] for name in gaussians.SETTINGS] for key in tests}
+    errors = [np.sqrt(0.05 * 0.95 / found["data_sets"])]
+    off = [
+        abs(row["ratio"] / row["predicted"] - 1)
+        for name in gaussians.SETTINGS
+        for row in found[name]["ratios"].values()
+        if "predicted" in row
+    ]
+    corrected = [rate for key, pair in rates.items() if key.startswith("t_corrected, ") for rate in pair]
+    for sentence in (
+        f"{found['data_sets']:,} data sets, alpha 0.05",
+        f"the tree errs by {small['tree']:.4f} and the regression by {small['linear']:.4f} after training on 100 "
+        f"(difference {small['difference']:+.4f}, standard error {small['se']:.4f})",
+        f"by {large['tree']:.4f} and {large['linear']:.4f} after training on 1,000 "
+        f"({large['difference']:+.4f}, standard error {large['se']:.4f})",
+        f"A fully grown tree is worse than the regression ({small['full tree']:.4f} at 100)",
+        f"rpart's defaults is better ({small['rpart']:.4f})",
+        f"has a standard error of {errors[0]:.3f}",
+        f"no p value in {100 * by_two[0]['none']:.1f} percent of the data sets",
+        f"the first two rows give {either[0]:.3f} and {either[1]:.3f}",
+        f"`t_resampled` rejects a true hypothesis in {rates['t_resampled, 10 hold-outs'][0]:.3f} and "
+        f"{rates['t_resampled, 10 hold-outs'][1]:.3f} of the data sets, "
+        f"`t_kfold` on 10 folds in {rates['t_kfold, 10-fold'][0]:.3f} and {rates['t_kfold, 10-fold'][1]:.3f}",
+        f"`t_corrected` in at most {max(corrected):.3f}",
+        f"to within {100 * max(off):.1f} percent",
+    ):
+        says("calibration.md", GAUSSIANS, sentence)
 
 
 def test_mcnemar():
@@ -311,15 +432,45 @@ def test_632plus_by_round():
     noise = {key: found for key, found in study["settings"].items() if key.startswith("noise")}
     table = keyed("methods.md", "Bootstrap of the data", 2, 1)
     assert len(table) == len(noise) == 6
+    readings = ("weighted", "published", "capped", "unbounded", "one weight", "not by round")
     for (learner, n), cells in table.items():
         found = noise[f"noise, {learner}, {n}"]
-        readings = ("weighted", "published", "capped", "unbounded", "one weight", "not by round")
         assert cells == [f"{found[reading]['mean']:.3f}" for reading in readings]
-    for reading, words in (("weighted", "*ours* leans"), ("published", "every round"), ("not by round", "`per_round`")):
+    leaning = {
+        "weighted": "*ours* leans",
+        "published": "every round",
+        "not by round": "`per_round`",
+        "one weight": "leans least,",
+    }
+    for reading, words in leaning.items():
         leans = [found[reading]["lean"] for found in noise.values()]
         says("methods.md", "Bootstrap of the data", f"{words} by {min(leans):+.3f} to {max(leans):+.3f}")
-    errors = [found["weighted"]["se"] for found in noise.values()]
-    says("methods.md", "Bootstrap of the data", f"standard errors {min(errors):.3f} to {max(errors):.3f}")
+    signal = [found for key, found in study["settings"].items() if key.startswith("signal")]
+    low, oob = ([found["truth"]["mean"] - found[way]["mean"] for found in signal] for way in ("weighted", "out of bag"))
+    errors = [found[reading]["se"] for found in noise.values() for reading in readings]
+    for sentence in (
+        f"on {study['data_sets']} data sets of noise, where the truth is 0.5 (standard errors at most {max(errors):.3f})",
+        f"all of them are too low, *ours* by {span(low, 3)}",
+        f"`oob` is off by {-max(oob):+.3f} to {-min(oob):+.3f}",
+    ):
+        says("methods.md", "Bootstrap of the data", sentence)
+    assert all(found[reading]["mean"] < found["truth"]["mean"] for found in signal for reading in readings)
+
+
+def test_632plus_of_other_programs():
+    iris, noise = result("tests/golden/data/boot632/ref.json")
+    efron = noise["efron"]
+    outside = [one["mlxtend_splits_with_R_outside_0_1"] for one in (iris, noise)]
+    for sentence in (
+        f"Of {iris['B']} rounds of 3-nearest-neighbour on Iris, {outside[0]} have such an R; "
+        f"of {noise['B']} rounds of 1-nearest-neighbour on noise, {outside[1]}.",
+        f"on the same noise it gives {efron['err_632plus_ipred_formula']:.3f}, the published formula gives "
+        f"{efron['err_632plus']:.3f}, and the loss without information is {efron['gamma']:.1f}.",
+    ):
+        says("methods.md", "Bootstrap of the data", sentence)
+
+
+STOPPING = "When repeating stops (Raeder, Hoens and Chawla 2010, Table III)"
 
 
 def test_intervals_of_other_estimates():
@@ -366,20 +517,53 @@ def test_every_interval_below_092_is_marked():
             assert f"{method}; {who}" in marked, key
 
 
-@needs_file("studies.md: When repeating stops (Raeder, Hoens and Chawla 2010, Table III)")
 def test_when_repeating_stops():
     study = result("studies/results/stopping.json")
-    page = keyed("studies.md", "When repeating stops (Raeder, Hoens and Chawla 2010, Table III)", 2)
+    page = keyed("studies.md", STOPPING, 2)
     assert {f"{data}, {model}" for data, model in page} == set(study)
     for (data, model), cells in page.items():
         assert cells == [f"{one['own']:.1f} ({one['paper']:.1f})" for one in study[f"{data}, {model}"].values()]
 
+    trees, bayes = ([own for key, own in study.items() if key.endswith(model)] for model in ("tree", "bayes"))
+    settled, rough = (span([own[rule]["own"] for own in study.values()]) for rule in ("KS 0.1", "KS 0.2"))
+    by_rank = [[own["Rank 0.9999"]["own"] for own in found] for found in (bayes, trees)]
+    assert all(stable < unstable for stable, unstable in zip(*by_rank, strict=True))
+    says("studies.md", STOPPING, f"needs {settled} repeats at 0.1 and {rough} at 0.2")
+    says("dropping.md", "How many repeats", f"needed {settled} repeats, or {rough} at 0.2")
+    sentence = f"`Rank` needed {span(by_rank[0])} repeats for naive Bayes and {span(by_rank[1])} for trees"
+    says("dropping.md", "How many repeats", sentence)
+
+
+POWER = "Power of tests by resampling (Wang et al. 2014, Figures 6 and 7)"
+
+
+def test_power_of_tests_by_resampling():
+    study = result("studies/results/power_curves.json")
+    tables = re.findall(r"(?:^\|.*\n)+", sections("studies.md")[POWER], re.M)
+    curves = study["simulations"].values()
+    assert [table.splitlines() for table in tables] == [list(power_curves.page_rows(one)) for one in curves]
+    says("studies.md", POWER, f"{study['data_sets']:,} data sets each, alpha 0.05")
+    for one in curves:
+        kfold, corrected, t, f, blocked = (np.array(one[test]) for test, _ in power_curves.DRAWN)
+        assert np.all(np.maximum(kfold, corrected)[2:] < np.minimum(t, blocked)[2:])  # "the two-fold tests ..."
+        assert np.all(corrected <= kfold)  # "... and the corrected one has the least"
+        assert np.all(f[1:] > blocked[1:])
+        assert np.all((blocked > t)[t >= 0.2])
+    most = max(max(one[test]) for one in curves for test in ("t_kfold", "t_corrected_kfold"))
+    says("studies.md", POWER, f"have little power (at most {most:.2f} here)")
+
+
+CORRECTION = "Estimates of the selected configuration, with the balanced correction (Tsamardinos et al. 2018, sect. 5)"
+
+
+def all_settings() -> dict[tuple[str, ...], list[str]]:
+    return keyed("studies/balanced.md", "The 196 settings of the 2018 simulation", 4)
+
 
 def test_balanced_correction():
     """The table of the page sums up that of all settings."""
-    every = keyed("studies/balanced.md", "The 196 settings of the 2018 simulation", 4)
-    heading = "Estimates of the selected configuration, with the balanced correction (Tsamardinos et al. 2018, sect. 5)"
-    for n, cells in rows("studies.md", heading).items():
+    every = all_settings()
+    for n, cells in rows("studies.md", CORRECTION).items():
         own = [(int(times), row) for (size, _, _, times), row in every.items() if size == n]
         assert len(own) == 28
         shares = np.array([times for times, _ in own]) / sum(times for times, _ in own)
@@ -390,12 +574,28 @@ def test_balanced_correction():
             assert [float(v) for v in re.findall(r"[-+]?[\d.]+", cell)] == pytest.approx(expected, abs=0.0011)
         covered = shares @ np.array([[float(v) for v in row[5:7]] for _, row in own])
         assert [float(v) for v in cells[5:]] == pytest.approx(covered.tolist(), abs=0.0011)
+    low = [-float(cells[3].split(",")[0]) for n, cells in rows("studies.md", CORRECTION).items() if int(n) <= 100]
+    sentence = f"too low: by {span(low, 3)} on average with 20 to 100 samples"
+    says("methods.md", "Balanced: correct for selecting on fewer samples", sentence)
+
+
+def test_sentences_on_the_balanced_correction():
+    every = all_settings()
+    errors = {key: [float(re.findall(r"[\d.]+", cell)[1]) for cell in row[2:5]] for key, row in every.items()}
+    nested, bbc, balanced = np.array(list(errors.values())).T
+    small = np.array([found for (n, c, *_), found in errors.items() if (n, c) == ("20", "300")]).T
+    ranges = [span(found.tolist(), 3) for found in small]
+    for sentence in (
+        f"the lower error in {np.sum(balanced < bbc)} of the {len(every)} settings and the same in {np.sum(balanced == bbc)}",
+        f"below that of nested cross-validation in {np.sum(balanced < nested)}",
+        f"the errors are {ranges[2]} (balanced), {ranges[1]} (BBC) and {ranges[0]} (nested)",
+    ):
+        says("studies.md", CORRECTION, sentence)
 
 
 # -- speed ----------------------------------------------------------------------------------------------------
 
 
-@needs_file("speed.md: BBC against the plain loop")
 def test_bbc_against_the_plain_loop():
     measured = result("benchmarks/results/bbc.json")
     for metric, cells in rows("speed.md", "BBC against the plain loop").items():
@@ -407,8 +607,12 @@ def test_bbc_against_the_plain_loop():
             f"{own['megabytes']:.0f}",
         ]
         assert cells == expected
-    first = [measured[f"first call, {metric}"]["seconds"] for metric in ("accuracy", "roc_auc")]
-    says("speed.md", "BBC against the plain loop", f"{first[0]:.2f} s for accuracy, {first[1]:.2f} s for AUC")
+    first = [measured[f"first call, {metric}"] for metric in ("accuracy", "roc_auc")]
+    seconds, compiling = ([f"{one[key]:.1f} s" for one in first] for key in ("seconds", "compiling"))
+    sentence = (
+        f"{seconds[0]} for accuracy and {seconds[1]} for AUC, or {compiling[0]} and {compiling[1]} for the very first"
+    )
+    says("speed.md", "BBC against the plain loop", sentence)
 
 
 def test_gains_of_the_families():

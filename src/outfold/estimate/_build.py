@@ -87,8 +87,8 @@ document = fill_with(
 def scored_by(scoring: Scoring) -> Scoring:
     """The scores whose mean over draws is the estimate, however a configuration was selected: decided here alone.
 
-    Scores of different folds are those of different models. Ranked together they make AUC and concordance too low, by 0.01 at
-    60 samples, so pairs of the same fold are counted (studies/pooled_within.py). Other metrics are pooled: few samples of one
+    Scores of different folds are those of different models. Ranked together they make AUC and concordance of few samples too
+    low, so pairs of the same fold are counted (docs/studies/real_data.md has both). Other metrics are pooled: few samples of one
     fold make average precision much too high. Samples of one group are alike, and easier to rank than those of new groups: where
     a fold has few groups, all pairs are counted.
     """

@@ -181,7 +181,7 @@ def sendable(error: BaseException, own_process: bool) -> BaseException | None:
 
 # -- workers --------------------------------------------------------------------------------------------
 
-# Seconds a batch should take: long against the 1-2 ms it costs to hand it out, and longer if many workers ask at once.
+# Seconds a batch should take: long against the time to hand it out, and longer if many workers ask at once.
 _TASK_SECONDS = 0.05
 _WORKERS_SERVED = 8
 _NO_PROCESSES = "Use `n_jobs=1` or `joblib.parallel_config('threading')`."
