@@ -6,6 +6,7 @@ Scores of different folds are those of different models, and may not have a comm
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -32,6 +33,9 @@ class PairKernel(Protocol):
         ...
 
 
+# Up to one in so many configurations are ranked alone, each time they are asked for.
+_FEW = 4
+
 # A kernel of (C, n) scores of these samples.
 Build = Callable[[Floats, NDArray[np.intp]], PairKernel]
 
@@ -46,16 +50,24 @@ class WithinFolds:
 
     def __init__(self, build: Build, scores: Floats, folds: NDArray[np.integer]) -> None:
         self.n_configs = len(scores)
+        self._build, self._given = build, scores
         _, codes = np.unique(folds, return_inverse=True)
-        by_fold = codes.astype(np.float64)
+        self._by_fold = codes.astype(np.float64)
+        rows = [np.flatnonzero(codes == k) for k in range(codes.max() + 1)]
+        self._folds = [(build(self._by_fold[None, own], own), own) for own in rows]
+
+    def _set_apart(self, scores: Floats) -> PairKernel:
+        """The kernel of these scores, set apart by fold; the last configuration is the number of the fold."""
         order = np.argsort(scores, axis=1)
         rises = np.diff(np.take_along_axis(scores, order, axis=1), axis=1, prepend=-np.inf) > 0
         ranks = np.empty_like(scores)
         np.put_along_axis(ranks, order, rises.cumsum(axis=1), axis=1)
-        apart = ranks + by_fold * (scores.shape[1] + 1)
-        self._kernel = build(np.concatenate([apart, by_fold[None]]), np.arange(len(codes)))
-        rows = [np.flatnonzero(codes == k) for k in range(codes.max() + 1)]
-        self._folds = [(build(by_fold[None, own], own), own) for own in rows]
+        apart = ranks + self._by_fold * (scores.shape[1] + 1)
+        return self._build(np.concatenate([apart, self._by_fold[None]]), np.arange(len(self._by_fold)))
+
+    @cached_property
+    def _kernel(self) -> PairKernel:
+        return self._set_apart(self._given)
 
     def scores(self, weights: Array) -> Floats:
         """(b, C) share of every configuration under each weighting."""
@@ -74,9 +86,12 @@ class WithinFolds:
 
     def paired_counts(self, weights: Array, chosen: NDArray[np.intp]) -> tuple[Array, Floats]:
         """Numerators and denominators (b,) of the chosen configurations."""
-        twice, by_fold = (
-            self._kernel.paired_counts(weights, own)[0] for own in (chosen, np.full(len(chosen), self.n_configs))
-        )
+        used, at = np.unique(chosen, return_inverse=True)
+        if "_kernel" in self.__dict__ or len(used) > self.n_configs // _FEW:
+            kernel, at, last = self._kernel, chosen, self.n_configs
+        else:
+            kernel, last = self._set_apart(self._given[used]), len(used)
+        twice, by_fold = (kernel.paired_counts(weights, own)[0] for own in (at, np.full(len(at), last)))
         pairs = self.pairs(weights)
         return twice - (by_fold - pairs / 2), pairs
 
