@@ -43,7 +43,7 @@ import numpy as np
 from all_tests import AREA_DRAWS, DRAWS, Held, apply_t_training, apply_tests, public, single_scores
 from fast_learners import LEARNERS
 from scipy.special import stdtrit
-from type_one_tables import RESULTS, coverage_rows, largest_errors, page_rows, power_rows
+from type_one_tables import RATES, RESULTS, coverage_rows, error_rates, page_rows, power_rows
 
 import outfold as of
 from outfold.stats import training
@@ -351,7 +351,7 @@ def table(folder: Path) -> None:
     lines = ",\n".join(json.dumps(row) for row in rows)
     RESULTS.write_text(f'{{"alpha": {ALPHA}, "rows": [\n{lines}\n]}}\n')
     print(*page_rows(rows), "", *power_rows(rows), "", *coverage_rows(rows), sep="\n")
-    print(json.dumps(largest_errors(rows), indent=1))
+    RATES.write_text(error_rates(rows))
 
 
 def main(what: str, *more: str) -> None:

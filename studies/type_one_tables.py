@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 RESULTS = Path(__file__).parent / "results" / "type_one_error.json"
+RATES = Path(__file__).parents[1] / "src" / "outfold" / "compare" / "error_rates.json"
 
 Setting = dict[str, Any]
 
@@ -51,13 +53,21 @@ def cells(rows: list[Setting], power: bool = False) -> Iterator[tuple[str, str, 
                     yield from ((design, metric, test, rate, row) for test, rate in by_test.items())
 
 
-def largest_errors(rows: list[Setting]) -> dict[str, dict[str, float]]:
-    """By kind of design and test: the largest type I error of all cells."""
-    out: dict[str, dict[str, float]] = {kind: {} for kind in KINDS}
-    for design, _, test, rate, row in cells(rows):
-        own = out[kind_of(design, row)]
-        own[test] = max(rate, own.get(test, 0.0))
+def largest_errors(rows: list[Setting]) -> dict[str, dict[str, dict[str, float]]]:
+    """By kind of design, test and kind of metric: the largest type I error of all cells."""
+    out: dict[str, dict[str, dict[str, float]]] = {kind: {} for kind in KINDS}
+    for design, metric, test, rate, row in cells(rows):
+        own = out[kind_of(design, row)].setdefault(test, {})
+        group = next(group for group, metrics in METRICS.items() if metric in metrics)
+        own[group] = max(round(rate, 3), own.get(group, 0.0))
     return {kind: dict(sorted(tests.items())) for kind, tests in out.items()}
+
+
+def error_rates(rows: list[Setting]) -> str:
+    """The text of src/outfold/compare/error_rates.json."""
+    found = largest_errors(rows)
+    del found["one test set, learners"]  # another question than that of the tests of one test set
+    return json.dumps(found, indent=1) + "\n"
 
 
 def page_rows(rows: list[Setting]) -> Iterator[str]:

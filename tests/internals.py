@@ -48,7 +48,7 @@ _SOURCES = {
     "_score_of": "outfold.compare._resampled_sets",
     "_side_by_side": "outfold.compare._resampled_sets",
     "EProcess": "outfold.compare._sequential",
-    "LARGEST": "outfold.compare._measured",
+    "error_rates": "outfold.compare._measured",
     "LIMIT": "outfold.compare._measured",
     "e_process": "outfold.compare._sequential",
     "_by_group": "outfold.curves",

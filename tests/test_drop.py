@@ -509,3 +509,9 @@ def test_somebody_is_always_left_and_nobody_is_dropped_twice(rule, seed):
     names = [d.config for _, d in log]
     assert len(set(names)) == len(names)
     assert all(d.config != d.compared_with for _, d in log)
+
+
+@pytest.mark.parametrize("draws", [{(0, 0): "x"}, {"a": [[0]]}, {(0,): [[0]]}])
+def test_draws_that_are_none_are_refused_at_once(draws):
+    with pytest.raises(InputError, match=r"must map \(repeat, fold\) to draws"):
+        of.drop.Bootstrap(draws=draws)

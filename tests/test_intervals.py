@@ -501,7 +501,7 @@ def test_the_interval_of_samples_and_training_sets_by_hand():
     values, folds = rng.gamma(4.0, size=(40, 3)), np.stack([rng.permutation(40) % 5 for _ in range(3)], axis=1)
     overlap = 1 - 7 / 39
     spread, within = values.var(axis=0, ddof=1).mean(), values.var(axis=1, ddof=1).mean()
-    V = (values.mean(axis=1).var(ddof=1) + 2 * min(0.8 * spread, within / (1 - overlap))) / 40
+    V = (values.mean(axis=1).var(ddof=1) + 2 * min(spread / 1.2, within / (1 - overlap))) / 40
     mean, half = values.mean(), stats.t.ppf(0.975, 39) * np.sqrt(V)
     assert intervals.training(values, folds) == pytest.approx((mean - half, mean + half))
     on_logs = (mean * np.exp(-half / mean), mean * np.exp(half / mean))

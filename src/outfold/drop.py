@@ -153,6 +153,10 @@ class Bootstrap(DropRule):
         check_count(self.n_resamples, "n_resamples", 1)
         if self.draws is not None and not isinstance(self.draws, Mapping):
             raise invalid("draws", "must be a mapping from (repeat, fold) to draws", got(self.draws))
+        for cell, drawn in (self.draws or {}).items():
+            numbers = np.asarray(drawn).dtype.kind in "biuf"
+            if not (isinstance(cell, tuple) and len(cell) == 2 and numbers):
+                raise invalid("draws", "must map (repeat, fold) to draws, arrays of numbers", got({cell: drawn}))
 
     def check(self, oof: Predictions) -> None:
         """Refuse predictions on which the rule cannot be asked, and draws that do not reach to the last fold but one."""

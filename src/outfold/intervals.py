@@ -412,7 +412,7 @@ def training(
     Examples: {outfold}
     >>> low, high = of.intervals.training([1, 1, 0, 1, 1, 1, 0, 1, 1, 1], [0, 1, 2, 3, 4, 0, 1, 2, 3, 4])
     >>> print(f"{low:.3f} to {high:.3f}")
-    0.363 to 0.966
+    0.360 to 0.966
     """
     level = check_confidence_level(confidence_level)
     v, k = np.asarray(values, dtype=np.float64), np.asarray(folds)

@@ -83,3 +83,15 @@ def dropped(oof, n):
     state[:n, :, 2:] = of.State.DROPPED
     data[:, :n, oof.folds[:, 0] >= 2] = np.nan
     return replace(oof, state=state, data=data)
+
+
+def test_a_winner_outside_of_the_tied_set_is_not_called_tied():
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(60) % 2)
+    P = np.clip(0.5 + 0.25 * (2 * y[:, None] - 1) * np.linspace(0.1, 1, 6) + 0.3 * rng.normal(size=(60, 6)), 0.01, 0.99)
+    oof = of.from_arrays(y, P, response="proba", folds=np.arange(60) % 5).selecting_by("accuracy", rule=lambda c: 0)
+    seconds = np.full(oof.state.shape, 0.01)
+    seconds[0] = 5
+    oof = replace(oof, seconds=seconds)
+    assert "config 0" not in of.compare.tied_set(oof).configs
+    assert "OF532" not in {finding.code for finding in of.check(oof)}

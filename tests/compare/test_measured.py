@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
-from type_one_tables import RESULTS, coverage_rows, largest_errors, page_rows, power_rows
+from type_one_tables import RATES, RESULTS, coverage_rows, error_rates, page_rows, power_rows
 
 import outfold as of
-from internals import DECISIONS, LARGEST, LIMIT
+from internals import DECISIONS, LIMIT
+from internals import error_rates as measured
 
 PAGE = Path(__file__).parents[2] / "docs" / "calibration.md"
 
@@ -19,12 +21,12 @@ def rows():
     return json.loads(RESULTS.read_text())["rows"]
 
 
-def test_the_table_in_the_code_is_that_of_the_study(rows):
-    measured = largest_errors(rows)
-    del measured["one test set, learners"]  # another question than that of the tests of one test set
-    assert {
-        kind: {test: round(error, 3) for test, error in tests.items()} for kind, tests in measured.items()
-    } == LARGEST
+def largest(kind, test):
+    return max(measured()[kind][test].values())
+
+
+def test_the_rates_in_the_package_are_those_of_the_study(rows):
+    assert RATES.read_text() == error_rates(rows)
 
 
 def test_the_page_holds_the_tables_of_the_study(rows):
@@ -43,24 +45,24 @@ def test_auto_recommends_what_keeps_its_level():
     recommended = {row.test.name for row in DECISIONS if row.test is not None}
     assert recommended == {"permutation", "mcnemar", "delong", "t_training", "t_corrected"}
     for kind in ("K-fold", "repeated K-fold", "5 x 2-fold", "blocked", "repeated hold-out"):
-        assert LARGEST[kind]["t_training"] <= LIMIT
-    assert LARGEST["K-fold"]["t_corrected"] <= LIMIT
-    assert LARGEST["one test set"]["mcnemar"] <= LIMIT
-    assert LARGEST["large test set"]["delong"] <= LIMIT
-    assert min(LARGEST["leave-one-out"].values()) > LIMIT
+        assert largest(kind, "t_training") <= LIMIT
+    assert largest("K-fold", "t_corrected") <= LIMIT
+    assert largest("one test set", "mcnemar") <= LIMIT
+    assert largest("large test set", "delong") <= LIMIT
+    assert min(largest("leave-one-out", test) for test in measured()["leave-one-out"]) > LIMIT
 
 
 @pytest.mark.parametrize("kind", ["repeated K-fold", "5 x 2-fold", "blocked", "repeated hold-out"])
 def test_where_no_test_of_scores_keeps_its_level_auto_takes_the_least_liberal(kind):
     needs_predictions = {"t_training", "bootstrap", "permutation", "delong", "mcnemar", "z_proportions"}
-    of_scores = {test: error for test, error in LARGEST[kind].items() if test not in needs_predictions}
+    of_scores = {test: largest(kind, test) for test in measured()[kind] if test not in needs_predictions}
     assert min(of_scores.values()) > LIMIT
     assert min(of_scores, key=of_scores.get) == "t_corrected"
 
 
 def test_where_auto_takes_permutation_for_areas_it_errs_least():
-    assert LARGEST["one test set"]["delong"] > LIMIT
-    assert LARGEST["one test set"]["permutation"] < LARGEST["one test set"]["delong"]
+    assert largest("one test set", "delong") > LIMIT
+    assert largest("one test set", "permutation") < largest("one test set", "delong")
 
 
 def test_a_test_that_errs_says_so():
@@ -68,4 +70,28 @@ def test_a_test_that_errs_says_so():
         {"a": [0.8, 0.7, 0.9, 0.8] * 5, "b": [0.7, 0.6, 0.9, 0.7] * 5}, n_train=90, n_test=10, repeats=2
     )
     (note,) = (n for n in of.compare.t_corrected(scores, None, 0, 1).notes if n.code == "OF312")
-    assert f"in up to {LARGEST['repeated K-fold']['t_corrected']:.0%} of simulated data sets" in note.text
+    assert f"in up to {largest('repeated K-fold', 't_corrected'):.0%} of simulated data sets" in note.text
+
+
+@pytest.mark.parametrize(
+    ("y", "predicted", "response", "metric"),
+    [
+        (None, lambda rng: (rng.random((3000, 2)) < 0.8).astype(float), "pointwise", "mean"),
+        (None, lambda rng: rng.random((3000, 2)), "pointwise", "mean"),
+        ("value", lambda rng: rng.normal(size=(3000, 2)), "value", "mse"),
+        ("class", lambda rng: rng.random((3000, 2)), "proba", "roc_auc"),
+        ("class", lambda rng: rng.random((60, 2)), "proba", "accuracy"),
+    ],
+)
+def test_what_auto_takes_on_one_test_set_has_no_caveat_of_its_error_rate(y, predicted, response, metric):
+    rng = np.random.default_rng(0)
+    P = predicted(rng)
+    labels = None if y is None else rng.normal(size=len(P)) if y == "value" else np.arange(len(P)) % 2
+    found = of.compare.auto(of.from_arrays(labels, P, response=response), metric, 0, 1)
+    assert "OF312" not in {note.code for note in found.notes}
+
+
+def test_where_no_test_keeps_its_level_auto_says_so_itself():
+    rng = np.random.default_rng(0)
+    found = of.compare.auto(of.from_arrays(np.arange(40) % 2, rng.random((40, 2)), response="proba"), "roc_auc", 0, 1)
+    assert f"in up to {measured()['one test set']['permutation']['AUC']:.0%} of data sets" in found.reason

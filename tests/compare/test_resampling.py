@@ -576,3 +576,12 @@ def test_a_configuration_without_scores_does_not_disturb_the_others():
     assert isinstance(found.rope, float)
     note = next(n for n in found.notes if n.code == "OF301")
     assert note.text.endswith("the probabilities do not account for that choice.")
+
+
+def test_at_a_low_level_the_most_probable_outcome_is_named():
+    scores = of.from_scores(
+        {"a": [0.80, 0.79, 0.83, 0.81, 0.84], "b": [0.81, 0.80, 0.82, 0.82, 0.83]}, n_train=80, n_test=20
+    )
+    found = compare.t_bayes(scores, None, "a", "b", confidence_level=0.3, rope=0.002)
+    assert found.probabilities.worse > found.probabilities.better > 0.3
+    assert found.better == "b"

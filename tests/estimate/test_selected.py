@@ -12,6 +12,7 @@ from scipy.stats import t as student
 import outfold as of
 from conftest import POSITIVE, make_predictions
 from outfold import estimate
+from outfold.exceptions import NeedError
 
 SHARES = ("accuracy", "error", "roc_auc", "average_precision", "f1", "mcc", "balanced_accuracy", "brier", "mean")
 
@@ -314,3 +315,59 @@ def test_another_level_and_a_pickle_need_no_predictions():
     found = estimate.bbc(make_predictions("roc_auc"), "roc_auc")
     again = pickle.loads(pickle.dumps(found))
     assert again.confidence_interval(0.9) == found.confidence_interval(0.9)
+
+
+def test_a_balanced_estimate_stays_within_the_range_of_the_metric():
+    """The lead of the pooled score, added to the mean within folds, gave areas above 1."""
+    for seed in range(12):
+        r = np.random.default_rng(seed)
+        y = r.permutation(np.arange(20) % 2)
+        P = np.clip(0.5 + 0.4 * (2 * y[:, None] - 1) * r.random(5) + 0.2 * r.normal(size=(20, 5)), 0.01, 0.99)
+        oof = of.from_arrays(y, P, response="proba", folds=np.arange(20) % 2)
+        found = of.estimate.bbc(oof, "roc_auc", correction="balanced", n_resamples=200)
+        assert found.interval.low <= found.value <= found.interval.high <= 1
+
+
+def test_a_time_series_has_no_interval_as_for_one_configuration():
+    from sklearn.model_selection import TimeSeriesSplit
+    from sklearn.neighbors import KNeighborsRegressor
+
+    y = np.cumsum(np.random.default_rng(0).normal(size=60))
+    configs = of.grid("knn", KNeighborsRegressor(), n_neighbors=[1, 3])
+    oof = of.collect(configs, np.arange(60.0)[:, None], y, TimeSeriesSplit(5), progress=False)
+    found = of.estimate.bbc(oof, "mse", n_resamples=100)
+    assert found.interval is None
+    assert "time series" in next(note.text for note in found.notes if note.code == "OF218")
+    with pytest.raises(NeedError, match="time series"):
+        found.confidence_interval(0.9)
+    low, high = found.confidence_interval(0.9, "percentile")  # as published, by name
+    assert low < high
+
+
+def test_without_an_interval_the_error_says_why():
+    y = np.random.default_rng(0).normal(size=20)
+    oof = of.from_arrays(y, np.c_[y, y + 1], response="value", folds=np.arange(20) % 4)
+    found = of.estimate.bbc(oof, "mse", n_resamples=100)
+    assert found.interval is None
+    assert "OF221" not in {note.code for note in found.notes}
+    with pytest.raises(NeedError, match="the score does not vary"):
+        found.confidence_interval(0.9)
+
+
+@pytest.mark.parametrize(("plan", "method"), [(of.Plan.leave_one_out(), "loo"), (of.Plan.bootstrap(10), "oob")])
+def test_the_same_predictions_have_the_same_marks(plan, method):
+    from sklearn.neighbors import KNeighborsClassifier
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = (X[:, 0] + rng.normal(size=40) > 0).astype(int)
+    oof = of.collect(of.grid("k", KNeighborsClassifier(), n_neighbors=[1, 9]), X, y, plan, progress=False)
+    own, bbc = (f(oof, "accuracy", n_resamples=100) for f in (getattr(of.estimate, method), of.estimate.bbc))
+    assert own.interval == bbc.interval
+    assert "OF221" in {note.code for note in own.notes} & {note.code for note in bbc.notes}
+
+
+def test_a_function_and_a_loss_are_no_skill():
+    oof = of.from_arrays(np.arange(40) % 2, np.random.default_rng(0).random((40, 3)), folds=np.arange(40) % 5)
+    found = of.estimate.bbc(oof, lambda y, p: float(np.mean(y == p)), n_resamples=100)
+    assert "OF221" not in {note.code for note in found.notes}

@@ -308,7 +308,7 @@ def faster_equal(case: Case) -> str | None:
     """A winner that cannot be told from a much faster configuration."""
     won, spent = case.selection, _seconds(case)
     # Most searches end with such a set; it matters where something is to be gained by not taking the winner.
-    if won is None or not spent.get(won.name, 0.0) >= _SLOW or case.tied is None:
+    if won is None or not spent.get(won.name, 0.0) >= _SLOW or case.tied is None or won.name not in case.tied.configs:
         return None
     others = [name for name in case.tied.configs if name != won.name]
     fastest = min(others, key=lambda name: spent.get(name, np.inf), default=None)

@@ -21,7 +21,7 @@ from ..requirements import Requirement, in_words, met
 from ..results import Comparison, Comparisons, Omnibus
 from ..stats import pvalues as adjustments
 from ._compared import ComparedConfigs, Source
-from ._measured import LIMIT, error_of, many_of_each_class
+from ._measured import error_of, is_large, kind_of
 from ._one_set import cochran_q, delong, mcnemar
 from ._pair_test import (
     AlternativeLike,
@@ -81,10 +81,10 @@ def _single(compared: ComparedConfigs) -> bool:
 
 
 _ONE_SET: ComparedRequirement = Requirement("one test set", lambda c: c.oof is not None and _one_test_set(c))
-_LARGE: ComparedRequirement = Requirement("50 samples of each class or more", many_of_each_class)
+_LARGE: ComparedRequirement = Requirement("50 samples of each class or more", is_large)
 _GROUPS: ComparedRequirement = Requirement("groups of samples", _grouped)
 _SINGLE: ComparedRequirement = Requirement("leave-one-out, or one score of one test set", _single)
-_KEPT: ComparedRequirement = Requirement("one repeat", lambda c: (error_of("t_corrected", c) or 0.0) <= LIMIT)
+_KEPT: ComparedRequirement = Requirement("one repeat of K folds", lambda c: kind_of(c) == "K-fold")
 _ZERO_ONE: ComparedRequirement = Requirement("accuracy, error, 0-1 scores", lambda c: c.zero_one)
 _AREA: ComparedRequirement = Requirement("roc_auc", lambda c: c.metric_name == "roc_auc")
 

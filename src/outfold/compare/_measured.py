@@ -1,9 +1,14 @@
 """How often each test finds a difference where there is none: measured, not assumed.
 
-The numbers are those of studies/type_one_error.py, and a test compares them with its result file.
+``error_rates.json`` has the largest type I error over all nulls, learners and numbers of samples, by kind of design, test and
+metric. studies/type_one_error.py writes it.
 """
 
 from __future__ import annotations
+
+import json
+import pkgutil
+from functools import cache
 
 import numpy as np
 
@@ -11,71 +16,19 @@ from ..data.notes import Note
 from ..metrics._units import least_of_a_class
 from ._compared import ComparedConfigs
 
-# By kind of design and test: the largest type I error at alpha 0.05, over all nulls, learners, metrics and numbers of samples.
-LARGEST: dict[str, dict[str, float]] = {
-    "K-fold": {
-        "bootstrap": 0.206,
-        "delong": 0.187,
-        "mcnemar": 0.156,
-        "permutation": 0.163,
-        "t_corrected": 0.068,
-        "t_corrected_kfold": 0.021,
-        "t_kfold": 0.184,
-        "t_training": 0.061,
-        "z_proportions": 0.165,
-    },
-    "repeated K-fold": {
-        "bootstrap": 0.23,
-        "delong": 0.225,
-        "permutation": 0.207,
-        "t_corrected": 0.172,
-        "t_training": 0.064,
-    },
-    "5 x 2-fold": {
-        "f_5x2cv": 0.855,
-        "t_5x2cv": 0.513,
-        "t_corrected": 0.116,
-        "t_training": 0.068,
-    },
-    "blocked": {
-        "t_blocked_3x2": 0.166,
-        "t_blocked_mx2": 0.12,
-        "t_corrected": 0.11,
-        "t_training": 0.074,
-    },
-    "repeated hold-out": {
-        "t_corrected": 0.132,
-        "t_resampled": 0.479,
-        "t_training": 0.061,
-    },
-    "leave-one-out": {
-        "bootstrap": 0.247,
-        "delong": 0.246,
-        "mcnemar": 0.232,
-        "permutation": 0.23,
-        "t_training": 0.118,
-        "z_proportions": 0.257,
-    },
-    "one test set": {
-        "bootstrap": 0.186,
-        "delong": 0.127,
-        "mcnemar": 0.045,
-        "permutation": 0.09,
-        "z_proportions": 0.072,
-    },
-    "large test set": {
-        "bootstrap": 0.063,
-        "delong": 0.062,
-        "mcnemar": 0.059,
-        "permutation": 0.056,
-        "z_proportions": 0.059,
-    },
-}
-
 # A test is recommended up to this error, and two standard errors of its measurement by 1,000 data sets.
 LIMIT = 0.06 + 2 * 0.0075
 
-_MANY = 50
+# A large test set has so many samples, and so many of each class where the metric is one of sets.
+_MANY, _MANY_OF_EACH = 100, 50
+
+ErrorRates = dict[str, dict[str, dict[str, float]]]
+
+
+@cache
+def error_rates() -> ErrorRates:
+    """By kind of design, test and metric: accuracy, AUC, squared error (for all other means), or other."""
+    return dict(json.loads(pkgutil.get_data(__package__, "error_rates.json") or b"{}"))
 
 
 def kind_of(compared: ComparedConfigs) -> str:
@@ -86,23 +39,34 @@ def kind_of(compared: ComparedConfigs) -> str:
         if (repeats, n_folds) == (5, 2):
             return "5 x 2-fold"
         return "K-fold" if repeats == 1 else "repeated K-fold"
-    if compared.oof is not None and np.sum(folds.n_test > 0) == 1 and many_of_each_class(compared):
-        return "large test set"
     if np.sum(folds.n_test > 0) == 1:
-        return "one test set"
+        return "large test set" if compared.oof is not None and is_large(compared) else "one test set"
     names = {"balanced": "blocked", "holdout": "repeated hold-out", "loo": "leave-one-out"}
     return names.get(folds.layout, folds.layout)
 
 
-def many_of_each_class(compared: ComparedConfigs) -> bool:
-    """Whether every test set has 50 samples of each class or more; not for values."""
+def is_large(compared: ComparedConfigs) -> bool:
+    """Whether one test set has many samples; many of each class where the metric is one of sets."""
     oof = compared.predictions
-    return oof.target.classes is not None and least_of_a_class(oof) >= _MANY
+    if compared.pointwise or oof.target.classes is None:
+        return int(np.sum(oof.folds >= 0)) >= _MANY
+    return least_of_a_class(oof) >= _MANY_OF_EACH
 
 
 def error_of(test: str, compared: ComparedConfigs) -> float | None:
-    """The largest type I error of this test in this kind of design; None where it was not measured."""
-    return LARGEST.get(kind_of(compared), {}).get(test)
+    """The largest type I error of this test in this kind of design by such a metric; None where it was not measured."""
+    measured = error_rates().get(kind_of(compared), {}).get(test, {})
+    # Of scores without predictions the metric is only a name.
+    return max(measured.values(), default=None) if compared.oof is None else measured.get(_group_of(compared))
+
+
+def _group_of(compared: ComparedConfigs) -> str:
+    """The metric that stands for this one in the study."""
+    if compared.zero_one:
+        return "accuracy"
+    if compared.metric_name == "roc_auc":
+        return "AUC"
+    return "squared error" if compared.pointwise else "other"
 
 
 def notes_on_errors(test: str, compared: ComparedConfigs) -> tuple[Note, ...]:

@@ -240,7 +240,7 @@ _TEXTS = {
     Predictions of `collect`, `load` or `read`, with their folds.""",
     "metric": (
         "metric : str, callable, Metric or None\n"
-        '    What to compare by, such as ``"accuracy"``. None takes the default of the task, or the metric of the fold scores.'
+        '    What to compare by, such as ``"accuracy"``. None takes the metric that the predictions, or the fold scores, record.'
     ),
     "right_or_wrong": """metric : str, callable, Metric or None
     ``"accuracy"``, ``"error"``, or ``"mean"`` of per-sample scores that are 0 or 1. None takes the one that fits.""",

@@ -296,7 +296,7 @@ class _Simulator:
         return self._ask(ComparedConfigs(from_arrays(None, out, folds=self._dealt(n), response="pointwise"), "mean"))
 
     def _dealt(self, n: int) -> NDArray[np.intp] | None:
-        """(n, R) folds as many as there were, for a test that asks how large they are; of a mean, not who is in which."""
+        """(n, R) folds as many as there were, for a test that asks how large they are; what samples of a fold share is lost."""
         if not self.test.by_splits:
             return None
         return np.repeat(np.arange(n)[:, None] % self.oof.n_folds, self.oof.n_repeats, axis=1)
@@ -390,9 +390,10 @@ def power(
     """How often a test would find a true difference of this size between models that disagree as much as `a` and `b` do.
 
     "Not significant" says little where the power is small. Each simulation draws n samples (whole groups) with replacement from
-    the predictions, each with its folds. It swaps the two predictions of a sample at random, with a probability that makes the
-    expected difference the one asked for; their midranks where only the order counts, as `permutation` does. It fits no model,
-    so that chance in the training sets counts only as far as the predictions show it.
+    the predictions, each with its folds; for a mean over samples, new folds are dealt. It swaps the two predictions of a sample
+    at random, with a probability that makes the expected difference the one asked for; their midranks where only the order
+    counts, as `permutation` does. It fits no model, so that chance in the training sets counts only as far as the predictions
+    show it.
 
     Parameters: {simulated, metric, pair}
     difference : float or array-like of float

@@ -143,6 +143,6 @@ def t_training(
     >>> folds = np.stack([rng.permutation(100) % 10 for _ in range(3)], axis=1)
     >>> oof = of.from_arrays(None, right, folds=folds, configs=["a", "b"], response="pointwise")
     >>> of.compare.t_training(oof, "mean", "a", "b")
-    <Comparison t_training a - b: mean +0.1400, p = 0.0339>
+    <Comparison t_training a - b: mean +0.1400, p = 0.0346>
     """
     return compare_pair(t_training, source, metric, a, b, alternative, confidence_level, rope)

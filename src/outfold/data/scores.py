@@ -113,9 +113,8 @@ def _layout(splits: Splits, n_train: NDArray[np.intp], n_test: NDArray[np.intp])
 
 def is_time_series(splits: Splits) -> bool:
     """Whether there are several splits, and all train on what comes before the samples they hold out."""
-    return len(splits.cells) > 1 and all(
-        splits.train_rows(r, k).max() < splits.test_rows(r, k).min() for r, k in splits.cells
-    )
+    rows = ((splits.train_rows(*cell), splits.test_rows(*cell)) for cell in splits.cells)
+    return len(splits.cells) > 1 and all(len(train) and len(test) and train.max() < test.min() for train, test in rows)
 
 
 def _is_balanced(folds: NDArray[np.int32]) -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import formatting, select
 from ..arguments import RngLike, as_seed, check_choice, check_confidence_level, check_count
+from ..data.criterion import AGGREGATES
 from ..data.draws import DrawsAre, given_counts
 from ..data.notes import Note
 from ..data.predictions import Predictions
@@ -30,8 +31,8 @@ from ._build import (
     document,
     drawn_by,
     intervals_of_selected,
+    marks_of,
     scored_by,
-    skill_notes,
 )
 
 # The share of draws that must leave out pairs of the same fold, for the estimate to count these only.
@@ -96,8 +97,7 @@ def bbc(
     _check_correction(correction, by)
     scoring, scored = drawn_by(by.scoring), scored_by(by.scoring)
     if isinstance(scoring, AtOnce):
-        scored, own = scoring, float(scoring.scores()[0, scoring.names.index(selection.name)])
-        selection = replace(selection, score=own)
+        scored = scoring
     if draws is None:
         bootstrap, b = sample_bootstrap(scoring, stratify, rng, True), check_count(n_resamples, "n_resamples", 2)
         with calm(scoring):
@@ -111,10 +111,15 @@ def bbc(
     balance = None
     if correction == "balanced":
         some = first_block(bootstrap, b) if draws is None else counts[:BLOCK]
-        balance = _balance(scoring, result, some)
+        balance = _balance(scoring, scored, result, some)
     added = 0.0 if balance is None else balance["added"]
     scores, within = result.scores + added, _within_folds(scored, result)
     value = float(np.nanmean(result.also)) + added if within else float(scores.mean())
+    own = _OWN.get(oof.plan.kind, "")
+    if selection.aggregate == "pooled" and isinstance(scoring, AtOnce):
+        selection, own = _scored_as(scoring, selection), f"{own or 'score'}, all at once"
+    elif selection.aggregate == "pooled" and within and len(scoring.names) > 1:
+        selection, own = _scored_as(scored, selection), f"cross-validation score, {AGGREGATES['within']}"
     drawn = bootstrap.blocks(b) if draws is None else (counts[part] for part in resampling.blocks(len(counts), BLOCK))
     return build(
         scoring,
@@ -127,13 +132,19 @@ def bbc(
         + (", scored within folds" if within else ""),
         reference="Tsamardinos 2018, Alg. 5",
         chosen=np.array(scoring.names, dtype=object)[result.chosen],
-        own=_OWN.get(oof.plan.kind, ""),
-        notes=(*_bbc_notes(scoring, selection, result, by.scoring.aggregate, within), *skill_notes(scoring)),
+        own=own,
+        notes=(*_bbc_notes(scoring, selection, result, by.scoring.aggregate, within), *marks_of(scoring)),
         details={"n_resamples": len(result.scores), "redrawn": result.n_again}
         | (balance or {})
         | ({"pooled": float(scores.mean())} if within else {}),
         intervals=intervals_of_selected(scoring, selection, by.rule, result, drawn, value, rng),
     )
+
+
+def _scored_as(scored: Scoring, selection: Selection) -> Selection:
+    """The same choice with the score that the estimate corrects: both are made in the same way."""
+    one = scored.only(np.array([scored.names.index(selection.name)]))
+    return replace(selection, score=float(one.scores()[0, 0]))
 
 
 def _within_folds(scored: Scoring, result: Corrected) -> bool:
@@ -154,14 +165,17 @@ def _check_correction(correction: str, by: Selecting) -> None:
         raise invalid("correction='balanced'", needed, given, remedy)
 
 
-def _balance(scoring: Scoring, result: Corrected, counts: NDArray[Any]) -> dict[str, float]:
+def _balance(scoring: Scoring, scored: Scoring, result: Corrected, counts: NDArray[Any]) -> dict[str, float]:
     """What selecting on all samples gains over selecting on drawn ones: the part of the winner's lead that is no noise."""
-    own = scoring.scores()[0]
-    best = np.nanmax(own) if scoring.metric.greater_is_better else np.nanmin(own)
+    own, metric = scoring.scores()[0], scoring.metric
+    best = np.nanmax(own) if metric.greater_is_better else np.nanmin(own)
     lead = float(best - np.nanmean(own[result.chosen]))
-    found = noise_share(scoring, counts, scoring.metric.sign)
+    found = noise_share(scoring, counts, metric.sign)
     noise = 1.0 if np.isnan(found) else found  # nothing is added that is not known
-    return {"added": (1 - noise) * lead, "lead": lead, "noise_share": noise}
+    # Draws score pairs within folds better than the pooled lead knows: no more is added than is left to the best score.
+    mean = np.nanmean(result.also if _within_folds(scored, result) else result.scores)
+    left = max(float(metric.sign * (metric.bounds[metric.sign > 0] - mean)), 0.0)
+    return {"added": metric.sign * min((1 - noise) * metric.sign * lead, left), "lead": lead, "noise_share": noise}
 
 
 def _bbc_notes(

@@ -28,7 +28,7 @@ from ..stats.kernels import MeanKernel
 from ..stats.resampling import Plus, absolute_pairs, compact, squared_pairs, weighted632plus
 from ..stats.resampling import point632 as mixed632
 from ..stats.resampling import point632plus as mixed632plus
-from ._build import AREAS, AtOnce, Subject, approximate, document, drawn_by, of_subject
+from ._build import AtOnce, Subject, document, drawn_by, of_subject
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ _KNOWN: Requirement[Scoring] = Requirement(
     "a metric whose value without information is known: a mean over samples (accuracy, log_loss, brier, mse, mae), roc_auc or "
     "concordance",
     lambda scoring: (
-        scoring.metric.name in (*AREAS, "concordance")
+        scoring.metric.within is not None
         or (scoring.metric.values is not None and scoring.oof.target.task != "pointwise")
     ),
     "Use one of these, or `point632` or `optimism`.",
@@ -62,7 +62,7 @@ def no_information(metric: Metric, target: Target, predictions: NDArray[Any]) ->
 
     Never holds N x N pairs: classes are taken one by one, squared and absolute errors by moments and sorting.
     """
-    if metric.name in (*AREAS, "concordance"):
+    if metric.within is not None:
         return np.full(len(predictions), _RANKS)
     if metric.name in _FAST:
         sign, pairs = _FAST[metric.name]
@@ -316,6 +316,7 @@ def oob(
     subject = Subject(oof, metric, config, rule, aggregate, n_resamples, rng)
     scoring = Scoring(subject.oof, subject.metric)
     kept = _rounds_of_one(scoring) if subject.named else None
+    why = "there is no valid interval: the scores of the rounds do not vary, or fewer than two are defined."
     around = Interval(*student(kept, level)) if kept is not None and interval == "t" else None
     return of_subject(
         subject,
@@ -329,15 +330,8 @@ def oob(
         level=level,
         interval=around,
         keeps_draws=True,
-        notes=_oob_notes(subject.named, kept is None),
+        notes=(Note("OF218", why),) if subject.named and kept is None else (),
     )
-
-
-def _oob_notes(named: bool, none: bool) -> tuple[Note, ...]:
-    if named:
-        why = "there is no valid interval: the scores of the rounds do not vary, or fewer than two are defined."
-        return (Note("OF218", why),) if none else ()
-    return (approximate("rounds train on 63 percent of the samples, so the score is too low for a model of all"),)
 
 
 @document

@@ -15,6 +15,7 @@ from .. import select
 from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.notes import Note
 from ..data.predictions import Predictions
+from ..data.scores import is_time_series, layout
 from ..docstrings import fill_with
 from ..exceptions import InputError
 from ..metrics import MetricLike
@@ -43,9 +44,6 @@ from ._selected import ROUNDING, spread_of
 _MANY_ROUNDS = 20
 # Pairs of the same fold tell how new groups are ranked, unless more of them than this share are of the same group.
 _MOST_OF_A_GROUP = 0.1
-# Metrics that rank samples of two classes, or more.
-AREAS = ("roc_auc", "roc_auc_ovr", "roc_auc_ovr_weighted", "roc_auc_ovo", "roc_auc_ovo_weighted")
-
 T = TypeVar("T")
 
 document = fill_with(
@@ -130,7 +128,7 @@ def drawn_by(scoring: Scoring) -> Scoring:
     """
     metric, repeats = scoring.metric, {repeat for repeat, _ in scoring.cells}
     parts = len(repeats) > 1 and len(repeats) == len(scoring.cells)  # a repeat holds out a part of the samples
-    biased = metric.values is None and metric.within is None and metric.name not in AREAS
+    biased = metric.values is None and metric.within is None
     return AtOnce(scoring) if parts and biased else scoring.by("pooled")
 
 
@@ -196,9 +194,12 @@ def build(
         notes = (*notes, *_range_notes(interval, scoring.metric.bounds))
     elif draws is not None:
         interval = Interval(*percentile(draws, level))
-    if interval is not None and interval.high - interval.low <= ROUNDING * max(abs(interval.low), abs(interval.high)):
-        text = "there is no valid interval: the score does not vary, and its range is not known."
-        interval, way, notes = None, None, (*notes, Note("OF218", text))
+    if why := _why_none(scoring, interval, isinstance(intervals, SelectedConfiguration)):
+        interval, way = None, None
+        notes = (
+            *(note for note in notes if note.code != "OF221"),
+            Note("OF218", f"there is no valid interval: {why}."),
+        )
     if np.isnan(value):
         needed = f"{scoring.metric.name} is undefined on every fold of {oof.plan}"
         raise InputError(needed=needed, remedy="Use `bbc` or `aggregate='pooled'`, or larger folds.")
@@ -288,19 +289,41 @@ def _named_notes(way: str, scoring: Scoring) -> tuple[Note, ...]:
     return skill_notes(scoring) if way == "samples" else ()
 
 
+def marks_of(scoring: Scoring) -> tuple[Note, ...]:
+    """Caveats of the interval of the selected configuration, by the plan and the metric."""
+    if scoring.oof.plan.kind == "bootstrap":
+        return (approximate("rounds train on 63 percent of the samples, so the score is too low for a model of all"),)
+    if layout(scoring.oof) == "loo":
+        return (approximate("the models of leave-one-out are nearly the same, and err together"),)
+    return skill_notes(scoring)
+
+
 def skill_notes(scoring: Scoring) -> tuple[Note, ...]:
-    """A caveat for R2 and its like, which few samples make too low."""
+    """A caveat for R2 and its like, of which only the best score is known, and which few samples make too low."""
     metric, n = scoring.metric, len(scoring.rows)
-    if metric.pointwise or np.isfinite(metric.bounds).all() or n >= _FEW_FOR_SKILL:
+    (low, high), best = metric.bounds, metric.greater_is_better
+    is_skill = not metric.pointwise and best and np.isfinite(high) and not np.isfinite(low)
+    if not is_skill or n >= _FEW_FOR_SKILL:
         return ()
     return (approximate(f"{n} samples are few for {metric.name}, which varies with the spread of their labels"),)
+
+
+def _why_none(scoring: Scoring, interval: Interval | None, of_selected: bool) -> str:
+    """Why there is no interval; empty where there is one, or where the method has none."""
+    if of_selected and is_time_series(scoring.oof.splits):
+        return "in a time series later samples depend on earlier ones, and training sets contain one another"
+    if interval is None:
+        return "the score does not vary, and its range is not known" if of_selected else ""
+    if interval.high - interval.low <= ROUNDING * max(abs(interval.low), abs(interval.high)):
+        return "the score does not vary, and its range is not known"
+    return ""
 
 
 def _bias_note(scoring: Scoring, leans_by: float) -> Note:
     """The caveat that a draw leaves out too few samples for this metric."""
     side, name = "high" if leans_by > 0 else "low", scoring.metric.name
     few = f"{name} of the few samples that a draw leaves out is too {side}, and with it the estimate"
-    return Note("OF222", f"{few}: by about {abs(leans_by):.1g}. The interval allows for it.")
+    return Note("OF222", f"{few}: by about {abs(leans_by):.1g}. The interval is wider for it.")
 
 
 def _range_notes(interval: Interval, bounds: tuple[float, float]) -> tuple[Note, ...]:
@@ -453,7 +476,7 @@ def of_subject(
                 fields["intervals"] = intervals_of_selected(
                     scoring, selection, subject.rule, result, drawn, value, subject.rng
                 )
-                notes = notes or skill_notes(scoring)
+                notes = (*notes, *marks_of(scoring))
         description += f"; corrected for the selection by {len(result.scores):,} draws"
         notes = (*notes, *group_notes(scoring))
         fields |= {"value": value, "draws": result.scores if keeps_draws else None}

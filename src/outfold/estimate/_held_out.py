@@ -21,7 +21,6 @@ from ..select import Rule, RuleLike, recorded_rule
 from ._bbc import bbc
 from ._build import (
     Subject,
-    approximate,
     build,
     document,
     fold_notes,
@@ -55,11 +54,11 @@ def cv(
     {n_resamples}
     confidence_level : float
         Level of the interval. `Estimate.interval_method` names the interval that is valid for the plan and the metric. On one
-        test set this is Wilson's for right and wrong answers, DeLong's for `roc_auc`, t for other means, and BCa for the
-        rest; leave-one-out has the same for means. By folds it is that of samples and training sets for means, and the
-        corrected t for the rest, or that of Bates et al. if the block ``inner`` was collected. With groups it is the
-        cluster-robust one for means; for the rest it is t of the folds' scores, or groups are drawn whole where a fold has six
-        or more. A time series has none (OF218).
+        test set this is Wilson's for right and wrong answers, that of samples for `roc_auc` and for losses, t for other means,
+        and BCa for the rest; leave-one-out has the same for means. By folds it is that of samples and training sets for means
+        and for pooled scores, and the corrected t for the rest, or that of Bates et al. if the block ``inner`` was collected.
+        With groups it is the cluster-robust one for means; for the rest it is t of the folds' scores, or groups are drawn whole
+        where a fold has six or more. A time series has none (OF218).
     {rng}
     Returns: {estimate}
     References: {tsamardinos2015}
@@ -488,9 +487,6 @@ def _of_held_out(subject: Subject, method: str, level: float) -> Estimate:
         return single(scoring, method, text, reference, subject.n_resamples, level, subject.rng)
     level = check_confidence_level(level)
     scoring = Scoring(subject.oof, subject.metric)
-    marks = (
-        (approximate("the models of leave-one-out are nearly the same, and err together"),) if method == "loo" else ()
-    )
     return of_subject(
         subject,
         scoring,
@@ -500,7 +496,6 @@ def _of_held_out(subject: Subject, method: str, level: float) -> Estimate:
         own=own,
         level=level,
         keeps_draws=True,
-        notes=marks,
     )
 
 

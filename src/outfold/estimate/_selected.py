@@ -84,7 +84,8 @@ class Scale:
         if self.bounded:
             ends = [worst + (best - worst) * min(max(end, 0.0), 1.0) for end in (low, high)]
         elif self.of_loss:
-            ends = [best - self.sign * float(np.exp(-end)) for end in (low, high)]
+            with np.errstate(over="ignore"):  # two samples may say nothing at all
+                ends = [best - self.sign * float(np.exp(-end)) for end in (low, high)]
         else:
             ends = [min(max(self.sign * end, self.low), self.high) for end in (low, high)]
         return Interval(min(ends), max(ends))

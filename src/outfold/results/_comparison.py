@@ -59,10 +59,10 @@ class Probabilities(NamedTuple):
         return f"P(better) {number(self.better)}{middle}, P(worse) {number(self.worse)}"
 
     def verdict(self, confidence_level: float = 0.95) -> Verdict:
-        """The outcome that is more probable than `confidence_level`; ``undecided`` if there is none."""
+        """The most probable outcome, if it is more probable than `confidence_level`; else ``undecided``."""
         outcomes: tuple[Verdict, ...] = ("better", "equivalent", "worse")
-        likely = (name for name, p in zip(outcomes, self, strict=True) if p > confidence_level)
-        return next(likely, "undecided")
+        likely = int(np.argmax(self))
+        return outcomes[likely] if self[likely] > confidence_level else "undecided"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -126,6 +126,16 @@ class Estimate(FrameResult):
             The two ends.
         """
         level = self.confidence_level if confidence_level is None else check_confidence_level(confidence_level)
+        if method == "auto" and self.interval is None and self.intervals is not None:
+            raise NeedError(
+                next((note.text for note in self.notes if note.code == "OF218"), "there is no valid interval")
+            )
+        found = self._interval(level, method)
+        if found.low == found.high:
+            raise NeedError(f"there is no valid interval at the level {level:g}: nothing varies.")
+        return found
+
+    def _interval(self, level: float, method: str) -> Interval:
         if method == "auto" and self.interval_method is not None:
             method = self.interval_method
         if self.draws is not None and method == "percentile":

@@ -75,7 +75,7 @@ def variance_parts(values: Floats, folds: NDArray[np.integer]) -> Parts:
     samples = ((weights * (means - mean[:, None])) ** 2).sum(axis=1) * used / (used - 1)
     n = held.sum(axis=-1)  # (R,) or (P, R)
     centred = np.where(held, kept - (kept.sum(axis=2) / n)[:, :, None], 0.0)
-    spread = ((centred**2).sum(axis=2) / (n - 1)).mean(axis=1)
+    spread = ((centred**2).sum(axis=2) / np.maximum(n - 1, 1)).mean(axis=1)
     squares = (np.where(held, kept - means[:, None], 0.0) ** 2).sum(axis=(1, 2))
     again = total - used
     within = np.where(again > 0, squares / np.maximum(again, 1), np.inf)
