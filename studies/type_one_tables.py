@@ -109,3 +109,23 @@ def power_rows(rows: list[Setting]) -> Iterator[str]:
                 own = [cell[3] for cell in every if cell[:3] == (design, metric, test)]
                 found.append(f"{np.mean(own):.3f}")
             yield f"| {design} | {' | '.join(found)} |"
+
+
+def words(rows: list[Setting]) -> Iterator[str]:
+    """What the page says of the tables."""
+    held = np.array([v for row in rows for by_metric in row["covered"].values() for v in by_metric.values()])
+    lowest, mean, other = held[:, 0].min(), held[:, 0].mean(), held[:, 2].min()
+    yield f"`training` covers at least {lowest:.3f}, and {mean:.3f} on average; `corrected_t` falls to {other:.3f}"
+    many = sum(row["n"] == 400 for row in rows)
+    yield f"There are 50 and 100 samples, and 400 in {many} of the {sum(row['n'] == 100 for row in rows)} settings"
+    again = [v for row in rows for by_metric in row.get("again", {}).values() for v in by_metric]
+    yield f"in {len(again)} cells, those above 0.055, it was measured again"
+    largest = largest_errors(rows)
+    plans = list(KINDS)[:5]
+    most = max(error for kind in plans for error in largest[kind]["t_training"].values())
+    yield f"`t_training` errs in at most {most:.3f} of the data sets, in any plan but leave-one-out."
+    one, several = (max(largest[kind]["t_corrected"].values()) for kind in ("K-fold", "repeated K-fold"))
+    yield f"`t_corrected` errs in at most {one:.3f} on one K-fold."
+    yield f"and it errs in up to {several:.3f}."
+    f, t = (max(largest["5 x 2-fold"][test].values()) for test in ("f_5x2cv", "t_5x2cv"))
+    yield f"`f_5x2cv` and `t_5x2cv` err in up to {f:.3f} and {t:.3f}."

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from type_one_tables import RATES, RESULTS, coverage_rows, error_rates, page_rows, power_rows
+from type_one_tables import RATES, RESULTS, coverage_rows, error_rates, page_rows, power_rows, words
 
 import outfold as of
 from internals import DECISIONS, LIMIT
@@ -35,6 +35,12 @@ def test_the_page_holds_the_tables_of_the_study(rows):
         lines = list(table(rows))
         assert len(lines) > 5
         assert "\n".join(lines) in text
+
+
+def test_the_page_says_what_the_study_found(rows):
+    text = " ".join(PAGE.read_text().split())
+    for sentence in words(rows):
+        assert sentence in text
 
 
 def test_every_setting_has_its_data_sets(rows):
