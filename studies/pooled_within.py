@@ -8,7 +8,7 @@ Estimates: the mean out-of-bag score, ``pooled``, ``within`` or by ``fold``; ``w
 folds on all samples; ``winners``, the same for the configurations that the draws select. Intervals around them: ``percentile`` of
 the draws; ``own``, MOVER with the variances of the same draws; ``pooled``, MOVER with those of the pooled draws; ``excess``, the
 same with all of the draws' further variance on either side; ``sampled``, with the sampling variance of scores within folds;
-``1.3``, the default of `bbc`, and ``1.5``, with so many times the sampling variance, for training sets that vary.
+``1.3`` and ``1.5``, with so many times the sampling variance that `bbc` counts.
 
 Usage: python studies/pooled_within.py evaluate POOLS FOLDER      FOLDER keeps what is evaluated, so that a stopped study goes on
        python studies/pooled_within.py table POOLS FOLDER         writes studies/results/pooled_within.json
@@ -32,7 +32,6 @@ import outfold as of
 from outfold.estimate._selected import Spread, spread_of
 from outfold.metrics._scoring import Scoring, sample_bootstrap
 from outfold.stats.resampling import Corrected
-from outfold.stats.training import TRAINING
 
 Floats = NDArray[np.float64]
 
@@ -81,13 +80,13 @@ class Draws:
         yield "winners", "pooled", float(gain[chosen].mean())
 
     def spread(self, way: str, winner: int, scores: Floats, rows: NDArray[np.intp], chosen: NDArray[np.intp]) -> Spread:
-        """What makes the estimate uncertain, as far as draws that are scored in this way show it."""
+        """What makes the estimate uncertain, by draws that are scored in this way."""
         name = self.scoring[way].names[winner]
         some = np.isfinite(scores)
         result = Corrected(scores[some], chosen[some], 0, scores[some])
         found = spread_of(self.scoring[way], name, result, [self.counts[rows]], float(scores[some].mean()))
         assert found is not None
-        return scaled(found, 1 / TRAINING)
+        return found
 
 
 def intervals(
@@ -201,12 +200,12 @@ def words(rows: list[dict[str, Any]]) -> Iterator[str]:
     of_draws = span([row["selection_on_draws"] for row in pairs], "+")
     smaller = span([row["smaller_training_sets"] for row in pairs], "+")
     yield f"Of this, {of_draws} is that draws select on fewer samples, {smaller} that models of folds are fitted on fewer."
-    for name, what in (("1.3", "The intervals of `bbc`"), ("pooled", "Without the 1.3 times for training sets, they")):
+    for name, what in (("pooled", "The intervals of `bbc`"), ("1.3", "With 1.3 times as much sampling variance, they")):
         held = [row["estimates"]["within"]["intervals"][name]["coverage"][1] for row in pairs]
         yield f"{what} hold the truth in {span(held)} of the pools, in {np.mean(held):.3f} on average."
     bias = {way: span([row["estimates"][way]["bias"] for row in precise], "+") for way in ("pooled", "fold")}
     yield f"Average precision: draws by fold are biased by {bias['fold']}, pooled draws by {bias['pooled']}."
-    held = [row["estimates"]["pooled"]["intervals"]["1.3"]["coverage"][1] for row in precise]
+    held = [row["estimates"]["pooled"]["intervals"]["pooled"]["coverage"][1] for row in precise]
     yield f"The intervals of `bbc` around pooled draws hold the truth in {span(held)}, in {np.mean(held):.3f} on average."
 
 

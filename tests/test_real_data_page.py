@@ -48,3 +48,10 @@ def test_other_pages_say_what_was_found():
     gap = probabilities["within"]["bias"] - probabilities["pooled"]["bias"]
     said = "[on real data](docs/studies/real_data.md) with 60 samples a pooled estimate of AUC is {:.3f} below one within folds"
     assert said.format(gap) in readme
+
+
+def test_the_readme_has_the_coverage_on_real_data():
+    rows = rows_of(real_data)
+    held = [100 * real_data.overall(rows, metric) for metric in ("accuracy", "roc_auc", "r2")]
+    said = f"with 40 to 160 samples, they held it in {min(held):.0f} to {max(held):.0f} percent."
+    assert said in " ".join((DOCS.parent / "README.md").read_text().split())
