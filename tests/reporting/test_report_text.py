@@ -60,7 +60,7 @@ def test_words_are_the_golden_ones(reports, name):
 
 def estimate(value, low, high, naive, greater=True, **options) -> of.results.Estimate:
     made = of.estimate.bbc(two_classes(c=2), "roc_auc" if greater else "brier", n_resamples=20)
-    return replace(made, value=value, interval=of.results.Interval(low, high), naive=naive, **options)
+    return replace(made, value=value, interval=of.results.Interval(low, high), naive=naive, own="", **options)
 
 
 @pytest.mark.parametrize(
