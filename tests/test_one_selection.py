@@ -125,7 +125,9 @@ def test_estimates(case, method):
         assert found.rule == words
         assert f"{winner}, {words}" in str(found)
     own = oof.selection().score
-    if method == "bbc" and oof.criterion.aggregate == "pooled":  # the estimate counts pairs within folds, so does the score
+    if (
+        method == "bbc" and oof.criterion.aggregate == "pooled"
+    ):  # the estimate counts pairs within folds, so does the score
         board = oof.leaderboard(aggregate="within")
         own = board.scores[board.configs.index(winner)]
         assert found.own_name.endswith("within folds")
