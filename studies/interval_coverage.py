@@ -4,8 +4,8 @@
 own, true accuracies from a beta distribution. ``alike``: the same for configurations that are equally good, or nearly so, with
 and without what all of them share. ``areas``: AUC of normal scores, equally good or different configurations. With ``others``
 other methods answer the same question on some of the same data: BBC-F, nested cross-validation, the zoom correction and
-bootstrap tilting. Every setting is kept in a folder, so that a stopped study goes on; ``table`` makes the result file of what
-there is, and prints the tables of the page on calibration.
+bootstrap tilting. Every setting is kept in a folder, so that a stopped study goes on; ``table`` puts what
+there is into the result file, and prints the tables of the page on calibration.
 
 Usage: python studies/interval_coverage.py shares|alike|areas FOLDER [others] [PART/PARTS]
        python studies/interval_coverage.py table FOLDER
@@ -66,7 +66,7 @@ def area_settings() -> Iterator[Setting]:
         (20, 40, 60, 100, 200), (0.7, 0.8, 0.9, 0.99), (10, 100, 500), (0.0, 0.7), (True, False)
     ):
         known = {"kind": "areas", "n": n, "c": c, "area": area, "shared": shared, "equal": equal}
-        yield known | {"repetitions": 100}
+        yield known | {"repetitions": 400 if n <= 100 else 100}
 
 
 def areas(setting: Setting, rng: np.random.Generator) -> Simulated:
@@ -114,7 +114,15 @@ def key_of(setting: Setting) -> str:
 
 def ends_of(estimate: of.results.Estimate) -> list[list[list[float]]]:
     """The two ends by every method and level."""
-    return [[list(estimate.confidence_interval(level, method)) for level in LEVELS] for method in METHODS]
+    return [[ends_at(estimate, level, method) for level in LEVELS] for method in METHODS]
+
+
+def ends_at(estimate: of.results.Estimate, level: float, method: str) -> list[float]:
+    """The library refuses an interval without width, which the published ones can be; here it counts as the point it is."""
+    try:
+        return list(estimate.confidence_interval(level, method))
+    except of.exceptions.NeedError:
+        return [float(np.median(estimate.draws))] * 2
 
 
 def ends_of_others(oof: of.Predictions, metric: str, estimate: of.results.Estimate, seed: int) -> list[Any]:
@@ -309,10 +317,24 @@ def other_rows(rows: list[Setting]) -> Iterator[str]:
             yield f"| {kind} | `{method}` | {len(own) * OTHERS_TIMES:,} | {none:.3f} | {held / there:.3f} | {width:.2f} |"
 
 
+def merged(kept: list[Setting], found: list[Setting]) -> list[Setting]:
+    """The rows of the result file, those that were measured again in the place of the earlier ones; what other methods gave on
+    the same data stays."""
+    rows = {place(row): row for row in kept}
+    for row in found:
+        earlier = rows.get(place(row), {})
+        rows[place(row)] = {name: earlier[name] for name in ("others",) if name in earlier} | row
+    return list(rows.values())
+
+
+def place(row: Setting) -> str:
+    """What makes a setting, however often it was repeated."""
+    return key_of({name: row[name] for name in row if name in ("kind", "n", "c", "beta", "area", "share", "shared", "equal")})
+
+
 def table(folder: Path) -> None:
     paths = sorted(path for path in folder.glob("*.npz") if not path.stem.endswith(" others"))
-    rows = [row_of(path) for path in paths]
-    RESULTS.parent.mkdir(exist_ok=True)
+    rows = merged(json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else [], [row_of(p) for p in paths])
     lines = ",\n".join(json.dumps(rounded(row)) for row in rows)
     RESULTS.write_text(f'{{"levels": {list(LEVELS)}, "draws": {DRAWS}, "rows": [\n{lines}\n]}}\n')
     kept = json.loads(RESULTS.read_text())["rows"]
