@@ -351,6 +351,29 @@ def test_schema_2_loads():
     _has_the_values_of_formats(oof)
 
 
+def test_schema_3_loads():
+    oof = load(FORMATS / "v3.oof")
+    rule = {"name": "within", "loss_percent": 2.5, "complexity": "C"}
+    assert oof.criterion.to_dict() == {"metric": {"live": "deviance"}, "aggregate": "fold", "rule": rule}
+    assert list(oof.live_scores) == ["deviance", "train deviance"]
+    # A cell that failed or was dropped has no score, and a score may be undefined.
+    expected = [[[0.5, np.nan, 0.7]], [[0.8, np.nan, np.nan]]]
+    np.testing.assert_array_equal(oof.live_scores["deviance"], expected)
+    np.testing.assert_array_equal(oof.live_scores["train deviance"], 2 * np.array(expected))
+    _has_the_values_of_formats(oof)
+
+
+def test_scores_that_were_changed_are_noticed(tmp_path):
+    path = tmp_path / "run.oof"
+    path.write_bytes((FORMATS / "v3.oof").read_bytes())
+    db = sqlite3.connect(path)
+    db.execute("UPDATE cells SET scores = replace(scores, '0.5', '0.9')")
+    db.commit()
+    db.close()
+    with pytest.raises(FileError, match="have changed"):
+        load(path)
+
+
 def _has_the_values_of_formats(oof):
     assert oof.configs == ("logit(C=0.5)", "tree(depth=3)")
     assert oof.params == ({"C": 0.5, "penalty": None}, {"depth": 3, "shape": (2, 2), "fast": True})
@@ -411,7 +434,7 @@ def test_newer_schema(tmp_path):
     db = sqlite3.connect(path)
     db.execute("PRAGMA user_version = 7")
     db.close()
-    text = r"^x.oof was made by a newer outfold \(schema 7\); this one reads up to 2\. Upgrade outfold\.$"
+    text = r"^x.oof was made by a newer outfold \(schema 7\); this one reads up to 3\. Upgrade outfold\.$"
     with pytest.raises(FileError, match=text):
         load(path)
     with pytest.raises(FileError, match=text):

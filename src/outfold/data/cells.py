@@ -15,7 +15,7 @@ from .splitting import NOT_HELD_OUT
 if TYPE_CHECKING:
     from .predictions import Predictions
 
-Response = Literal["label", "score", "proba", "value", "risk", "pointwise"]
+Response = Literal["label", "score", "proba", "value", "risk", "pointwise", "none"]
 RESPONSES: tuple[str, ...] = get_args(Response)
 MEANING = {
     "label": "class labels",
@@ -24,6 +24,7 @@ MEANING = {
     "value": "predicted values",
     "risk": "risk scores",
     "pointwise": "per-sample scores",
+    "none": "no predictions, only scores of folds",
 }
 
 
@@ -108,11 +109,17 @@ def check_all(oof: Predictions) -> None:
             raise invalid(name, f"must have one entry for each of the {n} samples", f"it has {len(values)}")
     if oof.samples is not None and len(set(oof.samples.tolist())) < n:
         raise invalid("samples", "must all differ", "at least one name occurs twice")
+    for name, scores in oof.live_scores.items():
+        if scores.shape != oof.state.shape:
+            needed = f"must have one score for each cell, shape {oof.state.shape}"
+            raise invalid(f"live_scores[{name!r}]", needed, f"it has shape {scores.shape}")
     _check_values(oof)
 
 
 def _check_values(oof: Predictions) -> None:
     """Every done cell holds usable numbers; the other cells hold none."""
+    if oof.response == "none":
+        return
     done = cell_mask(oof.folds, oof.state == State.DONE)
     values = oof.data if oof.data.ndim == 3 else oof.data[..., 0]
     ok = (values >= 0) if oof.response == "label" else np.isfinite(oof.data if oof.data.ndim == 3 else oof.data.sum(-1))

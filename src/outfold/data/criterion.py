@@ -23,6 +23,7 @@ AGGREGATES: dict[str, str] = {"pooled": "pooled", "within": "within folds", "fol
 # The score of a configuration, in words around the name of the metric.
 _SCORES: dict[str, str] = {"pooled": "pooled {}", "within": "{} within folds", "fold": "mean {} over folds"}
 _NOT_KEPT = "function"
+_LIVE = "live"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,27 @@ class LostFunction:
         given = f"`{what}={self.name}`" if self.name.isidentifier() else f"`{what}=...`"
         remedy = f"Give the function itself: {given}, or `oof.selecting_by({what}=...)` for all further calls."
         return NeedError(needed, remedy=remedy)
+
+
+@dataclass(frozen=True)
+class LiveScore:
+    """A score that fitted models got in the worker, of which the values on folds are kept under a name.
+
+    Use it as a metric where a name alone would mean a metric of predictions.
+
+    Parameters
+    ----------
+    name : str
+        A name of ``oof.live_scores``.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> of.metrics.LiveScore("deviance").name
+    'deviance'
+    """
+
+    name: str
 
 
 @dataclass(frozen=True)
@@ -83,7 +105,7 @@ class Criterion:
         """The criterion that a file keeps."""
         metric, rule = kept["metric"], kept["rule"]
         if isinstance(metric, Mapping):
-            metric = LostFunction(metric[_NOT_KEPT])
+            metric = LiveScore(metric[_LIVE]) if _LIVE in metric else LostFunction(metric[_NOT_KEPT])
         if rule is not None:
             parameters = {key: value for key, value in rule.items() if key != "name"}
             rule = LostFunction(rule[_NOT_KEPT]) if _NOT_KEPT in rule else StoredRule(rule["name"], parameters)
@@ -110,6 +132,8 @@ def _can_pickle(value: Any) -> bool:
 
 
 def _kept_metric(metric: Any) -> str | dict[str, str] | None:
+    if isinstance(metric, LiveScore):
+        return {_LIVE: metric.name}
     return metric if metric is None or isinstance(metric, str) else {_NOT_KEPT: name_of(metric)}
 
 

@@ -42,6 +42,7 @@ def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes
         state=np.concatenate([first.state, second.state]),
         seconds=None if first.seconds is None and second.seconds is None else np.concatenate(seconds),
         labels=_labels(first, second, response),
+        live_scores=_live_scores(first, second),
         response=response,
         threshold=threshold if response == "score" else None,
         configs=first.configs + second.configs,
@@ -54,6 +55,12 @@ def join_predictions(first: Predictions, second: Predictions, suffixes: Suffixes
         provenance=_provenance(first, second),
         criterion=_criterion(first, second, response),
     )
+
+
+def _live_scores(first: Predictions, second: Predictions) -> dict[str, NDArray[np.float64]]:
+    """The scores of fitted models that both have."""
+    names = [name for name in first.live_scores if name in second.live_scores]
+    return {name: np.concatenate([first.live_scores[name], second.live_scores[name]]) for name in names}
 
 
 def _criterion(first: Predictions, second: Predictions, response: Response) -> Criterion:

@@ -104,7 +104,7 @@ class Predictions(WithConfigs):
     configs : tuple of str
         Names of the configurations, in the order you gave them.
     response : str
-        What the numbers are: label, score, proba, value, risk or pointwise.
+        What the numbers are: label, score, proba, value, risk or pointwise; none where only `live_scores` are kept.
     plan : Plan
         How samples were held out.
     params : tuple of dict
@@ -133,6 +133,9 @@ class Predictions(WithConfigs):
     labels : ndarray or None
         (R, C, N) class codes that ``predict`` of the models gave, -1 where there is no prediction; None where cutting
         the scores or probabilities gives the same, as it mostly does.
+    live_scores : mapping
+        Scores that the fitted models got in the worker, for what predictions cannot tell: (C, R, F) by name, NaN where a cell is
+        not done. A name that starts with ``train `` is of the training samples.
     criterion : Criterion
         What selects a configuration: the metric, the aggregate and the rule that all methods take unless you give others;
         `selecting_by` changes it.
@@ -161,6 +164,7 @@ class Predictions(WithConfigs):
     provenance: Mapping[str, Any] = field(default_factory=dict)
     seconds: NDArray[np.float64] | None = None
     labels: NDArray[np.intp] | None = None
+    live_scores: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     criterion: Criterion = field(default_factory=Criterion)
 
     def __post_init__(self) -> None:
@@ -174,7 +178,9 @@ class Predictions(WithConfigs):
         for value in (self.target.y, self.target.event, *(getattr(self, f.name) for f in fields(self))):
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
-        for name in ("blocks", "messages", "provenance"):
+        for values in self.live_scores.values():
+            values.setflags(write=False)
+        for name in ("blocks", "messages", "provenance", "live_scores"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -287,6 +293,7 @@ class Predictions(WithConfigs):
             state=self.state[index],
             seconds=None if self.seconds is None else self.seconds[index],
             labels=None if self.labels is None else self.labels[:, index],
+            live_scores={name: scores[index] for name, scores in self.live_scores.items()},
             configs=names,
             params=tuple(self.params[i] for i in index),
             blocks={k: b._sel_configs(index) for k, b in self.blocks.items()},
@@ -313,6 +320,7 @@ class Predictions(WithConfigs):
             state=np.ascontiguousarray(self.state[:, index]),
             seconds=None if self.seconds is None else np.ascontiguousarray(self.seconds[:, index]),
             labels=None if self.labels is None else self.labels[index],
+            live_scores={name: np.ascontiguousarray(scores[:, index]) for name, scores in self.live_scores.items()},
             plan=replace(self.plan, kind=kind, repeats=len(index)),
             train=train,
             blocks=blocks,
@@ -367,9 +375,10 @@ class Predictions(WithConfigs):
         """
         if needs == "predict":
             needs = "any" if self.target.classes is None else "label"
-        if needs in (self.response, "any") or (needs, self.response) == ("score", "proba"):
+        anything = needs == "any" and self.response != "none"
+        if anything or needs in (self.response, "live") or (needs, self.response) == ("score", "proba"):
             return self.data
-        if needs == "model":
+        if needs == "model" and self.response != "none":
             if self.target.classes is None:
                 return self.data
             values = self.data if self.data.ndim == 4 else self.data[..., None]
@@ -542,6 +551,8 @@ class Predictions(WithConfigs):
         yield "configurations", f"{self.n_configs:,} ({names}{', …' if self.n_configs > 3 else ''})"
         yield "plan", str(self.plan)
         yield "response", MEANING[self.response]
+        if self.live_scores:
+            yield "scored live", ", ".join(self.live_scores)
         states = self.state[:, self.planned]
         parts = [f"{int(np.sum(states == s)):,} {s.name.lower()}" for s in State if np.any(states == s)]
         done = bool(np.all(states == State.DONE))

@@ -3,6 +3,7 @@
 | method | estimates the performance of the selected configuration by | extra fits |
 | --- | --- | --- |
 | `bbc` | bootstrap bias correction of the out-of-fold predictions; the one to use | none |
+| `bbc_f` | drawing folds instead of samples, for scores that are known for whole folds only | none |
 | `nested` | cross-validating the whole search | C K(K-1)/2 |
 | `tt` | the Tibshirani-Tibshirani correction by fold | none |
 | `cvm_cv` | cross-validating the winner on a new partition | K |
@@ -16,10 +17,12 @@
 
 from ._bbc import bbc
 from ._bootstrap import oob, optimism, point632, point632plus
+from ._by_fold import bbc_f
 from ._held_out import cv, cvm_cv, cvt, holdout, loo, nested, repeated_holdout, resubstitution, three_way, tt
 
 __all__ = [
     "bbc",
+    "bbc_f",
     "cv",
     "cvm_cv",
     "cvt",

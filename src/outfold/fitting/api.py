@@ -26,7 +26,7 @@ from ..stability import Stop
 from ..stats.compiling import limit_threads
 from .buffer import ResultBuffer
 from .configs import as_configs
-from .data import as_features, as_labels, digest
+from .data import as_features, as_given, as_labels, digest
 from .dispatcher import Dispatcher, ResultsReopened, paired_holdouts
 from .early_stopping import EarlyStopping
 from .estimators import make_templates, seed_of
@@ -68,6 +68,7 @@ def collect(
     task: ModelKind | None = None,
     share: Share = "exact",
     share_check: bool = True,
+    scorers: Any = None,
     explain: bool | Callable[[str], object] = False,
 ) -> Predictions:
     """Out-of-fold predictions of every configuration.
@@ -97,8 +98,9 @@ def collect(
     store : str or path, optional
         A file such as ``run.oof``. Finished cells are written to it at once. The same call continues where an earlier one
         stopped, and adds configurations that are new. `load` also reads what else the file holds.
-    response : {"auto", "proba", "score", "label"}
-        ``"auto"`` keeps class probabilities if all configurations have them, else scores, else labels.
+    response : {"auto", "proba", "score", "label", "none"}
+        ``"auto"`` keeps class probabilities if all configurations have them, else scores, else labels. ``"none"`` keeps no
+        predictions, only what `scorers` say: for clusterers, several outputs, or no y at all (``y=None``).
     fit_params : dict, optional
         Arguments of every ``fit``. Arrays with one entry for each sample are split like X.
     progress : bool, "always" or callable
@@ -155,6 +157,10 @@ def collect(
     share_check : bool
         Now and then also fit one of the configurations that a shared fit serves by itself, and compare. A kind of shared fit
         that gives something else is not used any more.
+    scorers : dict of str to callable, callable or None
+        Functions of (estimator, X, y), called with each fitted model and the samples it left out. Give them for what predictions
+        cannot tell, such as a number of coefficients. Their values are kept by fold (``oof.live_scores``). A model is then fitted
+        by itself, and nothing is shared.
     explain : bool or callable
         Print what is going to be shared before the work begins. A function is called with the text instead.
 
@@ -175,6 +181,7 @@ def collect(
     also |= {"metric": metric, "aggregate": aggregate, "rule": rule}
     until = {"drop": drop, "repeats": repeats, "stop": stop, "max_repeats": max_repeats, "timeout": timeout}
     work = {"rng": rng, "n_jobs": n_jobs, "threads": threads, "share": share, "share_check": share_check}
+    work["scorers"] = scorers
     kept = {"store": store, "progress": progress, "retry_failed": retry_failed, "on_error": on_error}
     job = make_job(configs, X, y, Options.checked(plan, **data, **also, **until, **work, **kept))
     if explain:
@@ -308,8 +315,9 @@ def refit_one(
     if text is not None and text != template.text:
         needed = f"the configuration {selected!r} has other parameters than the one the predictions came from"
         raise invalid(None, needed)
-    features, labels = as_features(X, oof.n_samples), as_labels(y)
+    features, labels = as_features(X, oof.n_samples), None if y is None else as_given(y)
     for what, values, key in () if same_data else (("X", features, "data"), ("y", labels, "labels")):
+        values = as_labels(values) if key == "labels" else values
         if key in oof.provenance and oof.provenance[key] != digest(values):
             needed = "is not what the predictions came from, so the estimate would not be of this model"
             remedy = f"Give the same `{what}`; for other data fit a clone of the configuration yourself."
@@ -319,5 +327,5 @@ def refit_one(
     with limits[0], limits[1], own_random_state() as seed_globals:
         seed_globals(seed)
         model = template.make(seed)
-        model.fit(features, labels, **fit_params)
+        model.fit(*((features,) if labels is None else (features, labels)), **fit_params)
     return model

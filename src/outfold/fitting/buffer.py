@@ -23,17 +23,21 @@ class CellResult(NamedTuple):
     message: str
     seconds: float
     labels: NDArray[np.intp] | None
+    scores: Mapping[str, float] | None = None
 
     @classmethod
     def of(cls, outcome: FitOutcome, i: int, n: int) -> CellResult:
         """The `i`-th of the `n` cells that a fit fills."""
         values = None if outcome.values is None else outcome.values[i]
-        return cls(values, outcome.message, outcome.seconds / n, outcome.labels[i] if outcome.labels else None)
+        labels = outcome.labels[i] if outcome.labels else None
+        scores = outcome.scores.values if outcome.scores is not None and i == 0 else None
+        return cls(values, outcome.message, outcome.seconds / n, labels, scores)
 
     def row(self, block: str, name: str, repeat: int, fold: int) -> tuple[Any, ...]:
         """The result as a row of the store."""
         state = State.FAILED if self.values is None else State.DONE
-        return block, name, repeat, fold, state, self.values, self.message or None, self.seconds, self.labels
+        known = self.values, self.message or None, self.seconds, self.labels, self.scores
+        return block, name, repeat, fold, state, *known
 
 
 class BlockBuffer:
@@ -47,6 +51,7 @@ class BlockBuffer:
         self.messages = dict(start.messages)
         # Made for the first model whose labels do not follow from its predictions.
         self.labels = None if start.labels is None else np.array(start.labels)
+        self.scores = {name: np.array(scores) for name, scores in start.live_scores.items()}
         self._rows: dict[tuple[int, int], NDArray[np.intp]] = {}
 
     def rows(self, repeat: int, fold: int) -> NDArray[np.intp]:
@@ -70,6 +75,8 @@ class BlockBuffer:
         c, _, k = self.state.shape
         self.state = np.concatenate([self.state, np.full((c, n, k), State.PENDING, dtype=np.uint8)], axis=1)
         self.seconds = np.concatenate([self.seconds, np.full((c, n, k), np.nan)], axis=1)
+        for name, scores in self.scores.items():
+            self.scores[name] = np.concatenate([scores, np.full((c, n, k), np.nan)], axis=1)
         if self.labels is not None:
             self.labels = np.concatenate([self.labels, np.full((n, *data.shape[1:3]), -1, dtype=np.intp)])
 
@@ -86,6 +93,8 @@ class BlockBuffer:
         self.state[at, repeat, fold] = [State.FAILED if cell.values is None else State.DONE for cell in cells]
         if done:
             self.data[repeat][np.ix_(at[done], rows)] = np.stack([np.asarray(cells[i].values) for i in done])
+        for config, cell in zip(configs, cells, strict=True):
+            self._put_scores((config, repeat, fold), cell.scores or {})
         if not self.messages and len(done) == len(cells):
             return
         for config, cell in zip(configs, cells, strict=True):
@@ -95,10 +104,18 @@ class BlockBuffer:
             else:
                 self.messages.pop(key, None)
 
+    def _put_scores(self, cell: tuple[int, int, int], scores: Mapping[str, float]) -> None:
+        for name, score in scores.items():
+            if name not in self.scores:
+                self.scores[name] = np.full(self.state.shape, np.nan)
+            self.scores[name][cell] = score
+
     def empty(self, config: int, repeat: int, fold: int, state: State) -> None:
         """Empty a cell, which is dropped or pending now."""
         self.data[repeat, config, self.rows(repeat, fold)] = -1 if self.data.dtype.kind == "i" else np.nan
         self.state[config, repeat, fold] = state
+        for scores in self.scores.values():
+            scores[config, repeat, fold] = np.nan
         self.messages.pop((self.start.configs[config], repeat, fold), None)
 
     def snapshot(self) -> Predictions:
@@ -109,12 +126,14 @@ class BlockBuffer:
             "state": self.state.copy(),
             "labels": labels,
             "seconds": None,
+            "live_scores": {name: scores.copy() for name, scores in self.scores.items()},
         }
         return replace(self.start, **known, folds=self.folds, plan=self.plan, blocks={}, messages={})
 
     def predictions(self) -> Predictions:
         """What is known at the end; the `Predictions` take over the arrays."""
         known: dict[str, Any] = {"data": self.data, "state": self.state, "seconds": self.seconds, "labels": self.labels}
+        known["live_scores"] = self.scores
         return replace(self.start, **known, folds=self.folds, plan=self.plan, messages=self.messages)
 
 

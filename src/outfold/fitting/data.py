@@ -22,35 +22,72 @@ class Samples:
     """What estimators are fitted on: features, labels as the user gave them, and the arguments of fit."""
 
     X: Any
-    y: NDArray[Any]
+    y: Any  # None where there are no labels
     fit_params: Mapping[str, Any] = field(default_factory=dict)
+    score_params: Mapping[str, Mapping[str, Any]] | None = (
+        None  # of the scorers of fitted models; None if there are none
+    )
+    pairwise: bool = False  # X holds kernels or distances between samples: the columns are samples too
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return n_rows(self.X)
 
     def rows_of(self, train: Rows, tests: tuple[Rows, ...], private: bool = False, at_once: bool = False) -> FitRows:
         """The rows of one fit; read-only unless `private`, because fits of several configurations share them.
 
         The test parts are predicted one by one, or all `at_once`.
         """
-        n = len(self.y)
+        first = tests[0]
         cuts = np.cumsum([len(rows) for rows in tests[:-1]]) if at_once else None
         tests = (np.concatenate(tests),) if at_once else tests
-        given = self.fit_params.items()
-        fit_params = {name: take(value, train) if has_rows(value, n) else value for name, value in given}
-        predicted = tuple(take(self.X, rows) for rows in tests)
-        rows = FitRows(take(self.X, train), take(self.y, train), predicted, fit_params, cuts)
+        predicted = tuple(self._features(rows, train) for rows in tests)
+        y = None if self.y is None else take(self.y, train)
+        rows = FitRows(self._features(train, train), y, predicted, self._cut(self.fit_params, train), cuts)
+        if self.score_params is not None:
+            scored = predicted[0] if cuts is None else self._features(first, train)
+            rows = rows._replace(scored=self._scored(scored, first), trained=self._scored(rows.X, train))
         if not private:
             for values in (rows.X, rows.y, *rows.tests, *rows.fit_params.values()):
                 lock(values)
         return rows
+
+    def _features(self, rows: Rows, train: Rows) -> Any:
+        return take(self.X, rows) if not self.pairwise else np.asarray(self.X)[np.ix_(rows, train)]
+
+    def _cut(self, params: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
+        """Arguments of a fit or a scorer, those with one entry per sample cut to these rows."""
+        return {name: take(value, rows) if has_rows(value, self.n) else value for name, value in params.items()}
+
+    def _scored(self, X: Any, rows: Rows) -> ScoredRows:
+        y = None if self.y is None else take(self.y, rows)
+        return ScoredRows(X, y, {name: self._cut(params, rows) for name, params in (self.score_params or {}).items()})
+
+
+class ScoredRows(NamedTuple):
+    """Rows that a fitted model is scored on: X, y (None where there is none), and the arguments of the scorers."""
+
+    X: Any
+    y: Any
+    params: Mapping[str, Mapping[str, Any]]  # by name of the scorer
 
 
 class FitRows(NamedTuple):
     """The training rows of one fit and the rows it predicts; `cuts` says where to cut one prediction into several."""
 
     X: Any
-    y: NDArray[Any]
+    y: Any
     tests: tuple[Any, ...]
     fit_params: dict[str, Any]
     cuts: NDArray[np.intp] | None = None
+    scored: ScoredRows | None = None  # the rows left out, with what scorers of fitted models need
+    trained: ScoredRows | None = None  # the same of the training rows
+
+    def fit(self, model: Any, trusted: bool) -> None:
+        """Fit the model on the training rows."""
+        given = (borrow(self.X, trusted),) if self.y is None else (borrow(self.X, trusted), self.y)
+        model.fit(*given, **self.fit_params)
 
     def cut(self, predicted: tuple[Any, ...]) -> tuple[Any, ...]:
         """The predictions for these rows, one item for each test part that was asked for."""
@@ -62,6 +99,10 @@ def as_features(X: Any, n: int) -> Any:
     if hasattr(X, "tocsr"):
         X = X.tocsr()
         X = X if X.has_sorted_indices else X.sorted_indices()
+    elif isinstance(X, list):  # as scikit-learn's searches do, it stays a list
+        if len(X) != n:
+            raise invalid("X", "and `y` must have the same length", f"`X` has {len(X)} rows, `y` has {n} labels")
+        return X
     elif not hasattr(X, "shape"):
         if hasattr(X, "collect_schema"):  # polars computes it only when asked
             raise invalid("X", "must hold its rows", f"got a {type(X).__name__}", "Give `X.collect()`.")
@@ -73,6 +114,11 @@ def as_features(X: Any, n: int) -> Any:
         rows = X.shape[0] if X.shape else "no"
         raise invalid("X", "and `y` must have the same length", f"`X` has {rows} rows, `y` has {n} labels")
     return X
+
+
+def as_given(y: Any) -> Any:
+    """Labels for the estimators: in the container that the user gave, as scikit-learn's searches do, or in an array."""
+    return y if isinstance(y, list) or (hasattr(y, "iloc") and getattr(y, "ndim", 0) == 1) else as_labels(y)
 
 
 def as_labels(y: Any) -> NDArray[Any]:
@@ -179,6 +225,7 @@ def n_bytes(values: Any) -> int:
 def digest(values: Any) -> str:
     """Hash of an array, a sparse matrix or a frame; of any other value, the hash of its text."""
     h = hashlib.blake2b(digest_size=16)
+    values = as_table(values)
     if isinstance(values, np.ndarray):
         _feed_array(h, values)
     elif hasattr(values, "tocsr"):
@@ -197,6 +244,14 @@ def digest(values: Any) -> str:
         text, kind = repr(values), type(values)
         h.update((text if " at 0x" not in text else f"<{kind.__module__}.{kind.__qualname__}>").encode())
     return h.hexdigest()
+
+
+def as_table(values: Any) -> Any:
+    """A list of rows as an array, if all rows have the same length; anything else as it is."""
+    try:
+        return np.asarray(values) if isinstance(values, list) else values
+    except ValueError:
+        return values
 
 
 def is_frame(values: Any) -> bool:

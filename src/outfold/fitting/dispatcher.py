@@ -205,6 +205,7 @@ class Dispatcher:
         # To raise the exception of a cell that failed before, it has to be fitted again.
         self.settled = buffer.settled(options.retry_failed or options.raises)
         self._n_fits, self._warned = 0, Counter[str]()
+        self._not_scored = Counter[str]()  # why fitted models have no score
         self._start = perf_counter()
         self._folder: str | None = None
         self._reopened = False
@@ -350,6 +351,7 @@ class Dispatcher:
             config=get_config(),
             shared_process=not (pool.own_process or pool.inline),
             patience=_PATIENCE * pool.task_seconds,
+            live=options.scorers,
             raises=options.raises,
         )
 
@@ -410,6 +412,8 @@ class Dispatcher:
             self.executor.count(outcome)
             if outcome.warnings:
                 self._warned.update({name for name in outcome.warnings if name not in _SILENT})
+            if outcome.scores is not None and outcome.scores.problem:
+                self._not_scored[outcome.scores.problem] += 1
             for _ in holdout.cells:
                 self.progress.add(failed=outcome.values is None)
 
@@ -482,6 +486,8 @@ class Dispatcher:
             "warnings": dict(Counter(before.get("warnings", {})) + self._warned),
             "sharing": self.executor.facts(),
         }
+        if self._not_scored:
+            facts["not_scored"] = dict(Counter(before.get("not_scored", {})) + self._not_scored)
         if "inner" in self.job.blocks:
             n = splits.n_folds
             facts["fits_plain"] = splits.n_repeats * (n * n * len(self.buffer.position) + n) + 1

@@ -121,6 +121,10 @@ class EarlyStopping:
         header = self.job.header
         plan = header.plan if self.job.repeats is None else replace(header.plan, repeats=self._most)
         known: dict[str, Any] = {"data": data, "state": state, "folds": folds, "train": train, "labels": labels}
+        known["live_scores"] = {
+            name: np.where(state == State.DONE, scores[mine][:, : repeat + 1], np.nan)
+            for name, scores in block.scores.items()
+        }
         return replace(header, **known, plan=plan, blocks={}, messages={}, notes=())
 
     # -- stopping ---------------------------------------------------------------------------------------

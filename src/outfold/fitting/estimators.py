@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import pickle
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -44,17 +45,41 @@ def check_estimator(estimator: Any, name: Any) -> None:
     if inspect.isclass(estimator):
         kind = estimator.__name__
         raise InputError(needed=f"{where}{kind} is a class", given=f"give an instance, `{kind}()`")
-    lacks = [m for m in ("fit", "predict", "get_params") if not hasattr(estimator, m)]
-    # A stack with its default final estimator, say, has its predict only once it is fitted.
-    if not lacks or (lacks == ["predict"] and said_type(estimator) in ("classifier", "regressor")):
+    lacks = [m for m in ("fit", "get_params") if not hasattr(estimator, m)]
+    if not lacks:
         return
     # Only for the error: the text of a pipeline takes milliseconds.
     shown = formatting.shorten(repr(estimator), 60).replace("`", "'")
-    if lacks == ["predict"]:
-        problem = f"{where}{shown} has no predict, and predictions are what is compared"
-        raise InputError(problem, remedy="Put it in a pipeline that ends with a classifier or regressor.")
     problem = f"{where}{shown} is not a scikit-learn estimator (it has no {lacks[0]})"
     raise InputError(problem, remedy="Give an estimator, a dict {name: estimator}, or a grid.")
+
+
+def check_predicts(configs: Mapping[str, Any]) -> None:
+    """Refuse configurations without predictions, if predictions are to be collected."""
+    for name, estimator in configs.items():
+        # A stack with its default final estimator, say, has its predict only once it is fitted.
+        if not hasattr(estimator, "predict") and said_type(estimator) not in ("classifier", "regressor"):
+            shown = formatting.shorten(repr(estimator), 60).replace("`", "'")
+            problem = f"configuration {name!r}: {shown} has no predict, and predictions are what is compared"
+            raise InputError(problem, remedy="Put it in a pipeline that ends with a classifier or regressor.")
+
+
+def is_pairwise(configs: Mapping[str, Any], X: Any) -> bool:
+    """Whether X holds kernels or distances between samples, so that its columns are samples too."""
+    from sklearn.utils import get_tags
+
+    shape: tuple[int, ...] = tuple(getattr(X, "shape", ()))
+    if len(shape) != 2 or shape[0] != shape[1]:
+        return False
+    said = {}
+    for name, estimator in configs.items():
+        with suppress(AttributeError):  # it has no tags of scikit-learn
+            said[name] = bool(get_tags(estimator).input_tags.pairwise)
+    if any(said.values()) and not all(said.get(name) for name in configs):
+        other = next(name for name in configs if not said.get(name))
+        needed = "take kernels or distances as X must not be mixed with others"
+        raise InputError(argument="configurations that", needed=needed, given=f"{other!r} takes features")
+    return any(said.values())
 
 
 def said_type(estimator: Any) -> str | None:

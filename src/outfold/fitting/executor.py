@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ..data.notes import Note
 from .data import FitRows, borrow
 from .estimators import EstimatorTemplate
 from .limits import Expired, record_warnings
+from .live import LiveScores, LiveScoring
 from .predict import Reader, RowPredictions
 from .worker import Batch, FitOutcome, describe, expired_message, sendable, text_of
 
@@ -155,11 +156,11 @@ class PlainExecutor(Executor):
     def fit_one(self, batch: Batch, template: EstimatorTemplate) -> FitOutcome:
         """Fit a configuration and predict what is left out; whatever it raises becomes a message."""
         start, settings = perf_counter(), batch.settings
-        predicted, message, caught = None, "", None
+        fitted, message, caught = None, "", None
         batch.start_random()
         with record_warnings() as names:
             try:
-                predicted = self._predict(batch, template)
+                fitted = self._fit(batch, template)
             except Expired:
                 message = expired_message(settings.timeout)
             except KeyboardInterrupt:
@@ -168,28 +169,28 @@ class PlainExecutor(Executor):
                 message = describe(error)
                 caught = sendable(error, settings.own_process) if settings.raises else None
         seconds = perf_counter() - start
-        if predicted is None:
+        if fitted is None:
             return FitOutcome(batch.holdout, template.name, None, message, seconds, tuple(names), None, caught)
-        return outcome_of(batch, template, predicted, seconds, tuple(names))
+        return outcome_of(batch, template, fitted.predicted, seconds, tuple(names))._replace(scores=fitted.scores)
 
-    def _predict(self, batch: Batch, template: EstimatorTemplate) -> tuple[RowPredictions, ...]:
+    def _fit(self, batch: Batch, template: EstimatorTemplate) -> Fitted:
         # A new worker imports the estimator's library when it makes the first one: before the clock starts.
         model = template.make(batch.seed)
-        reader, trusted = batch.settings.reader, template.trusted
+        how = batch.settings.reader, template.trusted, batch.settings.live
         passed = self.skip_passed_checks and has_passed(batch, template.name)
         try:
             with batch.guard(template.name), skipping_checks(passed):
-                predicted = fit_predict(shared_rows(batch), reader, model, trusted)
+                fitted = fit_and_score(shared_rows(batch), model, *how)
             if self.skip_passed_checks and not passed:
                 mark_passed(batch, template.name)
-            return predicted
+            return fitted
         except Exception as error:
             if not passed and not (isinstance(error, ValueError) and "read-only" in text_of(error)):
                 raise
         # An estimator that writes into its input gets rows of its own; the others go on sharing theirs.
         batch.start_random()
         with batch.guard(template.name):
-            return fit_predict(_rows_of(batch, private=True), reader, template.make(batch.seed), trusted)
+            return fit_and_score(_rows_of(batch, private=True), template.make(batch.seed), *how)
 
     def count(self, outcome: FitOutcome, void: bool = False) -> None:
         """Each fit that was asked for was done."""
@@ -218,8 +219,25 @@ def new_token() -> str:
 
 def fit_predict(rows: FitRows, reader: Reader, model: Any, trusted: bool) -> tuple[RowPredictions, ...]:
     """Fit the model on the training rows and read its predictions for the others."""
-    model.fit(borrow(rows.X, trusted), rows.y, **rows.fit_params)
+    rows.fit(model, trusted)
     return rows.cut(tuple(reader(model, borrow(X, trusted)) for X in rows.tests))
+
+
+class Fitted(NamedTuple):
+    """What a model predicts for the rows it left out, and its scores if models are scored here."""
+
+    predicted: tuple[RowPredictions, ...]
+    scores: LiveScores | None = None
+
+
+def fit_and_score(rows: FitRows, model: Any, reader: Reader, trusted: bool, live: LiveScoring | None) -> Fitted:
+    """Fit the model, read its predictions and, if models are scored here, score it."""
+    predicted = fit_predict(rows, reader, model, trusted)
+    if live is None or rows.scored is None:
+        return Fitted(predicted)
+    left_out = rows.scored._replace(X=borrow(rows.scored.X, trusted))
+    trained = rows.trained and rows.trained._replace(X=borrow(rows.trained.X, trusted))
+    return Fitted(predicted, live(model, left_out, trained))
 
 
 def outcome_of(

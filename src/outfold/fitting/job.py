@@ -17,11 +17,11 @@ from .. import metrics
 from .._version import __version__
 from ..arguments import check_count, is_number, is_whole_number
 from ..data.cells import State, inner_folds
-from ..data.criterion import Aggregate
+from ..data.criterion import Aggregate, Criterion, LiveScore
 from ..data.duplicates import held_out_with_twin, row_codes
 from ..data.notes import Note
 from ..data.plan import Plan
-from ..data.predictions import AUTO, Predictions
+from ..data.predictions import AUTO, Predictions, recording
 from ..data.splitting import NOT_HELD_OUT, Splits
 from ..data.target import MOST_CLASSES, Target, encode
 from ..drop import DropRule, Sequential, as_drop_rule
@@ -31,9 +31,29 @@ from ..progress import Mode
 from ..select import RuleLike, as_rule
 from ..stability import Stop, as_stop
 from .configs import Configs, as_configs
-from .data import Samples, as_features, as_groups, as_labels, digest, has_rows, refuse_masked
-from .estimators import EstimatorTemplate, make_templates, one_of_each, plain_text, seed_of
+from .data import (
+    Samples,
+    as_features,
+    as_given,
+    as_groups,
+    as_labels,
+    as_table,
+    digest,
+    has_rows,
+    n_rows,
+    refuse_masked,
+)
+from .estimators import (
+    EstimatorTemplate,
+    check_predicts,
+    is_pairwise,
+    make_templates,
+    one_of_each,
+    plain_text,
+    seed_of,
+)
 from .executor import Executor, PlainExecutor
+from .live import LiveScoring
 from .predict import ModelKind, Reader, choose_response, kind_of
 from .worker import Holdout, Pool
 
@@ -80,6 +100,7 @@ class Options:
     task: ModelKind | None = None
     share: Share = "exact"
     share_check: bool = True
+    scorers: LiveScoring | None = None
 
     @classmethod
     def checked(cls, plan: Any, repeats: Any = None, **others: Any) -> Options:
@@ -121,6 +142,7 @@ class Options:
             max_repeats=most,
             samples=None if raw.samples is None else np.array(raw.samples),
             threads=int(raw.threads),
+            scorers=LiveScoring.checked(raw.scorers),
         )
 
     @property
@@ -253,11 +275,14 @@ class Job:
         for name, splits in self.blocks.items():
             own = {"plan": splits.plan, "train": splits.train, "notes": (), "provenance": {}}
             blocks[name] = Predictions(**fields | self._empty_cells(splits) | own)
-        whole = Predictions(**fields, **self._empty_cells(self.splits), blocks=blocks)
-        options, usual = self.options, metrics.default(self.target.task, whole.response)
-        return whole.selecting_by(
-            usual if options.metric is None else options.metric, aggregate=options.aggregate, rule=options.rule
-        )
+        whole, options = Predictions(**fields, **self._empty_cells(self.splits), blocks=blocks), self.options
+        metric = options.metric
+        if metric is None and whole.response == "none" and options.scorers is not None:
+            metric = LiveScore(options.scorers.first)
+        if isinstance(metric, LiveScore):  # there is no score yet that could be looked at
+            return recording(whole, Criterion(metric, "fold", options.rule))
+        usual = metrics.default(self.target.task, whole.response)
+        return whole.selecting_by(usual if metric is None else metric, aggregate=options.aggregate, rule=options.rule)
 
     def _empty_cells(self, splits: Splits) -> dict[str, Any]:
         """Empty predictions and pending states for these splits."""
@@ -270,14 +295,14 @@ class Job:
     def _provenance(self) -> dict[str, Any]:
         import sklearn
 
-        codes, splits = row_codes(self.samples.X), self.splits
+        codes, splits = row_codes(as_table(self.samples.X)), self.splits
         # How many samples were held out while an equal row was trained on; None if rows cannot be compared.
         twins = None if codes is None else int(held_out_with_twin(codes, splits.folds, splits.train).sum())
         return {
             "seed": self.options.rng,
             "threads": self.options.threads,
             "data": digest(self.samples.X),
-            "labels": digest(self.samples.y),
+            "labels": "" if self.samples.y is None else digest(as_labels(self.samples.y)),
             "twins": twins,
             "specs": {template.name: template.text for template in self.templates},
             "outfold": __version__,
@@ -303,6 +328,8 @@ class Job:
             "response": self.reader.response,
             "fit_params": plain_text(dict(sorted(self.samples.fit_params.items()))),
         }
+        if options.scorers is not None:
+            identity["scorers"] = options.scorers.text
         if options.drop is not None:
             identity["drop"] = repr(options.drop)
         if options.stop is not None:
@@ -330,19 +357,19 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
         given = "give a grid, a dict of estimators or an estimator"
         raise InputError(needed="there is no configuration to collect", given=given)
     refuse_masked(X=X, y=y)
-    kind = kind_of(one_of_each(configs), y, options.task)
-    target = encode(y, task=kind, positive=options.positive)
-    _refuse_amounts(target)
-    samples = Samples(as_features(X, len(target)), as_labels(y), options.fit_params)
+    reader, target = _scored_only(X, options) if options.response == "none" else _predicted(configs, y, options)
+    features = as_features(X, len(target))
+    score_params = None if options.scorers is None else options.scorers.params
+    pairwise = is_pairwise(configs, features)
+    samples = Samples(features, None if y is None else as_given(y), options.fit_params, score_params, pairwise)
     _check_weights(samples)
     repeats = None if options.max_repeats is None else OpenRepeats(options, target)
     splits = options.plan.split(target, options.groups, options.rng) if repeats is None else repeats.first(1)
-    n_classes = 2 if target.classes is None else len(target.classes)
-    response = choose_response(options.response, kind, configs, n_classes)
     pool = Pool.configured(options.n_jobs, options.timeout)
     templates = make_templates(configs, pool.dumps)
     executor: Executor = PlainExecutor(templates)
-    if options.share is not False:
+    # Scorers look at whole models, and a kernel matrix has its columns cut too: nothing of these can be shared.
+    if options.share is not False and options.scorers is None and not pairwise:
         from .sharing.executor import SharingExecutor  # here, so that nothing of it is loaded where nothing is shared
 
         executor = SharingExecutor.planned(configs, templates, options, pool)
@@ -352,13 +379,31 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
         samples=samples,
         target=target,
         splits=splits,
-        reader=Reader(response, target.classes),
+        reader=reader,
         templates=templates,
         executor=executor,
         pool=pool,
         repeats=repeats,
         blocks=_further_blocks(options, splits, target),
     )
+
+
+def _predicted(configs: Configs, y: Any, options: Options) -> tuple[Reader, Target]:
+    """How predictions are read off the models, and the labels."""
+    check_predicts(configs)
+    kind = kind_of(one_of_each(configs), y, options.task)
+    target = encode(y, task=kind, positive=options.positive)
+    _refuse_amounts(target)
+    n_classes = 2 if target.classes is None else len(target.classes)
+    return Reader(choose_response(options.response, kind, configs, n_classes), target.classes), target
+
+
+def _scored_only(X: Any, options: Options) -> tuple[Reader, Target]:
+    """The same where only scores of the fitted models are kept: nothing is predicted, and no label is looked at."""
+    if options.scorers is None:
+        needed = "keeps nothing but scores of the fitted models, and needs `scorers`"
+        raise invalid("response='none'", needed, remedy="Give `scorers={'name': function_of_estimator_X_y}`.")
+    return Reader("none", None), Target("pointwise", np.zeros(n_rows(X)))
 
 
 def _refuse_amounts(target: Target) -> None:
@@ -375,7 +420,7 @@ def _refuse_amounts(target: Target) -> None:
 
 
 def _check_weights(samples: Samples) -> None:
-    n = len(samples.y)
+    n = samples.n
     for name, value in samples.fit_params.items():
         if name.endswith("sample_weight") and value is not None and not has_rows(value, n):
             given = len(value) if hasattr(value, "__len__") else value

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..data.cells import Response, cut_labels
 from ..data.target import look_like_classes
 from ..exceptions import InputError, got, invalid
+from .data import n_rows
 from .estimators import said_type
 
 ModelKind = Literal["classification", "regression", "survival"]
@@ -152,6 +153,8 @@ class Reader:
 
     def _read(self, models: Sequence[Any], X: Any) -> list[RowPredictions]:
         """The predictions of models of one kind; below, M is their number."""
+        if self.response == "none":
+            return [RowPredictions(np.full(n_rows(X), np.nan), None) for _ in models]
         if self.response == "label":
             return [RowPredictions(self._label(model, X), None) for model in models]
         if self.response in ("value", "risk"):

@@ -24,6 +24,7 @@ from ..stats.compiling import limit_threads
 from .data import Samples
 from .estimators import EstimatorTemplate
 from .limits import Expired, Watchdog, alarm, hold_interrupts, limit_worker, own_random_state, silence_warnings
+from .live import LiveScores, LiveScoring
 from .predict import Reader
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class WorkerSettings:
     config: Mapping[str, Any] = field(default_factory=dict)  # scikit-learn's, which workers do not inherit
     shared_process: bool = False  # other fits run in this process, so its global random numbers must not be seeded
     patience: float = np.inf  # seconds after which a batch returns what is finished; the rest is handed out again
+    live: LiveScoring | None = None  # how fitted models are scored here
     raises: bool = False  # the first failed fit ends the collection: its exception is kept, no more are fitted
 
 
@@ -114,7 +116,8 @@ class FitOutcome(NamedTuple):
     """What one fit gave: predictions for each fold it left out, or a message why there are none.
 
     `labels` are those of ``predict`` for each fold where they do not follow from the predictions. `error` is the exception,
-    if the collection is to raise it. `shared` is what the executor that made it needs to know later.
+    if the collection is to raise it. `shared` is what the executor that made it needs to know later. `scores` are those that the
+    fitted model got here, on the first fold it left out.
     """
 
     holdout: Holdout
@@ -126,6 +129,7 @@ class FitOutcome(NamedTuple):
     labels: tuple[NDArray[np.intp] | None, ...] | None = None
     error: BaseException | None = None
     shared: Any = None
+    scores: LiveScores | None = None
 
 
 def run_batch(executor: Executor, batch: Batch) -> list[FitOutcome]:

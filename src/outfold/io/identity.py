@@ -21,11 +21,12 @@ _WORDS = {
     "samples": "sample names",
     "fit_params": "fit parameters",
     "drop": "dropping",
+    "scorers": "scorers",
 }
 # What splits are drawn from: where one of these differs, other splits need no word of their own.
 _DRAWN_FROM = ("labels", "groups", "seed")
 # What may be given or not.
-_OPTIONAL = ("groups", "samples", "fit_params", "drop")
+_OPTIONAL = ("groups", "samples", "fit_params", "drop", "scorers")
 _LONGEST = 60
 
 

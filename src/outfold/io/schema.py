@@ -1,4 +1,4 @@
-"""What is in an .oof file: tables, rows and values of schema 2, how `Predictions` go in and come out.
+"""What is in an .oof file: tables, rows and values of schema 3, how `Predictions` go in and come out.
 
 The tables are described in ``docs/format.md`` and, shorter, in the file itself (table ``about``).
 """
@@ -10,7 +10,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -28,7 +28,7 @@ from ..data.target import Target
 from ..exceptions import InputError, invalid
 
 APPLICATION_ID = 0x6F6F6631  # "oof1"
-SCHEMA = 2
+SCHEMA = 3
 MAIN = "oof"
 _CRITERION = "criterion"
 # More folds than samples make no sense but a few; a damaged number must not ask for all the memory there is.
@@ -42,7 +42,7 @@ CREATE TABLE folds (block TEXT, repeat INTEGER, fold_of_sample BLOB NOT NULL, PR
 CREATE TABLE train (block TEXT, repeat INTEGER, fold INTEGER, samples BLOB NOT NULL, PRIMARY KEY (block, repeat, fold));
 CREATE TABLE cells (
     block TEXT, repeat INTEGER, fold INTEGER, config INTEGER REFERENCES configs (position),
-    state TEXT NOT NULL, message TEXT, seconds REAL, predictions BLOB, labels BLOB, checksum INTEGER,
+    state TEXT NOT NULL, message TEXT, seconds REAL, predictions BLOB, labels BLOB, checksum INTEGER, scores TEXT,
     PRIMARY KEY (block, repeat, fold, config)
 );
 """
@@ -57,7 +57,8 @@ cells: one row for a (block, repeat, fold, config) that is done, dropped or fail
 cells.predictions: float64 (int32 class codes for labels), one for each sample held out, in ascending position; where
 there are several outputs (classes) a sample's outputs stand together. All numbers are little-endian.
 cells.labels: int32 class codes that the model's predict gave, only where they are not the cut of the predictions.
-cells.checksum: CRC-32 of predictions followed by labels.
+cells.scores: scores that the fitted model got in the worker, by name (json), only where it was scored there.
+cells.checksum: CRC-32 of predictions followed by labels and scores.
 criterion: what selects a configuration: the metric, how its values on folds become one score, and the rule.
 block: "oof" is the cross-validation itself; others, such as "inner", have folds and cells of their own.
 The other keys of this table are json; those of a further block carry its name and a point in front."""
@@ -107,6 +108,7 @@ def migrate(db: sqlite3.Connection) -> None:
         return
     with transaction(db):
         insert_criterion(db, _criterion(read_about(db)))
+        db.execute("ALTER TABLE cells ADD COLUMN scores TEXT")
         db.execute("UPDATE about SET value = ? WHERE key = 'format'", (_FORMAT,))
         db.execute(f"PRAGMA user_version = {SCHEMA}")
 
@@ -169,18 +171,23 @@ def _insert_folds(db: sqlite3.Connection, name: str, folds: NDArray[np.int32], r
 
 def insert_cells(db: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> None:
     """Rows of the table ``cells``; one that is there already is replaced."""
-    db.executemany("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    db.executemany("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
-def blobs_of(values: NDArray[Any], labels: NDArray[Any] | None, response: str) -> tuple[bytes, bytes | None, int]:
-    """The columns ``predictions``, ``labels`` and ``checksum`` of a done cell."""
+def blobs_of(
+    values: NDArray[Any], labels: NDArray[Any] | None, response: str, scores: Mapping[str, float] | None = None
+) -> tuple[bytes, bytes | None, int, str | None]:
+    """The columns ``predictions``, ``labels``, ``checksum`` and ``scores`` of a done cell."""
     blob = values.astype("<i4" if response == "label" else "<f8").tobytes()
     own = None if labels is None else labels.astype("<i4").tobytes()
-    return blob, own, _checksum(blob, own)
+    live = None
+    if scores:
+        live = _dumps({name: None if np.isnan(score) else float(score) for name, score in scores.items()})
+    return blob, own, _checksum(blob, own, live), live
 
 
-def _checksum(blob: bytes, labels: bytes | None) -> int:
-    return zlib.crc32(labels or b"", zlib.crc32(blob))
+def _checksum(blob: bytes, labels: bytes | None, scores: str | None) -> int:
+    return zlib.crc32((scores or "").encode(), zlib.crc32(labels or b"", zlib.crc32(blob)))
 
 
 def _cell_rows(name: str, oof: Predictions) -> Iterator[tuple[Any, ...]]:
@@ -192,12 +199,13 @@ def _cell_rows(name: str, oof: Predictions) -> Iterator[tuple[Any, ...]]:
             for c, state in enumerate(oof.state[:, r, k].tolist()):
                 message = oof.messages.get((oof.configs[c], r, k))
                 if state != State.PENDING or message is not None:
-                    blobs: tuple[Any, ...] = (None, None, None)
+                    blobs: tuple[Any, ...] = (None, None, None, None)
                     if state == State.DONE:
                         labels = None if oof.labels is None else oof.labels[r, c, held_out]
                         if labels is not None and cut is not None and np.array_equal(labels, cut[r, c, held_out]):
                             labels = None
-                        blobs = blobs_of(values[c], labels, oof.response)
+                        live = {score: by_cell[c, r, k] for score, by_cell in oof.live_scores.items()}
+                        blobs = blobs_of(values[c], labels, oof.response, live)
                     known = oof.seconds is not None and not np.isnan(oof.seconds[c, r, k])
                     seconds = float(oof.seconds[c, r, k]) if known else None  # type: ignore[index]
                     yield name, r, k, c, State(state).name.lower(), message, seconds, *blobs
@@ -308,6 +316,7 @@ def _read_block(
         provenance=about[_fact(name, "provenance")],
         seconds=None if np.isnan(seconds).all() else seconds,
         labels=into.labels,
+        live_scores=into.scores,
         **shared,
     )
     if oof.fingerprint != about[_fact(name, "fingerprint")]:
@@ -339,6 +348,7 @@ class _Arrays:
     state: NDArray[np.uint8]
     seconds: NDArray[np.float64]
     labels: NDArray[np.intp] | None = None
+    scores: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
     def has(self, repeat: Any, fold: Any, config: Any) -> bool:
         """Whether there is such a cell; a negative number would be taken for one from the end."""
@@ -354,6 +364,13 @@ class _Arrays:
             raise ValueError("labels that are no class codes")
         self.labels[repeat, config, rows] = labels
 
+    def put_scores(self, repeat: int, fold: int, config: int, text: str) -> None:
+        """The scores that the fitted model of a cell got."""
+        for name, score in _loads(text).items():
+            if name not in self.scores:
+                self.scores[name] = np.full(self.state.shape, np.nan)
+            self.scores[name][config, repeat, fold] = np.nan if score is None else float(score)
+
 
 def _read_cells(
     db: sqlite3.Connection, name: str, configs: tuple[str, ...], into: _Arrays
@@ -361,14 +378,15 @@ def _read_cells(
     """Put the cells of a block into the arrays; give their messages back."""
     dtype = "<i4" if into.data.dtype.kind == "i" else "<f8"
     messages = {}
+    (version,) = db.execute("PRAGMA user_version").fetchone()
     query = (
-        "SELECT repeat, fold, config, state, message, seconds, predictions, labels, checksum FROM cells "
-        "WHERE block = ? ORDER BY repeat, fold"
+        f"SELECT repeat, fold, config, state, message, seconds, predictions, labels, checksum, "
+        f"{'scores' if version > 2 else 'NULL'} FROM cells WHERE block = ? ORDER BY repeat, fold"
     )
     for (r, k), rows in groupby(db.execute(query, (name,)), key=itemgetter(0, 1)):
         done, blobs = [], []
         held_out = np.flatnonzero(into.folds[:, r] == k) if into.has(r, k, 0) else np.empty(0, dtype=np.intp)
-        for *_, c, word, message, took, blob, labels, checksum in rows:
+        for *_, c, word, message, took, blob, labels, checksum, scores in rows:
             if not into.has(r, k, c):
                 raise ValueError(f"a cell that does not exist: configuration {c}, repeat {r}, fold {k}")
             into.state[c, r, k] = State[word.upper()]
@@ -378,10 +396,12 @@ def _read_cells(
             if word == "done":
                 done.append(c)
                 blobs.append(blob)
-                if _checksum(blob, labels) != checksum:
+                if _checksum(blob, labels, scores) != checksum:
                     raise ValueError(f"the predictions of {configs[c]!r} in repeat {r}, fold {k} have changed")
                 if labels is not None:
                     into.put_labels(r, c, held_out, labels)
+                if scores is not None:
+                    into.put_scores(r, k, c, scores)
         values = np.frombuffer(b"".join(blobs), dtype=dtype)
         into.data[r][np.ix_(done, held_out)] = values.reshape(len(done), len(held_out), *into.data.shape[3:])
     return messages

@@ -51,6 +51,7 @@ class Cell(NamedTuple):
     message: str | None = None
     seconds: float | None = None
     labels: NDArray[Any] | None = None
+    scores: Mapping[str, float] | None = None
 
 
 def save(oof: Predictions, path: str | os.PathLike[str]) -> Path:
@@ -219,10 +220,10 @@ class Store:
         if block is None or cell.config not in self._positions:
             lacks = f"block {cell.block!r}" if block is None else f"configuration {cell.config!r}"
             raise InputError(f"{self.path.name} has no {lacks}", remedy="Open it with predictions that have one.")
-        blobs: tuple[Any, ...] = (None, None, None)
+        blobs: tuple[Any, ...] = (None, None, None, None)
         if cell.state == State.DONE:
             values = _checked_values(cell, block, self._n_held_out(cell))
-            blobs = schema.blobs_of(values, _checked_labels(cell, block), block.response)
+            blobs = schema.blobs_of(values, _checked_labels(cell, block), block.response, cell.scores)
         where = (cell.block, int(cell.repeat), int(cell.fold), self._positions[cell.config])
         seconds = None if cell.seconds is None else float(cell.seconds)
         return (*where, State(cell.state).name.lower(), cell.message, seconds, *blobs)
@@ -271,7 +272,7 @@ def _checked_values(cell: Cell, block: Predictions, n: int) -> NDArray[Any]:
     if block.response == "label" and block.target.classes is not None:
         usable = (values >= 0) & (values < len(block.target.classes))
     else:
-        usable = np.isfinite(values)
+        usable = np.isfinite(values) | (block.response == "none")
     if not usable.all():
         raise InputError(f"a done cell holds usable predictions only; {where} has others", remedy="Mark it as failed.")
     if block.response == "proba":

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from ..data.cells import Response
+from ..data.criterion import LiveScore
 from ..data.target import Target, Task
 from ..docstrings import fill_common
 from ..exceptions import got, invalid
@@ -19,7 +20,7 @@ from ..stats import metric_kernels as made
 from ..stats import rank_metrics as ranks
 from ..stats.kernels import Array, Floats, Kernel, Mapped, MeanKernel, merged, negated
 
-Needs = Literal[Response, "predict", "any", "model"]
+Needs = Literal[Response, "predict", "any", "model", "live"]
 
 Tasks = frozenset[Task]
 EVERY: Tasks = frozenset(get_args(Task))
@@ -42,7 +43,8 @@ class Metric:
         The response of a configuration that is scored: class ``label`` codes, a ranking ``score``, class
         probabilities (``proba``), a ``value``, a ``risk``, ``pointwise`` scores as given, what ``predict`` gives (of a
         classification the labels, else ``any``), ``any`` (whatever the predictions hold), or all that a ``model``
-        would answer: the response and the labels (see `Predictions.respond`).
+        would answer: the response and the labels (see `Predictions.respond`). ``live`` scores need nothing: fitted models got
+        them in the worker.
     tasks : frozenset of str
         The tasks it is defined for.
     kernel : callable
@@ -94,7 +96,7 @@ class Metric:
         return 1 if self.greater_is_better else -1
 
 
-MetricLike: TypeAlias = str | Callable[..., Any] | Metric
+MetricLike: TypeAlias = str | Callable[..., Any] | Metric | LiveScore
 Bounds = tuple[float, float]
 SHARE: Bounds = (0, 1)
 LOSS: Bounds = (0, np.inf)

@@ -13,9 +13,10 @@ from typing import Any, get_args
 
 import numpy as np
 
+from ..data.criterion import LiveScore
 from ..data.target import Target, Task
 from ..docstrings import fill_common
-from ..exceptions import InputError, got, invalid
+from ..exceptions import InputError, NeedError, got, invalid
 from ..stats.kernels import Array, Kernel, LoopKernel, merged
 from . import _builtin as builtin
 from ._builtin import CLASSES, EVERY, REGRESSION, Metric, MetricLike, Needs, Plain
@@ -62,6 +63,8 @@ def by_name(metric: MetricLike, task: Task) -> MetricLike:
     found = get(metric, task)
     if isinstance(metric, str):
         return metric
+    if found.needs == "live":
+        return LiveScore(found.name)
     named = builtin.named(found.name, task)
     kept = ("greater_is_better", "needs", "looped", "description")
     same = named is not None and all(getattr(named, part) == getattr(found, part) for part in kept)
@@ -73,6 +76,8 @@ def _find(metric: MetricLike, task: Task | None) -> Metric:
         return metric
     if isinstance(metric, str):
         return _by_name(metric, task)
+    if isinstance(metric, LiveScore):
+        return live_metric(metric.name)
     if hasattr(metric, "_score_func"):
         return _same_scorer(metric, task) or from_scorer(metric, task)
     if callable(metric):
@@ -80,6 +85,31 @@ def _find(metric: MetricLike, task: Task | None) -> Metric:
         fits = found is not None and (task is None or task in found.tasks)
         return found if found is not None and fits else make(metric, greater_is_better=not is_loss(metric))
     raise invalid("metric", "must be a name, a function, a scikit-learn scorer or a Metric", got(metric))
+
+
+def is_known(name: str) -> bool:
+    """Whether a metric of predictions has this name."""
+    try:
+        _by_name(name, None)
+    except InputError:
+        return False
+    return True
+
+
+@cache
+def live_metric(name: str) -> Metric:
+    """The metric of scores that fitted models got in the worker: known for whole folds only."""
+
+    def kernel(target: Target, predictions: Array) -> Kernel:
+        needed = "is known for whole folds only, because it was computed with the fitted models"
+        remedy = "Use `estimate.bbc_f` or `estimate.tt`, or a metric of the predictions."
+        raise NeedError(argument=name, needed=needed, given="this asks for its value on other samples", remedy=remedy)
+
+    def reference(target: Target, prediction: Array, weights: Any = None) -> float:
+        kernel(target, prediction)
+        return np.nan
+
+    return Metric(name, True, "live", EVERY, kernel, reference, description="a score of the fitted models")
 
 
 def _by_name(name: str, task: Task | None) -> Metric:

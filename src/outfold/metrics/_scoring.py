@@ -109,8 +109,9 @@ class Scoring:
 
     def __init__(self, oof: Predictions, metric: MetricLike, aggregate: Aggregate = "pooled") -> None:
         check_choice(aggregate, get_args(Aggregate), "aggregate")
-        self.oof, self.aggregate = oof, aggregate
+        self.oof = oof
         self.metric, self._data = bind(oof, metric)
+        self.aggregate: Aggregate = "fold" if self.metric.needs == "live" else aggregate
         self.candidates, self.cells, self._used, self.notes = kept(oof, "counts", lambda: _what_counts(oof))
         self.rows = np.flatnonzero(self._used.any(axis=1))
 
@@ -126,7 +127,7 @@ class Scoring:
 
     def by(self, aggregate: Aggregate) -> Scoring:
         """The same candidates, scored in another way; kernels that were made are shared."""
-        if aggregate == self.aggregate:
+        if aggregate == self.aggregate or self.metric.needs == "live":
             return self
         out = copy.copy(self)
         out.aggregate = aggregate
@@ -175,7 +176,7 @@ class Scoring:
     @cached_property
     def _own_parts(self) -> list[Floats]:
         """The scores of the parts on all samples, which everything asks for."""
-        if self.aggregate == "fold" and self.metric.values is not None:
+        if self.aggregate == "fold" and (self.metric.values is not None or self.metric.needs == "live"):
             return list(np.moveaxis(self.fold_scores(), -1, 0))
         return self._shared(f"own {self.aggregate}", lambda: _scores_of(self._parts, self.equal_weights()))
 
@@ -185,6 +186,9 @@ class Scoring:
 
     def fold_scores(self, weights: NDArray[Any] | None = None) -> Floats:
         """(b, C, cells) the metric of every candidate in every cell that counts."""
+        if weights is None and self.metric.needs == "live":
+            scores = self.oof.live_scores[self.metric.name][self.candidates]
+            return np.stack([scores[:, r, k] for r, k in self.cells], axis=-1)[None]
         if weights is None and self.metric.values is not None:
             sums, sizes = self._cell_sums
             return (sums / sizes)[None]
@@ -415,6 +419,8 @@ def recorded_metric(oof: Predictions, metric: MetricLike | None = None) -> Metri
     found = oof.criterion.metric if metric is None else metric
     if isinstance(found, LostFunction):
         raise found.error("metric")
+    if isinstance(found, str) and found in oof.live_scores and not metrics.is_known(found):
+        return metrics.LiveScore(found)
     return metrics.default(oof.target.task, oof.response) if found is None else found
 
 
@@ -426,6 +432,10 @@ def selecting(oof: Predictions, metric: MetricLike | None = None, aggregate: Agg
 def bind(oof: Predictions, metric: MetricLike) -> tuple[Metric, NDArray[Any]]:
     """The metric for this task, and the predictions in the response it needs."""
     found = metrics.get(metric, oof.target.task)
+    if found.needs == "live" and found.name not in oof.live_scores:
+        given = f"these keep {', '.join(oof.live_scores) or 'none'}"
+        remedy = f"Collect with `scorers={{{found.name!r}: ...}}`."
+        raise NeedError(argument=found.name, needed="needs scores of the fitted models", given=given, remedy=remedy)
     try:
         return found, kept(oof, found.needs, lambda: oof.respond(found.needs))
     except NeedError as error:
@@ -455,6 +465,8 @@ def swappable(oof: Predictions, metric: MetricLike, by_fold: bool = False) -> tu
 def cell_scores(oof: Predictions, metric: MetricLike | None = None) -> Floats:
     """(C, R, F) the metric of every cell; NaN where the cell is not done or the metric undefined."""
     found, data = bind(oof, recorded_metric(oof, metric))
+    if found.needs == "live":
+        return np.where(oof.state == State.DONE, oof.live_scores[found.name], np.nan)
     out = np.full(oof.state.shape, np.nan)
     for r in range(oof.n_repeats):
         folds = [k for repeat, k in oof.splits.cells if repeat == r]

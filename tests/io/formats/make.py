@@ -1,6 +1,7 @@
 """Makes the file of the present schema, which every later version must load: python tests/io/formats/make.py.
 
-Never make a file again whose schema has been released; add a file for the new one. Schema 1, v1.oof, held `make()`.
+Never make a file again whose schema has been released; add a file for the new one. Schema 1, v1.oof, held `make()`; schema 2,
+v2.oof, also what selects; schema 3, v3.oof, also scores of fitted models.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 
 from internals import encode, inner_folds, save
 from outfold import Plan, Predictions, State
+from outfold.metrics import LiveScore
 from outfold.results import Note
 from outfold.select import within
 
@@ -60,5 +62,7 @@ def _only_planned(state: np.ndarray, folds: np.ndarray) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    chosen = make().selecting_by("roc_auc", aggregate="fold", rule=within(2.5, complexity="C"))
-    print(save(chosen, Path(__file__).with_name("v2.oof")))
+    scores = np.where(make().state == State.DONE, [[[0.5, 0.6, 0.7]], [[0.8, np.nan, 0.9]]], np.nan)
+    scored = replace(make(), live_scores={"deviance": scores, "train deviance": 2 * scores})
+    chosen = scored.selecting_by(LiveScore("deviance"), aggregate="fold", rule=within(2.5, complexity="C"))
+    print(save(chosen, Path(__file__).with_name("v3.oof")))

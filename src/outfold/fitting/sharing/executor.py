@@ -19,7 +19,7 @@ import numpy as np
 from ...data.notes import Note
 from ...exceptions import CollectError
 from ..configs import Configs
-from ..data import borrow
+from ..data import as_labels, borrow
 from ..estimators import EstimatorTemplate
 from ..executor import (
     Executor,
@@ -411,7 +411,7 @@ class _FamilyFit:
                 batch.guard(members[0].name, self.end.spent, shared=True),
                 skipping_checks(passed, finite),
             ):
-                models = list(as_new(self.family).fit(made, X, rows.y, **rows.fit_params))
+                models = list(as_new(self.family).fit(made, X, as_labels(rows.y), **rows.fit_params))
         except KeyboardInterrupt:
             raise
         except BaseException:  # Unsuitable, or what each member's own fit raises

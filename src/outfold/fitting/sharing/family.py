@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.cells import cut_labels
+from ..data import as_labels
 from ..predict import MemberModel
 from ..worker import Batch, FitOutcome
 
@@ -332,7 +333,7 @@ def outcomes_differ(family: Family, batch: Batch, shared: FitOutcome, alone: Fit
     if alone.values is None:
         return f"alone it fails ({alone.message})"
     assert shared.values is not None
-    reader, y = batch.settings.reader, batch.settings.samples.y
+    reader, y = batch.settings.reader, as_labels(batch.settings.samples.y)
     scale = float(np.std(y)) if reader.response == "value" and y.dtype.kind in "biuf" else None
     for i, (one, other) in enumerate(zip(shared.values, alone.values, strict=True)):
         if reader.response == "label":

@@ -1,0 +1,116 @@
+"""Scores of fitted models, computed in the worker: what stored predictions cannot tell.
+
+An estimator's own ``score``, a scorer that looks at X or at a coefficient, and weights in a score need the model itself. The
+scores are kept for each fold, beside the predictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from numbers import Number
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..exceptions import got, invalid
+from .data import ScoredRows
+from .estimators import plain_text
+
+# What the name of a score of the training samples starts with.
+TRAIN = "train "
+# The name of the score of a scorer that returns a number.
+ONE = "score"
+
+Scorer = Callable[..., Any]
+
+
+class LiveScores(NamedTuple):
+    """The scores of one fitted model, and why some of them are NaN."""
+
+    values: dict[str, float]
+    problem: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class LiveScoring:
+    """Which scores fitted models get in the worker.
+
+    Attributes
+    ----------
+    scorers : dict of str to callable, or callable
+        Functions of (estimator, X, y), by name. One function alone may return a number or a dict of numbers.
+    params : dict
+        Arguments of each scorer, by its name; those with one entry for each sample are split like X.
+    train : bool
+        Whether the training samples are scored too.
+    raises : bool
+        Whether a scorer that fails makes the fit fail; its score is NaN otherwise.
+    """
+
+    scorers: Mapping[str, Scorer] | Scorer
+    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    train: bool = False
+    raises: bool = False
+
+    @classmethod
+    def checked(cls, given: Any) -> LiveScoring | None:
+        """What `collect` was given as `scorers`."""
+        if given is None or isinstance(given, LiveScoring):
+            return given
+        named = (
+            isinstance(given, Mapping) and given and all(isinstance(n, str) and callable(f) for n, f in given.items())
+        )
+        if not named and not callable(given):
+            needed = "must be functions of (estimator, X, y) by name, such as {'coefficients': count_coefficients}"
+            raise invalid("scorers", needed, got(given))
+        return cls(dict(given) if named else given)
+
+    @property
+    def first(self) -> str:
+        """The name of the first score."""
+        return next(iter(self.scorers)) if isinstance(self.scorers, Mapping) else ONE
+
+    @property
+    def text(self) -> str:
+        """What a store must have been made with to be continued."""
+        named = self.scorers if isinstance(self.scorers, Mapping) else {ONE: self.scorers}
+        return plain_text({"scorers": dict(named), "params": dict(self.params), "train": self.train})
+
+    def __call__(self, model: Any, test: ScoredRows, train: ScoredRows | None) -> LiveScores:
+        """The scores of a fitted model on the rows it left out and, if asked for, on those it was fitted on."""
+        values, problem = self._scores(model, test)
+        if self.train and train is not None:
+            known, also = self._scores(model, train)
+            values |= {TRAIN + name: score for name, score in known.items()}
+            problem = problem or also
+        return LiveScores(values, problem)
+
+    def _scores(self, model: Any, rows: ScoredRows) -> LiveScores:
+        if isinstance(self.scorers, Mapping):
+            found = {name: self._score(scorer, name, model, rows) for name, scorer in self.scorers.items()}
+        else:
+            value, problem = self._score(self.scorers, ONE, model, rows)
+            parts = value if isinstance(value, Mapping) else {ONE: value}
+            found = {str(name): (part, problem) for name, part in parts.items()}
+        values = {name: number_of(value, name) for name, (value, _) in found.items()}
+        return LiveScores(values, next((problem for _, problem in found.values() if problem), ""))
+
+    def _score(self, scorer: Scorer, name: str, model: Any, rows: ScoredRows) -> tuple[Any, str]:
+        """What one scorer says, and why it is NaN if the scorer failed."""
+        given = (rows.X,) if rows.y is None else (rows.X, rows.y)
+        try:
+            return scorer(model, *given, **rows.params.get(name, {})), ""
+        except Exception as error:  # whatever a foreign scorer raises
+            if self.raises:
+                raise
+            return np.nan, f"{type(error).__name__}: {error}"
+
+
+def number_of(value: Any, name: str) -> float:
+    """A score as a float; anything else is refused, in the words scikit-learn's users know."""
+    if hasattr(value, "item") and np.size(value) == 1:
+        value = value.item()
+    if not isinstance(value, Number) or isinstance(value, complex):
+        raise ValueError(f"scoring must return a number, got {value!s} ({type(value)}) instead. (scorer={name})")
+    return float(value)  # type: ignore[arg-type]
