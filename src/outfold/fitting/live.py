@@ -92,7 +92,13 @@ class LiveScoring:
         else:
             value, problem = self._score(self.scorers, ONE, model, rows)
             parts = value if isinstance(value, Mapping) else {ONE: value}
-            found = {str(name): (part, problem) for name, part in parts.items()}
+            # Of a scorer that failed, scikit-learn's scorer of several gives the traceback.
+            failed = {
+                name: str(part).strip().rpartition("\n")[2] for name, part in parts.items() if isinstance(part, str)
+            }
+            found = {
+                str(name): (np.nan, failed[name]) if name in failed else (part, problem) for name, part in parts.items()
+            }
         values = {name: number_of(value, name) for name, (value, _) in found.items()}
         return LiveScores(values, next((problem for _, problem in found.values() if problem), ""))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,23 +18,35 @@ from ..metrics import Metric, MetricLike
 from ..metrics._scoring import Scoring
 from ..select import Rule
 from ..stats.selection import tied_with_best
-from .scorers import FunctionScorer, Scorers
+from .scorers import Scorers
+from .stored_model import FunctionScorer
 
 Columns = dict[str, Any]
 
 
 def table(
-    oof: Predictions, params: Sequence[Mapping[str, Any]], scores: Mapping[str, NDArray[Any]], error_score: float
+    oof: Predictions,
+    params: Sequence[Mapping[str, Any]],
+    scores: Mapping[str, NDArray[Any]],
+    error_score: float,
+    trained: Mapping[str, NDArray[Any]],
 ) -> Columns:
-    """All columns; `scores` holds (configurations, splits) by name of the scorer."""
+    """All columns; `scores` holds (configurations, splits) by name of the scorer, `trained` those of the training samples."""
     r, k = _cells(oof)
     states = oof.state[:, r, k]
     # A configuration with other cells has no mean; GridSearchCV gives failed fits a score where it was told one.
     counted = (State.DONE,) if np.isnan(error_score) else (State.DONE, State.FAILED)
     columns = time_columns(oof) | param_columns(params)
+    complete = np.asarray(np.isin(states, counted).all(axis=1))
     for name, values in scores.items():
         filled = np.where(states == State.FAILED, error_score, values)
-        columns |= score_columns(name, filled, np.asarray(np.isin(states, counted).all(axis=1)))
+        columns |= score_columns(name, filled, complete)
+        _warn_of_undefined(columns[f"mean_test_{name}"], complete, "test")
+        if name in trained:
+            filled = np.where(states == State.FAILED, error_score, trained[name])
+            own = score_columns(name, filled, complete, "train")
+            columns |= {key: column for key, column in own.items() if not key.startswith("rank")}
+            _warn_of_undefined(own[f"mean_train_{name}"], complete, "train")
     words = np.full(len(states), State.DONE.name.lower(), dtype=object)
     for state in (State.DROPPED, State.FAILED):
         words[np.any(states == state, axis=1)] = state.name.lower()
@@ -46,7 +59,9 @@ def split_scores(oof: Predictions, metric: Metric, scorer: Any) -> NDArray[np.fl
     Where the metric is undefined, F1 without positives say, it is what the scorer of scikit-learn gives, mostly 0.
     """
     r, k = _cells(oof)
-    scores = np.array(oof.scores(metric)[:, r, k])
+    scores = in_order(oof, oof.scores(metric))
+    if metric.needs == "live":
+        return scores
     undefined = np.argwhere(np.isnan(scores) & (oof.state[:, r, k] == State.DONE))
     if len(undefined) and metric.needs != "model":  # functions of the model were asked already
         scores[tuple(undefined.T)] = FunctionScorer(scorer, oof.response).cells(
@@ -55,28 +70,41 @@ def split_scores(oof: Predictions, metric: Metric, scorer: Any) -> NDArray[np.fl
     return scores
 
 
+def in_order(oof: Predictions, by_cell: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(configurations, splits) of the values of cells, in the order of the splits."""
+    r, k = _cells(oof)
+    return np.array(by_cell[:, r, k])
+
+
+def _warn_of_undefined(mean: NDArray[np.float64], complete: NDArray[np.bool_], part: str) -> None:
+    """As scikit-learn's searches warn of scores that are not finite; what was dropped has none, as it should."""
+    if not np.isfinite(mean[complete]).all():
+        warnings.warn(f"One or more of the {part} scores are non-finite: {mean}", UserWarning, stacklevel=2)
+
+
 def _cells(oof: Predictions) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     r, k = np.array(oof.splits.cells).T
     return r, k
 
 
-def score_columns(name: str, splits: NDArray[np.float64], complete: NDArray[np.bool_]) -> Columns:
-    """Columns of one scorer; the mean is over the splits where it is defined, for complete configurations only."""
-    mean, spread = _mean_and_spread(splits, complete)
-    columns: Columns = {f"split{i}_test_{name}": column for i, column in enumerate(splits.T)}
-    return columns | {f"mean_test_{name}": mean, f"std_test_{name}": spread, f"rank_test_{name}": _ranks(mean)}
+def score_columns(name: str, splits: NDArray[np.float64], complete: NDArray[np.bool_], part: str = "test") -> Columns:
+    """Columns of one scorer; a configuration with an undefined score has no mean, and comes last.
+
+    Where a split is undefined for all, an AUC of one class for example, the mean is over the other splits: the same for all.
+    """
+    nowhere = np.isnan(splits[complete]).all(axis=0) if complete.any() else np.zeros(splits.shape[1], dtype=bool)
+    counted = splits if nowhere.all() else splits[:, ~nowhere]
+    mean, spread = _mean_and_spread(counted, complete)
+    columns: Columns = {f"split{i}_{part}_{name}": column for i, column in enumerate(splits.T)}
+    return columns | {f"mean_{part}_{name}": mean, f"std_{part}_{name}": spread, f"rank_{part}_{name}": _ranks(mean)}
 
 
 def _mean_and_spread(
     values: NDArray[np.float64], complete: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and standard deviation of each row where it is defined; NaN for rows that are not complete."""
-    defined = ~np.isnan(values)
-    n = np.maximum(defined.sum(axis=1), 1)
-    usable = complete & defined.any(axis=1)
-    mean = np.where(usable, np.where(defined, values, 0.0).sum(axis=1) / n, np.nan)
-    squares = np.where(defined, (values - mean[:, None]) ** 2, 0.0)
-    return mean, np.where(usable, np.sqrt(squares.sum(axis=1) / n), np.nan)
+    """Mean and standard deviation of each row; NaN for rows that are not complete, or not defined everywhere."""
+    mean = np.where(complete, values.mean(axis=1), np.nan)
+    return mean, np.where(complete, values.std(axis=1), np.nan)
 
 
 def _ranks(mean: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -128,16 +156,15 @@ class FromResults(Rule):
         function: Callable[[Any], Any],
         params: Sequence[Mapping[str, Any]],
         scorers: Scorers,
-        kind: str,
-        response: str,
+        kind: str | None,
     ) -> None:
         self.function, self.params = function, params
-        self.scorers, self.kind, self.response = scorers, kind, response
+        self.scorers, self.kind = scorers, kind
         self.name = getattr(function, "__name__", "function of cv_results_")
 
     def pick(self, scoring: Scoring, weights: NDArray[Any] | None = None) -> NDArray[np.intp]:
         """What the function picks on the scores under every weighting; -1 where it picks no candidate."""
-        metrics = self.scorers.metrics(self.kind, scoring.oof.target, self.response)
+        metrics = self.scorers.metrics(self.kind, None if self.kind is None else scoring.oof.target)
         scored = {name: Scoring(scoring.oof, metric).fold_scores(weights) for name, metric in metrics.items()}
         fixed = time_columns(scoring.oof) | param_columns(self.params)
         position = {int(j): i for i, j in enumerate(scoring.candidates)}

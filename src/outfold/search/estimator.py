@@ -8,7 +8,7 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .. import estimate, select
+from .. import select
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..data.target import encode
@@ -27,58 +27,37 @@ from ..docstrings import fill_common
 from ..exceptions import CollectError, InputError
 from ..fitting.api import collect, refit_one
 from ..fitting.configs import Configs
-from ..fitting.estimators import one_of_each
-from ..fitting.job import as_plan
-from ..fitting.predict import ModelKind, choose_response, kind_of
-from ..metrics import Metric, MetricLike
+from ..fitting.live import ONE, TRAIN
+from ..fitting.predict import choose_response
+from ..metrics import Metric
 from ..metrics._scoring import kernels_kept
 from ..reporting import Report, report
 from ..results import Estimate, Interval
 from . import cv_results
+from .correction import Correction
 from .cv_results import FixedChoice, FromResults, Halving, refuse_incomplete, selected_index
 from .request import (
     Callbacks,
     CallbackSupportMixin,
     FitRequest,
+    Routed,
     check_options,
     checked_labels,
+    plan_of,
+    predicted_kind,
     raise_as_sklearn,
     seed_of_random_state,
     warn_of_failures,
     with_callbacks,
 )
-from .scorers import Scorers, needed_response, read_scoring
+from .scorers import needed_response, own_score, read_scoring
 from .space import Space, ask_and_collect, is_sampler, make_space
-
-# A metric that is a Python function is called for each draw, configuration and fold, so it gets fewer draws.
-_DRAWS, _LOOPED_DRAWS = 1000, 200
 
 # Attributes that a fit sets.
 _SET_BY_FIT = (
     *("oof_", "cv_results_", "n_splits_", "scorer_", "multimetric_", "selection_", "best_index_", "best_params_"),
-    *("best_score_", "best_estimator_", "refit_time_", "feature_names_in_", "_estimate", "_estimate_settings"),
+    *("best_score_", "best_estimator_", "refit_time_", "feature_names_in_", "_estimate", "_correction"),
 )
-
-
-def _selecting_metric(request: FitRequest) -> MetricLike:
-    """What selects: the scorer that `refit` names, or the first one."""
-    main = request.scorers.main or next(iter(request.scorers.given))
-    return request.scorers.metric(main, request.kind, request.target, request.response)
-
-
-class _EstimateSettings(NamedTuple):
-    """What is needed to estimate later; unlike metrics, it can be pickled."""
-
-    scorers: Scorers
-    kind: str
-    response: str
-    rule: select.Rule
-    seed: int
-
-    def metric(self, oof: Predictions) -> Metric:
-        """The metric that selects; the first of several if a function selects."""
-        found = self.scorers.metrics(self.kind, oof.target, self.response)
-        return found[self.scorers.main or next(iter(found))]
 
 
 def _has(attribute: str) -> Callable[[Any], bool]:
@@ -142,14 +121,17 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         the better half after each fold, of the whole grid or of `n_configs` drawn. An Optuna sampler or study is asked
         `n_configs` times and told the mean score; its configurations are not dropped.
     n_configs : int or None
-        How many configurations to draw or ask for; 10 by default for ``"random"`` and samplers.
+        How many configurations to draw or ask for; 10 by default for ``"random"`` and samplers. If the grid has fewer, all of
+        them are tried, with a warning.
     scoring : str, callable, list, dict or None
-        As in GridSearchCV: None for accuracy or R2, a name, a scorer, or several. A plain function of (estimator, X, y) is
-        called with stored predictions in the place of the model, and may not look into X.
+        As in GridSearchCV: None for the estimator's own ``score``, a name, a scorer, or several. What stored predictions cannot
+        tell is computed with the fitted models: an own score that is not accuracy or R2, a function of (estimator, X, y), and
+        scorers that get weights or other metadata.
     cv : int, Plan, splitter, iterable of splits or None
-        None for 10 folds, a number of folds, a `Plan`, or any splitter of scikit-learn.
+        As in GridSearchCV: None for 5 folds, a number of folds, a splitter, or splits. Folds are contiguous rows, stratified for
+        classifiers, and not shuffled. A `Plan` draws folds at random.
     repeats : int, "auto" or None
-        How often the folds are drawn anew; ``"auto"`` adds repeats until the ranking is stable.
+        How often the folds are drawn anew, at random; ``"auto"`` adds repeats until the ranking is stable.
     drop : bool or drop.DropRule
         True stops fitting configurations that are very probably worse than the best so far (`drop.Bootstrap`). A rule of
         `outfold.drop` decides otherwise; False drops nothing. True drops nothing if a rule other than `select.best` selects,
@@ -158,7 +140,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         How the configuration is selected from the mean over folds: `select.best` by default, any rule of `select`.
     refit : bool, str or callable
         As in GridSearchCV: True, False, the name of the scorer that selects, or a function of ``cv_results_`` that returns
-        an index. The estimate calls the function inside its bootstrap too.
+        an index. ``fit`` calls the function once; ``estimate_`` calls it inside its bootstrap when you first ask for it.
     n_jobs : int or None
         Number of workers; None for one, or what ``joblib.parallel_config`` says.
     store : path or None
@@ -176,9 +158,13 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     pre_dispatch : object
         Accepted for GridSearchCV's sake, without effect: only as much work is handed out as the workers need.
     return_train_score : bool
-        Must be False: predictions of training samples are not collected.
+        Whether ``cv_results_`` also has the scores of the training samples. Nothing is shared then.
     param_grid : dict, list of dict or None
         GridSearchCV's name for `grid`; give one of them.
+    param_distributions : dict, list of dict or None
+        RandomizedSearchCV's name for `grid`; it means ``search="random"``.
+    n_iter : int or None
+        RandomizedSearchCV's name for `n_configs`; it means ``search="random"``.
 
     Attributes
     ----------
@@ -252,6 +238,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         pre_dispatch: Any = "2*n_jobs",
         return_train_score: bool = False,
         param_grid: Any = None,
+        param_distributions: Any = None,
+        n_iter: int | None = None,
     ) -> None:
         # As scikit-learn asks, each argument is an attribute of the same name, and nothing is checked before `fit`.
         self.__dict__.update((name, value) for name, value in locals().items() if name != "self")
@@ -264,11 +252,11 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         ----------
         X : array-like, data frame or sparse matrix
             The samples.
-        y : array-like
-            The labels.
+        y : array-like or None
+            The labels; None for estimators that need none.
         **params
             ``groups``, and arguments of the estimators' ``fit``. Those with one entry per sample, such as ``sample_weight``,
-            are split like X. Weights count in the fits, not in the scores.
+            are split like X. As in GridSearchCV, weights count in the scores too if the scorer takes them.
 
         Returns
         -------
@@ -278,14 +266,13 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         self._reset()  # a fit that fails leaves nothing of an earlier one
         check_options(self)
         callbacks = Callbacks.of(self, X, y)
-        groups, fit_params = self._route(params)
         seed = seed_of_random_state(self.random_state)
         y = checked_labels(y, self._prototype())
         space = None
         if not is_sampler(self.search):
-            space = make_space(self.estimator, self._grid, self.search, self.n_configs, seed)
+            space = make_space(self.estimator, self._grid, self._search, self._n_configs, seed)
         configs = Configs({"estimator": self.estimator}) if space is None else space.configs
-        request = self._request(X, y, groups, fit_params, seed, configs)
+        request = self._request(X, y, params, seed, configs)
         try:
             space, oof = self._collect(request._replace(callbacks=callbacks), space)
         except CollectError as error:
@@ -293,7 +280,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         warn_of_failures(oof)
         request = request._replace(scorers=request.scorers.expanded(oof, self.refit))
         self.oof_ = replace(oof, notes=(*oof.notes, *self._notes(request))).selecting_by(
-            _selecting_metric(request), aggregate="fold", rule=self._selection_rule(request, space)
+            request.selecting_metric, aggregate="fold", rule=self._selection_rule(request, space)
         )
         try:
             self._set_results(request, space)
@@ -304,18 +291,21 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             callbacks.end()
         return self
 
-    def _request(
-        self, X: Any, y: Any, groups: Any, fit_params: dict[str, Any], seed: int, configs: Configs
-    ) -> FitRequest:
-        scorers = read_scoring(self.scoring, self.refit, self._prototype())
-        # An outlier detector predicts the labels -1 and 1.
-        detects = get_tags(self._prototype()).estimator_type == "outlier_detector"
-        kind: ModelKind = "classification" if detects else kind_of(one_of_each(configs), y)
-        target = encode(y, task=kind)
-        target = encode(y, task=kind, positive=scorers.positive(target))
-        needed = needed_response(scorers, scorers.metrics(kind, target), kind, configs)
-        response = choose_response(needed, kind, configs, 2 if target.classes is None else len(target.classes))
-        return FitRequest(X, y, target, kind, as_plan(self.cv, "cv"), groups, fit_params, seed, scorers, response)
+    def _request(self, X: Any, y: Any, params: Mapping[str, Any], seed: int, configs: Configs) -> FitRequest:
+        raises = self.error_score == "raise"
+        scorers = read_scoring(self.scoring, self.refit, self._prototype(), raises)
+        routed = Routed.of(self, params, scorers)
+        kind = predicted_kind(configs, y, scorers)
+        scorers = scorers.placed(own_score(configs, kind), kind is None or bool(routed.score))
+        target, response = None, "none"
+        if kind is not None:
+            target = encode(y, task=kind)
+            target = encode(y, task=kind, positive=scorers.positive(target))
+            needed = needed_response(scorers, scorers.metrics(kind, target), kind, configs)
+            response = choose_response(needed, kind, configs, 2 if target.classes is None else len(target.classes))
+        plan = plan_of(self, X, y, kind, routed.split)
+        live = scorers.scoring_live(routed.score, bool(self.return_train_score), raises)
+        return FitRequest(X, y, target, kind, plan, routed.groups, routed.fit, seed, scorers, response, live)
 
     def _collect(self, request: FitRequest, space: Space | None) -> tuple[Space, Predictions]:
         if space is not None:
@@ -341,7 +331,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         how = {"n_jobs": self.n_jobs, "store": store, "share": self.share, "drop": drop}
         shown = request.callbacks or ("always" if self.verbose > 0 else False)
         failing = "raise" if self.error_score == "raise" else "keep"
-        selects = {"metric": _selecting_metric(request), "aggregate": "fold", "rule": rule}
+        selects = {"metric": request.selecting_metric, "aggregate": "fold", "rule": rule, "scorers": request.live}
         options: dict[str, Any] = {**data, **what, **how, **selects, "progress": shown, "on_error": failing}
         return collect(configs, request.X, request.y, request.plan, **options)
 
@@ -351,18 +341,21 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             return Halving()
         if self.drop is True:
             main = None if callable(self.refit) else request.scorers.main
-            return main is not None and self.rule in (None, select.best) and not request.metrics[main].looped
+            if main is None or self.rule not in (None, select.best):
+                return False
+            return not request.metrics[main].looped and main not in request.scorers.live
         return self.drop
 
     def _selection_rule(self, request: FitRequest, space: Space) -> Any:
         """How the configuration is selected from the scores of the folds."""
         if not callable(self.refit):
             return self.rule
-        return FromResults(self.refit, space.params, request.scorers, request.kind, request.response)
+        return FromResults(self.refit, space.params, request.scorers, request.kind)
 
     def _notes(self, request: FitRequest) -> list[Note]:
         notes = []
-        if any(name.endswith("sample_weight") and w is not None for name, w in request.fit_params.items()):
+        weighted = any(name.endswith("sample_weight") and w is not None for name, w in request.fit_params.items())
+        if weighted and not (request.live and request.live.params.get(ONE)):
             notes.append(Note("OF104", "sample weights were used in the fits; in the scores every sample counts once."))
         if self.search == "halving":
             text = "halving dropped configurations on few folds; the estimate corrects for the last ones only."
@@ -381,10 +374,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             if request.scorers.main is None and not callable(self.refit):
                 return
             self._select(metric, space)
-            if not metric.looped:
+            if not metric.looped and not callable(self.refit):
                 # A handful of samples may allow no estimate: `estimate_` then says why, and the search does not fail.
                 with suppress(InputError):
-                    self._estimate = self._corrected_estimate(metric)
+                    self._estimate = self._correction.estimate(self.oof_)
         if self.refit:
             start, data = time.perf_counter(), (request.X, request.y)
             name = self.selection_.name
@@ -395,19 +388,24 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     def _score(self, request: FitRequest, space: Space) -> Metric:
         """The table, and the metric that selects."""
-        scorers, metrics = request.scorers.scorers, request.metrics
-        scores = {name: cv_results.split_scores(self.oof_, metric, scorers[name]) for name, metric in metrics.items()}
+        scorers, metrics, oof = request.scorers.scorers, request.metrics, self.oof_
+        scores = {name: cv_results.split_scores(oof, metric, scorers[name]) for name, metric in metrics.items()}
         error_score = np.nan if self.error_score == "raise" else float(self.error_score)
-        self.cv_results_ = cv_results.table(self.oof_, space.params, scores, error_score)
-        self.n_splits_ = len(self.oof_.splits.cells)
+        trained = {
+            name: cv_results.in_order(oof, oof.live_scores[TRAIN + name])
+            for name in metrics
+            if self.return_train_score and TRAIN + name in oof.live_scores
+        }
+        self.cv_results_ = cv_results.table(oof, space.params, scores, error_score, trained)
+        self.n_splits_ = len(oof.splits.cells)
         self.scorer_ = request.scorers.scorer
         self.multimetric_ = request.scorers.multimetric
         rule = select.as_rule(self._selection_rule(request, space))
-        self._estimate_settings = _EstimateSettings(request.scorers, request.kind, request.response, rule, request.seed)
+        self._correction = Correction(request.scorers, request.kind, request.response, rule, request.seed)
         return metrics[request.scorers.main or next(iter(metrics))]
 
     def _select(self, metric: Metric, space: Space) -> None:
-        rule = self._estimate_settings.rule
+        rule = self._correction.rule
         if callable(self.refit):
             index = selected_index(self.refit, self.cv_results_)
             refuse_incomplete(self.oof_, index)
@@ -416,21 +414,17 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         self.best_index_ = self.selection_.index
         self.best_params_ = space.params[self.best_index_]
         if not callable(self.refit):
-            self.best_score_ = self.cv_results_[f"mean_test_{self._estimate_settings.scorers.main}"][self.best_index_]
+            self.best_score_ = self.cv_results_[f"mean_test_{self._correction.scorers.main}"][self.best_index_]
 
     @property
     def estimate_(self) -> Estimate:
-        """Performance of the selected configuration on new samples; computed on first use if the scorer is slow."""
+        """Performance of the selected configuration on new samples; computed on first use if a function scores or selects."""
         check_is_fitted(self, "oof_")
         if not hasattr(self, "selection_"):
             raise AttributeError("refit names no scorer, so nothing was selected and there is no estimate_.")
         if not hasattr(self, "_estimate"):
-            self._estimate = self._corrected_estimate(self._estimate_settings.metric(self.oof_))
+            self._estimate = self._correction.estimate(self.oof_)
         return self._estimate
-
-    def _corrected_estimate(self, metric: Metric) -> Estimate:
-        n, settings = _LOOPED_DRAWS if metric.looped else _DRAWS, self._estimate_settings
-        return estimate.bbc(self.oof_, metric, rule=settings.rule, n_resamples=n, rng=settings.seed)
 
     @property
     def interval_(self) -> Interval | None:
@@ -454,8 +448,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         --------
         >>> search.report().save("report.html")  # doctest: +SKIP
         """
-        found, settings = self.estimate_, self._estimate_settings
-        return report(self.oof_, settings.metric(self.oof_), estimate=found, rng=settings.seed, **options)
+        found, correction = self.estimate_, self._correction
+        return report(self.oof_, correction.metric(self.oof_), estimate=found, rng=correction.seed, **options)
 
     predict = _delegate("predict")
     predict_proba = _delegate("predict_proba")
@@ -474,7 +468,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     set_output = available_if(_has("set_output"))(_set_output)
 
-    def score(self, X: Any, y: Any = None, **params: Any) -> float:
+    def score(self, X: Any, y: Any = None, **params: Any) -> Any:
         """The score of the selected model on these samples, by the scorer that selected it.
 
         Parameters
@@ -496,10 +490,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if params and not get_config()["enable_metadata_routing"]:
             raise InputError(f"score takes {', '.join(params)} only if scikit-learn's metadata routing is enabled.")
         routed = process_routing(self, "score", **params).scorer.score if params else {}
-        scorers = self._estimate_settings.scorers
+        scorers = self._correction.scorers
         if scorers.main is None:
             raise InputError("`refit` names none of several scorers.", remedy="Use those of `scorer_` yourself.")
-        return float(scorers.scorers[scorers.main](self.best_estimator_, X, y, **routed))
+        return scorers.scorers[scorers.main](self.best_estimator_, X, y, **routed)
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -515,7 +509,18 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     @property
     def _grid(self) -> Any:
-        return self.param_grid if self.grid is None else self.grid
+        return next((g for g in (self.grid, self.param_grid, self.param_distributions) if g is not None), None)
+
+    @property
+    def _search(self) -> Any:
+        """How configurations are found; RandomizedSearchCV's arguments mean a random search."""
+        random = self.search == "grid" and (self.param_distributions is not None or self.n_iter is not None)
+        return "random" if random else self.search
+
+    @property
+    def _n_configs(self) -> int | None:
+        n: int | None = self.n_configs if self.n_iter is None else self.n_iter
+        return n
 
     def _prototype(self) -> Any:
         """The estimator whose kind, methods and metadata requests count for all configurations."""
@@ -529,13 +534,13 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self._prototype())
-        for name in ("estimator_type", "classifier_tags", "regressor_tags", "input_tags"):
-            setattr(tags, name, deepcopy(getattr(inner, name)))
-        tags.target_tags.required = True
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags, tags.regressor_tags = deepcopy(inner.classifier_tags), deepcopy(inner.regressor_tags)
+        tags.input_tags.pairwise, tags.input_tags.sparse = inner.input_tags.pairwise, inner.input_tags.sparse
         return tags
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Where metadata go: groups to the folds and the bootstrap, the rest to the estimators.
+        """Where metadata go: groups to the folds and the bootstrap, the rest to the estimators and scorers.
 
         Returns
         -------
@@ -545,26 +550,12 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         scorers = read_scoring(self.scoring, self.refit, self._prototype())
         router = MetadataRouter(owner=self).add_self_request(self)
         router.add(estimator=self._prototype(), method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-        to_score = MethodMapping().add(caller="score", callee="score")
-        if self.scoring is not None:  # a scorer that was given may ask for what the scores do not use; fit says so
-            to_score.add(caller="fit", callee="score")
-        main = scorers.main or next(iter(scorers.scorers))
-        if hasattr(scorers.scorers[main], "get_metadata_routing"):
-            router.add(scorer=scorers.scorers[main], method_mapping=to_score)
+        to_score = MethodMapping().add(caller="score", callee="score").add(caller="fit", callee="score")
+        if hasattr(scorers.whole, "get_metadata_routing"):
+            router.add(scorer=scorers.whole, method_mapping=to_score)
         if hasattr(self.cv, "get_metadata_routing"):
             router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         return router
-
-    def _route(self, params: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """Groups, and the arguments of the estimators' fit."""
-        groups = params.get("groups")
-        if not get_config()["enable_metadata_routing"]:
-            return groups, {name: value for name, value in params.items() if name != "groups"}
-        routed = process_routing(self, "fit", **params)
-        if any(value is not None for value in routed.get("scorer", {}).get("score", {}).values()):
-            problem = "the scorer asks for metadata, but stored predictions are scored without weights."
-            raise InputError(problem, remedy="Leave out its `set_score_request`.")
-        return groups, dict(routed.estimator.fit)
 
     def _html_repr(self) -> str:
         """The corrected estimate first, then the diagram of the estimator."""

@@ -1,17 +1,22 @@
-"""What `SelectCV.fit` is asked to do: its options and data, checked before any work; its callbacks; its failed fits."""
+"""What `SelectCV.fit` is asked to do: options, data, folds and routed arguments; its callbacks; its failed fits."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
 from collections.abc import Mapping
+from copy import copy
+from inspect import signature
 from numbers import Real
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import is_classifier
 from sklearn.exceptions import FitFailedWarning
-from sklearn.utils import column_or_1d, get_tags
+from sklearn.model_selection import GridSearchCV, check_cv
+from sklearn.utils import column_or_1d
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.multiclass import check_classification_targets
 
 from .. import formatting
@@ -20,10 +25,12 @@ from ..data.plan import Plan
 from ..data.predictions import Predictions, State
 from ..data.target import Target
 from ..exceptions import CollectError, FitFailedError, InputError, InputTypeError, got, invalid
-from ..fitting.estimators import check_estimator
-from ..fitting.predict import ModelKind
-from ..metrics import Metric
-from .scorers import Scorers
+from ..fitting.configs import Configs
+from ..fitting.estimators import check_estimator, one_of_each, said_type
+from ..fitting.live import LiveScoring
+from ..fitting.predict import ModelKind, kind_of
+from ..metrics import Metric, MetricLike
+from .scorers import Scorers, told_kind
 from .space import is_sampler
 
 try:
@@ -44,26 +51,129 @@ class FitRequest(NamedTuple):
 
     X: Any
     y: Any
-    target: Target
-    kind: ModelKind
+    target: Target | None  # None where nothing is predicted
+    kind: ModelKind | None  # likewise
     plan: Plan
     groups: Any
     fit_params: dict[str, Any]
     seed: int
     scorers: Scorers
     response: Any
+    live: LiveScoring | None  # what workers compute with the fitted models
     callbacks: Callbacks | None = None
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """The scorers as metrics of stored predictions."""
-        return self.scorers.metrics(self.kind, self.target, self.response)
+        """The scorers as metrics."""
+        return self.scorers.metrics(self.kind, self.target)
+
+    @property
+    def selecting_metric(self) -> MetricLike:
+        """What selects: the scorer that `refit` names, or the first one."""
+        main = self.scorers.main or next(iter(self.scorers.given))
+        return self.scorers.metric(main, self.kind, self.target)
 
     @property
     def positive(self) -> Any:
         """The positive one of two classes."""
-        classes = self.target.classes
+        classes = None if self.target is None else self.target.classes
         return classes[-1] if classes is not None and len(classes) == 2 else None
+
+
+class Routed(NamedTuple):
+    """Where the arguments of ``fit`` go."""
+
+    groups: Any
+    fit: dict[str, Any]
+    score: dict[str, Any]
+    split: dict[str, Any]
+
+    @classmethod
+    def of(cls, search: Any, params: Mapping[str, Any], scorers: Scorers) -> Routed:
+        """As scikit-learn's searches route them: by its metadata routing or, without it, weights to scorers that take them."""
+        groups = params.get("groups")
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(search, "fit", **params)
+            split = dict(routed.get("splitter", {}).get("split", {}))
+            score = {name: v for name, v in routed.get("scorer", {}).get("score", {}).items() if v is not None}
+            return cls(groups, dict(routed.estimator.fit), score, split)
+        fit = {name: value for name, value in params.items() if name != "groups"}
+        weights = params.get("sample_weight")
+        score = {} if weights is None or not _takes_weights(scorers) else {"sample_weight": weights}
+        return cls(groups, fit, score, {} if groups is None else {"groups": groups})
+
+
+def _takes_weights(scorers: Scorers) -> bool:
+    """Whether scikit-learn's searches pass weights to these scorers, which they do from version 1.9 on."""
+    if not hasattr(GridSearchCV, "_check_scorers_accept_sample_weight"):
+        return False
+    takes = getattr(scorers.whole, "_accept_sample_weight", None)
+    return bool(takes()) if takes is not None else "sample_weight" in signature(scorers.whole).parameters
+
+
+def predicted_kind(configs: Configs, y: Any, scorers: Scorers) -> ModelKind | None:
+    """What the models predict; None where predictions cannot be kept, and the fitted models have to be scored.
+
+    That is so without y, for several outputs, for clusterers, transformers and the like. Estimators that do not say what they
+    are are what the scorers are made for.
+    """
+    some = one_of_each(configs)
+    said = {said_type(estimator) for estimator in some.values()}
+    if y is None or not (_has_records(y) or _is_one_column(y)) or said & {"clusterer", "density_estimator"}:
+        return None
+    if "outlier_detector" in said:  # it predicts the labels -1 and 1
+        return "classification" if set(np.unique(np.asarray(y))) <= {-1, 1} and said == {"outlier_detector"} else None
+    if not said <= {"classifier", "regressor"} and not all(hasattr(e, "predict") for e in some.values()):
+        return None
+    if _is_one_class(y) and "classifier" in said:
+        return None
+    try:
+        asked = None if said <= {"classifier", "regressor"} or _has_records(y) else told_kind(scorers)
+        return kind_of(some, y, asked)
+    except InputError:  # nothing says what they are, or they are of two kinds
+        return None
+
+
+def _has_records(y: Any) -> bool:
+    return getattr(getattr(y, "dtype", None), "names", None) is not None
+
+
+def _is_one_column(y: Any) -> bool:
+    """Whether y has one label for each sample."""
+    if hasattr(y, "tocsr"):
+        return False
+    try:
+        labels = np.asarray(y)
+    except ValueError:  # lists of different lengths
+        return False
+    return labels.ndim == 1 or (labels.ndim == 2 and labels.shape[1] == 1)
+
+
+def _is_one_class(y: Any) -> bool:
+    labels = np.asarray(y)
+    return labels.dtype.kind not in "OV" and len(np.unique(labels)) < 2
+
+
+def plan_of(search: Any, X: Any, y: Any, kind: ModelKind | None, split: Mapping[str, Any]) -> Plan:
+    """The plan that `cv` means: what scikit-learn makes of it, unless it is a `Plan`."""
+    cv = search.cv
+    if isinstance(cv, Plan):
+        return cv
+    if search.repeats is not None and (cv is None or is_whole_number(cv)):
+        return Plan(folds=5 if cv is None else int(cv))  # repeats of folds in the order of the rows would be the same
+    cv = check_cv(cv, y, classifier=is_classifier(search._prototype()))
+    own = (type(cv).__module__ or "").startswith("sklearn.")
+    if kind is not None and own and set(split) <= {"groups"} and not _has_records(y):
+        return Plan.from_cv(cv)
+    cv = copy(cv)
+    if getattr(cv, "random_state", 0) is None:
+        cv.random_state = seed_of_random_state(search.random_state)
+    pairs = list(cv.split(X, y, **split))
+    expected = cv.get_n_splits(X, y, **split)
+    if len(pairs) != expected:
+        needed = "cv.split and cv.get_n_splits return inconsistent results"
+        raise ValueError(f"{needed}. Expected {expected} splits, got {len(pairs)}")
+    return Plan.from_cv(pairs)
 
 
 class Callbacks:
@@ -95,16 +205,11 @@ def check_options(search: Any) -> None:
     """Refuse options of a search that contradict each other or mean nothing."""
     estimator, sampler = search._prototype(), is_sampler(search.search)
     check_estimator(estimator, None)
-    tags, name = get_tags(estimator), type(estimator).__name__
-    if tags.estimator_type == "clusterer":
-        problem = f"{name} finds clusters and predicts no labels that could be scored."
-        raise InputError(problem, remedy="Use GridSearchCV for it.")
-    if tags.input_tags.pairwise:
-        takes = f"{name} takes kernels or distances between samples as X"
-        remedy = "Give features and a kernel by name or function, such as `kernel='rbf'`."
-        raise InputError(f"{takes}, whose columns would have to be held out too.", remedy=remedy)
-    if search.grid is not None and search.param_grid is not None:
-        raise InputError("`grid` and `param_grid` are two names for one thing.", remedy="Give one of them.")
+    grids = [name for name in ("grid", "param_grid", "param_distributions") if getattr(search, name) is not None]
+    if len(grids) > 1:
+        raise InputError(f"`{grids[0]}` and `{grids[1]}` are two names for one thing.", remedy="Give one of them.")
+    if search.n_configs is not None and search.n_iter is not None:
+        raise InputError("`n_configs` and `n_iter` are two names for one thing.", remedy="Give one of them.")
     if sampler and isinstance(search.estimator, Mapping):
         remedy = "Give an estimator and a grid of distributions."
         raise InputError("a sampler sets the parameters of one estimator.", remedy=remedy)
@@ -121,10 +226,6 @@ def check_options(search: Any) -> None:
         raise invalid("refit", needed, got(search.refit))
     if not (isinstance(search.error_score, Real) or search.error_score == "raise"):
         raise invalid("error_score", "must be a number or 'raise'", got(search.error_score))
-    if search.return_train_score:
-        needed = "needs predictions of the training samples, which are not collected"
-        remedy = "Leave it out, and use `sklearn.model_selection.validation_curve` to see training scores."
-        raise invalid("return_train_score=True", needed, remedy=remedy)
     if search.search == "halving" and search.drop is not True:
         problem = "`search='halving'` decides itself which configurations to drop."
         raise InputError(problem, remedy="Leave `drop=True`, or use `search='grid'`.")
@@ -142,21 +243,18 @@ def seed_of_random_state(random_state: Any) -> int:
 
 
 def checked_labels(y: Any, estimator: Any) -> Any:
-    """Labels in one dimension; some refusals use the words that scikit-learn's estimator checks look for."""
+    """Labels of one column in one dimension; refusals use the words that scikit-learn's estimator checks look for."""
     if y is None:
-        raise InputError("This SelectCV estimator requires y to be passed, but the target y is None.")
-    plain = np.asarray(y)
-    if plain.dtype.names is not None:
+        if said_type(estimator) in ("classifier", "regressor"):
+            raise InputError("This SelectCV estimator requires y to be passed, but the target y is None.")
+        return None
+    if _has_records(y) or not _is_one_column(y):
         return y
-    if plain.ndim == 2 and plain.shape[1] > 1:
-        problem = f"y should be a 1d array, got an array of shape {plain.shape}"
-        remedy = "Search for each column separately."
-        raise InputError(f"{problem}: a search compares predictions of one column.", remedy=remedy)
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(y, warn=True) if np.ndim(y) == 2 else y
     if len(y) < 2:
         n = formatting.count(len(y), "sample")
         raise InputError(f"a search needs samples to hold out and to fit on; there is {n}.")
-    if is_classifier(estimator):
+    if said_type(estimator) == "classifier":
         check_classification_targets(y)
     return y
 

@@ -1,26 +1,27 @@
-"""How a search scores: scikit-learn's `scoring` as metrics of stored predictions, and the response they need."""
+"""How a search scores: scikit-learn's `scoring` as metrics of stored predictions or of fitted models."""
 
 from __future__ import annotations
 
 import inspect
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import metrics
-from ..data.predictions import Predictions, State
-from ..data.target import Target, encode
+from ..data.predictions import Predictions
+from ..data.target import Target
 from ..exceptions import InputError, got, invalid
 from ..fitting.configs import Configs
-from ..metrics import Metric, MetricLike
-from ..stats.kernels import LoopKernel
+from ..fitting.estimators import one_of_each
+from ..fitting.live import ONE, TRAIN, LiveScoring
+from ..fitting.predict import ModelKind
+from ..metrics import LiveScore, Metric, MetricLike
+from .stored_model import NamedScore
 
 # The `score` of nearly all estimators, which GridSearchCV takes without `scoring`.
-_OWN_SCORE = {"classification": "accuracy", "regression": "r2", "survival": "concordance"}
+OWN_SCORE = {"classification": "accuracy", "regression": "r2", "survival": "concordance"}
 # Metrics that scikit-learn knows by another name, with a sign.
 _SCIKIT_NAMES = {
     "mcc": "matthews_corrcoef",
@@ -40,34 +41,63 @@ class Scorers:
     given: dict[str, Any]  # what was asked for, by its name in ``cv_results_``: ``"score"`` if there is only one
     scorers: dict[str, Any]  # the same as scikit-learn's scorers, for ``score``
     main: str | None  # the one that selects; None if none was named
-    multimetric: bool = False  # whether several were asked for by name
-    whole: Any = None  # the function that returns all of them, if there is one
+    whole: Any  # what scikit-learn calls for all of them: the only scorer, or one that returns a dict
+    multimetric: bool = False  # whether there are several, by name
+    live: frozenset[str] = frozenset()  # those that need the fitted models; stored predictions tell the others
 
     @property
     def scorer(self) -> Any:
         """What ``scorer_`` is: a dict of scorers, or the only one."""
-        if self.whole is not None:
-            return self.whole
-        return self.scorers if self.multimetric else self.scorers["score"]
+        return self.scorers if self.multimetric and hasattr(self.whole, "_scorers") else self.whole
+
+    @property
+    def functions(self) -> list[str]:
+        """The scorers that are plain functions of (estimator, X, y)."""
+        return [n for n, asked in self.given.items() if callable(asked) and not hasattr(asked, "_score_func")]
+
+    def placed(self, own: str | None, all_live: bool) -> Scorers:
+        """The same, told which need the fitted models: functions, an own score that is not the metric `own`, or all."""
+        found = set(self.given) if all_live else set(self.functions)
+        if own is None:
+            found |= {name for name, asked in self.given.items() if asked is None}
+        return replace(self, live=frozenset(found))
+
+    def scoring_live(self, params: Mapping[str, Any], train: bool, raises: bool) -> LiveScoring | None:
+        """What workers compute with the fitted models; None if stored predictions tell everything."""
+        if not self.live and not train:
+            return None
+        whole = self.whole
+        if self.multimetric and not train and not params:
+            whole = _together({name: self.scorers[name] for name in self.given if name in self.live}, raises)
+        return LiveScoring(whole, {ONE: params}, train, raises)
 
     def positive(self, target: Target) -> Any:
         """The label that the scorer which selects takes as positive, or the first that takes one; None for none."""
         first = [] if self.main is None else [self.main]
-        found = [positive_class(self.scorers[name], target) for name in (*first, *self.scorers)]
+        found = [
+            positive_class(self.scorers[name], target) for name in (*first, *self.scorers) if name not in self.live
+        ]
         position = next((p for p in found if p is not None), None)
         return None if position is None or target.classes is None else target.classes[position]
 
-    def metrics(self, kind: str, target: Target, response: str | None = None) -> dict[str, Metric]:
-        """The metrics for these labels; `response` is what plain functions are called with."""
-        return {name: metrics.get(self.metric(name, kind, target, response), target.task) for name in self.given}
+    def metrics(self, kind: str | None, target: Target | None) -> dict[str, Metric]:
+        """What every scorer is as a metric: of stored predictions, or of scores of fitted models."""
+        task = None if target is None else target.task
+        return {name: metrics.get(self.metric(name, kind, target), task) for name in self.given}
 
-    def metric(self, name: str, kind: str, target: Target, response: str | None = None) -> MetricLike:
-        """One scorer as a metric of stored predictions: by name where a fast one is the same."""
+    def metric(self, name: str, kind: str | None, target: Target | None) -> MetricLike:
+        """One scorer as a metric: by name where a fast one is the same."""
+        if name in self.live or kind is None or target is None:
+            return LiveScore(name)
+        return self._stored_metric(name, kind, target)
+
+    def _stored_metric(self, name: str, kind: str, target: Target) -> MetricLike:
         asked, scorer = self.given[name], self.scorers[name]
         if asked is None:
-            return _OWN_SCORE[kind]
+            return OWN_SCORE[kind]
         if not hasattr(scorer, "_score_func"):
-            return asked if isinstance(asked, str) else FunctionScorer(scorer, response or "any").metric()
+            assert isinstance(asked, str)
+            return asked
         plain = asked if isinstance(asked, str) else without_positive(scorer)
         found = metrics.get(plain)
         if found.name == "average_precision" and target.task == "multiclass":
@@ -78,32 +108,30 @@ class Scorers:
         return plain if isinstance(asked, str) or not found.looped else scorer
 
     def expanded(self, oof: Predictions, refit: Any) -> Scorers:
-        """With one scorer for each score of a function that returns several of them."""
-        function = self.given.get("score")
-        if self.multimetric or not callable(function) or hasattr(function, "_score_func"):
+        """With one scorer for each score of a function that returned several of them."""
+        if self.multimetric or not self.functions:
             return self
-        function = function.function if isinstance(function, NamedScore) else function
-        keys = FunctionScorer(function, oof.response).keys(oof)
-        if keys is None:
+        names = [name for name in oof.live_scores if not name.startswith(TRAIN)]
+        if len(names) > 1 and ONE in names and np.isnan(oof.live_scores[ONE]).all():  # where the function failed
+            names.remove(ONE)
+        if names == [ONE]:
             return self
-        parts = {key: NamedScore(function, key) for key in keys}
-        return Scorers(dict(parts), dict(parts), _main(refit, parts), True, function)
+        parts = {name: NamedScore(self.whole, name) for name in names}
+        return Scorers(dict(parts), dict(parts), _main(refit, parts), self.whole, True, frozenset(parts))
 
 
-def read_scoring(scoring: Any, refit: Any, estimator: Any) -> Scorers:
+def read_scoring(scoring: Any, refit: Any, estimator: Any, raises: bool = False) -> Scorers:
     """Scorers from what GridSearchCV takes: None, a name, a scorer, a function, or several of them."""
     from sklearn.metrics import check_scoring
 
     if scoring is None:
-        _refuse_other_score(estimator)
-        return Scorers({"score": None}, {"score": check_scoring(estimator)}, "score")
+        own = check_scoring(estimator)
+        return Scorers({ONE: None}, {ONE: own}, ONE, own)
     if isinstance(getattr(scoring, "_scorers", None), Mapping):  # what check_scoring makes of several names
         scoring = dict(scoring._scorers)
     if isinstance(scoring, str) or callable(scoring):
         scorer = _scorer(scoring)
-        if isinstance(refit, str) and callable(scoring) and not hasattr(scoring, "_score_func"):
-            scorer = scoring = NamedScore(scoring, refit)
-        return Scorers({"score": scoring}, {"score": scorer}, "score")
+        return Scorers({ONE: scoring}, {ONE: scorer}, ONE, scorer)
     if not isinstance(scoring, Mapping):
         given = list(scoring) if isinstance(scoring, (Sequence, set, frozenset)) else []
         if not given or not all(isinstance(name, str) for name in given) or len(set(given)) < len(given):
@@ -113,21 +141,45 @@ def read_scoring(scoring: Any, refit: Any, estimator: Any) -> Scorers:
     if not scoring or not all(isinstance(name, str) for name in scoring):
         needed = "must name each scorer by text, such as {'auc': 'roc_auc'}"
         raise invalid("scoring", needed, got(scoring))
-    return Scorers(dict(scoring), {name: _scorer(s) for name, s in scoring.items()}, _main(refit, scoring), True)
+    scorers = {name: _scorer(s) for name, s in scoring.items()}
+    return Scorers(dict(scoring), scorers, _main(refit, scoring), _together(scorers, raises), True)
 
 
-def _refuse_other_score(estimator: Any) -> None:
-    """Generalised linear models score themselves by their deviance, which is not the R2 it would be taken for."""
-    from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
+def _together(scorers: dict[str, Any], raises: bool) -> Any:
+    """Scikit-learn's scorer of several, which asks a model for each answer once."""
+    from sklearn.metrics import check_scoring
 
-    while hasattr(estimator, "steps"):
+    return check_scoring(scoring=scorers, raise_exc=raises)
+
+
+def own_score(configs: Mapping[str, Any], kind: str | None) -> str | None:
+    """The metric that the estimators' own ``score`` is: accuracy, R2, or None for any other."""
+    from sklearn.base import ClassifierMixin, RegressorMixin
+
+    usual = {"classification": ClassifierMixin.score, "regression": RegressorMixin.score}.get(kind or "")
+    same = usual is not None and all(_score_method(e) is usual for e in one_of_each(configs).values())
+    return OWN_SCORE[kind] if same and kind is not None else None
+
+
+def _score_method(estimator: Any) -> Any:
+    """The function behind ``score``; that of a pipeline is its last step's."""
+    from sklearn.pipeline import Pipeline
+
+    while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]
-    powers = ((PoissonRegressor, 1), (GammaRegressor, 2), (TweedieRegressor, getattr(estimator, "power", 0)))
-    power = next((power for kind, power in powers if isinstance(estimator, kind)), None)
-    if power is not None:
-        problem = f"the score of {type(estimator).__name__} is the share of deviance explained, not R2."
-        wanted = f"`scoring=make_scorer(d2_tweedie_score, power={power})`"
-        raise InputError(problem, remedy=f"Say what selects, such as {wanted}.")
+    return getattr(type(estimator), "score", None)
+
+
+def told_kind(scorers: Scorers) -> ModelKind | None:
+    """The kind of model that the scorers are made for, where they tell."""
+    for scorer in scorers.scorers.values():
+        if hasattr(scorer, "_score_func"):
+            tasks = metrics.get(without_positive(scorer)).tasks
+            if tasks <= {"binary", "multiclass"}:
+                return "classification"
+            if tasks == {"regression"}:
+                return "regression"
+    return None
 
 
 def _main(refit: Any, scoring: Mapping[str, Any]) -> str | None:
@@ -171,7 +223,7 @@ def needed_response(scorers: Scorers, found: Mapping[str, Metric], kind: str, co
     """The least that all metrics can be taken of, read off models the way scikit-learn's scorers do."""
     if kind != "classification":
         return "auto"
-    needs = {name: metric.needs for name, metric in found.items()}
+    needs = {name: metric.needs for name, metric in found.items() if metric.needs != "live"}
     for scored, need in needs.items():
         # One-against-rest areas rank decision values as well as probabilities; scikit-learn's scorer takes the latter.
         if need == "score" and response_methods(scorers.scorers[scored])[0] == "predict_proba":
@@ -188,7 +240,7 @@ def needed_response(scorers: Scorers, found: Mapping[str, Metric], kind: str, co
         # Without a decision_function, probabilities are what scikit-learn ranks by, and they serve more metrics.
         ranks_by_proba = response == "score" and not any(hasattr(e, "decision_function") for e in configs.values())
         return "proba" if ranks_by_proba else response
-    return "auto" if {"any", "model"} & set(needs.values()) else "label"
+    return "label" if needs and not {"any", "model"} & set(needs.values()) else "auto"
 
 
 _METHODS = {"proba": ("predict_proba",), "score": ("decision_function", "predict_proba")}
@@ -251,194 +303,3 @@ def _with_options(scorer: Any, options: Mapping[str, Any]) -> Any:
 
     method, greater = scorer._response_method, scorer._sign > 0
     return make_scorer(scorer._score_func, response_method=method, greater_is_better=greater, **options)
-
-
-# -- scorers that are functions of (estimator, X, y), called with the stored predictions in the place of a model -----
-
-# Positions of a configuration, a repeat and a fold.
-CellPosition = tuple[Any, Any, Any]
-
-
-@dataclass(frozen=True)
-class FunctionScorer:
-    """A plain function of (estimator, X, y) as a metric of stored predictions."""
-
-    function: Callable[..., Any]
-    response: str  # what is stored besides labels: "proba", "score", or what ``predict`` gives
-
-    @property
-    def name(self) -> str:
-        """The function's name."""
-        return str(getattr(self.function, "__name__", type(self.function).__name__))
-
-    def metric(self) -> Metric:
-        """The metric, called once per configuration and resample."""
-
-        def kernel(target: Target, predictions: NDArray[Any]) -> LoopKernel:
-            def call(labels: NDArray[Any], prediction: NDArray[Any], counts: NDArray[Any]) -> float:
-                rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
-                return self._number(StoredModel(prediction[rows], target, self.response), labels[rows])
-
-            return LoopKernel(call, target.labels, predictions)
-
-        def reference(target: Target, prediction: NDArray[Any], weights: NDArray[Any] | None = None) -> float:
-            counts = np.ones(len(target), dtype=np.intp) if weights is None else np.asarray(weights)
-            return float(kernel(target, prediction[None]).scores(counts[None])[0, 0])
-
-        return Metric(self.name, True, "model", metrics.EVERY, kernel, reference, looped=True)
-
-    def keys(self, oof: Predictions) -> list[str] | None:
-        """Names of the scores it returns, found by calling it for one finished cell; None where it returns a number."""
-        cell = np.argwhere(oof.state == State.DONE)[0]
-        value = next(self._answers(oof, [tuple(cell)]))
-        return list(value) if isinstance(value, Mapping) else None
-
-    def cells(self, oof: Predictions, cells: Sequence[CellPosition]) -> list[float]:
-        """The score of some finished cells."""
-        return [float(value) for value in self._answers(oof, cells)]
-
-    def _answers(self, oof: Predictions, cells: Sequence[CellPosition]) -> Iterator[Any]:
-        stored = oof.respond("model")
-        for config, repeat, fold in cells:
-            rows = oof.splits.test_rows(int(repeat), int(fold))
-            target = oof.target.take(rows)
-            yield self._call(StoredModel(stored[repeat, config, rows], target, self.response), target.labels)
-
-    def _number(self, model: StoredModel, labels: NDArray[Any]) -> float:
-        value = self._call(model, labels)
-        if isinstance(value, Mapping):
-            problem = f"the scorer {self.name} returns several scores: {', '.join(map(str, value))}."
-            raise InputError(problem, remedy="Give it alone as `scoring`, and let `refit` name the score that selects.")
-        try:
-            return float(value)
-        except (TypeError, ValueError):
-            given = f"it returned {value!r}"
-            raise invalid(f"the scorer {self.name}", "must return a number", given) from None
-
-    def _call(self, model: StoredModel, labels: NDArray[Any]) -> Any:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return self.function(model, HiddenX(len(labels)), labels)
-        except InputError:
-            raise
-        except Exception as error:
-            lacks = model.classes is not None and len(np.unique(labels)) < len(model.classes)
-            if lacks and isinstance(error, ValueError):
-                return np.nan  # a fold or resample that lacks a class leaves many scores undefined
-            problem = f"the scorer {self.name} cannot score stored predictions: {type(error).__name__}: {error}."
-            remedy = "Make it a function of labels and predictions, with `sklearn.metrics.make_scorer`."
-            raise InputError(problem, remedy=remedy) from error
-
-
-@dataclass(frozen=True)
-class NamedScore:
-    """One of the scores that a function of (estimator, X, y) returns in a dict; or its only score."""
-
-    function: Callable[..., Any]
-    key: str
-
-    @property
-    def __name__(self) -> str:
-        return self.key
-
-    def __call__(self, estimator: Any, X: Any, y: Any) -> Any:
-        """The score of this name."""
-        value = self.function(estimator, X, y)
-        if not isinstance(value, Mapping):
-            return value
-        if self.key not in value:
-            needed = f"must name one of the scores that the scorer returns, {', '.join(map(str, value))}"
-            raise invalid("refit", needed, got(self.key))
-        return value[self.key]
-
-
-class StoredModel:
-    """Takes the place of a fitted model in a scorer: its methods return the stored predictions of the held-out rows."""
-
-    def __init__(self, stored: NDArray[Any], target: Target, response: str) -> None:
-        self.task, self.classes, self.response = target.task, target.classes, response
-        if target.classes is None:
-            self._values, self._codes = stored, stored
-            return
-        self._values, self._codes = stored[:, :-1], stored[:, -1].astype(np.intp)
-        # scikit-learn sorts the classes; here the positive one is the last.
-        self._order = np.argsort(target.classes)
-        self.classes_ = target.classes[self._order]
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The labels or values."""
-        return self._values if self.classes is None else np.asarray(self.classes[self._codes])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy, R2 or concordance, as the ``score`` of nearly all estimators."""
-        from sklearn.metrics import accuracy_score, r2_score
-
-        if self.task == "survival":
-            return metrics.get("concordance").reference(encode(y, task="survival"), self._values, sample_weight)
-        scored = r2_score if self.classes is None else accuracy_score
-        return float(scored(y, self.predict(X), sample_weight=sample_weight))
-
-    def __getattr__(self, name: str) -> Any:
-        """Methods that exist only if their answers were stored; scikit-learn's scorers look for them."""
-        found = _ANSWERS.get(name)
-        if found is None:
-            raise AttributeError(f"the model is not kept with the predictions (asked for {name})")
-        response, answer = found
-        if self.__dict__.get("response") != response:
-            stored = {"proba": "probabilities", "score": "decision values"}.get(self.response, "labels or values")
-            raise AttributeError(f"{name} cannot be answered: only {stored} of all configurations were stored")
-
-        def method(X: Any) -> NDArray[Any]:
-            return answer(self)
-
-        method.__name__ = name  # by which scikit-learn's scorers call it
-        return method
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags
-
-        if self.classes is None:
-            return Tags("regressor", TargetTags(required=True), regressor_tags=RegressorTags())
-        return Tags("classifier", TargetTags(required=True), classifier_tags=ClassifierTags())
-
-    def _probabilities(self) -> NDArray[Any]:
-        columns = self._values
-        if columns.shape[1] == 1:
-            columns = np.hstack([1 - columns, columns])
-        return np.asarray(columns[:, self._order])
-
-    def _decisions(self) -> NDArray[Any]:
-        if self._values.shape[1] > 1:
-            return np.asarray(self._values[:, self._order])
-        return self._values[:, 0] if self._order[0] == 0 else -self._values[:, 0]
-
-
-_ANSWERS: dict[str, tuple[str, Callable[[StoredModel], NDArray[Any]]]] = {
-    "predict_proba": ("proba", StoredModel._probabilities),
-    "predict_log_proba": ("proba", lambda model: np.log(model._probabilities())),
-    "decision_function": ("score", StoredModel._decisions),
-}
-
-
-class HiddenX:
-    """Takes the place of X in a scorer, which may pass it to the model and count its rows, and nothing else."""
-
-    def __init__(self, n: int) -> None:
-        self.shape = (n,)
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"X is not kept with the predictions (asked for {name})")
-
-    def __getitem__(self, key: Any) -> NoReturn:
-        raise TypeError("X is not kept with the predictions")
-
-    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise TypeError("X is not kept with the predictions")
-
-
-# Python's own messages, such as that of a TypeError, must make sense to the author of the scorer.
-StoredModel.__name__, HiddenX.__name__ = "estimator", "X"

@@ -1,0 +1,74 @@
+"""The corrected estimate of a search: by bootstrap from stored predictions wherever they tell the score, else from folds."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import estimate
+from ..data.predictions import Predictions, State
+from ..exceptions import InputError
+from ..metrics import LiveScore, Metric, MetricLike, get
+from ..metrics._scoring import cell_scores
+from ..results import Estimate
+from ..select import Rule
+from .cv_results import FromResults
+from .scorers import OWN_SCORE, Scorers
+from .stored_model import FunctionScorer
+
+# A metric that is a Python function is called for each draw, configuration and fold, so it gets fewer draws.
+_DRAWS, _LOOPED_DRAWS = 1000, 200
+# Scores of stored predictions are those of the models if they differ by less.
+_SAME = 1e-9
+
+
+class Correction(NamedTuple):
+    """What is needed to estimate later; unlike metrics, it can be pickled."""
+
+    scorers: Scorers
+    kind: str | None
+    response: str
+    rule: Rule
+    seed: int
+
+    def metric(self, oof: Predictions) -> Metric:
+        """The metric that selects; the first of several if a function selects."""
+        found = self.scorers.metrics(self.kind, None if self.kind is None else oof.target)
+        return found[self.scorers.main or next(iter(found))]
+
+    def estimate(self, oof: Predictions) -> Estimate:
+        """The estimate of the selected configuration, by the best method that the score allows."""
+        metric: MetricLike | None = self.metric(oof)
+        if isinstance(metric, Metric) and metric.needs == "live":
+            metric = self._stored(oof, metric.name)
+        if metric is None:
+            return self._by_folds(oof)
+        looped = get(metric, oof.target.task).looped or isinstance(self.rule, FromResults)
+        n = _LOOPED_DRAWS if looped else _DRAWS
+        return estimate.bbc(oof, metric, rule=self.rule, aggregate="fold", n_resamples=n, rng=self.seed)
+
+    def _stored(self, oof: Predictions, name: str) -> MetricLike | None:
+        """The metric of stored predictions that gives the models' scores in every fold; None if there is none."""
+        asked = self.scorers.given[name]
+        if self.kind is None or (asked is not None and name not in self.scorers.functions):
+            return None
+        found: MetricLike = OWN_SCORE[self.kind]
+        if asked is not None:
+            found = FunctionScorer(asked, self.response).metric()
+        try:
+            stored = cell_scores(oof, found)
+        except InputError:  # it looks at more than the model's answers
+            return None
+        done = oof.state == State.DONE
+        same = np.isclose(stored[done], oof.live_scores[name][done], rtol=_SAME, atol=_SAME, equal_nan=True)
+        return found if same.all() else None
+
+    def _by_folds(self, oof: Predictions) -> Estimate:
+        """From the scores of the folds: by drawing folds where there are enough of them, else by the TT correction."""
+        main = LiveScore(self.metric(oof).name)
+        try:
+            found = estimate.bbc_f(oof, main, rule=self.rule, rng=self.seed)
+        except InputError:  # other folds, or another rule
+            found = estimate.tt(oof, main, rule=self.rule)
+        return found
