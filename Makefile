@@ -5,11 +5,11 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 
-.PHONY: help demo test check browser format bench calibrate matrix release hooks clean
+.PHONY: help demo test check browser format bench calibrate sklearn-suite matrix release hooks clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 demo: $(VENV)/.user  ## set up, then show on real data how flattering the winner's score is
 	$(BIN)/outfold demo
@@ -57,6 +57,10 @@ release: $(VENV)/.dev  ## build a release, check it and try it in clean environm
 hooks: $(VENV)/.dev  ## check every commit before it is made
 	$(PIP) install pre-commit
 	$(BIN)/pre-commit install
+
+# Options of pytest: `make sklearn-suite SUITE='--tb=short -k refit'`.
+sklearn-suite: $(VENV)/.dev  ## run scikit-learn's own tests of its searches on SelectCV
+	$(BIN)/python tests/sklearn_suite/run.py $(SUITE)
 
 calibrate: $(VENV)/.dev  ## slow statistical checks
 	$(BIN)/python -m pytest -m calibration tests/calibration

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import defaultdict
+
+import numpy as np
 import pytest
+from sklearn.base import TransformerMixin
+from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.ensemble import IsolationForest
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import outfold as of
 
@@ -25,3 +36,72 @@ SEARCHES = [
 @parametrize_with_checks(SEARCHES)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+# -- compared with GridSearchCV -------------------------------------------------------------------------
+
+
+class TheirTransformer(TransformerMixin, GridSearchCV):
+    """The checks refuse a search that can transform, unless it says so with a tag."""
+
+
+class OurTransformer(TransformerMixin, of.SelectCV):
+    """See `TheirTransformer`."""
+
+
+def mean_score(model, X, y=None):
+    """A scorer that needs no labels, for a detector without `score`."""
+    return float(np.mean(model.score_samples(X)))
+
+
+PAIR, TRANSFORMERS = (GridSearchCV, of.SelectCV), (TheirTransformer, OurTransformer)
+COMPARED = {
+    "k neighbours": (PAIR, KNeighborsClassifier(), {"n_neighbors": [1, 2]}, {}),
+    "ridge": (PAIR, RidgeClassifier(), {"alpha": [0.1, 1.0]}, {}),
+    "tree": (PAIR, DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}, {}),
+    "normal": (PAIR, GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, {}),
+    "counts": (PAIR, MultinomialNB(), {"alpha": [0.1, 1.0]}, {}),
+    "regression by neighbours": (PAIR, KNeighborsRegressor(), {"n_neighbors": [1, 2]}, {}),
+    "regression tree": (PAIR, DecisionTreeRegressor(random_state=0), {"max_depth": [1, 2]}, {}),
+    "components": (TRANSFORMERS, PCA(), {"n_components": [1]}, {}),
+    "clusters": (TRANSFORMERS, KMeans(2, n_init=1, random_state=0), {"max_iter": [5, 10]}, {}),
+    "outliers": (
+        PAIR,
+        IsolationForest(n_estimators=5, random_state=0),
+        {"max_samples": [0.5, 1.0]},
+        {"scoring": mean_score},
+    ),
+}
+
+
+def passed(search) -> set[str]:
+    """Names of the checks that run and never fail."""
+    statuses = defaultdict(set)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for result in check_estimator(search, on_fail=None):
+            statuses[result["check_name"]].add(result["status"])
+    return {name for name, found in statuses.items() if "passed" in found and "failed" not in found}
+
+
+# Labels of several columns are refused, and GridSearchCV takes them for these models.
+MULTILABEL = ("k neighbours", "ridge", "tree")
+REFUSED = {
+    "components": "SelectCV refuses estimators without `predict`.",
+    "clusters": "SelectCV refuses clusterers.",
+    "outliers": "SelectCV scores labels, and the checks give a detector the labels of a classifier, or none.",
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.xfail(reason=REFUSED[n])) if n in REFUSED else n for n in COMPARED],
+)
+def test_every_check_that_gridsearchcv_passes(name):
+    pair, estimator, grid, options = COMPARED[name]
+    theirs, ours = (passed(search(estimator, grid, cv=2, error_score="raise", **options)) for search in pair)
+    assert len(theirs) >= 30
+    missing = theirs - ours
+    of_several_columns = {check for check in missing if check.startswith("check_classifiers_multilabel_")}
+    assert missing == of_several_columns
+    assert bool(of_several_columns) == (name in MULTILABEL)
