@@ -217,10 +217,10 @@ class Reader:
 
     def _value(self, models: Sequence[Any], X: Any) -> NDArray[Any]:
         values = _call(models, "predict", X)
-        return _shaped(values[..., 0] if values.ndim == 3 and values.shape[2] == 1 else values, (X.shape[0],))
+        return _shaped(values[..., 0] if values.ndim == 3 and values.shape[2] == 1 else values, (n_rows(X),))
 
     def _label(self, model: Any, X: Any) -> NDArray[Any]:
-        labels = _shaped(np.asarray(model.predict(X))[None], (X.shape[0],))[0]
+        labels = _shaped(np.asarray(model.predict(X))[None], (n_rows(X),))[0]
         position = self._position
         try:
             return np.array([position[label] for label in labels.tolist()], dtype=np.intp)
@@ -228,7 +228,7 @@ class Reader:
             raise BadPrediction(f"predicted the label {error.args[0]!r}, which is none of the classes") from None
 
     def _proba(self, values: NDArray[Any], columns: list[int], X: Any) -> NDArray[Any]:
-        values = _shaped(values, (X.shape[0], len(columns)))
+        values = _shaped(values, (n_rows(X), len(columns)))
         lowest, highest = values.min(initial=0.0), values.max(initial=1.0)
         if lowest < -1e-9 or highest > 1 + 1e-9:
             raise BadPrediction(f"predict_proba gave values from {lowest:.4g} to {highest:.4g}, outside [0, 1]")
@@ -249,10 +249,10 @@ class Reader:
             lacks = next(c for i, c in enumerate(known) if i not in columns)
             raise BadPrediction(f"the training part lacks class {lacks!s}, so the model has no score for it")
         if len(known) == 2:
-            values = _shaped(values[..., 0] if values.ndim == 3 and values.shape[2] == 1 else values, (X.shape[0],))
+            values = _shaped(values[..., 0] if values.ndim == 3 and values.shape[2] == 1 else values, (n_rows(X),))
             # decision_function is the score of the model's second class.
             return values if columns[1] == 1 else -values
-        out = np.empty((len(values), X.shape[0], len(known)))
+        out = np.empty((len(values), n_rows(X), len(known)))
         out[..., columns] = _shaped(values, out.shape[1:])
         return out
 

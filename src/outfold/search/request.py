@@ -250,7 +250,7 @@ def checked_labels(y: Any, estimator: Any) -> Any:
         return None
     if _has_records(y) or not _is_one_column(y):
         return y
-    y = column_or_1d(y, warn=True) if np.ndim(y) == 2 else y
+    y = column_or_1d(y, warn=True) if np.asarray(y).ndim == 2 else y
     if len(y) < 2:
         n = formatting.count(len(y), "sample")
         raise InputError(f"a search needs samples to hold out and to fit on; there is {n}.")
