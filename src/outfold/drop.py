@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,7 @@ from .arguments import check_alpha, check_between, check_count, check_takes
 from .data.draws import DrawsAre, given_counts
 from .data.predictions import Predictions, State
 from .docstrings import fill_common
-from .exceptions import InputError, got, invalid
+from .exceptions import InputError, NeedError, got, invalid
 from .metrics import Metric, MetricLike
 from .metrics._scoring import Scoring, bind, recorded_metric, running
 from .requirements import check_predictions
@@ -74,6 +74,8 @@ class DropRule:
     """
 
     metric: MetricLike | None = None
+    # Whether scores of whole folds are enough, as fitted models give them; other rules look at samples.
+    by_fold: ClassVar[bool] = False
 
     def test(self, oof: Predictions, repeat: int, fold: int, seed: int) -> list[Drop]:
         """The configurations to drop, given the predictions up to and including this fold.
@@ -94,7 +96,13 @@ class DropRule:
 
     def check(self, oof: Predictions) -> None:
         """Refuse predictions on which the rule cannot be asked, before anything is fitted."""
-        self._found(oof)
+        asked = recorded_metric(oof, self.metric)
+        if not isinstance(asked, metrics.LiveScore):
+            self._found(oof)
+        elif not self.by_fold:
+            needed = "needs a score of samples to drop by"
+            given = f"{asked.name} is known for whole folds only, because it is computed with the fitted models"
+            raise NeedError(argument=type(self).__name__, needed=needed, given=given, remedy="Use `drop.Friedman()`.")
 
     def _found(self, oof: Predictions) -> Metric:
         return bind(oof, recorded_metric(oof, self.metric))[0]
@@ -286,6 +294,7 @@ class Friedman(DropRule):
     alpha: float = 0.05
     min_folds: int = 5
     metric: MetricLike | None = None
+    by_fold: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)

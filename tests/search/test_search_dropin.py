@@ -18,7 +18,7 @@ from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.ensemble import IsolationForest, VotingClassifier
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     GroupShuffleSplit,
@@ -33,7 +33,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
     cross_validate,
 )
-from sklearn.neighbors import LocalOutlierFactor
+from sklearn.neighbors import KernelDensity, KNeighborsClassifier, LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, OneClassSVM
@@ -237,8 +237,22 @@ def test_arguments_of_gridsearchcv_without_effect(data):
     assert search.best_score_ == plain.best_score_
     theirs = set(GridSearchCV(LogisticRegression(), GRID).get_params(deep=False))
     assert theirs <= set(search.get_params(deep=False))
-    with pytest.raises(InputError, match=r"return_train_score=True needs.*validation_curve"):
-        clone(search).set_params(return_train_score=True).fit(*data)
+
+
+def test_training_scores_are_those_of_gridsearchcv(data):
+    for scoring in (None, "roc_auc", {"accuracy": "accuracy", "auc": "roc_auc"}):
+        options = {
+            "scoring": scoring,
+            "refit": "auc" if isinstance(scoring, dict) else True,
+            "return_train_score": True,
+        }
+        ours = of.SelectCV(LogisticRegression(), GRID, cv=3, drop=False, **options).fit(*data)
+        theirs = GridSearchCV(LogisticRegression(), GRID, cv=3, **options).fit(*data)
+        columns = [name for name in theirs.cv_results_ if "train" in name]
+        assert len(columns) >= 5
+        for name in columns:
+            np.testing.assert_allclose(ours.cv_results_[name], theirs.cv_results_[name], atol=1e-12)
+        assert ours.estimate_.method == "bbc"  # predictions tell the scores, so samples are drawn
 
 
 @pytest.mark.parametrize("value", [np.float32(0.5), np.int64(0), 1])
@@ -271,9 +285,6 @@ def test_a_type_error_stays_one():
 
 
 REFUSED = {
-    "no predict": (PCA(), {"n_components": [1, 2]}, {}, r"PCA\(\) has no predict.*pipeline that ends with"),
-    "clusters": (KMeans(), {"n_clusters": [1, 2]}, {}, "KMeans finds clusters"),
-    "kernel": (SVC(kernel="precomputed"), GRID, {}, "SVC takes kernels or distances between samples"),
     "distribution": (SVC(), {"C": loguniform(1, 2)}, {}, "'C' is a distribution. Draw from it with search='random'"),
     "halving": (SVC(), {"C": loguniform(1, 2)}, {"search": "halving"}, "search='halving' and n_configs"),
     "no dict": (SVC(), ["C"], {"search": "random", "n_configs": 1}, "grid must be a dict"),
@@ -287,10 +298,39 @@ def test_what_cannot_be_searched(data, name):
         of.SelectCV(estimator, grid, cv=3, **options).fit(*data)
 
 
-def test_outputs_of_several_columns(data):
-    X, _ = data
-    with pytest.raises(InputError, match=r"shape \(80, 2\).*Search for each column separately"):
-        of.SelectCV(Ridge(), {"alpha": [1.0]}, cv=3).fit(X, X[:, :2])
+SCORED_LIVE = {
+    "clusters": (KMeans(n_init=1, random_state=0), {"n_clusters": [2, 3, 5]}, lambda X, y: (X,)),
+    "components": (PCA(), {"n_components": [1, 2, 3]}, lambda X, y: (X,)),
+    "density": (KernelDensity(), {"bandwidth": [0.1, 1.0, 10.0]}, lambda X, y: (X,)),
+    "several outputs": (Ridge(), {"alpha": [0.1, 10.0]}, lambda X, y: (X, X[:, :2] + 1)),
+    "several labels": (
+        KNeighborsClassifier(),
+        {"n_neighbors": [1, 5]},
+        lambda X, y: (X, np.stack([y, 1 - y], axis=1)),
+    ),
+    "kernel": (SVC(kernel="precomputed"), GRID, lambda X, y: (X @ X.T, y)),
+    "deviance": (PoissonRegressor(), {"alpha": [0.1, 10.0]}, lambda X, y: (X, np.exp(X[:, 0]))),
+    "search in a search": (
+        GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring="roc_auc", cv=2),
+        {"estimator__tol": [1e-4, 1e-2]},
+        lambda X, y: (X, y),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCORED_LIVE)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_predictions_cannot_tell_is_scored_with_the_models(data, name, n_jobs):
+    estimator, grid, made = SCORED_LIVE[name]
+    given = made(*data)
+    ours = of.SelectCV(estimator, grid, n_jobs=n_jobs).fit(*given)
+    theirs = GridSearchCV(estimator, grid).fit(*given)
+    for column in ("mean_test_score", "std_test_score", "rank_test_score", "split4_test_score"):
+        np.testing.assert_allclose(ours.cv_results_[column], theirs.cv_results_[column], rtol=1e-9)
+    assert ours.best_params_ == theirs.best_params_
+    assert ours.estimate_.method == ("bbc" if name == "kernel" else "bbc_f")
+    assert ours.estimate_.naive == pytest.approx(ours.best_score_)
+    assert ours.oof_.selection().name == ours.selection_.name
 
 
 @pytest.mark.parametrize("values", [loguniform(1, 2), [1.0, 2.0]])

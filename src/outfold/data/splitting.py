@@ -393,9 +393,20 @@ class Splitter:
                 columns[-1][pairs[i][1]] = fold
                 train[repeat, fold] = np.sort(pairs[i][0])
         folds = np.stack(columns, axis=1)
+        if self.given_groups is not None and _tears(folds, self.given_groups):
+            torn = f"{self.cv_name} holds out parts of groups; a group is on both sides of a split."
+            self.notes.append(Note("OF102", torn))
         self.plan = replace(self.plan, folds=int(folds.max()) + 1, repeats=folds.shape[1])
         plain = all(np.array_equal(rows, np.flatnonzero(folds[:, r] != k)) for (r, k), rows in train.items())
         return self._done(columns, None if plain else train)
+
+
+def _tears(folds: NDArray[np.int32], groups: NDArray[np.intp]) -> bool:
+    """Whether some repeat holds out samples of one group in different folds, or some of them only."""
+    lowest, highest = (np.full((groups.max() + 1, folds.shape[1]), start, dtype=np.int64) for start in (2**31, -2))
+    np.minimum.at(lowest, groups, folds)
+    np.maximum.at(highest, groups, folds)
+    return bool(np.any(lowest != highest))
 
 
 def _rare_text(name: str, m: int, what: str, folds: int, n_rare: int) -> str:

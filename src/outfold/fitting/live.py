@@ -91,14 +91,9 @@ class LiveScoring:
             found = {name: self._score(scorer, name, model, rows) for name, scorer in self.scorers.items()}
         else:
             value, problem = self._score(self.scorers, ONE, model, rows)
-            parts = value if isinstance(value, Mapping) else {ONE: value}
-            # Of a scorer that failed, scikit-learn's scorer of several gives the traceback.
-            failed = {
-                name: str(part).strip().rpartition("\n")[2] for name, part in parts.items() if isinstance(part, str)
-            }
-            found = {
-                str(name): (np.nan, failed[name]) if name in failed else (part, problem) for name, part in parts.items()
-            }
+            if not isinstance(value, Mapping):
+                return LiveScores({ONE: number_of(value, ONE)}, problem)
+            found = {str(name): _or_failed(part, problem) for name, part in value.items()}
         values = {name: number_of(value, name) for name, (value, _) in found.items()}
         return LiveScores(values, next((problem for _, problem in found.values() if problem), ""))
 
@@ -111,6 +106,11 @@ class LiveScoring:
             if self.raises:
                 raise
             return np.nan, f"{type(error).__name__}: {error}"
+
+
+def _or_failed(value: Any, problem: str) -> tuple[Any, str]:
+    """A score; scikit-learn's scorer of several gives the traceback of one that failed, whose last line says why."""
+    return (np.nan, value.strip().rpartition("\n")[2]) if isinstance(value, str) else (value, problem)
 
 
 def number_of(value: Any, name: str) -> float:

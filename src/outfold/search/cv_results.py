@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,6 +214,7 @@ class Halving(drop.DropRule):
     """After every fold, keep the better half of the configurations still running: successive halving over folds."""
 
     metric: MetricLike | None = None
+    by_fold: ClassVar[bool] = True
 
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[drop.Drop]:
         score = scoring.metric.sign * scoring.by("fold").scores()[0]

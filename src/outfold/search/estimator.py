@@ -208,7 +208,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     >>> from sklearn.svm import SVC
     >>> search = of.SelectCV(SVC(), {"C": [0.1, 1, 10], "kernel": ["linear", "rbf"]}).fit(X, y)
     >>> search.best_params_
-    {'C': 0.1, 'kernel': 'linear'}
+    {'C': 1, 'kernel': 'linear'}
     >>> bool(search.best_score_ > search.estimate_.value)
     True
     """
@@ -331,7 +331,12 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         how = {"n_jobs": self.n_jobs, "store": store, "share": self.share, "drop": drop}
         shown = request.callbacks or ("always" if self.verbose > 0 else False)
         failing = "raise" if self.error_score == "raise" else "keep"
-        selects = {"metric": request.selecting_metric, "aggregate": "fold", "rule": rule, "scorers": request.live}
+        selects = {
+            "metric": request.expected_metric(self.refit),
+            "aggregate": "fold",
+            "rule": rule,
+            "scorers": request.live,
+        }
         options: dict[str, Any] = {**data, **what, **how, **selects, "progress": shown, "on_error": failing}
         return collect(configs, request.X, request.y, request.plan, **options)
 
@@ -374,7 +379,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             if request.scorers.main is None and not callable(self.refit):
                 return
             self._select(metric, space)
-            if not metric.looped and not callable(self.refit):
+            if not metric.looped and not callable(self.refit) and not request.scorers.functions:
                 # A handful of samples may allow no estimate: `estimate_` then says why, and the search does not fail.
                 with suppress(InputError):
                     self._estimate = self._correction.estimate(self.oof_)

@@ -29,7 +29,7 @@ from ..fitting.configs import Configs
 from ..fitting.estimators import check_estimator, one_of_each, said_type
 from ..fitting.live import LiveScoring
 from ..fitting.predict import ModelKind, kind_of
-from ..metrics import Metric, MetricLike
+from ..metrics import LiveScore, Metric, MetricLike
 from .scorers import Scorers, told_kind
 from .space import is_sampler
 
@@ -72,6 +72,11 @@ class FitRequest(NamedTuple):
         """What selects: the scorer that `refit` names, or the first one."""
         main = self.scorers.main or next(iter(self.scorers.given))
         return self.scorers.metric(main, self.kind, self.target)
+
+    def expected_metric(self, refit: Any) -> MetricLike:
+        """The same before a function has been called, which may return several scores: then `refit` names one."""
+        named = isinstance(refit, str) and not self.scorers.multimetric and bool(self.scorers.functions)
+        return LiveScore(refit) if named else self.selecting_metric
 
     @property
     def positive(self) -> Any:
@@ -130,8 +135,10 @@ def predicted_kind(configs: Configs, y: Any, scorers: Scorers) -> ModelKind | No
     try:
         asked = None if said <= {"classifier", "regressor"} or _has_records(y) else told_kind(scorers)
         return kind_of(some, y, asked)
-    except InputError:  # nothing says what they are, or they are of two kinds
-        return None
+    except InputError:
+        if {"classifier", "regressor"} <= said:  # their scores cannot be compared
+            raise
+        return None  # nothing says what they are
 
 
 def _has_records(y: Any) -> bool:
@@ -263,6 +270,14 @@ def warn_of_failures(oof: Predictions) -> None:
     """One FitFailedWarning that counts the failed fits and names the most common reason."""
     states = oof.state[:, oof.planned]
     n = int(np.sum(states == State.FAILED))
+    unscored = Counter(oof.provenance.get("not_scored", {}))
+    if unscored:
+        reason = unscored.most_common(1)[0][0]
+        warnings.warn(
+            f"Scoring failed for {unscored.total()} of {states.size} fits; their score is NaN. The most common reason: {reason}",
+            UserWarning,
+            stacklevel=3,
+        )
     if n:
         reason = Counter(oof.messages.values()).most_common(1)[0][0]
         failed = f"{n} of {states.size} fits failed; their configurations cannot be selected."
