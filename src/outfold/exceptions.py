@@ -24,7 +24,8 @@ backticks in any part is code of the library, such as ```inner=True``` or ```n_j
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 __all__ = [
@@ -107,7 +108,9 @@ class StoreMismatchError(FileError):
 
 
 class CollectError(OutfoldError, RuntimeError):
-    """No configuration could be fitted, or one could not that had to be."""
+    """No configuration could be fitted, or one could not that had to be; `reasons` counts why, where all fits failed."""
+
+    reasons: Mapping[str, int] = MappingProxyType({})
 
 
 class FitFailedError(CollectError):

@@ -12,7 +12,7 @@ from outfold import SelectCV
 
 
 class RandomizedSearchCV(SelectCV):
-    """`SelectCV(search="random")` with the signature of RandomizedSearchCV."""
+    """`SelectCV(param_distributions=...)` with the signature of RandomizedSearchCV."""
 
     def __init__(
         self,
@@ -32,7 +32,8 @@ class RandomizedSearchCV(SelectCV):
     ):
         super().__init__(
             estimator,
-            search="random",
+            param_distributions=param_distributions,
+            n_iter=n_iter,
             scoring=scoring,
             n_jobs=n_jobs,
             refit=refit,
@@ -43,18 +44,12 @@ class RandomizedSearchCV(SelectCV):
             error_score=error_score,
             return_train_score=return_train_score,
         )
-        self.param_distributions, self.n_iter = param_distributions, n_iter
-
-    # Read at each fit, so that `set_params` has an effect.
-    grid = property(lambda self: self.param_distributions)
-    n_configs = property(lambda self: self.n_iter)
 
 
 class HalvingGridSearchCV(SelectCV):
     """`SelectCV(search="halving")` with the signature of HalvingGridSearchCV.
 
-    We halve after each fold, so the arguments that deal out samples have no effect. They are accepted because scikit-learn's
-    tests give them while their module is imported.
+    We halve after each fold: samples are not dealt out.
     """
 
     def __init__(
@@ -79,6 +74,12 @@ class HalvingGridSearchCV(SelectCV):
         super().__init__(
             estimator,
             search="halving",
+            param_grid=param_grid,
+            factor=factor,
+            resource=resource,
+            max_resources=max_resources,
+            min_resources=min_resources,
+            aggressive_elimination=aggressive_elimination,
             cv=cv,
             scoring=scoring,
             refit=refit,
@@ -88,16 +89,10 @@ class HalvingGridSearchCV(SelectCV):
             n_jobs=n_jobs,
             verbose=verbose,
         )
-        self.param_grid = param_grid
-        self.factor, self.resource, self.aggressive_elimination = factor, resource, aggressive_elimination
-        self.max_resources, self.min_resources = max_resources, min_resources
 
 
 class HalvingRandomSearchCV(SelectCV):
-    """`SelectCV(search="halving", n_configs=...)` with the signature of HalvingRandomSearchCV.
-
-    ``n_candidates="exhaust"`` means 10 here, the default of ``search="random"``.
-    """
+    """`SelectCV(search="halving", n_candidates=...)` with the signature of HalvingRandomSearchCV."""
 
     def __init__(
         self,
@@ -122,6 +117,13 @@ class HalvingRandomSearchCV(SelectCV):
         super().__init__(
             estimator,
             search="halving",
+            param_distributions=param_distributions,
+            n_candidates=n_candidates,
+            factor=factor,
+            resource=resource,
+            max_resources=max_resources,
+            min_resources=min_resources,
+            aggressive_elimination=aggressive_elimination,
             cv=cv,
             scoring=scoring,
             refit=refit,
@@ -131,12 +133,6 @@ class HalvingRandomSearchCV(SelectCV):
             n_jobs=n_jobs,
             verbose=verbose,
         )
-        self.param_distributions, self.n_candidates = param_distributions, n_candidates
-        self.factor, self.resource, self.aggressive_elimination = factor, resource, aggressive_elimination
-        self.max_resources, self.min_resources = max_resources, min_resources
-
-    grid = property(lambda self: self.param_distributions)
-    n_configs = property(lambda self: 10 if self.n_candidates == "exhaust" else self.n_candidates)
 
 
 # By the name that is replaced in scikit-learn.

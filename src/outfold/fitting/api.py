@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
@@ -304,8 +304,12 @@ def refit_one(
     selected: str,
     fit_params: Mapping[str, Any],
     same_data: bool = False,
+    around: Callable[[Any], AbstractContextManager[Any]] = nullcontext,
 ) -> Any:
-    """The configuration of this name, fitted on all samples; `same_data` if configs, X and y are known to be the same."""
+    """The configuration of this name, fitted on all samples.
+
+    `same_data` if configs, X and y are known to be the same. `around` gives what surrounds the fit of a model.
+    """
     named = as_configs(configs)
     if selected not in named:
         needed = f"the selected configuration {selected!r} is not among the `configs`"
@@ -327,5 +331,6 @@ def refit_one(
     with limits[0], limits[1], own_random_state() as seed_globals:
         seed_globals(seed)
         model = template.make(seed)
-        model.fit(*((features,) if labels is None else (features, labels)), **fit_params)
+        with around(model):
+            model.fit(*((features,) if labels is None else (features, labels)), **fit_params)
     return model

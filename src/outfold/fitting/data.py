@@ -172,7 +172,7 @@ def borrow(values: Any, trusted: bool) -> Any:
     Frames cannot be locked as arrays can, so estimators that are not `trusted` get a copy. Before pandas 3 all do: there a
     frame shares memory with the arrays made of it.
     """
-    if hasattr(values, "iloc"):
+    if hasattr(values, "iloc") and hasattr(values, "copy"):
         return values.copy(deep=not (trusted and frames_are_safe()))
     return values.clone() if hasattr(values, "clone") else values
 

@@ -352,6 +352,8 @@ class Dispatcher:
             shared_process=not (pool.own_process or pool.inline),
             patience=_PATIENCE * pool.task_seconds,
             live=options.scorers,
+            rescue=options.rescue,
+            around=options.around,
             raises=options.raises,
         )
 
@@ -371,9 +373,9 @@ class Dispatcher:
 
     def _take(self, outcomes: Sequence[FitOutcome], schedule: Schedule, token: str) -> int:
         """Put outcomes into the buffer, and say how many; those that a failed verification made void are left out."""
-        failed = next((o for o in outcomes if o.values is None), None) if self.job.options.raises else None
+        failed = next((o for o in outcomes if o.failed), None) if self.job.options.raises else None
         if failed is not None:  # not recorded, so that the same call meets it again
-            outcomes = [outcome for outcome in outcomes if outcome.values is not None]
+            outcomes = [outcome for outcome in outcomes if not outcome.failed]
         self._verify(outcomes, schedule)
         kept = []
         for outcome in outcomes:
@@ -415,7 +417,7 @@ class Dispatcher:
             if outcome.scores is not None and outcome.scores.problem:
                 self._not_scored[outcome.scores.problem] += 1
             for _ in holdout.cells:
-                self.progress.add(failed=outcome.values is None)
+                self.progress.add(failed=outcome.failed)
 
     # -- crashes ----------------------------------------------------------------------------------------
 
@@ -464,7 +466,9 @@ class Dispatcher:
     def refuse_if_all_failed(self) -> None:
         """If no configuration could be fitted, say what went wrong most often."""
         oof, names = self.buffer.oof, self.job.configs
-        if np.any(oof.state[[self.buffer.position[name] for name in names]] == State.DONE):
+        mine = [self.buffer.position[name] for name in names]
+        scored = any(np.isfinite(scores[mine]).any() for scores in oof.scores.values())
+        if scored or np.any(oof.state[mine] == State.DONE):
             return
         reasons = {key: text for key, text in oof.messages.items() if key[0] in names}
         messages = Counter(reasons.values())
@@ -472,7 +476,9 @@ class Dispatcher:
         example = next(name for (name, _, _), text in reasons.items() if text == message)
         which = f"all {len(names):,} configurations" if len(names) > 1 else "the only configuration"
         cells = f"{n:,} of {sum(messages.values()):,} cells, such as {example!r}"
-        raise CollectError(f"{which} failed. The most common reason ({cells}): {message}")
+        error = CollectError(f"{which} failed. The most common reason ({cells}): {message}")
+        error.reasons = dict(messages.most_common())
+        raise error
 
     # -- what to record ---------------------------------------------------------------------------------
 

@@ -171,16 +171,21 @@ class PlainExecutor(Executor):
         seconds = perf_counter() - start
         if fitted is None:
             return FitOutcome(batch.holdout, template.name, None, message, seconds, tuple(names), None, caught)
+        if fitted.unread:
+            failed = FitOutcome(batch.holdout, template.name, None, fitted.unread, seconds, tuple(names))
+            return failed._replace(scores=fitted.scores)
         return outcome_of(batch, template, fitted.predicted, seconds, tuple(names))._replace(scores=fitted.scores)
 
     def _fit(self, batch: Batch, template: EstimatorTemplate) -> Fitted:
         # A new worker imports the estimator's library when it makes the first one: before the clock starts.
         model = template.make(batch.seed)
-        how = batch.settings.reader, template.trusted, batch.settings.live
+        settings = batch.settings
+        # A callback may look at the rows, or keep them, and should see each fit once.
+        rows = shared_rows(batch) if settings.around is None else _rows_of(batch, private=True)
         passed = self.skip_passed_checks and has_passed(batch, template.name)
         try:
             with batch.guard(template.name), skipping_checks(passed):
-                fitted = fit_and_score(shared_rows(batch), model, *how)
+                fitted = fit_and_score(batch, template, model, rows)
             if self.skip_passed_checks and not passed:
                 mark_passed(batch, template.name)
             return fitted
@@ -190,7 +195,7 @@ class PlainExecutor(Executor):
         # An estimator that writes into its input gets rows of its own; the others go on sharing theirs.
         batch.start_random()
         with batch.guard(template.name):
-            return fit_and_score(_rows_of(batch, private=True), template.make(batch.seed), *how)
+            return fit_and_score(batch, template, template.make(batch.seed), _rows_of(batch, private=True))
 
     def count(self, outcome: FitOutcome, void: bool = False) -> None:
         """Each fit that was asked for was done."""
@@ -220,6 +225,11 @@ def new_token() -> str:
 def fit_predict(rows: FitRows, reader: Reader, model: Any, trusted: bool) -> tuple[RowPredictions, ...]:
     """Fit the model on the training rows and read its predictions for the others."""
     rows.fit(model, trusted)
+    return read_predictions(rows, reader, model, trusted)
+
+
+def read_predictions(rows: FitRows, reader: Reader, model: Any, trusted: bool) -> tuple[RowPredictions, ...]:
+    """What a fitted model predicts for the rows that it left out."""
     return rows.cut(tuple(reader(model, borrow(X, trusted)) for X in rows.tests))
 
 
@@ -228,16 +238,32 @@ class Fitted(NamedTuple):
 
     predicted: tuple[RowPredictions, ...]
     scores: LiveScores | None = None
+    unread: str = ""  # why predictions could not be read
 
 
-def fit_and_score(rows: FitRows, model: Any, reader: Reader, trusted: bool, live: LiveScoring | None) -> Fitted:
+def fit_and_score(batch: Batch, template: EstimatorTemplate, model: Any, rows: FitRows) -> Fitted:
     """Fit the model, read its predictions and, if models are scored here, score it."""
-    predicted = fit_predict(rows, reader, model, trusted)
-    if live is None or rows.scored is None:
-        return Fitted(predicted)
+    settings, trusted = batch.settings, template.trusted
+    with batch.around(template.name, model, rows):
+        rows.fit(model, trusted)
+    try:
+        predicted = read_predictions(rows, settings.reader, model, trusted)
+    except Exception as error:  # whatever a foreign model raises
+        if settings.rescue is None:
+            raise
+        scores = _score(settings.rescue, model, rows, trusted)
+        if scores is None or not np.isfinite(list(scores.values.values())).all():
+            raise
+        return Fitted((), scores, describe(error))
+    return Fitted(predicted, None if settings.live is None else _score(settings.live, model, rows, trusted))
+
+
+def _score(live: LiveScoring, model: Any, rows: FitRows, trusted: bool) -> LiveScores | None:
+    if rows.scored is None:
+        return None
     left_out = rows.scored._replace(X=borrow(rows.scored.X, trusted))
     trained = rows.trained and rows.trained._replace(X=borrow(rows.trained.X, trusted))
-    return Fitted(predicted, live(model, left_out, trained))
+    return live(model, left_out, trained)
 
 
 def outcome_of(

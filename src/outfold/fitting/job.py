@@ -55,7 +55,7 @@ from .estimators import (
 from .executor import Executor, PlainExecutor
 from .live import LiveScoring
 from .predict import ModelKind, Reader, choose_response, kind_of
-from .worker import Holdout, Pool
+from .worker import AroundFit, Holdout, Pool
 
 # -- options --------------------------------------------------------------------------------------------
 
@@ -101,6 +101,9 @@ class Options:
     share: Share = "exact"
     share_check: bool = True
     scorers: LiveScoring | None = None
+    # For searches: scores of models whose predictions cannot be kept, and what surrounds every fit.
+    rescue: LiveScoring | None = None
+    around: AroundFit | None = None
 
     @classmethod
     def checked(cls, plan: Any, repeats: Any = None, **others: Any) -> Options:
@@ -359,7 +362,8 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
     refuse_masked(X=X, y=y)
     reader, target = _scored_only(X, options) if options.response == "none" else _predicted(configs, y, options)
     features = as_features(X, len(target))
-    score_params = None if options.scorers is None else options.scorers.params
+    scored = options.scorers or options.rescue
+    score_params = None if scored is None else scored.params
     pairwise = is_pairwise(configs, features)
     samples = Samples(features, None if y is None else as_given(y), options.fit_params, score_params, pairwise)
     _check_weights(samples)
@@ -368,8 +372,9 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
     pool = Pool.configured(options.n_jobs, options.timeout)
     templates = make_templates(configs, pool.dumps)
     executor: Executor = PlainExecutor(templates)
-    # Scorers look at whole models, and a kernel matrix has its columns cut too: nothing of these can be shared.
-    if options.share is not False and options.scorers is None and not pairwise:
+    # Scorers and callbacks look at whole models, and a kernel matrix has its columns cut too: these cannot be shared.
+    looked_at = options.scorers is not None or options.around is not None
+    if options.share is not False and not looked_at and not pairwise:
         from .sharing.executor import SharingExecutor  # here, so that nothing of it is loaded where nothing is shared
 
         executor = SharingExecutor.planned(configs, templates, options, pool)

@@ -21,7 +21,7 @@ from ..arguments import is_whole_number
 from ..data.splitting import Splits
 from ..exceptions import CollectError, InputError, got, invalid
 from ..stats.compiling import limit_threads
-from .data import Samples
+from .data import FitRows, Samples
 from .estimators import EstimatorTemplate
 from .limits import Expired, Watchdog, alarm, hold_interrupts, limit_worker, own_random_state, silence_warnings
 from .live import LiveScores, LiveScoring
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 CRASHED = "the worker process ended (crash or out of memory)"
 
 CellKey = tuple[str, str, int, int]  # block, configuration, repeat, fold
+
+# What surrounds a fit: called with a configuration's name, its (repeat, fold), the model and the rows it is fitted on.
+AroundFit = Callable[[str, tuple[int, int], Any, FitRows], AbstractContextManager[Any]]
 
 
 class Holdout(NamedTuple):
@@ -72,6 +75,8 @@ class WorkerSettings:
     shared_process: bool = False  # other fits run in this process, so its global random numbers must not be seeded
     patience: float = np.inf  # seconds after which a batch returns what is finished; the rest is handed out again
     live: LiveScoring | None = None  # how fitted models are scored here
+    rescue: LiveScoring | None = None  # how models are scored whose predictions cannot be kept
+    around: AroundFit | None = None  # what surrounds every fit
     raises: bool = False  # the first failed fit ends the collection: its exception is kept, no more are fitted
 
 
@@ -106,9 +111,14 @@ class Batch:
         if perf_counter() - start > left:  # where no alarm can ring
             raise Expired
 
+    def around(self, name: str, model: Any, rows: FitRows) -> AbstractContextManager[Any]:
+        """What surrounds the fit of this model."""
+        around = self.settings.around
+        return nullcontext() if around is None else around(name, self.holdout.cells[0], model, rows)
+
     def ends_after(self, outcomes: Sequence[FitOutcome], seconds: float, at_least: float = 0.0) -> bool:
         """Whether to return what is finished: after a failure that is raised, or when the batch took too long."""
-        failed = self.settings.raises and any(outcome.values is None for outcome in outcomes)
+        failed = self.settings.raises and any(outcome.failed for outcome in outcomes)
         return failed or seconds > max(self.settings.patience, at_least)
 
 
@@ -117,7 +127,7 @@ class FitOutcome(NamedTuple):
 
     `labels` are those of ``predict`` for each fold where they do not follow from the predictions. `error` is the exception,
     if the collection is to raise it. `shared` is what the executor that made it needs to know later. `scores` are those that the
-    fitted model got here, on the first fold it left out.
+    fitted model got here, on the first fold it left out; a model may have scores and no predictions that could be kept.
     """
 
     holdout: Holdout
@@ -130,6 +140,11 @@ class FitOutcome(NamedTuple):
     error: BaseException | None = None
     shared: Any = None
     scores: LiveScores | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether nothing came of the fit."""
+        return self.values is None and self.scores is None
 
 
 def run_batch(executor: Executor, batch: Batch) -> list[FitOutcome]:

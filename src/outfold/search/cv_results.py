@@ -16,6 +16,7 @@ from ..data.predictions import Predictions, State
 from ..exceptions import InputError
 from ..metrics import Metric, MetricLike
 from ..metrics._scoring import Scoring
+from ..results import Selection
 from ..select import Rule
 from ..stats.selection import tied_with_best
 from .scorers import Scorers
@@ -30,9 +31,13 @@ def table(
     scores: Mapping[str, NDArray[Any]],
     error_score: float,
     trained: Mapping[str, NDArray[Any]],
+    named: bool = False,
 ) -> Columns:
-    """All columns; `scores` holds (configurations, splits) by name of the scorer, `trained` those of the training samples."""
-    r, k = _cells(oof)
+    """All columns; `scores` holds (configurations, splits) by name of the scorer, `trained` those of the training samples.
+
+    GridSearchCV has no ``config`` and no ``state``: they come if configurations were `named`, if some were dropped or failed.
+    """
+    r, k = cells_in_order(oof)
     states = oof.state[:, r, k]
     # A configuration with other cells has no mean; GridSearchCV gives failed fits a score where it was told one.
     counted = (State.DONE,) if np.isnan(error_score) else (State.DONE, State.FAILED)
@@ -50,7 +55,9 @@ def table(
     words = np.full(len(states), State.DONE.name.lower(), dtype=object)
     for state in (State.DROPPED, State.FAILED):
         words[np.any(states == state, axis=1)] = state.name.lower()
-    return columns | {"config": np.array(oof.configs, dtype=object), "state": words}
+    if named:
+        columns["config"] = np.array(oof.configs, dtype=object)
+    return columns if np.all(states == State.DONE) else columns | {"state": words}
 
 
 def split_scores(oof: Predictions, metric: Metric, scorer: Any) -> NDArray[np.float64]:
@@ -58,7 +65,7 @@ def split_scores(oof: Predictions, metric: Metric, scorer: Any) -> NDArray[np.fl
 
     Where the metric is undefined, F1 without positives say, it is what the scorer of scikit-learn gives, mostly 0.
     """
-    r, k = _cells(oof)
+    r, k = cells_in_order(oof)
     scores = in_order(oof, oof.scores(metric))
     if metric.needs == "live":
         return scores
@@ -70,9 +77,9 @@ def split_scores(oof: Predictions, metric: Metric, scorer: Any) -> NDArray[np.fl
     return scores
 
 
-def in_order(oof: Predictions, by_cell: NDArray[np.float64]) -> NDArray[np.float64]:
+def in_order(oof: Predictions, by_cell: NDArray[Any]) -> NDArray[Any]:
     """(configurations, splits) of the values of cells, in the order of the splits."""
-    r, k = _cells(oof)
+    r, k = cells_in_order(oof)
     return np.array(by_cell[:, r, k])
 
 
@@ -82,7 +89,8 @@ def _warn_of_undefined(mean: NDArray[np.float64], complete: NDArray[np.bool_], p
         warnings.warn(f"One or more of the {part} scores are non-finite: {mean}", UserWarning, stacklevel=2)
 
 
-def _cells(oof: Predictions) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def cells_in_order(oof: Predictions) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Repeat and fold of every split, in the order of the splits."""
     r, k = np.array(oof.splits.cells).T
     return r, k
 
@@ -140,7 +148,7 @@ def _dtype(values: list[Any]) -> Any:
 
 def time_columns(oof: Predictions) -> Columns:
     """How long the fits took, predicting included; scoring stored predictions takes next to nothing."""
-    r, k = _cells(oof)
+    r, k = cells_in_order(oof)
     seconds = np.full((oof.n_configs, len(r)), np.nan) if oof.seconds is None else oof.seconds[:, r, k]
     mean, spread = _mean_and_spread(seconds, np.ones(len(seconds), dtype=bool))
     nothing = np.where(np.isnan(mean), np.nan, 0.0)
@@ -191,9 +199,10 @@ def selected_index(function: Callable[[Any], Any], columns: Columns) -> int:
     """The index a function of ``cv_results_`` returns, checked as GridSearchCV checks it."""
     index = function(columns)
     if not is_whole_number(index):
-        raise TypeError(f"refit must return the index of a configuration; it returned {index!r}.")
+        raise TypeError(f"best_index_ returned is not an integer: the `refit` function returned {index!r}.")
     if not 0 <= index < len(columns["params"]):
-        raise IndexError(f"refit returned the index {index}; there are {len(columns['params'])} configurations.")
+        n = len(columns["params"])
+        raise IndexError(f"best_index_ index out of range: `refit` returned {index} for {n} configurations.")
     return int(index)
 
 
@@ -211,16 +220,32 @@ class FixedChoice(Rule):
 
 @dataclass(frozen=True, repr=False)
 class Halving(drop.DropRule):
-    """After every fold, keep the better half of the configurations still running: successive halving over folds."""
+    """After every fold, keep one in `factor` of the configurations still running: successive halving over folds.
+
+    If `aggressive`, the first fold drops as many more as it takes for at most `factor` configurations to reach the last fold.
+    """
 
     metric: MetricLike | None = None
     by_fold: ClassVar[bool] = True
+    factor: float = 2.0
+    aggressive: bool = False
 
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[drop.Drop]:
         score = scoring.metric.sign * scoring.by("fold").scores()[0]
         order = np.argsort(np.where(np.isnan(score), np.inf, -score), kind="stable")
-        for j in order[(len(order) + 1) // 2 :]:
+        n_kept, oof = int(np.ceil(len(order) / self.factor)), scoring.oof
+        if self.aggressive and cell == tuple(oof.splits.cells[0]):
+            n_kept = min(n_kept, int(self.factor ** (oof.n_folds * oof.plan.repeats - 1)))
+        for j in order[max(n_kept, 1) :]:
             yield drop.Drop(scoring.names[j], None, scoring.names[order[0]])
+
+
+def select_by_rank(oof: Predictions, columns: Columns, name: str, problem: InputError) -> Selection:
+    """The first in the table, where scores are undefined and select nothing: GridSearchCV takes it too."""
+    index = int(columns[f"rank_test_{name}"].argmin())
+    score = float(columns[f"mean_test_{name}"][index])
+    n = oof.n_configs
+    return Selection(oof.configs[index], index, score, name, f"the first of {n}: {problem}", "fold", n, n)
 
 
 def refuse_incomplete(oof: Predictions, index: int) -> None:

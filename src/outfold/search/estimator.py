@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -21,12 +21,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import select
 from ..data.notes import Note
-from ..data.predictions import Predictions
+from ..data.predictions import Predictions, State
 from ..data.target import encode
 from ..docstrings import fill_common
 from ..exceptions import CollectError, InputError
-from ..fitting.api import collect, refit_one
+from ..fitting.api import refit_one, run_job
 from ..fitting.configs import Configs
+from ..fitting.job import Options, make_job
 from ..fitting.live import ONE, TRAIN
 from ..fitting.predict import choose_response
 from ..metrics import Metric
@@ -34,70 +35,24 @@ from ..metrics._scoring import kernels_kept
 from ..reporting import Report, report
 from ..results import Estimate, Interval
 from . import cv_results
+from .callbacks import Callbacks, CallbackSupportMixin, with_callbacks
 from .correction import Correction
-from .cv_results import FixedChoice, FromResults, Halving, refuse_incomplete, selected_index
-from .request import (
-    Callbacks,
-    CallbackSupportMixin,
-    FitRequest,
-    Routed,
-    check_options,
-    checked_labels,
-    plan_of,
-    predicted_kind,
-    raise_as_sklearn,
-    seed_of_random_state,
-    warn_of_failures,
-    with_callbacks,
-)
-from .scorers import needed_response, own_score, read_scoring
-from .space import Space, ask_and_collect, is_sampler, make_space
+from .cv_results import FixedChoice, FromResults, Halving, refuse_incomplete, select_by_rank, selected_index
+from .delegates import delegate, diagram_block, has
+from .failures import raise_as_sklearn, warn_of_failures
+from .options import check_options, seed_of_random_state
+from .printing import lines_of_fits
+from .request import FitRequest, Routed, checked_labels, plan_of, predicted_kind
+from .scorers import Scorers, needed_response, own_score, read_scoring
+from .space import Space, ask_and_collect, has_distributions, is_sampler, make_space
+from .unread import has_unread, scores_only
 
 # Attributes that a fit sets.
 _SET_BY_FIT = (
     *("oof_", "cv_results_", "n_splits_", "scorer_", "multimetric_", "selection_", "best_index_", "best_params_"),
     *("best_score_", "best_estimator_", "refit_time_", "feature_names_in_", "_estimate", "_correction"),
+    *("n_iterations_", "n_candidates_"),
 )
-
-
-def _has(attribute: str) -> Callable[[Any], bool]:
-    """A check whether the refitted model has this attribute; it raises an AttributeError with the reason if not."""
-
-    def check(self: Any) -> bool:
-        if not self.refit:
-            raise AttributeError(
-                f"this SelectCV was made with refit=False, so it has no model and no {attribute}. "
-                "Fit one with best_params_, or search with refit=True."
-            )
-        getattr(self.best_estimator_ if hasattr(self, "best_estimator_") else self._prototype(), attribute)
-        return True
-
-    return check
-
-
-def _delegate(name: str) -> Any:
-    """A method of the selected model as a method of the search."""
-
-    def method(self: Any, X: Any) -> Any:
-        check_is_fitted(self)
-        return getattr(self.best_estimator_, name)(X)
-
-    method.__name__, method.__qualname__ = name, f"SelectCV.{name}"
-    method.__doc__ = f"""Call ``{name}`` of the selected model.
-
-    Available if the estimator has the method and `refit` is not False.
-
-    Parameters
-    ----------
-    X : array-like, data frame or sparse matrix
-        The samples.
-
-    Returns
-    -------
-    array
-        What the model returns.
-    """
-    return available_if(_has(name))(method)
 
 
 @fill_common
@@ -118,8 +73,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         an Optuna sampler, Optuna distributions by parameter, or a function of a trial that returns parameters.
     search : {"grid", "random", "halving"}, Optuna sampler or Optuna study
         ``"grid"`` tries all configurations. ``"random"`` draws `n_configs` of them without replacement. ``"halving"`` keeps
-        the better half after each fold, of the whole grid or of `n_configs` drawn. An Optuna sampler or study is asked
-        `n_configs` times and told the mean score; its configurations are not dropped.
+        the better half (see `factor`) after each fold, of the whole grid or of `n_configs` drawn. An Optuna sampler or study is
+        asked `n_configs` times and told the mean score; its configurations are not dropped.
     n_configs : int or None
         How many configurations to draw or ask for; 10 by default for ``"random"`` and samplers. If the grid has fewer, all of
         them are tried, with a warning.
@@ -154,7 +109,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         The score of failed fits in ``cv_results_``; ``"raise"`` raises the exception of the first one as soon as it fails.
         A configuration with a failed fit is never selected.
     verbose : int
-        Above 0, show a progress line.
+        Above 0, show a progress line; above 2, also print the score of each fit at the end.
     pre_dispatch : object
         Accepted for GridSearchCV's sake, without effect: only as much work is handed out as the workers need.
     return_train_score : bool
@@ -165,6 +120,14 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         RandomizedSearchCV's name for `grid`; it means ``search="random"``.
     n_iter : int or None
         RandomizedSearchCV's name for `n_configs`; it means ``search="random"``.
+    factor : float or None
+        For ``search="halving"``: one in `factor` configurations is kept after each fold; None for 2.
+    resource, max_resources, min_resources : str
+        Accepted from HalvingGridSearchCV with their default values. Here folds are what halving deals out.
+    aggressive_elimination : bool
+        For ``search="halving"``: drop more after the first fold, so that at most `factor` configurations reach the last.
+    n_candidates : int, "exhaust" or None
+        HalvingRandomSearchCV's name for `n_configs`. ``"exhaust"`` is the whole grid or, with distributions, 10 draws.
 
     Attributes
     ----------
@@ -185,14 +148,16 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     best_score_ : float
         The winner's mean score over folds. Optimistic, because it was picked for it. Report ``estimate_``.
     cv_results_ : dict
-        The table of GridSearchCV. ``config`` names the configurations; ``state`` is done, dropped or failed, and scores that
-        do not exist are NaN. Fit times include predicting.
+        The table of GridSearchCV. ``config`` is there if you gave named configurations. ``state`` (done, dropped or failed) is
+        there if not all are done; scores that do not exist are NaN. Fit times include predicting.
     scorer_ : scorer or dict of scorers
         As in GridSearchCV.
     multimetric_ : bool
         Whether there are several scorers.
     n_splits_ : int
         Number of splits.
+    n_iterations_, n_candidates_ : int, list of int
+        For ``search="halving"``: the number of folds, and how many configurations were fitted on each.
     refit_time_ : float
         Seconds that the fit on all samples took.
     classes_ : array
@@ -240,6 +205,12 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         param_grid: Any = None,
         param_distributions: Any = None,
         n_iter: int | None = None,
+        factor: float | None = None,
+        resource: str = "n_samples",
+        max_resources: Any = "auto",
+        min_resources: Any = "exhaust",
+        aggressive_elimination: bool = False,
+        n_candidates: Any = None,
     ) -> None:
         # As scikit-learn asks, each argument is an attribute of the same name, and nothing is checked before `fit`.
         self.__dict__.update((name, value) for name, value in locals().items() if name != "self")
@@ -265,25 +236,28 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         """
         self._reset()  # a fit that fails leaves nothing of an earlier one
         check_options(self)
-        callbacks = Callbacks.of(self, X, y)
         seed = seed_of_random_state(self.random_state)
+        scorers = read_scoring(self.scoring, self.refit, self._prototype(), self.error_score == "raise")
         y = checked_labels(y, self._prototype())
+        callbacks = Callbacks.of(self, X, y, params.get("sample_weight"))
         space = None
         if not is_sampler(self.search):
             space = make_space(self.estimator, self._grid, self._search, self._n_configs, seed)
         configs = Configs({"estimator": self.estimator}) if space is None else space.configs
-        request = self._request(X, y, params, seed, configs)
+        request = self._request(X, y, params, seed, configs, scorers)
         try:
-            space, oof = self._collect(request._replace(callbacks=callbacks), space)
+            space, oof = self._collect(request, space, callbacks)
         except CollectError as error:
             raise_as_sklearn(error)
-        warn_of_failures(oof)
         request = request._replace(scorers=request.scorers.expanded(oof, self.refit))
+        if has_unread(oof):
+            oof, request = scores_only(oof, request.metrics, request.scorers.scorers), request.scored_only()
+        warn_of_failures(oof, self.error_score)
         self.oof_ = replace(oof, notes=(*oof.notes, *self._notes(request))).selecting_by(
             request.selecting_metric, aggregate="fold", rule=self._selection_rule(request, space)
         )
         try:
-            self._set_results(request, space)
+            self._set_results(request, space, callbacks)
         except BaseException:
             self._reset()
             raise
@@ -291,26 +265,38 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             callbacks.end()
         return self
 
-    def _request(self, X: Any, y: Any, params: Mapping[str, Any], seed: int, configs: Configs) -> FitRequest:
-        raises = self.error_score == "raise"
-        scorers = read_scoring(self.scoring, self.refit, self._prototype(), raises)
+    def _request(
+        self, X: Any, y: Any, params: Mapping[str, Any], seed: int, configs: Configs, scorers: Scorers
+    ) -> FitRequest:
+        raises, train = self.error_score == "raise", bool(self.return_train_score)
         routed = Routed.of(self, params, scorers)
         kind = predicted_kind(configs, y, scorers)
         scorers = scorers.placed(own_score(configs, kind), kind is None or bool(routed.score))
-        target, response = None, "none"
+        target, response, rescue = None, "none", None
         if kind is not None:
             target = encode(y, task=kind)
             target = encode(y, task=kind, positive=scorers.positive(target))
             needed = needed_response(scorers, scorers.metrics(kind, target), kind, configs)
             response = choose_response(needed, kind, configs, 2 if target.classes is None else len(target.classes))
+            if self.store is None and not is_sampler(self.search):  # a store keeps scores of done cells only
+                rescue = scorers.rescuing(routed.score, train)
         plan = plan_of(self, X, y, kind, routed.split)
-        live = scorers.scoring_live(routed.score, bool(self.return_train_score), raises)
-        return FitRequest(X, y, target, kind, plan, routed.groups, routed.fit, seed, scorers, response, live)
+        live = scorers.scoring_live(routed.score, train, raises)
+        return FitRequest(X, y, target, kind, plan, routed.groups, routed.fit, seed, scorers, response, live, rescue)
 
-    def _collect(self, request: FitRequest, space: Space | None) -> tuple[Space, Predictions]:
+    def _collect(
+        self, request: FitRequest, space: Space | None, callbacks: Callbacks | None
+    ) -> tuple[Space, Predictions]:
+        def collect(configs: Configs, store: Any, rule: Any, drop: Any) -> Predictions:
+            job = make_job(configs, request.X, request.y, self._options(request, store, rule, drop, callbacks))
+            if callbacks is not None:
+                callbacks.begin_search(list(configs), job.splits, space is None or self.repeats == "auto")
+            return run_job(job)
+
         if space is not None:
-            rule = self._selection_rule(request, space)
-            oof = self._collect_configs(request, space.configs, self.store, rule, self._drop_rule(request))
+            oof = collect(space.configs, self.store, self._selection_rule(request, space), self._drop_rule(request))
+            if callbacks is not None:
+                callbacks.end_search()
             # The store may hold configurations of earlier searches.
             return space, oof.sel(config=list(space.configs))
         if request.scorers.main is None:
@@ -321,29 +307,27 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             return metric.sign * float(np.mean(cv_results.split_scores(oof.sel(config=name), metric, scorer)))
 
         def collect_into(configs: Configs, path: Any) -> Predictions:
-            return self._collect_configs(request, configs, path, self.rule, None)
+            return collect(configs, path, self.rule, None)
 
-        return ask_and_collect(self, collect_into, score)
+        found = ask_and_collect(self, collect_into, score)
+        if callbacks is not None:
+            callbacks.end_search()
+        return found
 
-    def _collect_configs(self, request: FitRequest, configs: Configs, store: Any, rule: Any, drop: Any) -> Predictions:
+    def _options(self, request: FitRequest, store: Any, rule: Any, drop: Any, callbacks: Callbacks | None) -> Options:
         data = {"groups": request.groups, "fit_params": request.fit_params, "positive": request.positive}
         what = {"rng": request.seed, "response": request.response, "task": request.kind, "repeats": self.repeats}
         how = {"n_jobs": self.n_jobs, "store": store, "share": self.share, "drop": drop}
-        shown = request.callbacks or ("always" if self.verbose > 0 else False)
-        failing = "raise" if self.error_score == "raise" else "keep"
-        selects = {
-            "metric": request.expected_metric(self.refit),
-            "aggregate": "fold",
-            "rule": rule,
-            "scorers": request.live,
-        }
-        options: dict[str, Any] = {**data, **what, **how, **selects, "progress": shown, "on_error": failing}
-        return collect(configs, request.X, request.y, request.plan, **options)
+        shown = {"progress": "always" if self.verbose > 0 else False, "around": callbacks, "rescue": request.rescue}
+        failing = {"on_error": "raise" if self.error_score == "raise" else "keep"}
+        selects: dict[str, Any] = {"metric": request.expected_metric(self.refit), "aggregate": "fold", "rule": rule}
+        selects["scorers"] = request.live
+        return Options.checked(request.plan, **data, **what, **how, **selects, **shown, **failing)
 
     def _drop_rule(self, request: FitRequest) -> Any:
         """The rule; where it names no metric, it decides by the one that selects."""
         if self.search == "halving":
-            return Halving()
+            return Halving(factor=self.factor or 2, aggressive=bool(self.aggressive_elimination))
         if self.drop is True:
             main = None if callable(self.refit) else request.scorers.main
             if main is None or self.rule not in (None, select.best):
@@ -372,7 +356,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         for name in _SET_BY_FIT:
             self.__dict__.pop(name, None)
 
-    def _set_results(self, request: FitRequest, space: Space) -> None:
+    def _set_results(self, request: FitRequest, space: Space, callbacks: Callbacks | None) -> None:
         """Set all that follows from the predictions: the table, the selection, the estimate, the model."""
         with kernels_kept():
             metric = self._score(request, space)
@@ -384,9 +368,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
                 with suppress(InputError):
                     self._estimate = self._correction.estimate(self.oof_)
         if self.refit:
-            start, data = time.perf_counter(), (request.X, request.y)
-            name = self.selection_.name
-            self.best_estimator_ = refit_one(self.oof_, space.configs, *data, name, request.fit_params, same_data=True)
+            start, name = time.perf_counter(), self.selection_.name
+            given = (self.oof_, space.configs, request.X, request.y, name, request.fit_params)
+            around = nullcontext if callbacks is None else callbacks.refitting
+            self.best_estimator_ = refit_one(*given, same_data=True, around=around)
             self.refit_time_ = time.perf_counter() - start
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
@@ -401,8 +386,13 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             for name in metrics
             if self.return_train_score and TRAIN + name in oof.live_scores
         }
-        self.cv_results_ = cv_results.table(oof, space.params, scores, error_score, trained)
+        self.cv_results_ = cv_results.table(oof, space.params, scores, error_score, trained, space.named)
         self.n_splits_ = len(oof.splits.cells)
+        if self.verbose > 2:
+            print(*lines_of_fits(self.cv_results_, list(scores), self.n_splits_), sep="\n")
+        if self.search == "halving":
+            fitted = cv_results.in_order(oof, oof.state) != State.DROPPED
+            self.n_iterations_, self.n_candidates_ = self.n_splits_, fitted.sum(axis=0).tolist()
         self.scorer_ = request.scorers.scorer
         self.multimetric_ = request.scorers.multimetric
         rule = select.as_rule(self._selection_rule(request, space))
@@ -415,7 +405,12 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             index = selected_index(self.refit, self.cv_results_)
             refuse_incomplete(self.oof_, index)
             rule = FixedChoice(index, rule.name)
-        self.selection_ = self.oof_.selection(metric, rule=rule)
+        try:
+            self.selection_ = self.oof_.selection(metric, rule=rule)
+        except InputError as problem:
+            if self._correction.scorers.main is None:
+                raise
+            self.selection_ = select_by_rank(self.oof_, self.cv_results_, self._correction.scorers.main, problem)
         self.best_index_ = self.selection_.index
         self.best_params_ = space.params[self.best_index_]
         if not callable(self.refit):
@@ -456,13 +451,13 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         found, correction = self.estimate_, self._correction
         return report(self.oof_, correction.metric(self.oof_), estimate=found, rng=correction.seed, **options)
 
-    predict = _delegate("predict")
-    predict_proba = _delegate("predict_proba")
-    predict_log_proba = _delegate("predict_log_proba")
-    decision_function = _delegate("decision_function")
-    score_samples = _delegate("score_samples")
-    transform = _delegate("transform")
-    inverse_transform = _delegate("inverse_transform")
+    predict = delegate("predict")
+    predict_proba = delegate("predict_proba")
+    predict_log_proba = delegate("predict_log_proba")
+    decision_function = delegate("decision_function")
+    score_samples = delegate("score_samples")
+    transform = delegate("transform")
+    inverse_transform = delegate("inverse_transform")
 
     def _set_output(self, *, transform: str | None = None) -> SelectCV:
         """The container of what ``transform`` gives: passed on to the estimators."""
@@ -471,7 +466,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             estimator.set_output(transform=transform)
         return self
 
-    set_output = available_if(_has("set_output"))(_set_output)
+    set_output = available_if(has("set_output"))(_set_output)
 
     def score(self, X: Any, y: Any = None, **params: Any) -> Any:
         """The score of the selected model on these samples, by the scorer that selected it.
@@ -490,10 +485,11 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         float
             The score.
         """
-        _has("score" if self.scoring is None else "fit")(self)
+        has("score" if self.scoring is None else "fit")(self)
         check_is_fitted(self)
         if params and not get_config()["enable_metadata_routing"]:
-            raise InputError(f"score takes {', '.join(params)} only if scikit-learn's metadata routing is enabled.")
+            given = ", ".join(params)
+            raise InputError(f"[{given}] is only supported if scikit-learn's metadata routing is enabled.")
         routed = process_routing(self, "score", **params).scorer.score if params else {}
         scorers = self._correction.scorers
         if scorers.main is None:
@@ -503,7 +499,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes, of a classifier that was refitted."""
-        _has("classes_")(self)
+        has("classes_")(self)
         return np.asarray(self.best_estimator_.classes_)
 
     @property
@@ -524,8 +520,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
 
     @property
     def _n_configs(self) -> int | None:
-        n: int | None = self.n_configs if self.n_iter is None else self.n_iter
-        return n
+        given = (self.n_configs, self.n_iter, None if self.n_candidates == "exhaust" else self.n_candidates)
+        found: int | None = next((n for n in given if n is not None), None)
+        return 10 if found is None and self.n_candidates == "exhaust" and has_distributions(self._grid) else found
 
     def _prototype(self) -> Any:
         """The estimator whose kind, methods and metadata requests count for all configurations."""
@@ -561,6 +558,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if hasattr(self.cv, "get_metadata_routing"):
             router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         return router
+
+    def _sk_visual_block_(self) -> Any:
+        return diagram_block(self)
 
     def _html_repr(self) -> str:
         """The corrected estimate first, then the diagram of the estimator."""

@@ -71,6 +71,10 @@ class Scorers:
             whole = _together({name: self.scorers[name] for name in self.given if name in self.live}, raises)
         return LiveScoring(whole, {ONE: params}, train, raises)
 
+    def rescuing(self, params: Mapping[str, Any], train: bool) -> LiveScoring:
+        """All scores, for models whose predictions cannot be kept."""
+        return LiveScoring(self.whole, {ONE: params}, train)
+
     def positive(self, target: Target) -> Any:
         """The label that the scorer which selects takes as positive, or the first that takes one; None for none."""
         first = [] if self.main is None else [self.main]
@@ -187,8 +191,9 @@ def _main(refit: Any, scoring: Mapping[str, Any]) -> str | None:
         return None
     if isinstance(refit, str) and refit in scoring:
         return refit
-    needed = "must name the one of several scorers that selects, be False, or be a function of cv_results_"
-    raise invalid("refit", needed, got(refit), f"The names are {', '.join(scoring)}.")
+    needed = "the parameter refit must be set to a scorer key or a callable to refit, or to False"
+    remedy = f"The names are {', '.join(scoring)}."
+    raise InputError(f"For multi-metric scoring, {needed}; {got(refit)}.", remedy=remedy)
 
 
 def _scorer(asked: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import tempfile
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -31,6 +32,7 @@ class Space(NamedTuple):
 
     configs: Configs
     params: list[dict[str, Any]]
+    named: bool = False  # the configurations were given by name
 
 
 def make_space(estimator: Any, grid: Any, search: str, n_configs: int | None, seed: int) -> Space:
@@ -54,12 +56,12 @@ def _named(given: Mapping[str, Any], grid: Any, n_configs: int | None, seed: int
     configs = as_configs(given)
     names = list(configs)
     if n_configs is not None:
-        _refuse_too_many(n_configs, len(names))
+        n_configs = _at_most(n_configs, len(names))
         picked = np.random.default_rng(seed).choice(len(names), n_configs, replace=False)
         names = [names[i] for i in np.sort(picked)]
     params = configs.params
     chosen = Configs({name: configs[name] for name in names}, {name: params[name] for name in names})
-    return Space(chosen, [{"config": name, **params[name]} for name in names])
+    return Space(chosen, [{"config": name, **params[name]} for name in names], named=True)
 
 
 def _all_of(grid: Any, search: str) -> list[dict[str, Any]]:
@@ -85,22 +87,23 @@ def _some_of(grid: Any, n_configs: int, seed: int) -> list[dict[str, Any]]:
     if not all(isinstance(part, Mapping) for part in parts):
         raise invalid("grid", "must be a dict of values by parameter, or a list of such dicts", got(grid))
     if not any(hasattr(values, "rvs") for part in parts for values in part.values()):
-        _refuse_too_many(n_configs, len(ParameterGrid(parts)))
+        n_configs = _at_most(n_configs, len(ParameterGrid(parts)))
         return list(ParameterSampler(parts, n_configs, random_state=seed))
     drawn: dict[str, dict[str, Any]] = {}
     for params in ParameterSampler(parts, n_configs * _DRAWS_PER_CONFIG, random_state=seed):
         drawn.setdefault(repr(sorted(params.items(), key=lambda item: item[0])), params)
         if len(drawn) == n_configs:
             break
-    _refuse_too_many(n_configs, len(drawn))
+    _at_most(n_configs, len(drawn))
     return list(drawn.values())
 
 
-def _refuse_too_many(n_configs: int, n: int) -> None:
+def _at_most(n_configs: int, n: int) -> int:
+    """How many configurations to try; a warning, as in RandomizedSearchCV, if the space holds fewer than asked for."""
     if n_configs > n:
-        needed = f"is more than the space holds ({formatting.count(n, 'configuration')})"
-        remedy = "Use `search='grid'` for all of them, or a larger space."
-        raise invalid(f"n_configs={n_configs}", needed, remedy=remedy)
+        holds = f"The total space of parameters {n} is smaller than n_iter={n_configs}"
+        warnings.warn(f"{holds} (`n_configs`): all of its configurations are tried.", UserWarning, stacklevel=4)
+    return min(n_configs, n)
 
 
 def _name_all(estimator: Any, params: Sequence[Mapping[str, Any]]) -> Space:
@@ -131,6 +134,12 @@ def _name_of(
         last = last.steps[-1][1]
     inside = ", ".join(f"{short[p]}={form(value)}" for p, value in params.items())
     return f"{type(last).__name__}({inside})" if inside else type(last).__name__
+
+
+def has_distributions(grid: Any) -> bool:
+    """Whether a grid holds distributions, so that configurations have to be drawn."""
+    parts = [grid] if isinstance(grid, Mapping) else list(grid or ())
+    return any(hasattr(values, "rvs") for part in parts if isinstance(part, Mapping) for values in part.values())
 
 
 def is_sampler(search: Any) -> bool:

@@ -1,0 +1,52 @@
+"""What a search says about fits that failed, in sentences that users of GridSearchCV know."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+from sklearn.exceptions import FitFailedWarning
+
+from ..data.predictions import Predictions, State
+from ..exceptions import CollectError, FitFailedError, InputError, InputTypeError
+from ..formatting import count
+
+
+def warn_of_failures(oof: Predictions, error_score: Any) -> None:
+    """One FitFailedWarning that counts the failed fits and says why they failed."""
+    states = oof.state[:, oof.planned]
+    unscored = Counter(oof.provenance.get("not_scored", {}))
+    if unscored:
+        reason, total = unscored.most_common(1)[0][0], unscored.total()
+        failed = f"Scoring failed for {total:,} of {states.size:,} fits; their score is NaN."
+        warnings.warn(f"{failed} The most common reason: {reason}", UserWarning, stacklevel=4)
+    n = int(np.sum(states == State.FAILED))
+    if n:
+        failed = f"{count(n, 'fit')} failed out of a total of {states.size:,}; they cannot be selected."
+        score = f"The score on these train-test partitions for these parameters will be set to {error_score}."
+        why = "Use error_score='raise' to see the exception."
+        reasons = _listed(Counter(oof.messages.values()))
+        warnings.warn(f"{failed}\n{score}\n{why}\n{reasons}", FitFailedWarning, stacklevel=4)
+
+
+def raise_as_sklearn(error: CollectError) -> NoReturn:
+    """Raise the exception of the fit that failed, as GridSearchCV does, with a note on which fit; else an InputError."""
+    cause = error.__cause__
+    if isinstance(error, FitFailedError) and isinstance(cause, Exception):
+        cause.add_note(str(error))
+        raise cause
+    if not error.reasons:
+        raise InputError(str(error)) from error
+    n = sum(error.reasons.values())
+    likely = "It is very likely that your model is misconfigured; use error_score='raise' to see the exception."
+    kind = InputTypeError if next(iter(error.reasons)).startswith("TypeError: ") else InputError
+    raise kind(f"All the {count(n, 'fit')} failed. {likely}\n{_listed(error.reasons)}") from error
+
+
+def _listed(reasons: Mapping[str, int]) -> str:
+    """A line for each reason, the most common one first."""
+    ordered = sorted(reasons.items(), key=lambda item: -item[1])
+    return "\n".join(f"{count(n, 'fit')} failed with the following error: {reason}" for reason, n in ordered)
