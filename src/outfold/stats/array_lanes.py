@@ -132,7 +132,7 @@ def auc_paired(order: PairOrder, positive: NDArray[np.bool_], weights: Array, ch
         counts, configs = weights[draws], chosen[draws]
         running = np.zeros((len(counts), len(ends) + 1), dtype=np.int64)
         rows = order.negatives[ends[:, None], configs].T
-        np.cumsum(np.take_along_axis(counts, rows, axis=1), axis=1, out=running[:, 1:])
+        np.cumsum(np.take_along_axis(counts, rows, axis=1), axis=1, dtype=np.int64, out=running[:, 1:])
         sides = (level[side[:, configs].T] for side in (order.lower, order.upper))
         below = sum(np.take_along_axis(running, side, axis=1) for side in sides)
         out[draws] = np.einsum("bp,bp->b", counts[:, positive], below, dtype=np.int64)
