@@ -20,9 +20,9 @@ _CELLS = 2**20
 # Scores that are sorted at once, so that the memory it takes does not grow with the number of configurations.
 _SORTED = 2**21
 # Where the samples are many, at least so many draws are taken at once.
-_LEAST_DRAWS = 64
+_LEAST_DRAWS = 128
 # Positive rows that are summed in the type of the counts, before the sum goes on in a wider one.
-_ROWS = (64, 32, 16, 8)
+_ROWS = (64, 32, 16)
 
 
 class Blocks(NamedTuple):
@@ -113,9 +113,9 @@ def _after_ties(seen: NDArray[np.int32], equal: NDArray[np.bool_]) -> NDArray[np
 
 def auc_lanes(order: PairOrder, positive: NDArray[np.bool_], weights: Array, out: Array) -> None:
     """Twice the Mann-Whitney statistic of every configuration under the (b, N) weights, into ``out`` (C, b)."""
-    size = max(_CELLS // len(order.negatives), _LEAST_DRAWS)
-    for start in range(0, len(weights), size):
-        draws = slice(start, start + size)
+    n_parts = -(-len(weights) // max(_CELLS // len(order.negatives), _LEAST_DRAWS))
+    for i in range(n_parts):
+        draws = slice(len(weights) * i // n_parts, len(weights) * (i + 1) // n_parts)
         lanes = _Lanes(order, positive, weights[draws])
         for first in range(0, len(out), lanes.k):
             configs = slice(first, first + lanes.k)
@@ -187,10 +187,12 @@ class _Lanes:
 def _narrowest(positives: Array, negatives: Array, tied: bool) -> tuple[Any, int]:
     """The narrowest type for sums over so many positive rows of a count times a level, twice a level for ties."""
     top = (1 + tied) * max(int(negatives.sum(axis=0, dtype=np.int64).max(initial=0)), 1)
+    whole = int(positives.sum(axis=0, dtype=np.int64).max(initial=0))
     for dtype in (np.uint16, np.uint32):
         for rows in _ROWS:
-            parts = (positives[start : start + rows] for start in range(0, len(positives), rows))
-            heaviest = max((int(part.sum(axis=0, dtype=np.int64).max()) for part in parts), default=0)
-            if heaviest * top <= np.iinfo(dtype).max:
+            starts, most = np.arange(0, len(positives), rows), np.iinfo(dtype).max // top
+            if whole > most * len(starts):  # no need to add up the parts: one of them is too heavy
+                continue
+            if not whole or np.add.reduceat(positives, starts, axis=0, dtype=np.int64).max() <= most:
                 return dtype, rows
     return np.int64, _ROWS[0]
