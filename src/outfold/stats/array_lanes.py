@@ -58,7 +58,8 @@ class PairOrder(NamedTuple):
 
     def of(self, configs: slice) -> PairOrder:
         """The order of some configurations."""
-        return PairOrder(self.blocks, *(part[..., configs] for part in self[1:]))
+        sides = self.lower[:, configs], self.upper[:, configs]
+        return PairOrder(self.blocks, self.negatives[:, configs], *sides, self.tied[configs])
 
 
 def pair_order(scores: Floats, positive: NDArray[np.bool_]) -> PairOrder:
@@ -67,7 +68,8 @@ def pair_order(scores: Floats, positive: NDArray[np.bool_]) -> PairOrder:
     p = int(positive.sum())
     blocks = Blocks.of(n - p + 1)
     negatives = np.full((blocks.width * blocks.height, c), n, dtype=np.int32)
-    out = PairOrder(blocks, negatives, *np.empty((2, p, c), dtype=np.int32), np.empty(c, dtype=bool))
+    lower, upper = np.empty((2, p, c), dtype=np.int32)
+    out = PairOrder(blocks, negatives, lower, upper, np.empty(c, dtype=bool))
     size = max(_SORTED // max(n, 1), 1)
     for start in range(0, c, size):
         _sort(scores[start : start + size], positive, out.of(slice(start, start + size)))
@@ -166,7 +168,7 @@ class _Lanes:
             for other in more:
                 np.add(below, other, out=below)
             np.einsum("pb,pkb->kb", self._positives[own], below, out=part)
-        return parts.sum(axis=0, dtype=np.int64) * (3 - len(sides))
+        return np.asarray(parts.sum(axis=0, dtype=np.int64) * (3 - len(sides)))
 
     def _up_to_levels(self, order: PairOrder) -> Array:
         """(width, height, k, b) negatives drawn up to each level."""
@@ -177,7 +179,8 @@ class _Lanes:
         before = np.zeros_like(sums[0])
         for i in range(1, order.blocks.height):
             np.add(before[i - 1], sums[-1, i - 1], out=before[i])
-        return np.add(sums, before, out=sums)
+        sums += before
+        return sums
 
     def _take(self, table: Array, rows: Array, space: Array) -> Array:
         """The rows of the table, in some of the space; `clip` spares NumPy a copy, and no row is out of bounds."""
