@@ -1,7 +1,7 @@
 """BBC against the straightforward loop over scikit-learn's metric: how many times faster, and the memory it takes.
 
 Both sides are timed in this one process, in turns, CPU time, best of three; the loop is timed on a sample of its (draw,
-configuration) pairs and extrapolated. Usage: python benchmarks/bbc.py [--quick] [--keep]
+configuration) pairs and extrapolated. Usage: python benchmarks/bbc.py [--quick] [--keep] [--only ROW ...]
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import os
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from tempfile import TemporaryDirectory
 
@@ -18,12 +20,27 @@ from measuring import Results, arguments, cpu_seconds
 
 import outfold as of
 from outfold import metrics
+from outfold.stats import compiling
 
-METRICS = (
+# Metrics whose loops are compiled if numba is installed are also timed as they run without it.
+WITHOUT = "without numba"
+ROWS = (
     *("accuracy", "roc_auc", "average_precision", "f1", "log_loss", "concordance", "mcc", "brier"),
     *("precision", "recall", "f2", "jaccard", "cohen_kappa"),
     *("r2", "mape", "median_absolute_error", "max_error", "explained_variance"),
+    *(f"{metric}, {WITHOUT}" for metric in ("roc_auc", "average_precision", "concordance")),
 )
+
+
+@contextmanager
+def without_numba() -> Iterator[None]:
+    """Kernels that are made and used within take their NumPy path."""
+    load = compiling.load
+    compiling.load = lambda name: None
+    try:
+        yield
+    finally:
+        compiling.load = load
 
 
 def predictions(metric: str, n: int, c: int, seed: int = 0) -> of.Predictions:
@@ -72,12 +89,17 @@ def _plain_concordance(y, risk):
     return (comparable * concordant).sum() / comparable.sum()
 
 
-def table(n: int, c: int, b: int, pairs: int, times: int, results: Results) -> None:
+def table(n: int, c: int, b: int, pairs: int, times: int, results: Results, rows: tuple[str, ...]) -> None:
     print(f"\nN={n:,} samples, C={c:,} configurations, B={b:,} draws; bbc whole: draw, select, score, interval")
-    print(f"{'metric':<24}{'bbc ms':>10}{'loop s':>10}{'times faster':>15}{'extra MB':>10}")
-    for metric in METRICS:
+    print(f"{'metric':<34}{'bbc ms':>10}{'loop s':>10}{'times faster':>15}{'extra MB':>10}")
+    for row in rows:
+        metric, _, way = row.partition(", ")
         oof = predictions(metric, n, c)
-        run = lambda m=metric, o=oof: of.estimate.bbc(o, m, n_resamples=b)  # noqa: E731
+
+        def run(metric: str = metric, oof: of.Predictions = oof, way: str = way) -> None:
+            with without_numba() if way else nullcontext():
+                of.estimate.bbc(oof, metric, n_resamples=b)
+
         run()
         slow, fast = [], []
         for _ in range(3):
@@ -88,8 +110,8 @@ def table(n: int, c: int, b: int, pairs: int, times: int, results: Results) -> N
         peak = tracemalloc.get_traced_memory()[1] / 1e6
         tracemalloc.stop()
         quick, plain = min(fast), min(slow)
-        print(f"{metric:<24}{1000 * quick:>10.1f}{plain:>10.0f}{plain / quick:>14,.0f}x{peak:>10.0f}", flush=True)
-        results.add(f"{n:,}, {c:,}, {metric}", bbc=quick, loop=plain, megabytes=peak)
+        print(f"{row:<34}{1000 * quick:>10.1f}{plain:>10.0f}{plain / quick:>14,.0f}x{peak:>10.0f}", flush=True)
+        results.add(f"{n:,}, {c:,}, {row}", bbc=quick, loop=plain, megabytes=peak)
 
 
 COLD = """
@@ -119,12 +141,17 @@ def new_process(metric: str, empty: bool) -> float:
 
 
 def main() -> None:
-    args = arguments(__doc__).parse_args()
-    quick, results = args.quick, Results("bbc", args.keep)
-    table(500, 610, 1000, pairs=100 if quick else 200, times=3, results=results)
-    cold(results)
+    parser = arguments(__doc__)
+    parser.add_argument(
+        "--only", nargs="*", choices=ROWS, metavar="ROW", help="rows of the tables to measure, and no others"
+    )
+    args = parser.parse_args()
+    quick, results, rows = args.quick, Results("bbc", args.keep), tuple(args.only or ROWS)
+    table(500, 610, 1000, pairs=100 if quick else 200, times=3, results=results, rows=rows)
+    if not args.only:
+        cold(results)
     if not quick:
-        table(10_000, 200, 1000, pairs=5, times=1, results=results)
+        table(10_000, 200, 1000, pairs=5, times=1, results=results, rows=rows)
 
 
 if __name__ == "__main__":

@@ -174,6 +174,7 @@ _SOURCES = {
     "paired": "outfold.stats",
     "pvalues": "outfold.stats",
     "rank_tests": "outfold.stats",
+    "array_lanes": "outfold.stats",
     "rank_metrics": "outfold.stats",
     "selection": "outfold.stats",
     "sequential": "outfold.stats",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import compiling
+from . import array_lanes, compiling
 from .compiling import share_out
 from .kernels import Array, Floats, mean_ratio, ratio, total
 from .within_folds import WithinFolds
@@ -88,10 +88,11 @@ class AucKernel:
     def paired_counts(self, weights: Array, chosen: NDArray[np.intp]) -> tuple[Array, Floats]:
         """Numerators and denominators (b,) of the areas of the chosen configurations."""
         lanes = compiling.load("lanes")
-        if lanes is None:
-            return self._numpy_paired(weights, chosen), self.pairs(weights)
         twice = np.empty(len(weights), dtype=np.int64)
-        lanes.auc_paired(*self._steps, _padded(weights), chosen, twice)
+        if lanes is None:
+            array_lanes.auc_paired(self._pair_order, self._positive, weights, chosen, twice)
+        else:
+            lanes.auc_paired(*self._steps, _padded(weights), chosen, twice)
         return twice, self.pairs(weights)
 
     def pairs(self, weights: Array) -> Floats:
@@ -122,31 +123,13 @@ class AucKernel:
 
         return _in_lanes(weights, self.n_configs, walk, lanes)
 
-    def _split(self, config: int) -> tuple[Array, Array, Array]:
-        """Negative rows in score order; for each positive row, how many score lower and how many not higher."""
-        order, scores = self._order[config], self._scores[config]
-        negatives = order[~self._positive[order]]
-        below = scores[negatives]
-        above = scores[self._positive]
-        return negatives, np.searchsorted(below, above, "left"), np.searchsorted(below, above, "right")
+    @cached_property
+    def _pair_order(self) -> array_lanes.PairOrder:
+        return array_lanes.pair_order(self._scores, self._positive)
 
     def _numpy_lanes(self, weights: Array) -> Array:
-        counts = np.ascontiguousarray(weights.T, dtype=_sum_type(weights))
-        positives = counts[self._positive]
-        out = np.empty((self.n_configs, len(weights)), dtype=counts.dtype)
-        for c in range(self.n_configs):
-            negatives, lower, upper = self._split(c)
-            running = np.zeros((len(negatives) + 1, len(weights)), dtype=counts.dtype)
-            np.cumsum(counts[negatives], axis=0, out=running[1:])
-            out[c] = np.einsum("nb,nb->b", positives, running[lower] + running[upper])
-        return out
-
-    def _numpy_paired(self, weights: Array, chosen: NDArray[np.intp]) -> Array:
-        out = np.empty(len(weights), dtype=np.int64)
-        for i, config in enumerate(chosen):
-            negatives, lower, upper = self._split(config)
-            running = np.concatenate([[0], np.cumsum(weights[i, negatives], dtype=np.int64)])
-            out[i] = weights[i, self._positive].astype(np.int64) @ (running[lower] + running[upper])
+        out = np.empty((self.n_configs, len(weights)), dtype=_sum_type(weights))
+        array_lanes.auc_lanes(self._pair_order, self._positive, weights, out)
         return out
 
 

@@ -173,7 +173,8 @@ def _score(
     picks, left_out = rule.pick(scoring, counts), (counts == 0).view(np.uint8)
     values = scoring.paired(left_out, np.maximum(picks, 0))
     values[picks < 0] = np.nan
-    return picks, values, values if also is None else also.paired(left_out, np.maximum(picks, 0))
+    others = values if also is None or also is scoring else also.paired(left_out, np.maximum(picks, 0))
+    return picks, values, others
 
 
 def noise_share(scoring: Scores, counts: NDArray[Any], sign: int) -> float:
