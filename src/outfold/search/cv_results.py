@@ -16,7 +16,7 @@ from ..exceptions import InputError
 from ..metrics import Metric, MetricLike
 from ..metrics._scoring import Scoring
 from ..select import Rule
-from ..stats.selection import tie_ranks
+from ..stats.selection import tied_with_best
 from .scorers import FunctionScorer, Scorers
 
 Columns = dict[str, Any]
@@ -81,7 +81,11 @@ def _mean_and_spread(
 
 def _ranks(mean: NDArray[np.float64]) -> NDArray[np.int32]:
     """1 for the best and all tied with it; configurations without a mean share the last place."""
-    return tie_ranks(mean, True).astype(np.int32)
+    if np.isnan(mean).all():
+        return np.ones(len(mean), dtype=np.int32)
+    best, tied = tied_with_best(mean[None], True)
+    value = np.where(tied[0], best[0], np.where(np.isnan(mean), -np.inf, mean))
+    return (1 + len(value) - np.searchsorted(np.sort(value), value, side="right")).astype(np.int32)
 
 
 def param_columns(params: Sequence[Mapping[str, Any]]) -> Columns:
