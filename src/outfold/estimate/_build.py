@@ -33,12 +33,8 @@ from ..select import Rule, RuleLike, choose, recorded_rule
 from ..stats.compiling import limit_threads
 from ..stats.intervals import percentile
 from ..stats.resampling import Corrected, correct
-from ._intervals import (
-    Evidence,
-    OneConfiguration,
-    Rivals,
-    SelectedConfiguration,
-)
+from ._evidence import Evidence, Rivals
+from ._intervals import OneConfiguration, SelectedConfiguration
 from ._selected import ROUNDING, spread_of
 
 _MANY_ROUNDS = 20

@@ -23,7 +23,7 @@ from ..data.target import Target
 from ..exceptions import NeedError, invalid
 from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel
 from ..stats.rank_metrics import midranks
-from ..stats.resampling import BootstrapDraws, block_size, blocks
+from ..stats.resampling import BootstrapDraws, without_each
 from . import Metric, MetricLike
 
 # A drop on fewer predictions than this is mostly noise (Tsamardinos 2018, sect. 5.2.2).
@@ -402,12 +402,7 @@ def jackknife_scores(scoring: Scoring) -> Floats:
     units = scoring.units()
     n_units = int(units.max()) + 1
     part_of = units if n_units <= _JACKKNIFE else (units * _JACKKNIFE) // n_units
-    n_parts = int(part_of.max()) + 1
-    scores = []
-    for part in blocks(n_parts, block_size(len(units))):
-        left_out = np.arange(part.start, part.stop)
-        scores.append(scoring.scores((part_of[None, :] != left_out[:, None]).astype(np.uint8)))
-    return np.concatenate(scores)
+    return without_each(part_of, scoring.scores)
 
 
 def recorded_metric(oof: Predictions, metric: MetricLike | None = None) -> MetricLike:
