@@ -35,9 +35,9 @@ from ..stats.training import TAILS, TRAINING
 
 Floats = NDArray[np.float64]
 
-# Of the configurations that draws select, so many of the most frequent ones tell how much scores vary with the samples.
+# Of the configurations that draws select, this many of the most frequent ones tell how much scores vary with the samples.
 _MOST = 32
-# So many of the draws tell noise from differences between configurations; all candidates are scored twice on each.
+# This share of the draws tells noise from differences between configurations; all candidates are scored twice on each.
 _PART_FOR_NOISE, _LEAST_FOR_NOISE = 1 / 16, 8
 # A mean over configurations counts for no more than this many times the samples, however many configurations there are.
 _MOST_GAINED = 2.0
