@@ -137,5 +137,5 @@ def least_units(oof: Predictions) -> int:
 
 
 def degrees_of_freedom(oof: Predictions, metric: Metric, n_units: int) -> int:
-    """One less than the units; for a metric of sets those of the rarest class count, as in the conservative form of Welch's test."""
+    """One less than the units; for a metric of sets, than those of the rarest class: the conservative form of Welch's test."""
     return (n_units if metric.pointwise else min(rarest_class(oof), n_units)) - 1
