@@ -140,7 +140,7 @@ def pvalues(
     return np.array([np.nan if f.pvalue is None else f.pvalue for f in found])
 
 
-def political_ratio(errors: np.ndarray, m: int, weight: float) -> tuple[float, float, float]:
+def variance_ratio(errors: np.ndarray, m: int, weight: float) -> tuple[float, float, float]:
     """Var(mean) / E(variance estimate) of a balanced m x 2 plan, and the correlations rho_1 and rho_2 behind it."""
     from outfold.stats.paired import balanced_variance
 
@@ -183,11 +183,11 @@ def rejections(errors: dict[str, np.ndarray], n: int) -> dict[str, dict[str, flo
 
 
 def ratios(errors: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
-    """Political ratios of the balanced plans under three weights, and what the two correlations predict for the default."""
+    """Variance ratios of the balanced plans under three weights, and what the two correlations predict for the default."""
     found = {}
     for plan, m in (("blocked 3x2", 3), ("balanced 7x2", 7)):
         for weight in (0.0, (m - 1) / m, (m + 1) / m):
-            ratio, rho1, rho2 = political_ratio(errors[plan], m, weight)
+            ratio, rho1, rho2 = variance_ratio(errors[plan], m, weight)
             predicted = (1 + rho1 + 2 * (m - 1) * rho2) / (2 * m - 1 - rho1 - 2 * (m - 1) * rho2)
             row = {"ratio": ratio, "rho1": rho1, "rho2": rho2}
             found[f"{plan}, {weight:.3f}"] = row | ({"predicted": predicted} if weight == (m - 1) / m else {})
@@ -203,7 +203,7 @@ def rate_rows(found: dict[str, Any], name: str) -> Iterator[str]:
 
 
 def ratio_rows(found: dict[str, Any]) -> Iterator[str]:
-    """The lines of the table of political ratios."""
+    """The lines of the table of variance ratios."""
     for name, (n, _) in SETTINGS.items():
         for key, row in found[name]["ratios"].items():
             plan, weight = key.split(", ")

@@ -195,6 +195,22 @@ def test_sessions_of_the_sharing_page_print_what_stands_below_them(capsys, monke
         assert shared["families"] or shared["steps_done"] < shared["steps"]
 
 
+def test_the_glossary_has_the_words_of_the_architecture_page():
+    words = (ROOT / "ARCHITECTURE.md").read_text().partition("\n## Words\n")[2]
+    glossary = re.sub(r"<a [^>]*></a>", "", (DOCS / "glossary.md").read_text())
+    explained = {word.strip() for cell in re.findall(r"^\| ([^|]+) \|", glossary, re.M) for word in cell.split(",")}
+    for cell in re.findall(r"^\| ([^|]+) \|", words, re.M)[2:]:
+        assert {word.strip() for word in cell.split(",")} <= explained, cell
+
+
+def test_links_to_the_glossary_lead_to_a_word():
+    anchors = re.findall(r'<a id="([^"]+)"></a>', (DOCS / "glossary.md").read_text())
+    assert len(set(anchors)) == len(anchors)
+    pages = [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
+    linked = {name for page in pages for name in re.findall(r"glossary\.md#([\w-]+)\)", page.read_text())}
+    assert {"optimism", "draw", "in-bag", "pooled", "type-one-error"} <= linked <= set(anchors)
+
+
 PAGES_AT_THE_ROOT = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
 
 

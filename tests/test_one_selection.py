@@ -391,9 +391,13 @@ def test_functions_are_kept_by_their_names(tmp_path):
     assert oof.selection().rule == "picked by first on pooled mine, of 3 configurations"
     again = of.load(oof.save(tmp_path / "a.oof"))
     assert "picked by first on pooled mine" in str(again)
-    with pytest.raises(NeedError, match=r"the metric 'mine', a function .* Give the function itself: metric=mine, or"):
+    with pytest.raises(
+        NeedError, match=r"the metric 'mine', a function .* in Python, .* oof.selecting_by\(metric=mine\)"
+    ):
         of.estimate.bbc(again, rule=first)
-    with pytest.raises(NeedError, match=r"the rule 'first', a function .* rule=first, or oof.selecting_by\(rule=...\)"):
+    with pytest.raises(
+        NeedError, match=r"the rule 'first', a function .* oof.selecting_by\(rule=first\). With rule=..."
+    ):
         again.selection("accuracy")
     assert again.selection(mine, rule=first) == oof.selection()
     assert again.selecting_by(mine, rule=first).leaderboard().selected == oof.selection().name

@@ -58,8 +58,8 @@ matplotlib.axes.Axes
     "draws500": _N_RESAMPLES.format(500),
     "draws1000": _N_RESAMPLES.format(1000),
     "scores": "oof : Predictions\n    Predictions of scores or probabilities.",
-    "lines": f"""{_CONFIGS} the selected one and the next
-    best two are shown; with more than two classes, only the selected one.
+    "lines": f"""{_CONFIGS} the selected configuration and the next
+    best two are shown; with more than two classes, only the selected configuration.
 positive : label or None, default=None
     With more than two classes, the class to hold against the rest. If None, one configuration is shown with a line for
     each class.""",
@@ -197,7 +197,7 @@ def fold_scores(
         Predictions of at least this configuration.
     {recorded_metric}
     config : str, int or None, default=None
-        The configuration, by name or position. If None, the selected one.
+        The configuration, by name or position. If None, the selected configuration.
     {ax, example, numpy_outfold}
     >>> P = np.random.default_rng(0).random((40, 1, 3))
     >>> folds = np.stack([np.random.default_rng(r).permutation(np.arange(40) % 4) for r in range(3)], axis=1)
@@ -334,7 +334,7 @@ def confusion(oof: Predictions, config: str | int | None = None, *, ax: Axes | N
     oof : Predictions
         Predictions of classes.
     config : str, int or None, default=None
-        The configuration, by name or position. If None, the selected one.
+        The configuration, by name or position. If None, the selected configuration.
     {ax, example, classes}
     >>> ax = of.plot.confusion(oof)
     """

@@ -30,7 +30,7 @@ from .metrics._lookup import by_name
 from .metrics._scoring import Scoring, bind, lost, sample_bootstrap, selecting, why_not
 from .requirements import check_predictions, requires
 from .results import Leaderboard, Selection, TiedSet
-from .stats.selection import argbest, best_pvalues, tied_with_best
+from .stats.selection import argbest, best_pvalues, tie_ranks, tied_with_best
 
 __all__ = ["Candidates", "Rule", "best", "one_standard_error", "within"]
 
@@ -317,7 +317,7 @@ def tied_among(scoring: Scoring, confidence_level: float = 0.95, n_resamples: in
         raise invalid("tied_set", "needs a metric that is defined on bootstrap samples", given, remedy)
     pvalues = best_pvalues(observed, draws[defined])
     members = pvalues > 1 - level
-    order = [int(j) for j in np.argsort(-observed, kind="stable") if members[j]]
+    order = [int(j) for j in np.argsort(tie_ranks(observed, True), kind="stable") if members[j]]
     names = scoring.names
     return TiedSet(
         metric=scoring.metric.name,
@@ -422,9 +422,8 @@ def leaderboard(oof: Predictions, metric: MetricLike | None = None, aggregate: A
     scoring = selecting(oof, metric, aggregate)
     scores = scoring.scores()[0]
     se = scoring.standard_errors(scoring.fold_scores())[0]
-    top, tied = tied_with_best(scores[None], scoring.metric.greater_is_better)
-    # What differs from the best by rounding only is tied with it, here as in the rules.
-    order = np.argsort(-scoring.metric.sign * np.where(tied[0], top[0], scores), kind="stable")
+    ranks = tie_ranks(scores, scoring.metric.greater_is_better)
+    order = np.argsort(ranks, kind="stable")
     names = scoring.names
     others = np.setdiff1d(np.arange(oof.n_configs), scoring.candidates)
     left_out = {oof.configs[i]: why_not(oof, i) for i in others}
@@ -437,6 +436,7 @@ def leaderboard(oof: Predictions, metric: MetricLike | None = None, aggregate: A
         tuple(names[i] for i in order),
         scores[order],
         se[order],
+        ranks[order],
         left_out,
         "" if won is None else won.name,
         "" if won is None else won.rule,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gaussians import PLANS, SETTINGS, TESTS, political_ratio, pvalues, simulate
+from gaussians import PLANS, SETTINGS, TESTS, pvalues, simulate, variance_ratio
 from scipy import stats
 
 from internals import balanced_variance, student
@@ -38,7 +38,7 @@ def test_balanced_tests_on_normal_differences(m, record):
         print(f"m={m} rho1={rho1} rho2={rho2}: " + " ".join(f"{r:.3f}" for r in rates))
         record("balanced", f"{m}, {rho1:g}, {rho2:g}", **dict(zip(("zero", "default", "largest"), rates, strict=True)))
         if rho1 == rho2:
-            # The default is a t with 2m-1 degrees of freedom, times the root of the political ratio.
+            # The default is a t with 2m-1 degrees of freedom, times the root of the variance ratio.
             ratio = (1 + rho1 + 2 * (m - 1) * rho2) / (2 * m - 1 - rho1 - 2 * (m - 1) * rho2)
             expected = 2 * stats.t.sf(critical / np.sqrt(ratio), 2 * m - 1)
             assert rates[1] == pytest.approx(expected, abs=noise)
@@ -64,8 +64,8 @@ def test_type_1_error_on_two_gaussian_populations(name, n_sets):
         elif test != "t_kfold":
             assert rate < ALPHA + noise
     for plan, m in (("blocked 3x2", 3), ("balanced 7x2", 7)):
-        ratio, rho1, rho2 = political_ratio(errors[plan], m, (m - 1) / m)
+        ratio, rho1, rho2 = variance_ratio(errors[plan], m, (m - 1) / m)
         expected = (1 + rho1 + 2 * (m - 1) * rho2) / (2 * m - 1 - rho1 - 2 * (m - 1) * rho2)
-        print(f"{name}: {plan} political ratio {ratio:.3f}, by the correlations {expected:.3f}")
+        print(f"{name}: {plan} variance ratio {ratio:.3f}, by the correlations {expected:.3f}")
         assert ratio == pytest.approx(expected, rel=0.02)
         assert ratio < 1

@@ -100,6 +100,19 @@ def test_show_with_a_metric_ranks_and_warns_of_the_first(capsys, oof_file):
     assert f"outfold estimate {oof_file} --metric roc_auc" in out
 
 
+def test_a_rule_that_was_a_function_is_no_option(capsys, oof_file, tmp_path):
+    path = of.load(oof_file).selecting_by("roc_auc", rule=lambda scores: 0).save(tmp_path / "f.oof")
+    _, shown, _ = call(capsys, "show", path)
+    assert "The rule '<lambda>' is a function, which cannot be given on the command line." in shown
+    assert "outfold estimate" not in shown  # it would fail
+    code, _, error = call(capsys, "estimate", path)
+    assert code == 2
+    assert "Give the function itself in Python, not on the command line: oof.selecting_by(rule=...)." in error
+    assert "--rule None" not in error
+    _, shown, _ = call(capsys, "show", path, "--rule", "best")
+    assert shown.endswith(f"outfold estimate {path} --rule best\n")
+
+
 def test_show_as_json_and_csv(capsys, oof_file):
     board = of.load(oof_file).leaderboard("accuracy")
     _, out, _ = call(capsys, "show", oof_file, "--metric", "accuracy", "--format", "json")
@@ -725,6 +738,9 @@ def test_output_that_cannot_be_written_is_one_line(oof_file):
         ("estimate", "response='value'", "--response value"),
         ("estimate", "collect(response='proba')", None),
         ("estimate", "collect(inner=True)", "outfold run --inner"),
+        ("estimate", "rule=...", "--rule {best,one_standard_error,within}"),
+        ("estimate", "metric=...", "--metric M"),
+        ("estimate", "rule=mine", None),
         ("compare", "rng", "--seed"),
         ("advise", "n_samples", "samples"),
     ],

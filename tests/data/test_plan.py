@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import (
     KFold,
     LeaveOneGroupOut,
@@ -15,7 +18,8 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from internals import encode, fingerprint
+import outfold as of
+from internals import encode, fingerprint, fold_scores
 from outfold import Plan
 from outfold.exceptions import InputError
 
@@ -165,6 +169,29 @@ def test_from_cv_gives_the_splits_of_the_splitter(cv, repeats, folds):
         for (r, k), (train, test) in zip(splits.cells, expected, strict=True):
             assert np.array_equal(splits.test_rows(r, k), np.sort(test))
             assert np.array_equal(splits.train_rows(r, k), np.sort(train))
+
+
+@pytest.mark.parametrize("train", [None, 0.5])
+def test_hold_outs_that_have_no_sample_in_common_are_no_folds(train):
+    y, layouts = np.tile([0, 1], 20), {}
+    for seed in range(20):
+        cv = ShuffleSplit(2, test_size=0.1, train_size=train, random_state=seed)
+        splits = Plan.from_cv(cv).split(y)
+        assert (splits.n_repeats, splits.n_folds) == (2, 1)
+        shared = np.all(splits.folds >= 0, axis=1).any()
+        oof = of.collect(DummyClassifier(), np.zeros((40, 1)), y, cv, progress=False)
+        layouts[bool(shared)] = fold_scores(oof, "accuracy").layout
+        assert str(oof.plan).startswith("2 x hold-out by ShuffleSplit")
+    assert layouts == {True: "holdout", False: "holdout"}
+
+
+def test_stored_hold_outs_in_one_repeat_are_no_folds():
+    folds = np.array([0] * 5 + [1] * 5 + [-1] * 30)
+    P = np.ma.array(np.linspace(0, 1, 40)[:, None], mask=folds[:, None] < 0)
+    oof = of.from_arrays(np.tile([0, 1], 20), P, folds=folds)
+    assert (oof.n_repeats, oof.n_folds) == (1, 2)
+    for train in (None, {(0, 0): np.arange(10, 30), (0, 1): np.arange(20, 40)}):
+        assert fold_scores(dataclasses.replace(oof, train=train), "accuracy").layout == "holdout"
 
 
 def test_from_cv_takes_pairs_and_refuses_leaks():

@@ -67,6 +67,24 @@ def test_leaderboard_pooled_and_by_fold():
     assert pooled.to_frame()["accuracy"][0] == pooled.scores[0]
 
 
+def test_scores_that_differ_by_rounding_share_a_rank_and_keep_the_order():
+    # 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1: the means of `c` and `b` differ in the last bit.
+    values = np.array([[0.9, 0.1, 0.3, 0.5], [0.9, 0.2, 0.2, 0.5], [0.9, 0.3, 0.1, 0.6]])
+    sums = values.sum(axis=0)
+    assert sums[1] != sums[2]
+    for order in ([0, 1, 2, 3], [2, 3, 1, 0], [1, 2, 0, 3]):
+        names = [["a", "b", "c", "d"][j] for j in order]
+        board = of.from_arrays(None, values[:, order], configs=names, response="pointwise").leaderboard("mean")
+        assert board.configs == ("a", "d", *(name for name in names if name in "bc"))
+        assert board.ranks.tolist() == [1, 2, 3, 3]
+        assert [line.split()[:2] for line in str(board).splitlines()[2:6]] == [
+            ["1", "a"],
+            ["2", "d"],
+            *(["3", name] for name in names if name in "bc"),
+        ]
+        assert [row["rank"] for row in board.to_dict()["configurations"]] == [1, 2, 3, 3]
+
+
 def test_missing_cells_are_states():
     oof = make_predictions("accuracy", folds=4)
     state = np.array(oof.state)

@@ -43,7 +43,7 @@ def test_unknown_levels_are_left_out():
     points = of.from_arrays(None, np.ones((5, 2)), response="pointwise").leaderboard("mean")
     assert points.baseline is None
     assert points.to_dict()["baseline"] is None
-    assert str(points).splitlines()[-1].lstrip().startswith("2  config 1")
+    assert str(points).splitlines()[-1].lstrip().startswith("1  config 1")
 
 
 def test_only_samples_that_count(tmp_path):

@@ -326,7 +326,7 @@ def test_folds_and_repeats(noise):
         (None, None, "5-fold by StratifiedKFold", 5),
         (3, 2, "2 x 3-fold stratified", 6),
         (of.Plan(folds=4, stratify=False), None, "4-fold", 4),
-        ([(np.arange(40), np.arange(40, 60))], None, "1-fold by", 1),
+        ([(np.arange(40), np.arange(40, 60))], None, "hold-out by", 1),
     ):
         search = of.SelectCV(GaussianNB(), cv=cv, repeats=repeats).fit(*noise)
         assert str(search.oof_.plan).startswith(text)

@@ -19,6 +19,7 @@ from ..metrics import MetricLike
 from ..metrics._scoring import Aggregate, Scoring, selecting
 from ..requirements import check_predictions
 from ..results import Estimate, Interval
+from ..stats.selection import tie_ranks
 from . import description as chart
 
 Floats = NDArray[np.float64]
@@ -102,7 +103,7 @@ def best_configurations(
     scoring = selecting(oof, metric, cast(Aggregate, found.aggregate) if isinstance(found, Estimate) else None)
     check_belongs(found, oof, scoring)
     scores = scoring.scores()[0]
-    order = np.argsort(-scoring.metric.sign * scores, kind="stable")[:top].tolist()
+    order = np.argsort(tie_ranks(scores, scoring.metric.greater_is_better), kind="stable")[:top].tolist()
     order = [j for j in order if np.isfinite(scores[j])]
     ends = interval_of_each(scoring, order, level, check_count(n_resamples, "n_resamples", 2), seed)
     rows = [

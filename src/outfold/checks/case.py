@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import estimate, select
+from ..data.duplicates import held_out_with_twin
 from ..data.notes import Note
 from ..data.predictions import Predictions
+from ..estimate._build import fold_notes
 from ..exceptions import InputError, NeedError
 from ..metrics import Metric, MetricLike
 from ..metrics._baseline import baseline
@@ -29,6 +31,7 @@ class Case:
     ) -> None:
         self.oof, self.X, self._made = oof, X, made
         self.scoring = selecting(oof, metric)
+        self._said: dict[str, str | None] = {}
 
     @property
     def metric(self) -> Metric:
@@ -141,17 +144,41 @@ class Case:
         """What the predictions and the estimates say of themselves."""
         own = (*self.oof.notes, *self.scoring.notes) if self.estimate is None else self.estimate.notes
         reported = () if self._made is None else self._made.notes
-        return (*reported, *own, *self._fold_notes())
+        by_fold = self.scoring.aggregate == "fold" and self.oof.n_folds > 1
+        return (*reported, *own, *(fold_notes(self.scoring) if by_fold else ()))
 
-    def _fold_notes(self) -> tuple[Note, ...]:
-        """What `tt` would say, where folds may be too small for the metric or for the method."""
-        if self.oof.n_folds < 2 or (self.metric.pointwise and not self.leave_one_out):
-            return ()
-        try:
-            made = estimate.tt(self.oof, self.metric)
-        except (InputError, NeedError):
-            return ()
-        return tuple(note for note in made.notes if note.code in ("OF202", "OF204"))
+    @cached_property
+    def split_groups(self) -> NDArray[np.intp]:
+        """The codes of groups that are on both sides of a split."""
+        codes, oof = self.oof.group_codes, self.oof
+        if codes is None:
+            return np.empty(0, dtype=np.intp)
+        return np.unique(codes[held_out_with_twin(codes, oof.folds, oof.train)])
+
+    @cached_property
+    def mean_training(self) -> float:
+        """How many samples a model was fitted on, on average."""
+        return float(np.mean([len(self.oof.splits.train_rows(r, k)) for r, k in self.scoring.cells]))
+
+    @cached_property
+    def grid(self) -> list[Mapping[str, Any]]:
+        """Parameters of the winner's grid: configurations whose names begin the same way, with the same parameters."""
+        if self.selection is None:
+            return []
+        stem, keys = _stem(self.selection.name), self.selection.params.keys()
+        pairs = zip(self.oof.configs, self.oof.params, strict=True)
+        return [params for name, params in pairs if _stem(name) == stem and params.keys() == keys]
+
+    def says(self, code: str) -> str | None:
+        """What the check of this code finds; it looks once, however many others ask."""
+        if code not in self._said:
+            self._said[code] = FINDERS[code](self)
+        return self._said[code]
+
+
+def _stem(name: str) -> str:
+    """The part of a name before the parameters; empty where the name does not show them."""
+    return name.partition("(")[0] if "(" in name else ""
 
 
 def indicators(codes: NDArray[np.intp], n_classes: int) -> Floats:

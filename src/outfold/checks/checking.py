@@ -241,7 +241,7 @@ def checked(case: Case, muted: tuple[str, ...] = ()) -> Checks:
 def _findings(check: Check, case: Case) -> list[Finding]:
     """What the check says of the case: its own sentence, or the notes that bear its code."""
     if check.find is not None:
-        texts = [check.find(case)]
+        texts = [case.says(check.code)]
     else:
         texts = list(dict.fromkeys(note.text for note in case.notes if note.code == check.code))
     about = check.advice, check.source, check.page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -86,17 +86,16 @@ def _equal(one: NDArray[Any], other: NDArray[Any], slack: float) -> bool:
 @finds("OF102")
 def split_groups(case: Case) -> str | None:
     """Groups that are on both sides of a split."""
-    oof, codes = case.oof, case.oof.group_codes
-    split = () if codes is None else np.unique(codes[held_out_with_twin(codes, oof.folds, oof.train)])
-    if codes is None or not len(split):
+    codes = case.oof.group_codes
+    if codes is None or not len(case.split_groups):
         return None
     n_groups = count(int(codes.max()) + 1, "group")
-    return f"{len(split):,} of {n_groups} are on both sides of a split; the plan ignores groups."
+    return f"{len(case.split_groups):,} of {n_groups} are on both sides of a split; the plan ignores groups."
 
 
 @finds("OF521")
 def missing_classes(case: Case) -> str | None:
-    """Folds that lack a class, which stratified ones would not."""
+    """Folds that lack a class, which stratified ones would not; of whole groups, folds of other groups would not."""
     oof, target = case.oof, case.oof.target
     if target.classes is None or case.leave_one_out or case.one_test_set:
         return None
@@ -108,27 +107,35 @@ def missing_classes(case: Case) -> str | None:
     ]
     counts = np.array([tables[r][k] for r, k in case.scoring.cells])
     lacking = np.sum(counts == 0, axis=0)
-    # Stratified folds lack a class too that has fewer members than there are folds.
+    # Stratified folds lack a class too that has fewer members, or is in fewer groups, than there are folds.
+    whole_groups, members = _members(case, n_classes)
     per_repeat = np.bincount([r for r, _ in case.scoring.cells])
-    spread = np.maximum(per_repeat[:, None] - np.bincount(target.y, minlength=n_classes), 0).sum(axis=0)
+    spread = np.maximum(per_repeat[:, None] - members, 0).sum(axis=0)
     lacking = np.where(lacking > spread, lacking, 0)
     if not lacking.any():
         return None
     worst = int(np.argmax(lacking))
+    where = f" in {count(int(members[worst]), 'group')}" if whole_groups else ""
+    even_so = f"the plan is stratified, but {'holds out whole groups' if whole_groups else 'the class is rare'}"
     return (
-        f"class {target.classes[worst]!s}, {np.sum(target.y == worst):,} of {count(oof.n_samples, 'sample')}, is missing in "
-        f"{lacking[worst]:,} of {len(counts):,} folds; the plan is not stratified by class."
+        f"class {target.classes[worst]!s}, {np.sum(target.y == worst):,} of {count(oof.n_samples, 'sample')}{where}, is missing "
+        f"in {lacking[worst]:,} of {len(counts):,} folds; "
+        f"{even_so if oof.plan.stratify is True else 'the plan is not stratified by class'}."
     )
 
 
-def _mean_training(case: Case) -> float:
-    return float(np.mean([len(case.oof.splits.train_rows(r, k)) for r, k in case.scoring.cells]))
+def _members(case: Case, n_classes: int) -> tuple[bool, NDArray[np.intp]]:
+    """Whether groups are held out whole, and how many of them, or else of the samples, each class has."""
+    codes, y = case.oof.group_codes, case.oof.target.y
+    if codes is None or len(case.split_groups):
+        return False, np.bincount(y, minlength=n_classes)
+    return True, np.bincount(np.unique(np.stack([y, codes], axis=1), axis=0)[:, 0], minlength=n_classes)
 
 
 @finds("OF522")
 def small_training(case: Case) -> str | None:
     """Models that learnt from far fewer samples than the final one will."""
-    n, mean = case.oof.n_samples, 0.0 if case.one_test_set else _mean_training(case)
+    n, mean = case.oof.n_samples, 0.0 if case.one_test_set else case.mean_training
     if not 0 < mean < _SMALL_TRAINING * n:
         return None
     return (
@@ -214,12 +221,12 @@ def near_trivial(case: Case) -> str | None:
 def chance(case: Case) -> str | None:
     """An interval that does not lie above what a model that learnt nothing would get."""
     made, known = case.estimate, case.baseline
-    if made is None or made.interval is None or known is None or near_trivial(case) is not None:
+    if made is None or made.interval is None or known is None or case.says("OF501") is not None:
         return None
     level = known.value
     bad, good = made.interval if case.metric.greater_is_better else (-made.interval.high, -made.interval.low)
     # A ranking worse than chance is mostly that of the other class, which is said already.
-    if bad > case.metric.sign * level or any(note.code == "OF213" for note in case.notes) or turned_round(case):
+    if bad > case.metric.sign * level or any(note.code == "OF213" for note in case.notes) or case.says("OF524"):
         return None
     ends = interval(*made.interval, made.confidence_level)
     how = "is worse than" if good < case.metric.sign * level else "cannot be told from"
@@ -230,7 +237,7 @@ def chance(case: Case) -> str | None:
 def useless_labels(case: Case) -> str | None:
     """Labels that are hardly better than always predicting one class, whatever the ranking behind them is worth."""
     target, labels = case.oof.target, case.labels
-    if labels is None or any(said(case) is not None for said in (near_trivial, chance, turned_round)):
+    if labels is None or any(case.says(code) is not None for code in ("OF501", "OF502", "OF524")):
         return None
     assert target.classes is not None
     held, k = labels >= 0, len(target.classes)
@@ -253,7 +260,7 @@ def useless_labels(case: Case) -> str | None:
 def other_class(case: Case) -> str | None:
     """A ranking worse than chance that is not the fault of the folds."""
     said = next((note.text for note in case.notes if note.code == "OF213"), None)
-    return None if said is None or turned_round(case) is not None else said
+    return None if said is None or case.says("OF524") is not None else said
 
 
 @finds("OF503")
@@ -339,7 +346,7 @@ def edge(case: Case) -> str | None:
 
 
 def _edges(case: Case) -> Iterator[str]:
-    family = _family(case)
+    family = case.grid
     for name, value in {} if case.selection is None else case.selection.params.items():
         tried = {params[name] for params in family if is_number(params[name])}
         if not is_number(value) or len(tried) < _INSIDE:
@@ -354,20 +361,6 @@ def _edges(case: Case) -> Iterator[str]:
             yield f"{name} = {compact(value)} is the {which} of {len(tried)} values tried ({compact(low)} to {compact(high)})"
 
 
-def _family(case: Case) -> list[Mapping[str, Any]]:
-    """Parameters of the configurations of the winner's grid: those whose names begin the same way, with the same parameters."""
-    if case.selection is None:
-        return []
-    stem, keys = _stem(case.selection.name), case.selection.params.keys()
-    pairs = zip(case.oof.configs, case.oof.params, strict=True)
-    return [params for name, params in pairs if _stem(name) == stem and params.keys() == keys]
-
-
-def _stem(name: str) -> str:
-    """The part of a name before the parameters; empty where the name does not show them."""
-    return name.partition("(")[0] if "(" in name else ""
-
-
 @finds("OF534")
 def passes(case: Case) -> str | None:
     """A number of passes over the data that was chosen on fewer samples than the final fit has."""
@@ -378,9 +371,9 @@ def passes(case: Case) -> str | None:
         return None
     for name, value in won.params.items():
         known = _PASSES.fullmatch(name.rpartition("__")[2])
-        if known and is_number(value) and len({params[name] for params in _family(case)}) > 1:
+        if known and is_number(value) and len({params[name] for params in case.grid}) > 1:
             return (
-                f"{name} = {compact(value)} was chosen on {_mean_training(case):,.0f} samples; fitted on all "
+                f"{name} = {compact(value)} was chosen on {case.mean_training:,.0f} samples; fitted on all "
                 f"{oof.n_samples:,}, the model may need more."
             )
     return None

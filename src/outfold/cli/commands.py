@@ -19,6 +19,7 @@ from ..advice import advise
 from ..apps import demo
 from ..apps.run import RunResult, run
 from ..checks import check
+from ..data.criterion import LostFunction
 from ..data.plan import Plan
 from ..data.predictions import Predictions, State
 from ..exceptions import FileError, InputError, invalid
@@ -305,12 +306,15 @@ def _show(args: argparse.Namespace) -> None:
         if asked:
             raise
         board = None
-    text = str(oof) if board is None else f"{oof}\n\n{board}\n\n{_next_step(args, board)}"
+    text = str(oof) if board is None else f"{oof}\n\n{board}\n\n{_next_step(args, oof.criterion.rule, board)}"
     rows = board.to_dict()["configurations"] if board is not None and asked else _config_rows(oof)
     print_as(args.format, text, lambda: _facts(oof, board), lambda: rows)
 
 
-def _next_step(args: argparse.Namespace, board: Leaderboard) -> str:
+def _next_step(args: argparse.Namespace, rule: Any, board: Leaderboard) -> str:
+    if isinstance(rule, LostFunction) and len(board) > 1:
+        asked = f"The rule {rule.name!r} is a function, which cannot be given on the command line."
+        return f"{asked}\nFor a corrected estimate, give it in Python:  estimate.bbc(oof, rule=...)"
     words = [args.file]
     for option in COLUMNS:
         values = getattr(args, option)

@@ -65,7 +65,7 @@ class CommandParser(argparse.ArgumentParser):
         if action.nargs == 0:  # a switch
             return flag if value == "True" else None
         if value == "...":
-            return f"{flag} {action.metavar}"
+            return f"{flag} {action.metavar or '{' + ','.join(map(str, action.choices or ())) + '}'}"
         plain = _plain(value)
         return None if action.choices and plain not in action.choices else f"{flag} {shlex.quote(plain)}"
 

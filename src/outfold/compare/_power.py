@@ -27,7 +27,7 @@ from ..metrics._scoring import bind, swappable
 from ..progress import Mode, ProgressLine
 from ..results import Power
 from ..stats.kernels import Kernel
-from ..stats.resampling import blocks, compact
+from ..stats.resampling import blocks, compact, without_each
 from ._auto import find_compared
 from ._compared import ComparedConfigs, Source
 from ._pair_test import AlternativeLike, Hypothesis, TestLike, check_options, public
@@ -128,18 +128,14 @@ class _Simulator:
             own = self._sample_differences()
             return np.array([own[rows].sum() for rows in members])
         scoring, n = self.compared.scoring, len(self.compared.scoring.rows)
-        position = np.full(self.oof.n_samples, -1)
-        position[scoring.rows] = np.arange(n)
+        unit_of = np.full(self.oof.n_samples, -1)
+        for unit, rows in enumerate(members):
+            unit_of[rows] = unit
+        codes = unit_of[scoring.rows]
+        without = without_each(codes, scoring.scores)
+        left = n - np.bincount(codes[codes >= 0], minlength=len(members))
         whole = np.subtract(*scoring.scores()[0])
-        out = np.zeros(len(members))
-        for part in blocks(len(members), 256):
-            weights = np.ones((part.stop - part.start, n), dtype=np.uint8)
-            for row, rows in zip(weights, members[part], strict=True):
-                row[position[rows]] = 0
-            scores = scoring.scores(weights)
-            left = weights.sum(axis=1, dtype=np.int64)
-            out[part] = np.nan_to_num(n * whole - left * (scores[:, 0] - scores[:, 1]))
-        return out
+        return np.asarray(np.nan_to_num(n * whole - left * (without[:, 0] - without[:, 1])))
 
     def _sample_differences(self) -> NDArray[np.float64]:
         total, times = np.zeros(self.oof.n_samples), np.zeros(self.oof.n_samples)

@@ -43,9 +43,9 @@ class LostFunction:
     def error(self, what: Literal["metric", "rule"]) -> NeedError:
         """The error where the function itself is needed."""
         needed = f"these predictions were selected by the {what} {self.name!r}, a function that a file cannot hold"
-        given = f"`{what}={self.name}`" if self.name.isidentifier() else f"`{what}=...`"
-        remedy = f"Give the function itself: {given}, or `oof.selecting_by({what}=...)` for all further calls."
-        return NeedError(needed, remedy=remedy)
+        given = self.name if self.name.isidentifier() else "..."
+        remedy = f"Give the function itself in Python, not on the command line: `oof.selecting_by({what}={given})`. "
+        return NeedError(needed, remedy=f"{remedy}With `{what}=...`, another {what} selects.")
 
 
 @dataclass(frozen=True)

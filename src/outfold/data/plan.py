@@ -271,7 +271,8 @@ class Plan:
             case "blocked":
                 return f"blocked {self.repeats} x 2-fold{words}"
             case "custom":
-                return f"{times}{self.folds}-fold by {self.cv_name}" if self.folds else f"splits of {self.cv_name}"
+                what = "hold-out" if self.folds == 1 else f"{self.folds}-fold"
+                return f"{times}{what} by {self.cv_name}" if self.folds else f"splits of {self.cv_name}"
             case "given" if self.folds <= 1:
                 return f"{times}one test set"
         return f"{times}{self.folds}-fold{words}{grouped}"

@@ -107,8 +107,8 @@ def _layout(splits: Splits, n_train: NDArray[np.intp], n_test: NDArray[np.intp])
     draws_twice = any(len(np.unique(rows)) < len(rows) for rows in (splits.train or {}).values())
     if draws_twice or is_time_series(splits):
         return "other"
-    # A repeat holds one random split, or several that by chance hold out no sample twice.
-    return "holdout" if whole or np.all(planned.sum(axis=1) == 1) else "other"
+    # Random test parts may by chance have no sample in common; folds, of whatever training sets, cover all samples.
+    return "other" if np.all(splits.folds >= 0) else "holdout"
 
 
 def is_time_series(splits: Splits) -> bool:

@@ -387,7 +387,7 @@ class Splitter:
             raise InputError(f"{self.cv_name} gives no split for {self.n} samples.")
         columns: list[NDArray[Any]] = []
         train: Train = {}
-        for repeat, members in enumerate(_repeats_of([test for _, test in pairs], self.n)):
+        for repeat, members in enumerate(_repeats_of(pairs, self.n)):
             columns.append(np.full(self.n, NOT_HELD_OUT, dtype=np.int32))
             for fold, i in enumerate(members):
                 columns[-1][pairs[i][1]] = fold
@@ -424,18 +424,22 @@ def _n_distinct(strata: NDArray[np.intp], codes: NDArray[Any]) -> NDArray[np.int
     return np.bincount(pairs[:, 0], minlength=int(strata.max()) + 1)
 
 
-def _repeats_of(tests: list[NDArray[np.intp]], n: int) -> list[list[int]]:
-    """Which splits make a repeat: all where no sample is held out twice; whole partitions one after the other; else each."""
+def _repeats_of(pairs: list[tuple[NDArray[np.intp], NDArray[np.intp]]], n: int) -> list[list[int]]:
+    """Which splits make a repeat: whole partitions one after the other; all of a time series; else each.
+
+    Random test parts may by chance have no sample in common. They are hold-outs nevertheless: only folds cover all samples.
+    """
     groups: list[list[int]] = []
     seen = np.ones(n, dtype=bool)
-    for i, test in enumerate(tests):
+    for i, (_, test) in enumerate(pairs):
         if np.any(seen[test]):
             groups.append([])
             seen = np.zeros(n, dtype=bool)
         seen[test] = True
         groups[-1].append(i)
-    partitions = all(sum(len(tests[i]) for i in group) == n for group in groups)
-    return groups if len(groups) == 1 or partitions else [[i] for i in range(len(tests))]
+    partitions = all(sum(len(pairs[i][1]) for i in group) == n for group in groups)
+    in_time = len(groups) == 1 and all(train.max() < test.min() for train, test in pairs)
+    return groups if partitions or in_time else [[i] for i in range(len(pairs))]
 
 
 def fingerprint(target: Target, folds: NDArray[np.int32], train: dict[tuple[int, int], Any] | None = None) -> str:

@@ -23,7 +23,6 @@ from ..select import RuleLike, recorded_rule
 from ..stats import resampling
 from ..stats.resampling import BLOCK, Corrected, correct, correct_given, first_block, noise_share
 from ._build import (
-    AtOnce,
     Selecting,
     build,
     calm,
@@ -96,7 +95,7 @@ def bbc(
     selection = by.choose()
     _check_correction(correction, by)
     scoring, scored = drawn_by(by.scoring), scored_by(by.scoring)
-    if isinstance(scoring, AtOnce):
+    if scoring.at_once:
         scored = scoring
     if draws is None:
         bootstrap, b = sample_bootstrap(scoring, stratify, rng, True), check_count(n_resamples, "n_resamples", 2)
@@ -116,7 +115,7 @@ def bbc(
     scores, within = result.scores + added, _within_folds(scored, result)
     value = float(np.nanmean(result.also)) + added if within else float(scores.mean())
     own = _OWN.get(oof.plan.kind, "")
-    if selection.aggregate == "pooled" and isinstance(scoring, AtOnce):
+    if selection.aggregate == "pooled" and scoring.at_once:
         selection, own = _scored_as(scoring, selection), f"{own or 'score'}, all at once"
     elif selection.aggregate == "pooled" and within and len(scoring.names) > 1:
         selection, own = _scored_as(scored, selection), f"cross-validation score, {AGGREGATES['within']}"

@@ -28,7 +28,7 @@ from ..stats.kernels import MeanKernel
 from ..stats.resampling import Plus, absolute_pairs, compact, squared_pairs, weighted632plus
 from ..stats.resampling import point632 as mixed632
 from ..stats.resampling import point632plus as mixed632plus
-from ._build import AtOnce, Subject, document, drawn_by, of_subject
+from ._build import Subject, document, drawn_by, of_subject
 
 Floats = NDArray[np.float64]
 
@@ -439,7 +439,7 @@ def _rounds_of_one(scoring: Scoring) -> NDArray[np.float64] | None:
 def _combined(subject: Subject, scoring: Rounds, method: str, text: str, reference: str) -> Estimate:
     if isinstance(scoring, Point632) and not subject.named:
         drawn = drawn_by(scoring)
-        scoring.drawn = drawn if isinstance(drawn, AtOnce) else None
+        scoring.drawn = drawn if drawn.at_once else None
     why = "there is no valid interval: models were fitted on the samples that are part of the score; use bbc."
     return of_subject(
         subject,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,7 +21,6 @@ from ..metrics import MetricLike
 from ..metrics._scoring import (
     SMALL_FOLD,
     Aggregate,
-    Part,
     Scoring,
     group_notes,
     recorded_metric,
@@ -33,12 +31,8 @@ from ..select import Rule, RuleLike, choose, recorded_rule
 from ..stats.compiling import limit_threads
 from ..stats.intervals import percentile
 from ..stats.resampling import Corrected, correct
-from ._intervals import (
-    Evidence,
-    OneConfiguration,
-    Rivals,
-    SelectedConfiguration,
-)
+from ._evidence import Evidence, Rivals
+from ._intervals import OneConfiguration, SelectedConfiguration
 from ._selected import ROUNDING, spread_of
 
 _MANY_ROUNDS = 20
@@ -129,26 +123,7 @@ def drawn_by(scoring: Scoring) -> Scoring:
     metric, repeats = scoring.metric, {repeat for repeat, _ in scoring.cells}
     parts = len(repeats) > 1 and len(repeats) == len(scoring.cells)  # a repeat holds out a part of the samples
     biased = metric.values is None and metric.within is None
-    return AtOnce(scoring) if parts and biased else scoring.by("pooled")
-
-
-class AtOnce(Scoring):
-    """One score of the samples that all repeats hold out, each as often as it is held out."""
-
-    def __init__(self, scoring: Scoring) -> None:
-        given = ("oof", "metric", "_data", "candidates", "cells", "_used", "rows", "notes")
-        self.__dict__ = {name: vars(scoring)[name] for name in given}
-        self.aggregate = "pooled"
-
-    @cached_property
-    def _parts(self) -> list[Part]:
-        held = [(r, np.flatnonzero(self._used[self.rows, r])) for r in self._repeats]
-        columns = np.concatenate([own for _, own in held])
-        data = np.concatenate([self._slice(r, self.rows[own]) for r, own in held], axis=1)
-        return [Part(self.metric.kernel(self.oof.target.take(self.rows[columns]), data), columns)]
-
-    def _shared(self, what: str, make: Callable[[], T]) -> T:
-        return super()._shared(f"at once, {what}", make)
+    return scoring.all_at_once() if parts and biased else scoring.by("pooled")
 
 
 @dataclass(frozen=True)
@@ -459,7 +434,7 @@ def of_subject(
     """
     if not subject.named and type(scoring) is Scoring:
         scoring = drawn_by(scoring)
-    if isinstance(scoring, AtOnce):
+    if scoring.at_once:
         fields["own"] = f"{fields['own']}, all at once"
     selection = subject.selection(scoring)
     if subject.named:

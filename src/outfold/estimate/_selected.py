@@ -28,16 +28,16 @@ from numpy.typing import NDArray
 
 from ..metrics._scoring import Scoring
 from ..results import Interval
-from ..stats.intervals import wilson
+from ..stats.intervals import equal_answers, wilson
 from ..stats.pvalues import normal_quantile
 from ..stats.resampling import Corrected, noise_share
 from ..stats.training import TAILS, TRAINING
 
 Floats = NDArray[np.float64]
 
-# Of the configurations that draws select, so many of the most frequent ones tell how much scores vary with the samples.
+# Of the configurations that draws select, this many of the most frequent ones tell how much scores vary with the samples.
 _MOST = 32
-# So many of the draws tell noise from differences between configurations; all candidates are scored twice on each.
+# This share of the draws tells noise from differences between configurations; all candidates are scored twice on each.
 _PART_FOR_NOISE, _LEAST_FOR_NOISE = 1 / 16, 8
 # A mean over configurations counts for no more than this many times the samples, however many configurations there are.
 _MOST_GAINED = 2.0
@@ -182,12 +182,10 @@ def spread_of(
 
 def _scale(scoring: Scoring, *scores: Floats) -> Scale:
     """The scale of the metric; the score itself where a loss of 0 has no log."""
-    (low, high), sign = scoring.metric.bounds, scoring.metric.sign
+    low, high = bounds_of(scoring)
     if scoring.metric.name in _BRIER and scoring.oof.target.task == "binary":
         low, high = low / 2, high / 2  # 2 is the worst of several classes
-    if scoring.metric.needs == "pointwise" and scoring.within(0.0, 1.0):
-        low, high = 0.0, 1.0
-    scale = Scale(low, high, sign)
+    scale = Scale(low, high, scoring.metric.sign)
     if all(np.isfinite(scale.of(values)).all() for values in scores):
         return scale
     return replace(scale, plain=True)
@@ -228,7 +226,13 @@ def _size(some: Scoring, scale: Scale, binomial: float, alone: float, times: flo
             return n / times
         width = max(float(np.ptp(scale.of(own))) for own in values) or 1.0
     least = min(rests_on(some), n if codes is None else int(codes.max()) + 1)
-    return (binomial + width**2 / n) / (times * alone + width**2 / (n * least))
+    return equal_answers(binomial, times * alone, n, least, width)
+
+
+def bounds_of(scoring: Scoring) -> tuple[float, float]:
+    """The range of the metric; 0 to 1 for values that the user gave and that lie there."""
+    given = scoring.metric.needs == "pointwise" and scoring.within(0.0, 1.0)
+    return (0.0, 1.0) if given else scoring.metric.bounds
 
 
 def _right_or_wrong(values: NDArray[Any]) -> bool:

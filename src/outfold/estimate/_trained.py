@@ -19,7 +19,7 @@ from ..metrics._units import (
     unit_values,
 )
 from ..stats import training
-from ._selected import rests_on
+from ._selected import bounds_of, rests_on
 
 # The placements of an area have no t distribution; normal quantiles did better in simulations.
 _NORMAL = 1e9
@@ -57,9 +57,7 @@ def trained_variance(
         units = unit_values(oof, metric) if units_of is None else units_of()
     except NeedError:  # undefined without some sample
         return None
-    low, high = metric.bounds
-    if metric.needs == "pointwise" and scoring.within(0.0, 1.0):
-        low, high = 0.0, 1.0
+    low, high = bounds_of(scoring)
     zero_one = metric.pointwise and bool(np.isin(units.values, (0.0, 1.0)).all())
     bounded = training.ZERO_ONE if zero_one else allowance_of(oof, metric)
     allowance = bounded if np.isfinite([low, high]).all() else training.UNBOUNDED

@@ -23,7 +23,7 @@ from ..data.target import Target
 from ..exceptions import NeedError, invalid
 from ..stats.kernels import EXACT32, EXACT64, Column, Floats, Kernel, MeanKernel
 from ..stats.rank_metrics import midranks
-from ..stats.resampling import BootstrapDraws, block_size, blocks
+from ..stats.resampling import BootstrapDraws, without_each
 from . import Metric, MetricLike
 
 # A drop on fewer predictions than this is mostly noise (Tsamardinos 2018, sect. 5.2.2).
@@ -99,6 +99,10 @@ def _scores_of(parts: list[Part], weights: NDArray[Any]) -> list[Floats]:
     return [part.kernel.scores(part.of(weights)) for part in parts]
 
 
+# What a scoring is made from; the rest is computed from these.
+_GIVEN = ("oof", "aggregate", "metric", "_data", "candidates", "cells", "_used", "rows", "notes")
+
+
 class Scoring:
     """Scores of the candidate configurations of some predictions.
 
@@ -106,6 +110,8 @@ class Scoring:
     are those that all candidates have done, so that all are judged on the same samples (incomplete CV, hold-out). Rows are the
     samples with a prediction that counts, the columns of every weight matrix. Notes say what was left out, and why.
     """
+
+    at_once = False  # whether a pooled score is one of all repeats, and not the mean of one for each
 
     def __init__(self, oof: Predictions, metric: MetricLike, aggregate: Aggregate = "pooled") -> None:
         check_choice(aggregate, get_args(Aggregate), "aggregate")
@@ -127,18 +133,23 @@ class Scoring:
 
     def by(self, aggregate: Aggregate) -> Scoring:
         """The same candidates, scored in another way; kernels that were made are shared."""
-        if aggregate == self.aggregate or self.metric.needs == "live":
+        if (aggregate == self.aggregate and not self.at_once) or self.metric.needs == "live":
             return self
         out = copy.copy(self)
-        out.aggregate = aggregate
+        out.aggregate, out.at_once = aggregate, False
         out.__dict__.pop("_own_parts", None)
+        return out
+
+    def all_at_once(self) -> Scoring:
+        """One score of the samples that all repeats hold out, each as often as it is held out."""
+        out = Scoring.__new__(Scoring)  # of what is held out, whatever a subclass makes of it
+        out.__dict__ = {name: vars(self)[name] for name in _GIVEN} | {"aggregate": "pooled", "at_once": True}
         return out
 
     def only(self, positions: NDArray[np.intp]) -> Scoring:
         """Some of the candidates, on the same samples; they need not be looked at again."""
         out = copy.copy(self)
-        given = ("oof", "aggregate", "metric", "_data", "candidates", "cells", "_used", "rows", "notes")
-        out.__dict__ = {name: value for name, value in vars(self).items() if name in given}
+        out.__dict__ = {name: vars(self)[name] for name in _GIVEN} | {"at_once": self.at_once}
         out.candidates = self.candidates[positions]
         return out
 
@@ -163,7 +174,7 @@ class Scoring:
         draw = _kept_draw(weights)
         if draw is None or len(weights) * len(self.candidates) > _KEPT_SCORES:
             return self._over_parts(_scores_of(self._parts, weights))
-        what = f"drawn {self.aggregate} {draw}"
+        what = f"drawn {self._way} {draw}"
         return self._shared(what, lambda: self._over_parts(_scores_of(self._parts, weights))).copy()
 
     def _over_parts(self, scores: list[Floats]) -> Floats:
@@ -178,7 +189,7 @@ class Scoring:
         """The scores of the parts on all samples, which everything asks for."""
         if self.aggregate == "fold" and (self.metric.values is not None or self.metric.needs == "live"):
             return list(np.moveaxis(self.fold_scores(), -1, 0))
-        return self._shared(f"own {self.aggregate}", lambda: _scores_of(self._parts, self.equal_weights()))
+        return self._shared(f"own {self._way}", lambda: _scores_of(self._parts, self.equal_weights()))
 
     def paired(self, weights: NDArray[Any], chosen: NDArray[np.intp]) -> Floats:
         """(b,) the metric of candidate chosen[i] under weights[i]."""
@@ -247,7 +258,13 @@ class Scoring:
     # -- kernels ----------------------------------------------------------------------------------------
 
     @property
+    def _way(self) -> str:
+        return "at once" if self.at_once else self.aggregate
+
+    @property
     def _parts(self) -> list[Part]:
+        if self.at_once:
+            return self._together
         if self.aggregate == "fold":
             return self._by_cell
         return self._pooled if self.aggregate == "pooled" or self.metric.within is None else self._within_folds
@@ -301,6 +318,14 @@ class Scoring:
         if sums:
             self._shared("_cell_sums", lambda: self._joined(sums))
         return MeanKernel(np.asarray(total), divisor=float(len(repeats)))
+
+    @_kept_property
+    def _together(self) -> list[Part]:
+        """One kernel for what all repeats hold out."""
+        held = [(r, np.flatnonzero(self._used[self.rows, r])) for r in self._repeats]
+        columns = np.concatenate([own for _, own in held])
+        data = np.concatenate([self._slice(r, self.rows[own]) for r, own in held], axis=1)
+        return [Part(self.metric.kernel(self.oof.target.take(self.rows[columns]), data), columns)]
 
     @_kept_property
     def _within_folds(self) -> list[Part]:
@@ -406,12 +431,7 @@ def jackknife_scores(scoring: Scoring) -> Floats:
     units = scoring.units()
     n_units = int(units.max()) + 1
     part_of = units if n_units <= _JACKKNIFE else (units * _JACKKNIFE) // n_units
-    n_parts = int(part_of.max()) + 1
-    scores = []
-    for part in blocks(n_parts, block_size(len(units))):
-        left_out = np.arange(part.start, part.stop)
-        scores.append(scoring.scores((part_of[None, :] != left_out[:, None]).astype(np.uint8)))
-    return np.concatenate(scores)
+    return without_each(part_of, scoring.scores)
 
 
 def recorded_metric(oof: Predictions, metric: MetricLike | None = None) -> MetricLike:

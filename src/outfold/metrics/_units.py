@@ -12,7 +12,7 @@ from ..data.predictions import Predictions
 from ..data.scores import split_sizes
 from ..exceptions import NeedError
 from ..stats import training
-from ..stats.resampling import block_size, blocks
+from ..stats.resampling import without_each
 from . import Metric
 from ._scoring import bind
 
@@ -79,11 +79,10 @@ def _of_parts(oof: Predictions, metric: Metric, units: NDArray[np.intp]) -> Foun
     metric, data = bind(oof, metric)
     for r in range(oof.n_repeats):
         rows = np.flatnonzero(oof.folds[:, r] >= 0)
-        there, inverse = np.unique(units[rows], return_inverse=True)
+        codes = np.unique(units[rows], return_inverse=True)[1]
         kernel = metric.kernel(oof.target.take(rows), np.ascontiguousarray(data[r][:, rows]))
         whole = kernel.scores(np.ones((1, len(rows)), dtype=np.uint8))[0]
-        left_out = (np.arange(part.start, part.stop) for part in blocks(len(there), block_size(len(rows))))
-        without = np.concatenate([kernel.scores((inverse != some[:, None]).astype(np.uint8)) for some in left_out])
+        without = without_each(codes, kernel.scores)
         if np.isnan(without).any():
             needed = f"{metric.name} must be defined whichever sample, or group, is left out"
             remedy = "Use more samples of the rare class, or a metric such as accuracy."
@@ -138,5 +137,5 @@ def least_units(oof: Predictions) -> int:
 
 
 def degrees_of_freedom(oof: Predictions, metric: Metric, n_units: int) -> int:
-    """One less than the units; for a metric of sets one less than those of the rarest class, as the careful form of Welch's."""
+    """One less than the units; for a metric of sets, than those of the rarest class: the conservative form of Welch's test."""
     return (n_units if metric.pointwise else min(rarest_class(oof), n_units)) - 1

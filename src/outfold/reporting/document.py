@@ -308,12 +308,12 @@ def _rows(oof: Predictions, board: Leaderboard, found: Estimate) -> Iterable[dic
     often = None if found.chosen is None else Counter(map(str, found.chosen))
     known = () if oof.seconds is None else zip(oof.configs, oof.seconds, strict=True)
     seconds = {name: float(np.nansum(spent)) for name, spent in known if not np.isnan(spent).all()}
-    for rank, entry in enumerate(board.to_dict()["configurations"], start=1):
+    for entry in board.to_dict()["configurations"]:
         name = entry["config"]
         share = None if often is None else often[name] / len(found.chosen)  # type: ignore[arg-type]
         done = entry["status"] == "done"
         yield {
-            "rank": rank if done else None,
+            "rank": entry["rank"],
             "config": name,
             "score": entry["score"],
             "se": entry["se"],

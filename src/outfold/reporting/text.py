@@ -237,7 +237,7 @@ def _board_rows(report: Report) -> list[list[str]]:
 def markdown(report: Report) -> str:
     """The report without pictures, for a README or a notebook."""
     board = report.leaderboard
-    rows = [[str(i), *row] for i, row in enumerate(_board_rows(report), start=1)]
+    rows = [[str(rank), *row] for rank, row in zip(board.ranks, _board_rows(report), strict=False)]
     more = [f"and {len(board) - 20:,} more"] if len(board) > 20 else []
     parts = [f"# {escape_markdown(report.title)}", f"**{escape_markdown(report.headline)}**"]
     parts += [f"**Error {f.code}:** {escape_markdown(f.text)}" for f in report.checks.errors]

@@ -118,7 +118,8 @@ class Estimate(FrameResult):
             Level of the interval; that of `interval` where None.
         method : str
             ``"auto"``, the method of `interval`; a name of `outfold.intervals` for a configuration named beforehand;
-            ``"mover"``, ``"percentile"``, ``"order"`` (as printed in the paper) or ``"bbc_f"`` for the selected one.
+            ``"mover"``, ``"percentile"``, ``"order"`` (as printed in the paper) or ``"bbc_f"`` for the selected
+            configuration.
 
         Returns
         -------

@@ -143,6 +143,8 @@ class Leaderboard(TableResult, FrameResult):
     Attributes: {metric_name, best_first}
     scores, se : ndarray
         Their cross-validation scores, and standard errors over folds; NaN for fewer than two folds.
+    ranks : ndarray of int
+        Their ranks, 1 for the best. Scores that differ by rounding only share a rank, and stand in the order you gave.
     left_out : dict
         Configurations without a score, and why: dropped, failed or pending.
     selected, rule : str
@@ -155,6 +157,7 @@ class Leaderboard(TableResult, FrameResult):
     configs: tuple[str, ...]
     scores: NDArray[np.float64]
     se: NDArray[np.float64]
+    ranks: NDArray[np.intp]
     left_out: Mapping[str, str] = field(default_factory=dict)
     selected: str = ""
     rule: str = ""
@@ -173,8 +176,8 @@ class Leaderboard(TableResult, FrameResult):
         return f"selected: {self.selected}, {self.rule}" if self.selected and several else ""
 
     def _table(self, shown: int | None = None) -> Table:
-        done = zip(self.configs, self.scores, self.se, strict=True)
-        rows = [[f"{i}", name, number(s), dash(e)] for i, (name, s, e) in enumerate(done, start=1)][:shown]
+        done = zip(self.ranks, self.configs, self.scores, self.se, strict=True)
+        rows = [[f"{rank}", name, number(s), dash(e)] for rank, name, s, e in done][:shown]
         left_out = [["-", name, why, "-"] for name, why in self.left_out.items()][:shown]
         return ["rank", "configuration", self.metric, "se"], rows + left_out
 
@@ -184,10 +187,13 @@ class Leaderboard(TableResult, FrameResult):
     def to_dict(self) -> dict[str, Any]:
         """Json-ready form; a configuration that was left out has no score."""
         ranked = [
-            {"config": name, "score": float(s), "se": float(e), "status": "done"}
-            for name, s, e in zip(self.configs, self.scores, self.se, strict=True)
+            {"rank": int(rank), "config": name, "score": float(s), "se": float(e), "status": "done"}
+            for rank, name, s, e in zip(self.ranks, self.configs, self.scores, self.se, strict=True)
         ]
-        others = [{"config": name, "score": None, "se": None, "status": why} for name, why in self.left_out.items()]
+        others = [
+            {"rank": None, "config": name, "score": None, "se": None, "status": why}
+            for name, why in self.left_out.items()
+        ]
         chosen = {"selected": self.selected or None, "rule": self.rule or None}
         baseline = None if self.baseline is None else self.baseline._asdict()
         return {"metric": self.metric, **chosen, "configurations": ranked + others, "baseline": baseline}

@@ -80,6 +80,15 @@ def wilson(k: float, n: float, level: float) -> Ends:
     return (0.0 if k == 0 else float(centre - half)), (1.0 if k == n else float(centre + half))
 
 
+def equal_answers(binomial: float, variance: float, n: float, least: float, width: float = 1.0) -> float:
+    """How many answers, right or wrong, vary as much as a share with this variance.
+
+    `binomial` is p (1 - p). Where hardly anything varies, the `least` samples that the share rests on count: one more answer,
+    by the `width` of what the values of n samples differ, is added to both.
+    """
+    return (binomial + width**2 / n) / (variance + width**2 / (n * least))
+
+
 def clopper_pearson(k: int, n: int, level: float) -> Ends:
     """Shares that neither exact binomial tail rejects (Clopper and Pearson 1934)."""
     from scipy.special import betaincinv

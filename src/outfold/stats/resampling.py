@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -103,6 +103,16 @@ def compact(counts: NDArray[np.integer]) -> NDArray[Any]:
 def blocks(n_rows: int, size: int) -> Iterator[slice]:
     """Slices of at most `size` rows."""
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+
+
+def without_each(codes: NDArray[np.intp], scores: Callable[[NDArray[Any]], Floats]) -> Floats:
+    """(U, C) scores without each of the units that `codes`, (N,), give the samples: the jackknife.
+
+    `scores` gives (b, C) scores under (b, N) weights. A code of -1 is that of a sample that is never left out.
+    """
+    n_units = int(codes.max()) + 1
+    left_out = (np.arange(part.start, part.stop) for part in blocks(n_units, block_size(len(codes))))
+    return np.concatenate([scores((codes != some[:, None]).astype(np.uint8)) for some in left_out])
 
 
 # -- bias correction: select on the drawn samples, score on the others (Tsamardinos 2018, Algorithm 5) --

@@ -29,6 +29,24 @@ def tied_with_best(scores: Floats, greater_is_better: bool) -> tuple[Floats, NDA
     return best, scores <= (best + slack)[:, None]
 
 
+def tie_ranks(scores: Floats, greater_is_better: bool) -> NDArray[np.intp]:
+    """(C,) rank of each score, 1 for the best.
+
+    Scores that are tied with the best of them, as `tied_with_best` says, share its rank; the next one counts them all. What is
+    NaN shares the last rank.
+    """
+    value = np.where(np.isnan(scores), -np.inf, scores if greater_is_better else -scores)
+    order = np.argsort(-value, kind="stable")
+    falling, out = -value[order], np.empty(len(value), dtype=np.intp)
+    first = 0
+    while first < len(falling):
+        slack = RELATIVE_TIE * abs(falling[first]) if np.isfinite(falling[first]) else 0.0
+        end = int(np.searchsorted(falling, falling[first] + slack, side="right"))
+        out[order[first:end]] = first + 1
+        first = end
+    return out
+
+
 def best_pvalues(scores: Floats, draws: Floats) -> Floats:
     """(C,) p value of "configuration j is the best" for every j, greater scores being better.
 

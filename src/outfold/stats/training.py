@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .intervals import wilson
+from .intervals import equal_answers, wilson
 from .kernels import Array, Floats
 from .rank_metrics import placements
 
@@ -148,8 +148,8 @@ def score_interval(
     low, high = bounds
     reach = float(stdtrit(df, (1 + level) / 2))
     if np.isfinite(low) and np.isfinite(high):
-        share, n = min(max((score - low) / (high - low), 0.0), 1.0), sizes[0]
-        equal = (share * (1 - share) + 1 / n) / (variance / (high - low) ** 2 + 1 / (n * sizes[1]))
+        share = min(max((score - low) / (high - low), 0.0), 1.0)
+        equal = equal_answers(share * (1 - share), variance / (high - low) ** 2, *sizes)
         ends = wilson(share * equal, equal, 1 - 2 * float(ndtr(-reach)))
         return low + (high - low) * ends[0], low + (high - low) * ends[1]
     half = reach * float(np.sqrt(variance))
