@@ -82,7 +82,7 @@ def mixed_boosting() -> Search:
 
     model = Pipeline([("prepare", _prepared(False)), ("model", HistGradientBoostingClassifier(random_state=0))])
     grid = {"model__learning_rate": [0.03, 0.1, 0.3], "model__max_leaf_nodes": [7, 31]}
-    return Search(model, grid, *_mixed(2000), "roc_auc")
+    return Search(model, grid, *_mixed(1500), "roc_auc")
 
 
 def mixed_logistic() -> Search:
@@ -91,7 +91,7 @@ def mixed_logistic() -> Search:
 
     model = Pipeline([("prepare", _prepared(True)), ("model", LogisticRegression(max_iter=1000))])
     grid = {"model__C": [0.01, 0.1, 1.0, 10.0], "model__class_weight": [None, "balanced"]}
-    return Search(model, grid, *_mixed(2000), "roc_auc")
+    return Search(model, grid, *_mixed(1500), "roc_auc")
 
 
 def lightgbm() -> Search:

@@ -19,8 +19,10 @@ from .within_folds import WithinFolds
 # Twice a number of pairs of samples is at most (total weight)**2, below 2**31 up to this total.
 INT32_TOTAL = 46_340
 _VECTOR = 32
-# Draws that the numpy path takes at once, so that its temporary arrays stay in the processor's cache.
+# Draws that the numpy paths take at once, so that their temporary arrays stay in the processor's cache.
 _PART = 32
+# Areas need fewer such arrays: this many numbers of each, but not fewer draws than this.
+_AUC_NUMBERS, _AUC_PART = 2**18, 64
 
 
 def _padded(weights: Array) -> NDArray[np.signedinteger]:
@@ -57,6 +59,11 @@ def _in_lanes(
     return out[:, :b]
 
 
+def _parts(n_draws: int, size: int = _PART) -> list[slice]:
+    """Slices of the draws, each of this size."""
+    return [slice(start, start + size) for start in range(0, n_draws, size)]
+
+
 class AucKernel:
     """Area under the ROC curve: the share of (positive, negative) pairs in which the positive scores higher.
 
@@ -81,13 +88,13 @@ class AucKernel:
 
     def counts(self, weights: Array) -> tuple[Array, Floats]:
         """Numerators (b, C) and denominators (b,) of the areas, both integers."""
-        lanes = compiling.load("lanes")
+        lanes = compiling.load_if_worth("lanes", weights.size * self.n_configs)
         twice = self._numpy_lanes(weights) if lanes is None else self._compiled_lanes(lanes, weights)
         return twice.T, self.pairs(weights)
 
     def paired_counts(self, weights: Array, chosen: NDArray[np.intp]) -> tuple[Array, Floats]:
         """Numerators and denominators (b,) of the areas of the chosen configurations."""
-        lanes = compiling.load("lanes")
+        lanes = compiling.load_if_worth("lanes", weights.size)
         if lanes is None:
             return self._numpy_paired(weights, chosen), self.pairs(weights)
         twice = np.empty(len(weights), dtype=np.int64)
@@ -130,24 +137,33 @@ class AucKernel:
         above = scores[self._positive]
         return negatives, np.searchsorted(below, above, "left"), np.searchsorted(below, above, "right")
 
+    def _auc_parts(self, n_draws: int) -> list[slice]:
+        return _parts(n_draws, max(_AUC_NUMBERS // max(len(self._positive), 1), _AUC_PART))
+
     def _numpy_lanes(self, weights: Array) -> Array:
-        counts = np.ascontiguousarray(weights.T, dtype=_sum_type(weights))
-        positives = counts[self._positive]
-        out = np.empty((self.n_configs, len(weights)), dtype=counts.dtype)
-        for c in range(self.n_configs):
-            negatives, lower, upper = self._split(c)
-            running = np.zeros((len(negatives) + 1, len(weights)), dtype=counts.dtype)
-            np.cumsum(counts[negatives], axis=0, out=running[1:])
-            out[c] = np.einsum("nb,nb->b", positives, running[lower] + running[upper])
+        out = np.empty((self.n_configs, len(weights)), dtype=_sum_type(weights))
+        ranked = [self._split(config) for config in range(self.n_configs)]
+        for draws in self._auc_parts(len(weights)):
+            counts = np.ascontiguousarray(weights[draws].T, dtype=out.dtype)
+            for config, split in enumerate(ranked):
+                out[config, draws] = self._numpy_twice(counts, *split)
         return out
 
     def _numpy_paired(self, weights: Array, chosen: NDArray[np.intp]) -> Array:
         out = np.empty(len(weights), dtype=np.int64)
-        for i, config in enumerate(chosen):
-            negatives, lower, upper = self._split(config)
-            running = np.concatenate([[0], np.cumsum(weights[i, negatives], dtype=np.int64)])
-            out[i] = weights[i, self._positive].astype(np.int64) @ (running[lower] + running[upper])
+        dtype = _sum_type(weights)
+        for config in np.unique(chosen):
+            mine, split = np.flatnonzero(chosen == config), self._split(config)
+            for draws in (mine[part] for part in self._auc_parts(len(mine))):
+                out[draws] = self._numpy_twice(np.ascontiguousarray(weights[draws].T, dtype=dtype), *split)
         return out
+
+    def _numpy_twice(self, counts: Array, negatives: Array, lower: Array, upper: Array) -> Array:
+        """(b,) twice the statistic of one configuration under the transposed (N, b) counts."""
+        running = np.zeros((len(negatives) + 1, counts.shape[1]), dtype=counts.dtype)
+        np.cumsum(counts[negatives], axis=0, out=running[1:])
+        twice: Array = np.einsum("nb,nb->b", counts[self._positive], running[lower] + running[upper])
+        return twice
 
 
 class AveragePrecisionKernel:
@@ -188,8 +204,7 @@ class AveragePrecisionKernel:
 
     def _numpy_lanes(self, weights: Array) -> Floats:
         out = np.empty((self.n_configs, len(weights)))
-        for start in range(0, len(weights), _PART):
-            draws = slice(start, start + _PART)
+        for draws in _parts(len(weights)):
             counts = np.ascontiguousarray(weights[draws].T, dtype=np.int64)
             for c in range(self.n_configs):
                 out[c, draws] = self._numpy_sums(counts, c)
