@@ -8,7 +8,7 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,6 @@ from ..fitting.job import as_plan
 from ..fitting.predict import ModelKind, choose_response, kind_of
 from ..metrics import Metric, MetricLike
 from ..metrics._scoring import kernels_kept
-from ..reporting import Report, report
 from ..results import Estimate, Interval
 from . import cv_results
 from .cv_results import FixedChoice, FromResults, Halving, refuse_incomplete, selected_index
@@ -49,6 +48,9 @@ from .request import (
 )
 from .scorers import Scorers, needed_response, read_scoring
 from .space import Space, ask_and_collect, is_sampler, make_space
+
+if TYPE_CHECKING:
+    from ..reporting import Report
 
 # A metric that is a Python function is called for each draw, configuration and fold, so it gets fewer draws.
 _DRAWS, _LOOPED_DRAWS = 1000, 200
@@ -454,6 +456,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         --------
         >>> search.report().save("report.html")  # doctest: +SKIP
         """
+        from ..reporting import report  # here: charts and tests take longer to load than a small search
+
         found, settings = self.estimate_, self._estimate_settings
         return report(self.oof_, settings.metric(self.oof_), estimate=found, rng=settings.seed, **options)
 
