@@ -132,7 +132,7 @@ def random_forest() -> Search:
     from sklearn.datasets import load_breast_cancer
     from sklearn.ensemble import RandomForestClassifier
 
-    grid = {"n_estimators": [50, 100], "max_features": ["sqrt", 0.3, 0.6], "min_samples_leaf": [1, 2, 5, 10]}
+    grid = {"n_estimators": [25, 50], "max_features": ["sqrt", 0.3, 0.6], "min_samples_leaf": [1, 2, 5, 10]}
     return Search(RandomForestClassifier(random_state=0), grid, *load_breast_cancer(return_X_y=True), "roc_auc")
 
 
