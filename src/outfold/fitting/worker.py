@@ -21,7 +21,7 @@ from ..arguments import is_whole_number
 from ..data.splitting import Splits
 from ..exceptions import CollectError, InputError, got, invalid
 from ..stats.compiling import limit_threads
-from .background import Background, SharedTasks, is_small
+from .background import Background, SharedTasks, StoredSamples, put_back
 from .data import Samples
 from .estimators import EstimatorTemplate
 from .limits import Expired, Watchdog, alarm, hold_interrupts, limit_worker, own_random_state, silence_warnings
@@ -285,18 +285,19 @@ class Workers:
     ) -> Generator[list[FitOutcome], None, None]:
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
-        beside = self._beside = self._beside or Background(self.pool.n_workers - 1, run_batch)
+        beside = self._beside = self._beside or Background(self.pool.n_workers - 1, _run_stored)
         shared = SharedTasks(tasks)
         try:
             beside.work_on(shared)
             for executor, batch in shared:
                 yield _run_here(executor, batch)
                 if beside.pays(seconds_left()):
-                    if not is_small(batch.settings):
+                    stored = StoredSamples.of(batch.settings.samples)
+                    if stored is None:
                         self.helps = False
                         yield from self._run_parallel(shared)
                         return
-                    beside.start((executor, batch))
+                    beside.start((executor, batch), stored)
                 yield from beside.results(wait=False)
             yield from beside.results(wait=True)
             beside.work_on(None)
@@ -351,6 +352,11 @@ def _run_here(executor: Executor, batch: Batch) -> list[FitOutcome]:
     """Fit a batch that was made for a worker in this process, which has set its limits."""
     settings = replace(batch.settings, own_process=False, limited=False)
     return run_batch(executor, replace(batch, settings=settings))
+
+
+def _run_stored(path: str, executor: Executor, batch: Batch) -> list[FitOutcome]:
+    """Fit a batch in a worker that reads the samples from a file."""
+    return run_batch(*put_back(path, executor, batch))
 
 
 def _last_line(error: BaseException) -> str:
