@@ -489,7 +489,8 @@ def test_one_pool_serves_the_whole_collection(data, drops, monkeypatch):
             super().__init__(*args, **kwargs)
 
     monkeypatch.setattr(joblib, "Parallel", Counted)
-    oof = collect(two(), *data, Plan(folds=3), repeats="auto", stop=stability.Fixed(3), drop=drops, n_jobs=2)
+    with joblib.parallel_config("threading", n_jobs=2):
+        oof = collect(two(), *data, Plan(folds=3), repeats="auto", stop=stability.Fixed(3), drop=drops)
     assert len(made) == 1
     equal(oof, collect(two(), *data, Plan(folds=3, repeats=3)))
 

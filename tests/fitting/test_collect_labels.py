@@ -155,11 +155,26 @@ def test_predict_of_those_that_are_not_asked_is_the_cut(request, model, task):
         np.testing.assert_array_equal(oof.respond("label")[0], predicted(oof, configs, X, y))
 
 
-def test_the_names_of_those_that_are_not_asked_are_classes_of_scikit_learn():
-    import importlib
+@pytest.mark.parametrize("name", ["lightgbm.LGBMClassifier", "xgboost.XGBClassifier"])
+@pytest.mark.parametrize("task", ["binary", "three"])
+def test_boosters_are_not_asked_twice(request, name, task, monkeypatch):
+    library, _, kind = name.partition(".")
+    made = getattr(pytest.importorskip(library), kind)(n_estimators=4, n_jobs=1)
+    X, y = request.getfixturevalue(task)
+    y = np.unique(y, return_inverse=True)[1]
+    configs = {"model": made.set_params(verbose=-1) if library == "lightgbm" else made}
+    expected = predicted(collect(configs, X, y, PLAN), configs, X, y)
+    monkeypatch.setattr(type(made), "predict", lambda *_: pytest.fail("asked"))
+    np.testing.assert_array_equal(collect(configs, X, y, PLAN).respond("label")[0], expected)
+
+
+def test_the_names_of_those_that_are_not_asked_are_classes_of_their_libraries():
+    import importlib.util
 
     known = [*predict._LARGEST, *predict._MONOTONE, *predict._BINARY_SCORE, predict._NEIGHBOURS, predict._PIPELINE]
     for module, name in known:
+        if not module.startswith("sklearn.") and importlib.util.find_spec(module.partition(".")[0]) is None:
+            continue
         kind = getattr(importlib.import_module(module), name)
         assert predict._name(object.__new__(kind)) == (module, name)
 

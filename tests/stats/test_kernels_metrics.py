@@ -19,6 +19,7 @@ CASES = [(metric.name, task) for metric in map(metrics.get, metrics.names()) for
 
 
 def using(path):
+    compiling.load("lanes")  # else small work does without
     return without_numba() if path == "numpy" else nullcontext()
 
 
@@ -331,6 +332,20 @@ def test_threads_change_no_bit(name, most, monkeypatch):
     alone = kernel.scores(weights)
     monkeypatch.setattr(lanes, "MAX_THREADS", most)
     np.testing.assert_array_equal(kernel.scores(weights), alone)
+
+
+def test_small_work_loads_no_numba_and_much_work_does(monkeypatch):
+    loaded = []
+    monkeypatch.setattr(compiling, "load", lambda name: loaded.append(name))
+    monkeypatch.setattr(compiling._Plain, "steps", 0)
+    monkeypatch.delitem(compiling.sys.modules, "outfold.stats.lanes", raising=False)
+    kernel = rank_metrics.AucKernel(np.random.default_rng(0).random((12, 500)), np.arange(500) % 2 == 0)
+    weights = np.ones((1000, 500), dtype=np.uint8)
+    kernel.scores(weights)
+    assert not loaded
+    for _ in range(30):
+        kernel.scores(weights)
+    assert loaded
 
 
 def test_work_is_shared_out_once_and_errors_come_back(monkeypatch):

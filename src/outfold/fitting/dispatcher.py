@@ -107,6 +107,10 @@ class Schedule:
         self._seconds[name] = seconds
         self._default = seconds if self._default is None else 0.9 * self._default + 0.1 * seconds
 
+    def seconds_of(self, n: int) -> float:
+        """The seconds that so many fits may take, by the last ones."""
+        return n * (self._default or 0.0)
+
     def portions(self) -> Iterator[Portion]:
         """Portions in the order of the hold-outs; lazily, so that later ones use what was learnt."""
         self._returned.clear()
@@ -229,10 +233,11 @@ class Dispatcher:
         with ExitStack() as stack:
             if options.timeout and pool.killable:
                 self._folder = stack.enter_context(tempfile.TemporaryDirectory())
-            stack.enter_context(pool.surroundings(options.threads))
-            if not pool.own_process:
+            helps = self.job.fits_here
+            stack.enter_context(pool.surroundings(options.threads, helps))
+            if helps or not pool.own_process:
                 stack.callback(lambda: self.executor.release())
-            self._workers = stack.enter_context(closing(Workers(pool)))
+            self._workers = stack.enter_context(closing(Workers(pool, helps)))
             self._settings = self._make_settings()
             self._stack = stack.pop_all()
         return self
@@ -362,7 +367,7 @@ class Dispatcher:
     def _run(self, tasks: Iterator[ScheduledBatch], schedule: Schedule, flight: _InFlight) -> bool:
         """Do the tasks, and say whether all came back; `PoolBroken` when a worker process ended."""
         n_left = 0
-        with closing(self._workers.run(tasks)) as results:
+        with closing(self._workers.run(tasks, lambda: self._seconds_left(schedule))) as results:
             for outcomes in results:
                 batch = flight.landed(outcomes)
                 rest = [template.name for template in batch.templates[len(outcomes) :]]
@@ -370,6 +375,10 @@ class Dispatcher:
                     schedule.give_back(batch.holdout, rest)
                 n_left += len(outcomes) - self._take(outcomes, schedule, batch.token)
         return n_left == 0 and not schedule.has_returned
+
+    def _seconds_left(self, schedule: Schedule) -> float:
+        """How long the fits that are left may take one after the other, dropped ones included."""
+        return schedule.seconds_of(self.progress.total - self.progress.done)
 
     def _take(self, outcomes: Sequence[FitOutcome], schedule: Schedule, token: str) -> int:
         """Put outcomes into the buffer, and say how many; those that a failed verification made void are left out."""

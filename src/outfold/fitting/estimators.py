@@ -109,6 +109,18 @@ def _is_known(kind: type) -> bool:
     return package_of(kind) in ("sklearn", "outfold")
 
 
+# Libraries whose fits a process may do beside its workers: they do not end the process they run in.
+_WELL_KNOWN = frozenset({"sklearn", "outfold", "numpy", "scipy", "lightgbm", "xgboost", "catboost"})
+
+
+def is_well_known(estimator: Any) -> bool:
+    """Whether every estimator and function that a fit calls comes from a library with many users."""
+    parts = list(parts_of(estimator))
+    values = (value for part in parts for value in further_values(part))
+    called = (value for value in (*parts, *values) if hasattr(value, "fit") or callable(value))
+    return all(package_of(value) in _WELL_KNOWN for value in called)
+
+
 # -- parameters and parts -------------------------------------------------------------------------------
 
 

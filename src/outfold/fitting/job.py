@@ -47,6 +47,7 @@ from .estimators import (
     EstimatorTemplate,
     check_predicts,
     is_pairwise,
+    is_well_known,
     make_templates,
     one_of_each,
     plain_text,
@@ -247,6 +248,13 @@ class Job:
     blocks: Mapping[str, Splits] = field(default_factory=dict)  # inner, fresh, inbag, resub
     # If each repeat of the splits is one fit that predicts two parts (`curves`): the cell whose seed it takes.
     seeds: Sequence[tuple[int, int]] | None = None
+
+    @property
+    def fits_here(self) -> bool:
+        """Whether this process may fit beside its workers: if no code of a fit is likely to end or to block it."""
+        usual = all(has_rows(value, len(self.target)) for value in self.options.fit_params.values())
+        pairs = zip(self.templates, self.configs.values(), strict=True)
+        return self.pool.as_usual and usual and all(t.trusted or is_well_known(made) for t, made in pairs)
 
     def seed_of(self, holdout: Holdout, first_repeat: int = 0) -> int:
         """The seed of the fits on one hold-out."""

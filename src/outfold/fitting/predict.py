@@ -300,7 +300,7 @@ def _classes(**names: str) -> frozenset[tuple[str, str]]:
 # predict is the first largest of the columns of predict_proba, literally.
 _LARGEST = _classes(
     tree="DecisionTreeClassifier ExtraTreeClassifier", ensemble="RandomForestClassifier ExtraTreesClassifier"
-)
+) | {("lightgbm.sklearn", "LGBMClassifier")}
 # predict, predict_proba and decision_function are monotone in each other: they agree up to rounding at the cut.
 _MONOTONE = _classes(
     linear_model="LogisticRegression LogisticRegressionCV SGDClassifier Perceptron RidgeClassifier RidgeClassifierCV",
@@ -309,7 +309,7 @@ _MONOTONE = _classes(
     discriminant_analysis="LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis",
     ensemble="GradientBoostingClassifier HistGradientBoostingClassifier",
     neural_network="MLPClassifier",
-)
+) | {("xgboost.sklearn", "XGBClassifier")}
 # predict follows only the sign of the binary score.
 _BINARY_SCORE = _classes(svm="SVC NuSVC")
 _NEIGHBOURS = ("sklearn.neighbors", "KNeighborsClassifier")

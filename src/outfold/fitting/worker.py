@@ -21,6 +21,7 @@ from ..arguments import is_whole_number
 from ..data.splitting import Splits
 from ..exceptions import CollectError, InputError, got, invalid
 from ..stats.compiling import limit_threads
+from .background import Background, SharedTasks, StoredSamples, put_back
 from .data import FitRows, Samples
 from .estimators import EstimatorTemplate
 from .limits import Expired, Watchdog, alarm, hold_interrupts, limit_worker, own_random_state, silence_warnings
@@ -218,6 +219,7 @@ class Pool:
     own_process: bool  # separate processes, not threads of this one
     killable: bool  # may be ended when they hang
     options: dict[str, Any] = field(default_factory=dict)  # of joblib's `Parallel`; none if fits are done inline
+    as_usual: bool = False  # joblib's usual processes: this process may fit too, and start fewer of them, or none
 
     @classmethod
     def configured(cls, n_jobs: int | None, timeout: float | None) -> Pool:
@@ -240,7 +242,8 @@ class Pool:
             return cls(1, True, True, {"n_jobs": 2, "pre_dispatch": 1})
         if n == 1 and (threads or loky or isinstance(backend, BACKENDS["multiprocessing"])):
             return cls(1, False, False)
-        return cls(n, not threads, loky, {"n_jobs": n_jobs})
+        asked = getattr(backend, "backend_kwargs", None) or getattr(backend, "inner_max_num_threads", None)
+        return cls(n, not threads, loky, {"n_jobs": n_jobs}, as_usual=loky and timeout is None and not asked)
 
     @property
     def task_seconds(self) -> float:
@@ -260,35 +263,66 @@ class Pool:
         """The fits are done in the thread that asks for them."""
         return not self.options
 
-    def surroundings(self, threads: int) -> AbstractContextManager[Any]:
-        """Limits of this process while threads of it do the fits."""
+    def surroundings(self, threads: int, helps: bool = False) -> AbstractContextManager[Any]:
+        """Limits of this process while it does fits: in threads, inline, or beside other processes."""
         stack = ExitStack()
-        if not self.own_process:
+        if helps or not self.own_process:
             stack.enter_context(limit_threads("blas"))
-            if self.inline:
+            if helps or self.inline:
                 stack.enter_context(limit_threads("openmp", threads))
             stack.enter_context(silence_warnings())
         return stack
 
 
 class Workers:
-    """Workers that stay from one call of `run` to the next, so that joblib maps a large X into them once."""
+    """Workers that stay from one call of `run` to the next, so that joblib maps a large X into them once.
 
-    def __init__(self, pool: Pool) -> None:
-        self.pool = pool
+    If this process `helps`, it does the tasks itself, and has others beside it when that pays.
+    """
+
+    def __init__(self, pool: Pool, helps: bool = False) -> None:
+        self.pool, self.helps = pool, helps
         self._parallel: Any = None
+        self._beside: Background | None = None
 
-    def run(self, tasks: Iterable[tuple[Any, ...]]) -> Generator[list[FitOutcome], None, None]:
+    def run(
+        self, tasks: Iterator[tuple[Any, ...]], seconds_left: Callable[[], float]
+    ) -> Generator[list[FitOutcome], None, None]:
         """Do the tasks in any order; `PoolBroken` when a worker process ended. Later calls start new ones."""
         if self.pool.inline:
             for task in tasks:
                 yield run_batch(*task)
             return
         try:
-            yield from self._run_parallel(tasks)
+            yield from self._run_helping(tasks, seconds_left) if self.helps else self._run_parallel(tasks)
         except BaseException:
-            self.close()
+            self.close(broken=True)
             raise
+
+    def _run_helping(
+        self, tasks: Iterator[tuple[Any, ...]], seconds_left: Callable[[], float]
+    ) -> Generator[list[FitOutcome], None, None]:
+        from joblib.externals.loky.process_executor import BrokenProcessPool
+
+        beside = self._beside = self._beside or Background(self.pool.n_workers - 1, _run_stored)
+        shared = SharedTasks(tasks)
+        try:
+            beside.work_on(shared)
+            for executor, batch in shared:
+                yield _run_here(executor, batch)
+                if beside.pays(seconds_left()):
+                    stored = StoredSamples.of(batch.settings.samples)
+                    if stored is None:
+                        self.helps = False
+                        yield from self._run_parallel(shared)
+                        return
+                    beside.start((executor, batch), stored)
+                yield from beside.results(wait=False)
+            yield from beside.results(wait=True)
+            beside.work_on(None)
+        except BrokenProcessPool as error:
+            self.helps = False  # a fit that ends its process must not end this one
+            raise PoolBroken(str(error)) from error
 
     def _run_parallel(self, tasks: Iterable[tuple[Any, ...]]) -> Generator[list[FitOutcome], None, None]:
         from joblib import delayed
@@ -323,11 +357,25 @@ class Workers:
             self._parallel = parallel.__enter__()
         return self._parallel
 
-    def close(self) -> None:
+    def close(self, broken: bool = False) -> None:
         """Let the workers go."""
         parallel, self._parallel = self._parallel, None
         if parallel is not None:
             parallel.__exit__(None, None, None)
+        beside, self._beside = self._beside, None
+        if beside is not None:
+            beside.close(broken)
+
+
+def _run_here(executor: Executor, batch: Batch) -> list[FitOutcome]:
+    """Fit a batch that was made for a worker in this process, which has set its limits."""
+    settings = replace(batch.settings, own_process=False, limited=False)
+    return run_batch(executor, replace(batch, settings=settings))
+
+
+def _run_stored(path: str, executor: Executor, batch: Batch) -> list[FitOutcome]:
+    """Fit a batch in a worker that reads the samples from a file."""
+    return run_batch(*put_back(path, executor, batch))
 
 
 def _last_line(error: BaseException) -> str:

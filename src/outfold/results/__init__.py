@@ -1,15 +1,13 @@
-"""Results: small, immutable, printed without computing."""
+"""Results: small, immutable, printed without computing.
+
+What a search gives is imported at once; comparisons and advice when one of their names is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ..data.notes import Note
-from ._advice import SEVERITIES, Advice, Checks, Finding, Optimism, Severity, Simulation
-from ._advice import AdviceTask as AdviceTask
-from ._advice import Goal as Goal
 from ._base import Interval
-from ._comparison import Alternative, Comparison, Power, Probabilities, SequentialComparison, Wins
-from ._comparison import ComparisonTerms as ComparisonTerms
-from ._comparison import comparison_row as comparison_row
-from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair
-from ._comparisons import PairArrays as PairArrays
 from ._estimates import Estimate
 from ._estimates import Intervals as Intervals
 from ._selection import (
@@ -23,6 +21,23 @@ from ._selection import (
     TiedSet,
     ValidationCurve,
 )
+
+if TYPE_CHECKING:
+    from ._advice import SEVERITIES, Advice, Checks, Finding, Optimism, Severity, Simulation
+    from ._advice import AdviceTask as AdviceTask
+    from ._advice import Goal as Goal
+    from ._comparison import Alternative, Comparison, Power, Probabilities, SequentialComparison, Wins
+    from ._comparison import ComparisonTerms as ComparisonTerms
+    from ._comparison import comparison_row as comparison_row
+    from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair
+    from ._comparisons import PairArrays as PairArrays
+
+_LATER = {
+    "_advice": "SEVERITIES Advice AdviceTask Checks Finding Goal Optimism Severity Simulation",
+    "_comparison": "Alternative Comparison ComparisonTerms Power Probabilities SequentialComparison Wins comparison_row",
+    "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking",
+}
+_SOURCES = {name: module for module, names in _LATER.items() for name in names.split()}
 
 __all__ = [
     "SEVERITIES",
@@ -56,3 +71,14 @@ __all__ = [
     "ValidationCurve",
     "Wins",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _SOURCES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found = getattr(import_module(f".{_SOURCES[name]}", __name__), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,7 +8,7 @@ from contextlib import nullcontext, suppress
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,6 @@ from ..fitting.live import ONE, TRAIN
 from ..fitting.predict import choose_response
 from ..metrics import Metric
 from ..metrics._scoring import kernels_kept
-from ..reporting import Report, report
 from ..results import Estimate, Interval
 from . import cv_results
 from .callbacks import Callbacks, CallbackSupportMixin, with_callbacks
@@ -46,6 +45,9 @@ from .request import FitRequest, Routed, checked_labels, plan_of, predicted_kind
 from .scorers import Scorers, needed_response, own_score, read_scoring
 from .space import Space, ask_and_collect, has_distributions, is_sampler, make_space
 from .unread import has_unread, scores_only
+
+if TYPE_CHECKING:
+    from ..reporting import Report
 
 # Attributes that a fit sets.
 _SET_BY_FIT = (
@@ -448,6 +450,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         --------
         >>> search.report().save("report.html")  # doctest: +SKIP
         """
+        from ..reporting import report  # here: charts and tests take longer to load than a small search
+
         found, correction = self.estimate_, self._correction
         return report(self.oof_, correction.metric(self.oof_), estimate=found, rng=correction.seed, **options)
 

@@ -38,6 +38,28 @@ def load(name: Literal["lanes", "saga"]) -> ModuleType | None:
         return None
 
 
+# Loading numba and its loops takes as long as this many steps of NumPy, of about 3 ns each.
+_LOADING = 2**27
+
+
+class _Plain:
+    """How many steps NumPy has done in this process in the place of compiled loops."""
+
+    steps = 0
+
+
+def load_if_worth(name: Literal["lanes", "saga"], steps: int) -> ModuleType | None:
+    """The compiled module, or None while NumPy does these steps in less time than loading takes.
+
+    For kernels that give the same bits either way. The steps of a process add up, so that many small calls load it too.
+    """
+    if f"{__package__}.{name}" not in sys.modules:
+        _Plain.steps += steps
+        if _Plain.steps < _LOADING:
+            return None
+    return load(name)
+
+
 # Rows times lanes times configurations per thread: below it, starting one costs more than it saves.
 _WORTH = 2**24
 

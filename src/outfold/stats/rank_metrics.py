@@ -19,7 +19,7 @@ from .within_folds import WithinFolds
 # Twice a number of pairs of samples is at most (total weight)**2, below 2**31 up to this total.
 INT32_TOTAL = 46_340
 _VECTOR = 32
-# Draws that the numpy path takes at once, so that its temporary arrays stay in the processor's cache.
+# Draws that the numpy paths take at once, so that their temporary arrays stay in the processor's cache.
 _PART = 32
 
 
@@ -57,6 +57,11 @@ def _in_lanes(
     return out[:, :b]
 
 
+def _parts(n_draws: int) -> list[slice]:
+    """Slices of the draws, each of `_PART` at most."""
+    return [slice(start, start + _PART) for start in range(0, n_draws, _PART)]
+
+
 class AucKernel:
     """Area under the ROC curve: the share of (positive, negative) pairs in which the positive scores higher.
 
@@ -81,13 +86,13 @@ class AucKernel:
 
     def counts(self, weights: Array) -> tuple[Array, Floats]:
         """Numerators (b, C) and denominators (b,) of the areas, both integers."""
-        lanes = compiling.load("lanes")
+        lanes = compiling.load_if_worth("lanes", weights.size * self.n_configs)
         twice = self._numpy_lanes(weights) if lanes is None else self._compiled_lanes(lanes, weights)
         return twice.T, self.pairs(weights)
 
     def paired_counts(self, weights: Array, chosen: NDArray[np.intp]) -> tuple[Array, Floats]:
         """Numerators and denominators (b,) of the areas of the chosen configurations."""
-        lanes = compiling.load("lanes")
+        lanes = compiling.load_if_worth("lanes", weights.size)
         twice = np.empty(len(weights), dtype=np.int64)
         if lanes is None:
             array_lanes.auc_paired(self._pair_order, self._positive, weights, chosen, twice)
@@ -171,8 +176,7 @@ class AveragePrecisionKernel:
 
     def _numpy_lanes(self, weights: Array) -> Floats:
         out = np.empty((self.n_configs, len(weights)))
-        for start in range(0, len(weights), _PART):
-            draws = slice(start, start + _PART)
+        for draws in _parts(len(weights)):
             counts = np.ascontiguousarray(weights[draws].T, dtype=np.int64)
             for c in range(self.n_configs):
                 out[c, draws] = self._numpy_sums(counts, c)

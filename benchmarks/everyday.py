@@ -1,0 +1,166 @@
+"""Everyday searches beside GridSearchCV, as a user waits for them: each in a new process, imports and workers included.
+
+The sides take turns; a row gives GridSearchCV's median seconds divided by ours, wall and CPU, with nothing dropped and as
+`SelectCV` comes. ``warm`` is a second search in the same process. Both sides get the same folds; the winner and the scores
+are compared. Usage: python benchmarks/everyday.py [SEARCH ...] [--jobs 1 2] [--turns 5] [--keep]
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+# GridSearchCV, our search with nothing dropped, our search as it comes.
+SIDES = ("theirs", "kept", "dropping")
+
+
+# -- one search in a new process ------------------------------------------------------------------------
+
+
+def run_side(name: str, side: str, jobs: int) -> dict[str, Any]:
+    """Search twice; what was found, and the seconds of the second search."""
+    from everyday_searches import SEARCHES
+
+    warnings.simplefilter("ignore")
+    search = SEARCHES[name]()
+    options = {"scoring": search.scoring, "refit": search.refit, "cv": search.folds(), "n_jobs": jobs}
+    if side == "theirs":
+        from sklearn.model_selection import GridSearchCV as Kind
+    else:
+        from outfold import SelectCV as Kind
+
+        options["drop"] = side == "dropping"
+    found = Kind(search.estimator, search.grid, **options).fit(search.X, search.y)
+    first = time.time(), cpu_seconds_of_all()
+    Kind(search.estimator, search.grid, **options).fit(search.X, search.y)
+    metric = search.refit if isinstance(search.refit, str) else "score"
+    scores = [float(score) for score in found.cv_results_[f"mean_test_{metric}"]]
+    seconds = {"wall": first[0], "cpu": first[1], "warm": time.time() - first[0]}
+    return seconds | {"winner": int(found.best_index_), "scores": scores}
+
+
+def cpu_seconds_of_all() -> float:
+    """CPU seconds of this process and of those it started, workers that still live included."""
+    total, mine, ticks = 0.0, {os.getpid()}, os.sysconf("SC_CLK_TCK")
+    stats = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended since
+            continue
+        stats[int(path.parent.name)] = int(fields[1]), sum(map(int, fields[11:15])) / ticks
+    grown = True
+    while grown:
+        new = {pid for pid, (parent, _) in stats.items() if parent in mine} - mine
+        mine, grown = mine | new, bool(new)
+    total += sum(stats[pid][1] for pid in mine if pid in stats)
+    return total
+
+
+# -- all of them ----------------------------------------------------------------------------------------
+
+
+def measured(name: str, side: str, jobs: int) -> dict[str, Any]:
+    """What a new process finds, and its seconds from its start to the end of the first search."""
+    command = [sys.executable, __file__, "--side", side, "--jobs", str(jobs), name]
+    begin = time.time()
+    found: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return found | {"wall": found["wall"] - begin}
+
+
+def compile_package() -> None:
+    """Compile the package to bytecode, which installers do and a working copy may lack."""
+    import outfold
+
+    for folder in (*outfold.__path__, Path(__file__).parent):
+        compileall.compile_dir(folder, quiet=1)
+
+
+def medians(turns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The median wall, CPU and warm seconds of the turns of one side."""
+    return {kind: sorted(turn[kind] for turn in turns)[len(turns) // 2] for kind in ("wall", "cpu", "warm")}
+
+
+def agree(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
+    """The same winner, and the same scores of what was not dropped."""
+    pairs = [(a, b) for a, b in zip(theirs["scores"], ours["scores"], strict=True) if b == b]
+    close = all(abs(a - b) <= 1e-9 * max(1.0, abs(a)) for a, b in pairs)
+    return close and theirs["winner"] == ours["winner"]
+
+
+def row(name: str, jobs: int, n_turns: int) -> dict[str, float]:
+    """The ratios of one search."""
+    turns = [{side: measured(name, side, jobs) for side in SIDES} for _ in range(n_turns)]
+    seconds = {side: medians([turn[side] for turn in turns]) for side in SIDES}
+    numbers: dict[str, float] = {"seconds": seconds["theirs"]["wall"]}
+    for side in SIDES[1:]:
+        for kind, value in seconds[side].items():
+            numbers[f"{side}_{kind}"] = seconds["theirs"][kind] / value
+        numbers[f"{side}_same"] = float(agree(turns[0]["theirs"], turns[0][side]))
+    return numbers
+
+
+def show(title: str, numbers: Mapping[str, float]) -> None:
+    """A line: seconds of GridSearchCV, then wall, CPU and warm of both sides."""
+    cells = [f"{numbers[f'{side}_{kind}']:7.2f}" for side in SIDES[1:] for kind in ("wall", "cpu", "warm")]
+    odd = "".join(f"  {side}: other winner or scores" for side in SIDES[1:] if not numbers[f"{side}_same"])
+    print(f"{title:<44}{numbers['seconds']:7.2f} s {''.join(cells[:3])}  |{''.join(cells[3:])}{odd}", flush=True)
+
+
+def summary(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The least and the median of each ratio."""
+    out = {}
+    for name in (f"{side}_{kind}" for side in SIDES[1:] for kind in ("wall", "cpu", "warm")):
+        values = sorted(numbers[name] for numbers in rows)
+        out |= {f"{name}_least": values[0], f"{name}_median": values[len(values) // 2]}
+    return out
+
+
+def main() -> None:
+    from everyday_searches import SEARCHES
+    from measuring import Results, arguments
+
+    parser = arguments(__doc__)
+    parser.add_argument("searches", nargs="*", metavar="SEARCH", help="parts of names; all by default")
+    parser.add_argument("--jobs", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--turns", type=int, default=5)
+    args = parser.parse_args()
+    names = [name for name in SEARCHES if not args.searches or any(part in name for part in args.searches)]
+    results = Results("everyday", args.keep)
+    compile_package()
+    print(f"{'GridSearchCV / ours':<44}{'':>10}   kept: wall, CPU, warm  | dropping: wall, CPU, warm")
+    for jobs in args.jobs:
+        rows = []
+        for name in names:
+            rows.append(row(name, jobs, 1 if args.quick else args.turns))
+            title = f"{name}; n_jobs={jobs}"
+            show(title, rows[-1])
+            results.add(title, **rows[-1])
+        found = summary(rows)
+        results.add(f"all {len(names)}; n_jobs={jobs}", **found)
+        for kind in ("least", "median"):
+            numbers = {name.removesuffix(f"_{kind}"): value for name, value in found.items() if name.endswith(kind)}
+            show(
+                f"{kind} of {len(names)}; n_jobs={jobs}", {"seconds": 0.0, "kept_same": 1, "dropping_same": 1} | numbers
+            )
+
+
+if __name__ == "__main__":
+    if "--side" in sys.argv:
+        parser = argparse.ArgumentParser()
+        parser.add_argument("name")
+        parser.add_argument("--side", choices=SIDES)
+        parser.add_argument("--jobs", type=int)
+        asked = parser.parse_args()
+        print(json.dumps(run_side(asked.name, asked.side, asked.jobs)))
+    else:
+        main()

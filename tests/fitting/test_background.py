@@ -1,0 +1,133 @@
+"""This process fits beside its workers, starts them only when that pays, and gives the same bits."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+import outfold as of
+from internals import Background, background, is_well_known, worker
+
+PLAN = of.Plan(folds=4)
+
+
+@pytest.fixture
+def data():
+    return make_classification(120, 6, random_state=0)
+
+
+def configs():
+    models = {f"c{i}": make_pipeline(StandardScaler(), LogisticRegression(C=c)) for i, c in enumerate((0.1, 1, 10))}
+    return models | {"forest": RandomForestClassifier(5)}
+
+
+@pytest.fixture
+def beside(monkeypatch):
+    """Workers are started after the first batch, and this process waits for them; the `Background` objects made."""
+    made, run_here = [], worker._run_here
+    monkeypatch.setattr(background, "_PAYS_START", 0.0)
+    monkeypatch.setattr(background, "_PAYS_USE", 0.0)
+
+    class Seen(Background):
+        def __init__(self, *args):
+            super().__init__(*args)
+            self.n_back = 0
+            made.append(self)
+
+        def results(self, wait):
+            for result in super().results(wait):
+                self.n_back += 1
+                yield result
+
+    def waits(*task):
+        until = time.monotonic() + 60
+        while made[-1].started and not made[-1]._ready and time.monotonic() < until:
+            time.sleep(0.01)
+        return run_here(*task)
+
+    monkeypatch.setattr(worker, "Background", Seen)
+    monkeypatch.setattr(worker, "_run_here", waits)
+    return made
+
+
+def same(one, other):
+    np.testing.assert_array_equal(one.data, other.data)
+    np.testing.assert_array_equal(one.state, other.state)
+
+
+def test_a_small_collection_starts_no_process(data, monkeypatch):
+    monkeypatch.setattr(Background, "start", lambda *_: pytest.fail("a process was started"))
+    same(of.collect(configs(), *data, PLAN, n_jobs=2), of.collect(configs(), *data, PLAN))
+
+
+@pytest.mark.parametrize("drop", [None, True])
+def test_both_work_and_give_the_same_bits(data, beside, drop):
+    oof = of.collect(configs(), *data, PLAN, n_jobs=2, drop=drop)
+    assert beside[0].n_back > 0
+    same(oof, of.collect(configs(), *data, PLAN, drop=drop))
+
+
+def test_processes_stay_for_the_next_collection(data, beside):
+    first = of.collect(configs(), *data, PLAN, n_jobs=2)
+    processes = set(background._Last.executor._processes)
+    same(of.collect(configs(), *data, PLAN, n_jobs=2), first)
+    assert set(background._Last.executor._processes) == processes
+
+
+def test_a_process_that_ends_is_recovered_from(data, beside, monkeypatch):
+    killed, run_here = [], worker._run_here
+
+    def kills(*task):
+        outcomes = run_here(*task)
+        if beside[-1]._ready and not killed:
+            killed.extend(beside[-1]._executor._processes)
+            os.kill(killed[0], signal.SIGKILL)
+            time.sleep(0.5)
+        return outcomes
+
+    monkeypatch.setattr(worker, "_run_here", kills)
+    oof = of.collect(configs(), *data, PLAN, n_jobs=2)
+    assert killed
+    same(oof, of.collect(configs(), *data, PLAN))
+
+
+def test_samples_that_are_not_small_go_to_joblib(data, beside, monkeypatch):
+    monkeypatch.setattr(background, "_SMALL", 0)
+    monkeypatch.setattr(Background, "start", lambda *_: pytest.fail("a process was started"))
+    same(of.collect(configs(), *data, PLAN, n_jobs=2), of.collect(configs(), *data, PLAN))
+
+
+class Foreign(ClassifierMixin, BaseEstimator):
+    """A model of nobody knows whom: it may end the process."""
+
+    def fit(self, X, y):
+        self.classes_, self.process_ = np.unique(y), os.getpid()
+        return self
+
+    def predict_proba(self, X):
+        p = np.full(len(X), (self.process_ % 1000) / 1000)
+        return np.column_stack([1 - p, p])
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def test_foreign_code_runs_in_workers_only(data):
+    oof = of.collect({"foreign": Foreign()}, *data, PLAN, n_jobs=2)
+    assert not np.any(oof.data == (os.getpid() % 1000) / 1000)
+    assert not is_well_known(make_pipeline(FunctionTransformer(identity), LogisticRegression()))
+    assert is_well_known(make_pipeline(FunctionTransformer(np.log1p), LogisticRegression()))
+
+
+def identity(X):
+    return X
