@@ -181,7 +181,7 @@ def test_one_scorer_by_name_is_several(cancer):
 
 def test_several_scorers_need_one_that_selects(cancer):
     search = of.SelectCV(LogisticRegression(), C_GRID, cv=3, scoring=["accuracy", "roc_auc"], drop=False)
-    with pytest.raises(InputError, match=r"refit must name the one of several scorers that selects.*accuracy, roc_auc"):
+    with pytest.raises(InputError, match=r"refit must be set to a scorer key.*accuracy, roc_auc"):
         search.fit(*cancer)
     search.set_params(refit=False).fit(*cancer)
     assert search.multimetric_

@@ -230,8 +230,8 @@ def test_one_of_several_scores_halves(data):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scoring": several}, "refit must name the one of several scorers that selects.*acc, f1"),
-        ({"scoring": several, "refit": "auc"}, "refit must name the one of several scorers that selects.*acc, f1"),
+        ({"scoring": several}, "refit must be set to a scorer key.*acc, f1"),
+        ({"scoring": several, "refit": "auc"}, "refit must be set to a scorer key.*acc, f1"),
         ({"scoring": {"both": several}, "refit": "both"}, r"scoring must return a number, got {'acc'"),
     ],
 )
