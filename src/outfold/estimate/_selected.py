@@ -209,7 +209,8 @@ class _Known(NamedTuple):
     def of_chosen(self, some: Scoring, weights: NDArray[Any]) -> Floats:
         """Those of the chosen candidates, which `some` scores where they are not known."""
         found = self.of_all(weights, len(weights))
-        return some.scores(weights) if found is None else found[:, self.chosen]
+        # In rows, as a kernel gives them: sums over draws are taken in the order of the memory.
+        return some.scores(weights) if found is None else np.take(found, self.chosen, axis=1)
 
 
 def _variances(
