@@ -72,6 +72,7 @@ _SOURCES = {
     "METHODS": "outfold.estimate._intervals",
     "SELECTED": "outfold.estimate._intervals",
     "drawn_by": "outfold.estimate._build",
+    "_bbc": "outfold.estimate",
     "no_information": "outfold.estimate._bootstrap",
     "Point632ByRound": "outfold.estimate._bootstrap",
     "collect": "outfold.fitting",

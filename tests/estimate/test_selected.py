@@ -11,6 +11,7 @@ from scipy.stats import t as student
 
 import outfold as of
 from conftest import POSITIVE, make_predictions
+from internals import _bbc
 from outfold import estimate
 from outfold.exceptions import NeedError
 
@@ -371,3 +372,19 @@ def test_a_function_and_a_loss_are_no_skill():
     oof = of.from_arrays(np.arange(40) % 2, np.random.default_rng(0).random((40, 3)), folds=np.arange(40) % 5)
     found = of.estimate.bbc(oof, lambda y, p: float(np.mean(y == p)), n_resamples=100)
     assert "OF221" not in {note.code for note in found.notes}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("groups", [None, np.arange(60) // 2])
+@pytest.mark.parametrize("aggregate", ["pooled", "fold"])
+def test_scores_that_the_selection_has_computed_give_the_same_interval(aggregate, groups, seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(60) % 2)
+    P = rng.random((60, 40)) * 0.8 + 0.2 * y[:, None]
+    oof = of.from_arrays(y, P, folds=np.arange(60) // 12, groups=groups)
+    found = of.estimate.bbc(oof, "roc_auc", aggregate=aggregate, n_resamples=300)
+    monkeypatch.setattr(_bbc, "_MOST_KEPT", 0)
+    again = of.estimate.bbc(oof, "roc_auc", aggregate=aggregate, n_resamples=300)
+    assert found.intervals.spread == again.intervals.spread  # every bit
+    assert found.value == again.value
+    assert found.draws.tobytes() == again.draws.tobytes()

@@ -361,3 +361,13 @@ def test_work_is_shared_out_once_and_errors_come_back(monkeypatch):
 
     with pytest.raises(MemoryError, match="no room"):
         compiling.share_out(broken, 4, 100, 2)
+
+
+@pytest.mark.parametrize("few", [0, 1 << 22])
+def test_one_weighting_has_the_areas_that_it_has_among_others(few, monkeypatch):
+    monkeypatch.setattr(rank_metrics, "_FEW_VALUES", few)
+    rng = np.random.default_rng(0)
+    kernel = rank_metrics.AucKernel(rng.integers(0, 9, (7, 40)) / 9.0, rng.random(40) < 0.4)
+    weights = rng.integers(0, 4, (5, 40)).astype(np.uint8)
+    alone = np.concatenate([kernel.scores(weights[[i]]) for i in range(5)])
+    assert alone.tobytes() == kernel.scores(weights).tobytes()

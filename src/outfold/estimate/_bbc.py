@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -9,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import formatting, select
-from ..arguments import RngLike, as_seed, check_choice, check_confidence_level, check_count
+from ..arguments import RngLike, as_seed, check_choice, check_confidence_level, check_count, is_whole_number
 from ..data.criterion import AGGREGATES
 from ..data.draws import DrawsAre, given_counts
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..exceptions import invalid
 from ..metrics import MetricLike
-from ..metrics._scoring import Aggregate, Scoring, group_notes, sample_bootstrap, selecting
+from ..metrics._scoring import Aggregate, Scoring, group_notes, kernels_kept, sample_bootstrap, selecting
 from ..requirements import requires
 from ..results import Estimate, Selection
 from ..select import RuleLike, recorded_rule
@@ -36,6 +37,8 @@ from ._build import (
 
 # The share of draws that must leave out pairs of the same fold, for the estimate to count these only.
 _MOST_DRAWS = 0.5
+# Scores under draws are kept for the interval, unless they are more than this.
+_MOST_KEPT = 1 << 22
 
 
 @document
@@ -94,50 +97,59 @@ def bbc(
     by = Selecting(recorded_rule(oof, rule), selecting(oof, metric, aggregate))
     selection = by.choose()
     _check_correction(correction, by)
-    scoring, scored = drawn_by(by.scoring), scored_by(by.scoring)
-    if scoring.at_once:
-        scored = scoring
-    if draws is None:
-        bootstrap, b = sample_bootstrap(scoring, stratify, rng, True), check_count(n_resamples, "n_resamples", 2)
-        with calm(scoring):
-            result = correct(scoring, by, bootstrap, b, scored)
-    else:
-        counts = given_counts(draws, len(scoring.rows), draws_are)
-        result = correct_given(scoring, by, counts, scored)
-    if not len(result.scores):
-        raise cannot_score(scoring)
-    again = f", {result.n_again:,} {'redrawn' if draws is None else 'left out'}" if result.n_again else ""
-    balance = None
-    if correction == "balanced":
-        some = first_block(bootstrap, b) if draws is None else counts[:BLOCK]
-        balance = _balance(scoring, scored, result, some)
-    added = 0.0 if balance is None else balance["added"]
-    scores, within = result.scores + added, _within_folds(scored, result)
-    value = float(np.nanmean(result.also)) + added if within else float(scores.mean())
-    own = _OWN.get(oof.plan.kind, "")
-    if selection.aggregate == "pooled" and scoring.at_once:
-        selection, own = _scored_as(scoring, selection), f"{own or 'score'}, all at once"
-    elif selection.aggregate == "pooled" and within and len(scoring.names) > 1:
-        selection, own = _scored_as(scored, selection), f"cross-validation score, {AGGREGATES['within']}"
-    drawn = bootstrap.blocks(b) if draws is None else (counts[part] for part in resampling.blocks(len(counts), BLOCK))
-    return build(
-        scoring,
-        selection,
-        "bbc",
-        value=value,
-        draws=scores,
-        level=level,
-        description=f"BBC-CV{'' if balance is None else ', balanced'}, {len(scores):,} bootstrap draws{again}"
-        + (", scored within folds" if within else ""),
-        reference="Tsamardinos 2018, Alg. 5",
-        chosen=np.array(scoring.names, dtype=object)[result.chosen],
-        own=own,
-        notes=(*_bbc_notes(scoring, selection, result, by.scoring.aggregate, within), *marks_of(scoring)),
-        details={"n_resamples": len(result.scores), "redrawn": result.n_again}
-        | (balance or {})
-        | ({"pooled": float(scores.mean())} if within else {}),
-        intervals=intervals_of_selected(scoring, selection, by.rule, result, drawn, value, rng),
-    )
+    with _scores_kept(by.scoring, n_resamples):
+        scoring, scored = drawn_by(by.scoring), scored_by(by.scoring)
+        if scoring.at_once:
+            scored = scoring
+        if draws is None:
+            bootstrap, b = sample_bootstrap(scoring, stratify, rng, True), check_count(n_resamples, "n_resamples", 2)
+            with calm(scoring):
+                result = correct(scoring, by, bootstrap, b, scored)
+        else:
+            counts = given_counts(draws, len(scoring.rows), draws_are)
+            result = correct_given(scoring, by, counts, scored)
+        if not len(result.scores):
+            raise cannot_score(scoring)
+        again = f", {result.n_again:,} {'redrawn' if draws is None else 'left out'}" if result.n_again else ""
+        balance = None
+        if correction == "balanced":
+            some = first_block(bootstrap, b) if draws is None else counts[:BLOCK]
+            balance = _balance(scoring, scored, result, some)
+        added = 0.0 if balance is None else balance["added"]
+        scores, within = result.scores + added, _within_folds(scored, result)
+        value = float(np.nanmean(result.also)) + added if within else float(scores.mean())
+        own = _OWN.get(oof.plan.kind, "")
+        if selection.aggregate == "pooled" and scoring.at_once:
+            selection, own = _scored_as(scoring, selection), f"{own or 'score'}, all at once"
+        elif selection.aggregate == "pooled" and within and len(scoring.names) > 1:
+            selection, own = _scored_as(scored, selection), f"cross-validation score, {AGGREGATES['within']}"
+        drawn = (
+            bootstrap.blocks(b) if draws is None else (counts[part] for part in resampling.blocks(len(counts), BLOCK))
+        )
+        return build(
+            scoring,
+            selection,
+            "bbc",
+            value=value,
+            draws=scores,
+            level=level,
+            description=f"BBC-CV{'' if balance is None else ', balanced'}, {len(scores):,} bootstrap draws{again}"
+            + (", scored within folds" if within else ""),
+            reference="Tsamardinos 2018, Alg. 5",
+            chosen=np.array(scoring.names, dtype=object)[result.chosen],
+            own=own,
+            notes=(*_bbc_notes(scoring, selection, result, by.scoring.aggregate, within), *marks_of(scoring)),
+            details={"n_resamples": len(result.scores), "redrawn": result.n_again}
+            | (balance or {})
+            | ({"pooled": float(scores.mean())} if within else {}),
+            intervals=intervals_of_selected(scoring, selection, by.rule, result, drawn, value, rng),
+        )
+
+
+def _scores_kept(scoring: Scoring, n_resamples: int) -> Any:
+    """Context in which the interval reads the shares of pairs that the selection computes, where these are not too many."""
+    few = is_whole_number(n_resamples) and n_resamples * len(scoring.candidates) <= _MOST_KEPT
+    return kernels_kept() if few and scoring.metric.within is not None else nullcontext()
 
 
 def _scored_as(scored: Scoring, selection: Selection) -> Selection:

@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,9 +152,10 @@ def spread_of(
     chosen, shares = chosen[frequent], times[frequent] / times[frequent].sum()
     some, draws = scoring.only(chosen), iter(weightings)
     first = next(draws)
-    alone, together = _variances(some, scale, shares, chain([first], draws))
-    few = first[: max(int(len(result.scores) * _PART_FOR_NOISE), _LEAST_FOR_NOISE)]
-    noise = noise_share(scoring, few, scoring.metric.sign)
+    known = _Known(scoring, chosen)
+    alone, together = _variances(some, scale, shares, chain([first], draws), known)
+    few = max(int(len(result.scores) * _PART_FOR_NOISE), _LEAST_FOR_NOISE)
+    noise = noise_share(scoring, first[:few], scoring.metric.sign, known.of_all(first, few))
     told_apart = 1.0 if np.isnan(noise) else 1.0 - noise
     unseen = (TRAINING if len(scoring.cells) > 1 else 1.0) * (1.0 if scale.bounded else TAILS)
     sampling = unseen * max(together + told_apart * (alone - together), alone / _MOST_GAINED)
@@ -191,13 +192,36 @@ def _scale(scoring: Scoring, *scores: Floats) -> Scale:
     return replace(scale, plain=True)
 
 
-def _variances(some: Scoring, scale: Scale, shares: Floats, weightings: Iterable[NDArray[Any]]) -> tuple[float, float]:
+class _Known(NamedTuple):
+    """Scores under draws that the selection has computed already.
+
+    Shares of pairs are ratios of whole numbers, the same bits whoever is scored together; other scores are computed again.
+    """
+
+    scoring: Scoring
+    chosen: NDArray[np.intp]
+
+    def of_all(self, weights: NDArray[Any], n: int) -> Floats | None:
+        """Those of all candidates under the first n draws."""
+        found = None if self.scoring.metric.within is None else self.scoring.known(weights)
+        return None if found is None else found[:n]
+
+    def of_chosen(self, some: Scoring, weights: NDArray[Any]) -> Floats:
+        """Those of the chosen candidates, which `some` scores where they are not known."""
+        found = self.of_all(weights, len(weights))
+        # In rows, as a kernel gives them: sums over draws are taken in the order of the memory.
+        return some.scores(weights) if found is None else np.take(found, self.chosen, axis=1)
+
+
+def _variances(
+    some: Scoring, scale: Scale, shares: Floats, weightings: Iterable[NDArray[Any]], known: _Known
+) -> tuple[float, float]:
     """Variance of the scores of these candidates on the scale, and of their mean; those of means need no draws."""
     values, n = some.values(), len(some.rows)
     if values is not None and scale.bounded and some.group_codes() is None and all(own.shape[1] == n for own in values):
         single = scale.of(np.mean(values, axis=0))
         return float(shares @ np.var(single, axis=1)) / n, float(np.var(shares @ single)) / n
-    drawn = np.concatenate([scale.of(some.scores(weights)) for weights in weightings])
+    drawn = np.concatenate([scale.of(known.of_chosen(some, weights)) for weights in weightings])
     drawn = np.where(np.isfinite(drawn), drawn, np.nan)
     whole = drawn[~np.isnan(drawn).any(axis=1)]
     alone = float(shares @ np.nanvar(drawn, axis=0))

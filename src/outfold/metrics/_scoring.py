@@ -174,8 +174,15 @@ class Scoring:
         draw = _kept_draw(weights)
         if draw is None or len(weights) * len(self.candidates) > _KEPT_SCORES:
             return self._over_parts(_scores_of(self._parts, weights))
-        what = f"drawn {self._way} {draw}"
-        return self._shared(what, lambda: self._over_parts(_scores_of(self._parts, weights))).copy()
+        return self._shared(
+            f"drawn {self._way} {draw}", lambda: self._over_parts(_scores_of(self._parts, weights))
+        ).copy()
+
+    def known(self, weights: NDArray[Any]) -> Floats | None:
+        """The scores under a kept draw that were asked for before, not to be written to; None where there are none."""
+        made, draw = _KEPT.get(), _kept_draw(weights)
+        found = None if made is None else made.get((id(self.oof), self._key(f"drawn {self._way} {draw}")))
+        return None if found is None else found[1]
 
     def _over_parts(self, scores: list[Floats]) -> Floats:
         out = self._mean(scores)
@@ -283,7 +290,10 @@ class Scoring:
 
     def _shared(self, what: str, make: Callable[[], T]) -> T:
         """What is made of these candidates by this metric, once while `kernels_kept`."""
-        return kept(self.oof, (self.metric, self.candidates.tobytes(), what), make)
+        return kept(self.oof, self._key(what), make)
+
+    def _key(self, what: str) -> tuple[Any, ...]:
+        return self.metric, self.candidates.tobytes(), what
 
     @_kept_property
     def _pooled(self) -> list[Part]:

@@ -21,6 +21,8 @@ INT32_TOTAL = 46_340
 _VECTOR = 32
 # Draws that the numpy paths take at once, so that their temporary arrays stay in the processor's cache.
 _PART = 32
+# One weighting of no more values than these is repeated for each configuration: in lanes most of a vector would be empty.
+_FEW_VALUES = 1 << 22
 
 
 def _padded(weights: Array) -> NDArray[np.signedinteger]:
@@ -87,18 +89,25 @@ class AucKernel:
     def counts(self, weights: Array) -> tuple[Array, Floats]:
         """Numerators (b, C) and denominators (b,) of the areas, both integers."""
         lanes = compiling.load_if_worth("lanes", weights.size * self.n_configs)
+        if lanes is not None and len(weights) == 1 and self._scores.size <= _FEW_VALUES:
+            every = np.repeat(weights, self.n_configs, axis=0)
+            return self._compiled_paired(lanes, every, np.arange(self.n_configs))[None], self.pairs(weights)
         twice = self._numpy_lanes(weights) if lanes is None else self._compiled_lanes(lanes, weights)
         return twice.T, self.pairs(weights)
 
     def paired_counts(self, weights: Array, chosen: NDArray[np.intp]) -> tuple[Array, Floats]:
         """Numerators and denominators (b,) of the areas of the chosen configurations."""
         lanes = compiling.load_if_worth("lanes", weights.size)
+        if lanes is not None:
+            return self._compiled_paired(lanes, weights, chosen), self.pairs(weights)
         twice = np.empty(len(weights), dtype=np.int64)
-        if lanes is None:
-            array_lanes.auc_paired(self._pair_order, self._positive, weights, chosen, twice)
-        else:
-            lanes.auc_paired(*self._steps, _padded(weights), chosen, twice)
+        array_lanes.auc_paired(self._pair_order, self._positive, weights, chosen, twice)
         return twice, self.pairs(weights)
+
+    def _compiled_paired(self, lanes: ModuleType, weights: Array, chosen: NDArray[np.intp]) -> Array:
+        twice = np.empty(len(weights), dtype=np.int64)
+        lanes.auc_paired(*self._steps, _padded(weights), chosen, twice)
+        return twice
 
     def pairs(self, weights: Array) -> Floats:
         """(b,) the denominators."""

@@ -187,15 +187,16 @@ def _score(
     return picks, values, others
 
 
-def noise_share(scoring: Scores, counts: NDArray[Any], sign: int) -> float:
+def noise_share(scoring: Scores, counts: NDArray[Any], sign: int, known: Floats | None = None) -> float:
     """Share of the differences between rival configurations that is noise, from 0 to 1; NaN where too few draws can be scored.
 
     Within every draw, out-of-bag scores are regressed on in-bag scores, among the rivals of the draw's winner. The in-bag
     scores alone decide which configurations are rivals, so the slope s is that of the truth on the score. Let t be the
     variance of the truth, and v that of the noise in the scores. In-bag scores have the noise of the sample and that of the
-    draw, 2 v together. So s = t / (t + 2 v), and the share v / (t + v) is (1 - s) / (1 + s).
+    draw, 2 v together. So s = t / (t + 2 v), and the share v / (t + v) is (1 - s) / (1 + s). `known` are the in-bag scores,
+    where they are at hand.
     """
-    drawn = sign * scoring.scores(counts)
+    drawn = sign * (scoring.scores(counts) if known is None else known)
     left_out = sign * scoring.scores((counts == 0).view(np.uint8))
     usable = np.isfinite(drawn).all(axis=1) & np.isfinite(left_out).all(axis=1)
     drawn, left_out = drawn[usable], left_out[usable]
