@@ -30,7 +30,7 @@ from ..fitting.configs import Configs
 from ..fitting.job import Options, make_job
 from ..fitting.live import ONE, TRAIN
 from ..fitting.predict import choose_response
-from ..metrics import Metric
+from ..metrics import LiveScore, Metric
 from ..metrics._scoring import kernels_kept
 from ..reporting import Report, report
 from ..results import Estimate, Interval
@@ -42,7 +42,7 @@ from .delegates import delegate, diagram_block, has
 from .failures import raise_as_sklearn, warn_of_failures
 from .options import check_options, seed_of_random_state
 from .printing import lines_of_fits
-from .request import FitRequest, Routed, checked_labels, plan_of, predicted_kind
+from .request import FitRequest, Routed, as_rows, checked_labels, plan_of, predicted_kind
 from .scorers import Scorers, needed_response, own_score, read_scoring
 from .space import Space, ask_and_collect, has_distributions, is_sampler, make_space
 from .unread import has_unread, scores_only
@@ -238,7 +238,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         check_options(self)
         seed = seed_of_random_state(self.random_state)
         scorers = read_scoring(self.scoring, self.refit, self._prototype(), self.error_score == "raise")
-        y = checked_labels(y, self._prototype())
+        X, y = as_rows(X), checked_labels(as_rows(y), self._prototype())
         callbacks = Callbacks.of(self, X, y, params.get("sample_weight"))
         space = None
         if not is_sampler(self.search):
@@ -326,7 +326,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def _drop_rule(self, request: FitRequest) -> Any:
         """The rule; where it names no metric, it decides by the one that selects."""
         if self.search == "halving":
-            return Halving(factor=self.factor or 2, aggressive=bool(self.aggressive_elimination))
+            # A function may return several scores, of which `refit` names one.
+            named = isinstance(self.refit, str) and not request.scorers.multimetric and request.scorers.functions
+            by = LiveScore(self.refit) if named else None
+            return Halving(by, self.factor or 2, bool(self.aggressive_elimination))
         if self.drop is True:
             main = None if callable(self.refit) else request.scorers.main
             if main is None or self.rule not in (None, select.best):
