@@ -290,7 +290,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         def collect(configs: Configs, store: Any, rule: Any, drop: Any) -> Predictions:
             job = make_job(configs, request.X, request.y, self._options(request, store, rule, drop, callbacks))
             if callbacks is not None:
-                callbacks.begin_search(list(configs), job.splits, space is None or self.repeats == "auto")
+                more = "configs" if space is None else "repeats" if self.repeats == "auto" else ""
+                callbacks.begin_search(list(configs), job.splits, more)
             return run_job(job)
 
         if space is not None:
