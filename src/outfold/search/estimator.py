@@ -173,7 +173,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     >>> from sklearn.svm import SVC
     >>> search = of.SelectCV(SVC(), {"C": [0.1, 1, 10], "kernel": ["linear", "rbf"]}).fit(X, y)
     >>> search.best_params_
-    {'C': 0.1, 'kernel': 'linear'}
+    {'C': 1, 'kernel': 'linear'}
     >>> bool(search.best_score_ > search.estimate_.value)
     True
     """
