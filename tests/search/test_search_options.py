@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.stats import randint
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification
 from sklearn.exceptions import FitFailedWarning
@@ -115,6 +116,39 @@ def test_a_score_that_is_undefined_everywhere_selects_the_first():
     assert "each holds out one sample only" in ours.selection_.rule
     with pytest.raises(InputError, match="undefined"):
         _ = ours.estimate_
+
+
+class OnlyHalf(BaseEstimator, ClassifierMixin):
+    """Fails where the sample given is in the training part."""
+
+    def __init__(self, sample=0.0):
+        self.sample = sample
+
+    def fit(self, X, y):
+        if self.sample in X:
+            raise RuntimeError("no luck today")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("error_score", [np.nan, 0.0])
+def test_if_every_configuration_fails_somewhere_the_table_decides(error_score):
+    grid, options = {"sample": [X[0, 0], X[1, 0]]}, {"cv": 2, "error_score": error_score, "refit": False}
+    theirs, ours = (s(OnlyHalf(), grid, **options).fit(X, y) for s in (GridSearchCV, of.SelectCV))
+    assert ours.best_index_ == theirs.best_index_ == 0
+    np.testing.assert_equal(ours.best_score_, theirs.best_score_)
+
+
+def test_a_rule_that_cannot_select_is_not_passed_over():
+    def refuses(scoring):
+        raise InputError("not today.")
+
+    with pytest.raises(InputError, match="not today"):
+        search({"max_depth": [1, 2]}, rule=refuses).fit(X, y)
 
 
 def test_the_warning_counts_fits_and_reasons():

@@ -244,8 +244,14 @@ class Halving(drop.DropRule):
             yield drop.Drop(scoring.names[j], None, scoring.names[order[0]])
 
 
+def can_select(oof: Predictions, columns: Columns, name: str) -> bool:
+    """Whether there is a configuration without failed fits that has a mean score."""
+    complete = np.all(oof.state[:, oof.planned] == State.DONE, axis=1)
+    return bool(np.any(complete & ~np.isnan(columns[f"mean_test_{name}"])))
+
+
 def select_by_rank(oof: Predictions, columns: Columns, name: str, problem: InputError) -> Selection:
-    """The first in the table, where scores are undefined and select nothing: GridSearchCV takes it too."""
+    """The first in the table, for GridSearchCV selects where scores are undefined too."""
     index = int(columns[f"rank_test_{name}"].argmin())
     score = float(columns[f"mean_test_{name}"][index])
     n = oof.n_configs

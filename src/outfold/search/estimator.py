@@ -37,7 +37,7 @@ from ..results import Estimate, Interval
 from . import cv_results
 from .callbacks import Callbacks, CallbackSupportMixin, with_callbacks
 from .correction import Correction
-from .cv_results import FixedChoice, FromResults, Halving, refuse_incomplete, select_by_rank, selected_index
+from .cv_results import FixedChoice, FromResults, Halving, can_select, refuse_incomplete, select_by_rank, selected_index
 from .delegates import delegate, diagram_block, has
 from .failures import raise_as_sklearn, warn_of_failures
 from .options import check_options, seed_of_random_state
@@ -411,9 +411,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         try:
             self.selection_ = self.oof_.selection(metric, rule=rule)
         except InputError as problem:
-            if self._correction.scorers.main is None:
+            main = self._correction.scorers.main
+            if main is None or can_select(self.oof_, self.cv_results_, main):
                 raise
-            self.selection_ = select_by_rank(self.oof_, self.cv_results_, self._correction.scorers.main, problem)
+            self.selection_ = select_by_rank(self.oof_, self.cv_results_, main, problem)
         self.best_index_ = self.selection_.index
         self.best_params_ = space.params[self.best_index_]
         if not callable(self.refit):
