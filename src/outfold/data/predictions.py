@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -172,6 +172,8 @@ class Predictions(WithConfigs):
             object.__setattr__(self, "params", tuple({} for _ in self.configs))
         if self.samples is None:
             object.__setattr__(self, "samples", np.arange(len(self.target)))
+        if self.train is not None:
+            object.__setattr__(self, "train", dict(self.train))
         check_all(self)
         if self.labels is not None:
             object.__setattr__(self, "labels", own_labels(self, self.labels))
@@ -186,8 +188,10 @@ class Predictions(WithConfigs):
     def __reduce__(self) -> tuple[Any, ...]:
         # The read-only mappings cannot be pickled; what is made again from plain ones is checked and read-only again.
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        plain: dict[str, Any] = {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in values.items()}
-        return partial(Predictions, **plain), ()
+        plain = {name: dict(v) if isinstance(v, MappingProxyType) else v for name, v in values.items()}
+        for name in ("messages", "train"):  # skops writes no dicts with keys of several parts
+            plain[name] = None if plain[name] is None else list(plain[name].items())
+        return Predictions, tuple(plain.values())
 
     # -- sizes and parts --------------------------------------------------------------------------------
 

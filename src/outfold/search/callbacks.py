@@ -38,7 +38,8 @@ class Callbacks:
         self._root.call_on_fit_task_begin(estimator=search, **self._data)
         self._search: Any = None
         self._positions: dict[str, int] = {}
-        self._n_folds = 0
+        self._n_folds = self._n_cells = 0
+        self._more = ""
 
     @classmethod
     def of(cls, search: Any, X: Any, y: Any, weights: Any) -> Callbacks | None:
@@ -49,27 +50,24 @@ class Callbacks:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_data": {}}
 
-    def begin_search(self, names: list[str], splits: Splits, open_end: bool) -> None:
-        """The configurations and splits are known, unless more may come; a search that is asked again goes on."""
-        self._n_folds = splits.n_folds
+    def begin_search(self, names: list[str], splits: Splits, more: str = "") -> None:
+        """The configurations and splits are known, except that ``"configs"`` or ``"repeats"`` of `more` may follow."""
+        self._n_folds, self._n_cells, self._more = splits.n_folds, splits.n_repeats * splits.n_folds, more
         for name in names:
             self._positions.setdefault(name, len(self._positions))
-        if self._search is None:
-            n = None if open_end else len(names) * len(splits.cells)
+        if self._search is None:  # a sampler begins once, and asks many times
+            n = None if more else len(names) * len(splits.cells)
             self._search = self._root.subcontext("search", max_subtasks=n, sequential_subtasks=False)
-            self._search.call_on_fit_task_begin(estimator=self._owner, **self._data)
+            self._search.call_on_fit_task_begin(estimator=self._owner)
 
     def end_search(self) -> None:
         """All fits of the search are done."""
-        self._search.call_on_fit_task_end(estimator=self._owner, **self._data)
+        self._search.call_on_fit_task_end(estimator=self._owner)
 
     @contextmanager
     def __call__(self, name: str, cell: tuple[int, int], model: Any, rows: FitRows) -> Iterator[None]:
         """Around the fit of one configuration on one split."""
-        repeat, fold = cell
-        # A pairing of two numbers that stays unique if configurations or repeats are added later.
-        i, j = self._positions[name], repeat * self._n_folds + fold
-        task = self._search.subcontext("candidate-split-evaluation", task_id=(i + j) * (i + j + 1) // 2 + j)
+        task = self._search.subcontext("candidate-split-evaluation", task_id=self._task_id(name, cell))
         data = {"X": rows.X, "y": rows.y, "metadata": _metadata(rows.fit_params.get("sample_weight"))}
         try:
             with task.propagate_callback_context(model):
@@ -80,6 +78,11 @@ class Callbacks:
                 task.call_on_fit_task_end(estimator=self._owner, **data)
             raise
         task.call_on_fit_task_end(estimator=self._owner, **data)
+
+    def _task_id(self, name: str, cell: tuple[int, int]) -> int:
+        """A number for each configuration and split; what may be added later counts slower."""
+        position, split = self._positions[name], cell[0] * self._n_folds + cell[1]
+        return split * len(self._positions) + position if self._more == "repeats" else position * self._n_cells + split
 
     @contextmanager
     def refitting(self, model: Any) -> Iterator[None]:

@@ -14,8 +14,8 @@ from .. import drop
 from ..arguments import is_whole_number
 from ..data.predictions import Predictions, State
 from ..exceptions import InputError
-from ..metrics import Metric, MetricLike
-from ..metrics._scoring import Scoring
+from ..metrics import LiveScore, Metric, MetricLike
+from ..metrics._scoring import Scoring, recorded_metric
 from ..results import Selection
 from ..select import Rule
 from ..stats.selection import tied_with_best
@@ -230,6 +230,11 @@ class Halving(drop.DropRule):
     factor: float = 2.0
     aggressive: bool = False
 
+    def check(self, oof: Predictions) -> None:
+        """Scores of fitted models come with the fits; any other metric can be asked for now."""
+        if not isinstance(recorded_metric(oof, self.metric), LiveScore):
+            super().check(oof)
+
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[drop.Drop]:
         score = scoring.metric.sign * scoring.by("fold").scores()[0]
         order = np.argsort(np.where(np.isnan(score), np.inf, -score), kind="stable")
@@ -240,8 +245,14 @@ class Halving(drop.DropRule):
             yield drop.Drop(scoring.names[j], None, scoring.names[order[0]])
 
 
+def can_select(oof: Predictions, columns: Columns, name: str) -> bool:
+    """Whether there is a configuration without failed fits that has a mean score."""
+    complete = np.all(oof.state[:, oof.planned] == State.DONE, axis=1)
+    return bool(np.any(complete & ~np.isnan(columns[f"mean_test_{name}"])))
+
+
 def select_by_rank(oof: Predictions, columns: Columns, name: str, problem: InputError) -> Selection:
-    """The first in the table, where scores are undefined and select nothing: GridSearchCV takes it too."""
+    """The first in the table, for GridSearchCV selects where scores are undefined too."""
     index = int(columns[f"rank_test_{name}"].argmin())
     score = float(columns[f"mean_test_{name}"][index])
     n = oof.n_configs

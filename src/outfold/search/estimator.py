@@ -30,18 +30,18 @@ from ..fitting.configs import Configs
 from ..fitting.job import Options, make_job
 from ..fitting.live import ONE, TRAIN
 from ..fitting.predict import choose_response
-from ..metrics import Metric
+from ..metrics import LiveScore, Metric
 from ..metrics._scoring import kernels_kept
 from ..results import Estimate, Interval
 from . import cv_results
 from .callbacks import Callbacks, CallbackSupportMixin, with_callbacks
 from .correction import Correction
-from .cv_results import FixedChoice, FromResults, Halving, refuse_incomplete, select_by_rank, selected_index
+from .cv_results import FixedChoice, FromResults, Halving, can_select, refuse_incomplete, select_by_rank, selected_index
 from .delegates import delegate, diagram_block, has
 from .failures import raise_as_sklearn, warn_of_failures
 from .options import check_options, seed_of_random_state
 from .printing import lines_of_fits
-from .request import FitRequest, Routed, checked_labels, plan_of, predicted_kind
+from .request import FitRequest, Routed, as_rows, checked_labels, plan_of, predicted_kind
 from .scorers import Scorers, needed_response, own_score, read_scoring
 from .space import Space, ask_and_collect, has_distributions, is_sampler, make_space
 from .unread import has_unread, scores_only
@@ -240,7 +240,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         check_options(self)
         seed = seed_of_random_state(self.random_state)
         scorers = read_scoring(self.scoring, self.refit, self._prototype(), self.error_score == "raise")
-        y = checked_labels(y, self._prototype())
+        X, y = as_rows(X), checked_labels(as_rows(y), self._prototype())
         callbacks = Callbacks.of(self, X, y, params.get("sample_weight"))
         space = None
         if not is_sampler(self.search):
@@ -292,7 +292,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         def collect(configs: Configs, store: Any, rule: Any, drop: Any) -> Predictions:
             job = make_job(configs, request.X, request.y, self._options(request, store, rule, drop, callbacks))
             if callbacks is not None:
-                callbacks.begin_search(list(configs), job.splits, space is None or self.repeats == "auto")
+                more = "configs" if space is None else "repeats" if self.repeats == "auto" else ""
+                callbacks.begin_search(list(configs), job.splits, more)
             return run_job(job)
 
         if space is not None:
@@ -329,7 +330,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def _drop_rule(self, request: FitRequest) -> Any:
         """The rule; where it names no metric, it decides by the one that selects."""
         if self.search == "halving":
-            return Halving(factor=self.factor or 2, aggressive=bool(self.aggressive_elimination))
+            # A function may return several scores, of which `refit` names one.
+            named = isinstance(self.refit, str) and not request.scorers.multimetric and request.scorers.functions
+            by = LiveScore(self.refit) if named else None
+            return Halving(by, self.factor or 2, bool(self.aggressive_elimination))
         if self.drop is True:
             main = None if callable(self.refit) else request.scorers.main
             if main is None or self.rule not in (None, select.best):
@@ -410,9 +414,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         try:
             self.selection_ = self.oof_.selection(metric, rule=rule)
         except InputError as problem:
-            if self._correction.scorers.main is None:
+            main = self._correction.scorers.main
+            if main is None or can_select(self.oof_, self.cv_results_, main):
                 raise
-            self.selection_ = select_by_rank(self.oof_, self.cv_results_, self._correction.scorers.main, problem)
+            self.selection_ = select_by_rank(self.oof_, self.cv_results_, main, problem)
         self.best_index_ = self.selection_.index
         self.best_params_ = space.params[self.best_index_]
         if not callable(self.refit):

@@ -188,6 +188,11 @@ def plan_of(search: Any, X: Any, y: Any, kind: ModelKind | None, split: Mapping[
     return Plan.from_cv(pairs)
 
 
+def as_rows(values: Any) -> Any:
+    """What rows can be taken of: the same or, of anything else that can be made an array, the array."""
+    return values if values is None or hasattr(values, "__len__") or hasattr(values, "shape") else np.asarray(values)
+
+
 def checked_labels(y: Any, estimator: Any) -> Any:
     """Labels of one column in one dimension; refusals use the words that scikit-learn's estimator checks look for."""
     if y is None:
