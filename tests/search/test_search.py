@@ -35,6 +35,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_limits
 
 import outfold as of
 from collect_estimators import Raises, Tally, fits
@@ -815,7 +816,8 @@ EXAMPLES = re.findall(r"^### ([^\n]+)\n.*?```python\n(.*?)```\n```\n(.*?)```\n",
 @pytest.mark.parametrize(("title", "code", "printed"), EXAMPLES, ids=[title for title, *_ in EXAMPLES])
 def test_examples_of_the_documentation(title, code, printed):
     out = io.StringIO()
-    with contextlib.redirect_stdout(out):
+    # More OpenMP threads than free cores make boosting of small tables crawl.
+    with contextlib.redirect_stdout(out), threadpool_limits(1):
         exec(compile(code, title, "exec"), {})
     assert out.getvalue() == printed
 
@@ -829,7 +831,7 @@ def test_one_line_of_an_example_differs_from_gridsearchcv(title, code, printed):
     before = "\n".join(line for line in before.splitlines() if "estimate_" not in line)  # what only we can say
     assert "SelectCV" not in before
     out = io.StringIO()
-    with contextlib.redirect_stdout(out):
+    with contextlib.redirect_stdout(out), threadpool_limits(1):
         exec(compile(before, title, "exec"), {})
     theirs = out.getvalue().splitlines()
     assert theirs
