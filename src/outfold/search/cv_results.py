@@ -245,10 +245,14 @@ class Halving(drop.DropRule):
             yield drop.Drop(scoring.names[j], None, scoring.names[order[0]])
 
 
-def can_select(oof: Predictions, columns: Columns, name: str) -> bool:
-    """Whether there is a configuration without failed fits that has a mean score."""
+def can_select(oof: Predictions, metric: Metric) -> bool:
+    """Whether there is a configuration without failed fits that has a mean score.
+
+    The table may have one where the metric is undefined, for it then asks the scorer of scikit-learn.
+    """
     complete = np.all(oof.state[:, oof.planned] == State.DONE, axis=1)
-    return bool(np.any(complete & ~np.isnan(columns[f"mean_test_{name}"])))
+    columns = score_columns(metric.name, in_order(oof, oof.scores(metric)), complete)
+    return bool(np.isfinite(columns[f"mean_test_{metric.name}"]).any())
 
 
 def select_by_rank(oof: Predictions, columns: Columns, name: str, problem: InputError) -> Selection:

@@ -415,7 +415,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             self.selection_ = self.oof_.selection(metric, rule=rule)
         except InputError as problem:
             main = self._correction.scorers.main
-            if main is None or can_select(self.oof_, self.cv_results_, main):
+            if main is None or can_select(self.oof_, metric):
                 raise
             self.selection_ = select_by_rank(self.oof_, self.cv_results_, main, problem)
         self.best_index_ = self.selection_.index
