@@ -474,7 +474,7 @@ def test_provenance(binary):
         ({"configs": {"a": 3}}, "'a': 3 is not a scikit-learn estimator"),
         ({"configs": {"a": Tally(), "b": Ridge()}}, "'a' is a classifier, 'b' a regressor. Collect them apart"),
         ({"X": np.zeros((59, 2))}, "same length; X has 59 rows, y has 60 labels"),
-        ({"X": [[1], [1, 2]]}, "rows differ in length"),
+        ({"X": [[1], [1, 2]]}, "same length; X has 2 rows, y has 60 labels"),
         ({"y": np.zeros(60)}, "it holds one class only"),
         ({"y": np.r_[np.zeros(59), 1]}, "class 1.0 has 1 member; cross-validation needs at least 2"),
         ({"groups": np.zeros(59)}, r"groups must name one group for each sample, shape \(60,\); got shape \(59,\)"),
