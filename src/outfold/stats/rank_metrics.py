@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import permutations
+from itertools import pairwise, permutations
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -23,6 +23,8 @@ _VECTOR = 32
 _PART = 32
 # Areas need fewer such arrays: this many numbers of each, but not fewer draws than this.
 _AUC_NUMBERS, _AUC_PART = 2**18, 64
+# Rows of numbers that are added one by one should be this wide; below the smaller width NumPy's cumsum is faster.
+_WIDE, _NARROW = 2048, 512
 
 
 def _padded(weights: Array) -> NDArray[np.signedinteger]:
@@ -62,6 +64,14 @@ def _in_lanes(
 def _parts(n_draws: int, size: int = _PART) -> list[slice]:
     """Slices of the draws, each of this size."""
     return [slice(start, start + size) for start in range(0, n_draws, size)]
+
+
+class _Split(NamedTuple):
+    """Negative rows in score order; for each positive row, how many of them score lower and how many not higher."""
+
+    negatives: NDArray[np.intp]
+    lower: NDArray[np.intp]
+    upper: NDArray[np.intp]
 
 
 class AucKernel:
@@ -129,41 +139,53 @@ class AucKernel:
 
         return _in_lanes(weights, self.n_configs, walk, lanes)
 
-    def _split(self, config: int) -> tuple[Array, Array, Array]:
-        """Negative rows in score order; for each positive row, how many score lower and how many not higher."""
+    @cached_property
+    def _splits(self) -> list[_Split]:
+        return [self._split(config) for config in range(self.n_configs)]
+
+    def _split(self, config: int) -> _Split:
         order, scores = self._order[config], self._scores[config]
         negatives = order[~self._positive[order]]
-        below = scores[negatives]
-        above = scores[self._positive]
-        return negatives, np.searchsorted(below, above, "left"), np.searchsorted(below, above, "right")
+        below, above = scores[negatives], scores[self._positive]
+        return _Split(negatives, np.searchsorted(below, above, "left"), np.searchsorted(below, above, "right"))
 
-    def _auc_parts(self, n_draws: int) -> list[slice]:
+    def _draws(self, n_draws: int) -> list[slice]:
         return _parts(n_draws, max(_AUC_NUMBERS // max(len(self._positive), 1), _AUC_PART))
 
     def _numpy_lanes(self, weights: Array) -> Array:
         out = np.empty((self.n_configs, len(weights)), dtype=_sum_type(weights))
-        ranked = [self._split(config) for config in range(self.n_configs)]
-        for draws in self._auc_parts(len(weights)):
+        for draws in self._draws(len(weights)):
             counts = np.ascontiguousarray(weights[draws].T, dtype=out.dtype)
-            for config, split in enumerate(ranked):
-                out[config, draws] = self._numpy_twice(counts, *split)
+            for configs in _parts(self.n_configs, max(_WIDE // max(counts.shape[1], 1), 1)):
+                out[configs, draws] = self._numpy_twice(counts, self._splits[configs])
         return out
 
     def _numpy_paired(self, weights: Array, chosen: NDArray[np.intp]) -> Array:
         out = np.empty(len(weights), dtype=np.int64)
         dtype = _sum_type(weights)
         for config in np.unique(chosen):
-            mine, split = np.flatnonzero(chosen == config), self._split(config)
-            for draws in (mine[part] for part in self._auc_parts(len(mine))):
-                out[draws] = self._numpy_twice(np.ascontiguousarray(weights[draws].T, dtype=dtype), *split)
+            mine = np.flatnonzero(chosen == config)
+            for draws in (mine[part] for part in self._draws(len(mine))):
+                counts = np.ascontiguousarray(weights[draws].T, dtype=dtype)
+                out[draws] = self._numpy_twice(counts, [self._splits[config]])[0]
         return out
 
-    def _numpy_twice(self, counts: Array, negatives: Array, lower: Array, upper: Array) -> Array:
-        """(b,) twice the statistic of one configuration under the transposed (N, b) counts."""
-        running = np.zeros((len(negatives) + 1, counts.shape[1]), dtype=counts.dtype)
-        np.cumsum(counts[negatives], axis=0, out=running[1:])
-        twice: Array = np.einsum("nb,nb->b", counts[self._positive], running[lower] + running[upper])
-        return twice
+    def _numpy_twice(self, counts: Array, splits: Sequence[_Split]) -> Array:
+        """(c, b) twice the statistic of these configurations under the transposed (N, b) counts."""
+        rows = np.stack([split.negatives for split in splits], axis=1)
+        running = np.zeros((len(rows) + 1, len(splits), counts.shape[1]), dtype=counts.dtype)
+        np.take(counts, rows, axis=0, out=running[1:])
+        if running[0].size < _NARROW:
+            np.cumsum(running, axis=0, out=running)
+        else:
+            for before, after in pairwise(running):
+                after += before
+        positives = counts[self._positive]
+        twice = [
+            np.einsum("nb,nb->b", positives, running[split.lower, i] + running[split.upper, i])
+            for i, split in enumerate(splits)
+        ]
+        return np.stack(twice)
 
 
 class AveragePrecisionKernel:
