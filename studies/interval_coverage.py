@@ -329,7 +329,9 @@ def merged(kept: list[Setting], found: list[Setting]) -> list[Setting]:
 
 def place(row: Setting) -> str:
     """What makes a setting, however often it was repeated."""
-    return key_of({name: row[name] for name in row if name in ("kind", "n", "c", "beta", "area", "share", "shared", "equal")})
+    return key_of(
+        {name: row[name] for name in row if name in ("kind", "n", "c", "beta", "area", "share", "shared", "equal")}
+    )
 
 
 def table(folder: Path) -> None:

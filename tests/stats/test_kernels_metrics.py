@@ -343,7 +343,7 @@ def test_small_work_loads_no_numba_and_much_work_does(monkeypatch):
     weights = np.ones((1000, 500), dtype=np.uint8)
     kernel.scores(weights)
     assert not loaded
-    for _ in range(30):
+    for _ in range(50):
         kernel.scores(weights)
     assert loaded
 

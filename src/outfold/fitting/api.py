@@ -94,7 +94,9 @@ def collect(
         Seed of the splits and of the fits. None draws one. Only a whole number is possible: the seed of each fit is derived
         from it, and it is stored with the predictions, so that `refit` and a continued store use the same seeds.
     n_jobs : int or None
-        Number of workers. None is one worker, or what ``joblib.parallel_config`` says, which also chooses the backend.
+        Number of workers. None is one worker, or what ``joblib.parallel_config`` says, which also chooses the backend. With
+        joblib's usual backend this process is one of them if all estimators come from scikit-learn, LightGBM, xgboost or
+        CatBoost and there is no `timeout`; the others are started only when the work left pays for it.
     store : str or path, optional
         A file such as ``run.oof``. Finished cells are written to it at once. The same call continues where an earlier one
         stopped, and adds configurations that are new. `load` also reads what else the file holds.
@@ -168,7 +170,7 @@ def collect(
     -------
     Predictions
         Of these configurations in this order. A cell is failed if its fit raised an exception, took too long, predicted NaN or
-        ended its worker process (with one worker, which is this process, a crash ends all). A cell is dropped if its
+        ended its worker process (a crash in this process, if it is one of the workers, ends all). A cell is dropped if its
         configuration was dropped before; ``oof.drop_log`` says when and why. Labels are those of the models' ``predict``.
 
     Examples: {iris}

@@ -38,8 +38,8 @@ def load(name: Literal["lanes", "saga"]) -> ModuleType | None:
         return None
 
 
-# Loading numba and its loops takes as long as this many steps of NumPy, of about 3 ns each.
-_LOADING = 2**27
+# Loading numba and its loops takes as long as this many steps of NumPy, of about 2 ns each.
+_LOADING = 2**28
 
 
 class _Plain:
