@@ -248,9 +248,6 @@ def row_of(path: Path) -> Setting:
         low, high = held["ends"][:, j, :, 0], held["ends"][:, j, :, 1]
         row["coverage"][method] = holds(low, high, held["truth"][:, None]).mean(axis=0).tolist()
         row["width"][method] = (high - low).mean(axis=0).tolist()
-    others = path.with_name(f"{path.stem} others.npz")
-    if others.exists():
-        row["others"] = others_row(np.load(others))
     return row
 
 
@@ -317,13 +314,15 @@ def other_rows(rows: list[Setting]) -> Iterator[str]:
             yield f"| {kind} | `{method}` | {len(own) * OTHERS_TIMES:,} | {none:.3f} | {held / there:.3f} | {width:.2f} |"
 
 
-def merged(kept: list[Setting], found: list[Setting]) -> list[Setting]:
+def merged(kept: list[Setting], found: list[Setting], others: list[Any]) -> list[Setting]:
     """The rows of the result file, those that were measured again in the place of the earlier ones; what other methods gave on
-    the same data stays."""
+    the same data is added to them."""
     rows = {place(row): row for row in kept}
     for row in found:
         earlier = rows.get(place(row), {})
         rows[place(row)] = {name: earlier[name] for name in ("others",) if name in earlier} | row
+    for held in others:
+        rows[place(json.loads(str(held["setting"])))]["others"] = others_row(held)
     return list(rows.values())
 
 
@@ -336,7 +335,9 @@ def place(row: Setting) -> str:
 
 def table(folder: Path) -> None:
     paths = sorted(path for path in folder.glob("*.npz") if not path.stem.endswith(" others"))
-    rows = merged(json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else [], [row_of(p) for p in paths])
+    kept = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else []
+    others = [np.load(path) for path in sorted(folder.glob("* others.npz"))]
+    rows = merged(kept, [row_of(path) for path in paths], others)
     lines = ",\n".join(json.dumps(rounded(row)) for row in rows)
     RESULTS.write_text(f'{{"levels": {list(LEVELS)}, "draws": {DRAWS}, "rows": [\n{lines}\n]}}\n')
     kept = json.loads(RESULTS.read_text())["rows"]

@@ -14,9 +14,9 @@ The nulls:
 
 ``difference`` is no null: the first half has more signal, and the share of rejections is the power.
 
-Every setting (null, signal, n, learner) is kept in a folder, so that a stopped study goes on; ``table`` makes the result file of
-what there is and prints the tables of the page on calibration. The tests are computed by the kernels of the library for all
-data sets at once; ``check`` compares them with the public functions.
+Every setting (null, signal, n, learner) is kept in a folder, so that a stopped study goes on; ``table`` puts what there is
+into the result file and prints the tables of the page on calibration. The tests are computed by the kernels of the library for
+all data sets at once; ``check`` compares them with the public functions.
 
 ``again`` measures `t_training` once more, on ten times as many new data sets, in the settings where it erred most. A rate that is
 looked at because it is the largest of many is too high, so there the new rate counts.
@@ -312,7 +312,11 @@ def row_of(path: Path) -> Setting:
             row["sets"] = len(held[name])
             by_metric = row["rejected"].setdefault(design, {}).setdefault(metric, {})
             by_metric[test] = round(float(np.mean(held[name] <= ALPHA)), 4)
-    later = path.parent / "again" / path.name
+    return row
+
+
+def with_again(row: Setting, later: Path) -> Setting:
+    """The row with the rates that `again` measured, if it did."""
     if later.exists():
         row["again"] = {}
         for name, values in np.load(later).items():
@@ -346,8 +350,14 @@ def covered(row: Setting, design: str, metric: str, single: np.ndarray) -> list[
 
 
 def table(folder: Path) -> None:
-    rows = [row_of(folder / f"{key_of(s)}.npz") for s in settings() if (folder / f"{key_of(s)}.npz").exists()]
-    RESULTS.parent.mkdir(exist_ok=True)
+    kept = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else []
+    found = {key_of({name: row[name] for name in ("null", "signal", "n", "learner")}): row for row in kept}
+    for name in map(key_of, settings()):
+        if (folder / f"{name}.npz").exists():
+            found[name] = row_of(folder / f"{name}.npz")
+        if name in found:
+            with_again(found[name], folder / "again" / f"{name}.npz")
+    rows = [found[name] for name in map(key_of, settings()) if name in found]
     lines = ",\n".join(json.dumps(row) for row in rows)
     RESULTS.write_text(f'{{"alpha": {ALPHA}, "rows": [\n{lines}\n]}}\n')
     print(*page_rows(rows), "", *power_rows(rows), "", *coverage_rows(rows), sep="\n")
