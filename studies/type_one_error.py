@@ -317,7 +317,7 @@ def row_of(path: Path) -> Setting:
 
 def with_again(row: Setting, later: Path) -> Setting:
     """The row with the rates that `again` measured, if it did."""
-    if later.exists():
+    if later.exists() and "again" not in row:
         row["again"] = {}
         for name, values in np.load(later).items():
             design, metric, test = name.split(" | ")
