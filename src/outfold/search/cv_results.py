@@ -14,8 +14,8 @@ from .. import drop
 from ..arguments import is_whole_number
 from ..data.predictions import Predictions, State
 from ..exceptions import InputError
-from ..metrics import LiveScore, Metric, MetricLike
-from ..metrics._scoring import Scoring, recorded_metric
+from ..metrics import Metric, MetricLike
+from ..metrics._scoring import Scoring
 from ..results import Selection
 from ..select import Rule
 from ..stats.selection import tied_with_best
@@ -229,11 +229,6 @@ class Halving(drop.DropRule):
     by_fold: ClassVar[bool] = True
     factor: float = 2.0
     aggressive: bool = False
-
-    def check(self, oof: Predictions) -> None:
-        """Scores of fitted models come with the fits; any other metric can be asked for now."""
-        if not isinstance(recorded_metric(oof, self.metric), LiveScore):
-            super().check(oof)
 
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[drop.Drop]:
         score = scoring.metric.sign * scoring.by("fold").scores()[0]

@@ -30,7 +30,7 @@ from ..fitting.configs import Configs
 from ..fitting.job import Options, make_job
 from ..fitting.live import ONE, TRAIN
 from ..fitting.predict import choose_response
-from ..metrics import LiveScore, Metric
+from ..metrics import Metric
 from ..metrics._scoring import kernels_kept
 from ..results import Estimate, Interval
 from . import cv_results
@@ -330,10 +330,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def _drop_rule(self, request: FitRequest) -> Any:
         """The rule; where it names no metric, it decides by the one that selects."""
         if self.search == "halving":
-            # A function may return several scores, of which `refit` names one.
-            named = isinstance(self.refit, str) and not request.scorers.multimetric and request.scorers.functions
-            by = LiveScore(self.refit) if named else None
-            return Halving(by, self.factor or 2, bool(self.aggressive_elimination))
+            return Halving(factor=self.factor or 2, aggressive=bool(self.aggressive_elimination))
         if self.drop is True:
             main = None if callable(self.refit) else request.scorers.main
             if main is None or self.rule not in (None, select.best):
@@ -403,7 +400,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         self.multimetric_ = request.scorers.multimetric
         rule = select.as_rule(self._selection_rule(request, space))
         self._correction = Correction(request.scorers, request.kind, request.response, rule, request.seed)
-        return metrics[request.scorers.main or next(iter(metrics))]
+        return metrics[request.scorers.selecting]
 
     def _select(self, metric: Metric, space: Space) -> None:
         rule = self._correction.rule

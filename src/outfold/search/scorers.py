@@ -51,6 +51,11 @@ class Scorers:
         return self.scorers if self.multimetric and hasattr(self.whole, "_scorers") else self.whole
 
     @property
+    def selecting(self) -> str:
+        """The name of the scorer that selects; of the first one where a function of ``cv_results_`` or nothing selects."""
+        return self.main or next(iter(self.given))
+
+    @property
     def functions(self) -> list[str]:
         """The scorers that are plain functions of (estimator, X, y)."""
         return [n for n, asked in self.given.items() if callable(asked) and not hasattr(asked, "_score_func")]
