@@ -50,7 +50,7 @@ def run_side(name: str, side: str, jobs: int) -> dict[str, Any]:
 
 def cpu_seconds_of_all() -> float:
     """CPU seconds of this process and of those it started, workers that still live included."""
-    total, mine, ticks = 0.0, {os.getpid()}, os.sysconf("SC_CLK_TCK")
+    mine, ticks = {os.getpid()}, os.sysconf("SC_CLK_TCK")
     stats = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -62,8 +62,7 @@ def cpu_seconds_of_all() -> float:
     while grown:
         new = {pid for pid, (parent, _) in stats.items() if parent in mine} - mine
         mine, grown = mine | new, bool(new)
-    total += sum(stats[pid][1] for pid in mine if pid in stats)
-    return total
+    return sum(stats[pid][1] for pid in mine if pid in stats)
 
 
 # -- all of them ----------------------------------------------------------------------------------------

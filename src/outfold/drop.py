@@ -28,7 +28,8 @@ from .data.predictions import Predictions, State
 from .docstrings import fill_common
 from .exceptions import InputError, NeedError, got, invalid
 from .metrics import Metric, MetricLike
-from .metrics._scoring import Scoring, bind, recorded_metric, running
+from .metrics._candidates import running
+from .metrics._scoring import Scoring, bind, recorded_metric
 from .requirements import check_predictions
 from .stats import resampling, sequential
 from .stats.selection import argbest

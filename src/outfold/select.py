@@ -26,8 +26,9 @@ from .docstrings import fill_common, fill_with
 from .exceptions import InputError, got, invalid
 from .metrics import MetricLike
 from .metrics._baseline import baseline
+from .metrics._candidates import lost, why_not
 from .metrics._lookup import by_name
-from .metrics._scoring import Scoring, bind, lost, sample_bootstrap, selecting, why_not
+from .metrics._scoring import Scoring, bind, sample_bootstrap, selecting
 from .requirements import check_predictions, requires
 from .results import Leaderboard, Selection, TiedSet
 from .stats.selection import argbest, best_pvalues, tie_ranks, tied_with_best

@@ -26,7 +26,8 @@ from .data.predictions import Predictions, State
 from .docstrings import fill_with
 from .exceptions import InputError, NeedError, got, invalid
 from .metrics import MetricLike
-from .metrics._scoring import bind, selecting, why_not
+from .metrics._candidates import why_not
+from .metrics._scoring import bind, selecting
 from .requirements import check_predictions, requires
 from .results import PlanComparison, Stability
 from .stats import selection

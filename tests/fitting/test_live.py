@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.svm import SVC
 
 import outfold as of
-from outfold.exceptions import InputError, NeedError, StoreMismatchError
+from outfold.exceptions import FitFailedError, InputError, NeedError, StoreMismatchError
 from outfold.metrics import LiveScore
 
 GRID = of.grid("logit", LogisticRegression(), C=[0.01, 0.1, 1.0, 10.0])
@@ -57,15 +57,15 @@ def test_the_bits_do_not_depend_on_who_fits(options):
 
 def test_a_store_keeps_them_and_is_continued_with_the_same_scorers_only(tmp_path):
     path = tmp_path / "run.oof"
-    half = of.Plan.from_cv(FOLDS)
+    plan = of.Plan.from_cv(FOLDS)
     few = of.collect(
-        {"logit(C=0.01)": GRID["logit(C=0.01)"]}, X, y, half, scorers={"size": size}, store=path, progress=False
+        {"logit(C=0.01)": GRID["logit(C=0.01)"]}, X, y, plan, scorers={"size": size}, store=path, progress=False
     )
-    whole = of.collect(dict(GRID), X, y, half, scorers={"size": size}, store=path, progress=False)
+    whole = of.collect(dict(GRID), X, y, plan, scorers={"size": size}, store=path, progress=False)
     assert whole.live_scores["size"][0].tobytes() == few.live_scores["size"][0].tobytes()
     assert of.load(path).live_scores["size"].tobytes() == whole.live_scores["size"].tobytes()
     with pytest.raises(StoreMismatchError, match="scorers"):
-        of.collect(dict(GRID), X, y, half, scorers={"size": hits}, store=path, progress=False)
+        of.collect(dict(GRID), X, y, plan, scorers={"size": hits}, store=path, progress=False)
 
 
 def test_everything_that_reads_scores_of_folds_reads_them():
@@ -138,3 +138,5 @@ def test_a_scorer_that_raises_leaves_a_gap_or_ends_the_collection():
     assert np.isnan(oof.live_scores["fragile"]).all()
     assert np.isfinite(oof.live_scores["hits"]).all()
     assert oof.provenance["not_scored"] == {"RuntimeError: no luck today": 20}
+    with pytest.raises(FitFailedError, match="no luck today"):
+        collected(scorers={"fragile": fragile, "hits": hits}, on_error="raise")

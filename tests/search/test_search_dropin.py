@@ -333,6 +333,18 @@ def test_what_predictions_cannot_tell_is_scored_with_the_models(data, name, n_jo
     assert ours.oof_.selection().name == ours.selection_.name
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_fold_without_a_score_of_the_models_leaves_an_estimate():
+    def along_coefficients(estimator, X, y):
+        return np.nan if X[0, 0] == first else float(np.mean(X @ estimator.coef_[0]))
+
+    X, y = make_classification(60, 4, random_state=0)
+    first = X[0, 0]
+    found = of.SelectCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=along_coefficients, cv=KFold(5)).fit(X, y)
+    assert found.estimate_.method == "tt"
+    assert found.estimate_.naive == pytest.approx(found.best_score_)
+
+
 @pytest.mark.parametrize("values", [loguniform(1, 2), [1.0, 2.0]])
 def test_a_sampler_wants_distributions_of_its_own(data, values):
     optuna = pytest.importorskip("optuna")

@@ -143,6 +143,18 @@ def test_if_every_configuration_fails_somewhere_the_table_decides(error_score):
     np.testing.assert_equal(ours.best_score_, theirs.best_score_)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_failed_fit_wins_over_no_undefined_score():
+    def undefined_without_sample(estimator, X, y):
+        return 1.0 if estimator.sample else np.nan
+
+    grid, options = {"sample": [0.0, X[0, 0]]}, {"scoring": undefined_without_sample, "error_score": 0.0, "cv": 2}
+    found = of.SelectCV(OnlyHalf(), grid, **options).fit(X, y)
+    assert list(found.cv_results_["state"]) == ["done", "failed"]
+    assert list(found.cv_results_["rank_test_score"]) == [2, 1]
+    assert found.best_index_ == found.selection_.n_candidates - 1 == 0
+
+
 def test_a_rule_that_cannot_select_is_not_passed_over():
     def refuses(scoring):
         raise InputError("not today.")

@@ -19,7 +19,8 @@ from ..data.predictions import Predictions
 from ..data.target import Target
 from ..exceptions import NeedError
 from ..metrics import Metric, MetricLike
-from ..metrics._scoring import Aggregate, Scoring, bind, running
+from ..metrics._candidates import running
+from ..metrics._scoring import Aggregate, Scoring, bind
 from ..requirements import Requirement, block, check_requirements, design, requires
 from ..results import Estimate, Interval
 from ..select import RuleLike

@@ -64,7 +64,12 @@ def bbc_f(
     scoring = selecting(oof, metric, "fold")
     selection = select.choose(scoring, select.best)
     folds = scoring.fold_scores()[0]
+    folds = folds[:, ~np.isnan(folds).all(axis=0)]  # a fold of one class has no AUC, whatever the configuration
     defined = ~np.isnan(folds).any(axis=1)
+    if folds.shape[1] < _LEAST_FOLDS or not defined.any():
+        needed = f"needs {_LEAST_FOLDS} folds or more with a score"
+        given = f"{scoring.metric.name} is undefined in some of these folds"
+        raise NeedError(argument="bbc_f", needed=needed, given=given, remedy="Use `tt`.")
     draws, chosen = fold_draws(
         folds[defined], scoring.metric.greater_is_better, n_resamples, np.random.default_rng(as_seed(rng))
     )

@@ -150,9 +150,10 @@ def tt(
     gap = gap[np.isfinite(gap)]
     # Pooled scores may be defined where no fold is: then there is nothing to correct by.
     value = selection.score - sign * float(np.mean(gap)) if len(gap) else np.nan
-    why = (
-        "there is no valid interval: the bias of this correction is not known, and can be larger than chance; use bbc."
-    )
+    live = scoring.metric.needs == "live"  # then samples cannot be drawn
+    instead = "bbc gives one for metrics of predictions" if live else "use bbc"
+    bias = "the bias of this correction is not known, and can be larger than chance"
+    why = f"there is no valid interval: {bias}; {instead}."
     notes = [*fold_notes(scoring), Note("OF218", why)]
     if oof.n_folds == oof.n_samples:
         own = f"{formatting.number(selection.score)} becomes {formatting.number(value)}"

@@ -161,8 +161,8 @@ def collect(
         that gives something else is not used any more.
     scorers : dict of str to callable, callable or None
         Functions of (estimator, X, y), called with each fitted model and the samples it left out. Give them for what predictions
-        cannot tell, such as a number of coefficients. Their values are kept by fold (``oof.live_scores``). A model is then fitted
-        by itself, and nothing is shared.
+        cannot tell, such as a number of coefficients. Their values are kept by fold (``oof.live_scores``). If a function raises,
+        its value is NaN; with ``on_error="raise"`` the fit has failed. Each model is then fitted by itself: nothing is shared.
     explain : bool or callable
         Print what is going to be shared before the work begins. A function is called with the text instead.
 

@@ -17,6 +17,7 @@ from functools import lru_cache
 from queue import SimpleQueue
 from typing import Any
 
+from .data import n_bytes
 from .limits import hold_interrupts
 
 # Seconds of work left that pay for new processes, and for processes that an earlier collection has left behind.
@@ -52,6 +53,8 @@ class StoredSamples:
     @classmethod
     def of(cls, samples: Any) -> StoredSamples | None:
         """The samples, if they are not large and can be written."""
+        if n_bytes(samples.X) > _SMALL:  # known without a copy
+            return None
         try:
             packed = pickle.dumps(samples, protocol=pickle.HIGHEST_PROTOCOL)
             return cls(packed) if len(packed) <= _SMALL else None

@@ -24,9 +24,7 @@ class Samples:
     X: Any
     y: Any  # None where there are no labels
     fit_params: Mapping[str, Any] = field(default_factory=dict)
-    score_params: Mapping[str, Mapping[str, Any]] | None = (
-        None  # of the scorers of fitted models; None if there are none
-    )
+    score_params: Mapping[str, Any] | None = None  # of the scorers of fitted models; None if there are no scorers
     pairwise: bool = False  # X holds kernels or distances between samples: the columns are samples too
 
     @property
@@ -62,7 +60,7 @@ class Samples:
 
     def _scored(self, X: Any, rows: Rows) -> ScoredRows:
         y = None if self.y is None else take(self.y, rows)
-        return ScoredRows(X, y, {name: self._cut(params, rows) for name, params in (self.score_params or {}).items()})
+        return ScoredRows(X, y, self._cut(self.score_params or {}, rows))
 
 
 class ScoredRows(NamedTuple):
@@ -70,7 +68,7 @@ class ScoredRows(NamedTuple):
 
     X: Any
     y: Any
-    params: Mapping[str, Mapping[str, Any]]  # by name of the scorer
+    params: Mapping[str, Any]
 
 
 class FitRows(NamedTuple):

@@ -16,7 +16,7 @@ from .. import formatting
 from ..data.cells import State, cell_mask
 from ..data.notes import Note
 from ..data.predictions import Predictions
-from ..metrics._scoring import running
+from ..metrics._candidates import running
 from ..stats.compiling import limit_threads
 from .dispatcher import Dispatcher
 from .job import Job

@@ -146,7 +146,7 @@ class Options:
             max_repeats=most,
             samples=None if raw.samples is None else np.array(raw.samples),
             threads=int(raw.threads),
-            scorers=LiveScoring.checked(raw.scorers),
+            scorers=LiveScoring.checked(raw.scorers, raw.raises),
         )
 
     @property

@@ -41,7 +41,7 @@ class LiveScoring:
     scorers : dict of str to callable, or callable
         Functions of (estimator, X, y), by name. One function alone may return a number or a dict of numbers.
     params : dict
-        Arguments of each scorer, by its name; those with one entry for each sample are split like X.
+        Arguments of every scorer; those with one entry for each sample are split like X.
     train : bool
         Whether the training samples are scored too.
     raises : bool
@@ -49,12 +49,12 @@ class LiveScoring:
     """
 
     scorers: Mapping[str, Scorer] | Scorer
-    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)
     train: bool = False
     raises: bool = False
 
     @classmethod
-    def checked(cls, given: Any) -> LiveScoring | None:
+    def checked(cls, given: Any, raises: bool) -> LiveScoring | None:
         """What `collect` was given as `scorers`."""
         if given is None or isinstance(given, LiveScoring):
             return given
@@ -64,7 +64,7 @@ class LiveScoring:
         if not named and not callable(given):
             needed = "must be functions of (estimator, X, y) by name, such as {'coefficients': count_coefficients}"
             raise invalid("scorers", needed, got(given))
-        return cls(dict(given) if named else given)
+        return cls(dict(given) if named else given, raises=raises)
 
     @property
     def first(self) -> str:
@@ -88,20 +88,20 @@ class LiveScoring:
 
     def _scores(self, model: Any, rows: ScoredRows) -> LiveScores:
         if isinstance(self.scorers, Mapping):
-            found = {name: self._score(scorer, name, model, rows) for name, scorer in self.scorers.items()}
+            found = {name: self._score(scorer, model, rows) for name, scorer in self.scorers.items()}
         else:
-            value, problem = self._score(self.scorers, ONE, model, rows)
+            value, problem = self._score(self.scorers, model, rows)
             if not isinstance(value, Mapping):
                 return LiveScores({ONE: number_of(value, ONE)}, problem)
             found = {str(name): _or_failed(part, problem) for name, part in value.items()}
         values = {name: number_of(value, name) for name, (value, _) in found.items()}
         return LiveScores(values, next((problem for _, problem in found.values() if problem), ""))
 
-    def _score(self, scorer: Scorer, name: str, model: Any, rows: ScoredRows) -> tuple[Any, str]:
+    def _score(self, scorer: Scorer, model: Any, rows: ScoredRows) -> tuple[Any, str]:
         """What one scorer says, and why it is NaN if the scorer failed."""
         given = (rows.X,) if rows.y is None else (rows.X, rows.y)
         try:
-            return scorer(model, *given, **rows.params.get(name, {})), ""
+            return scorer(model, *given, **rows.params), ""
         except Exception as error:  # whatever a foreign scorer raises
             if self.raises:
                 raise

@@ -35,7 +35,7 @@ class Correction(NamedTuple):
     def metric(self, oof: Predictions) -> Metric:
         """The metric that selects; the first of several if a function selects."""
         found = self.scorers.metrics(self.kind, None if self.kind is None else oof.target)
-        return found[self.scorers.main or next(iter(found))]
+        return found[self.scorers.selecting]
 
     def estimate(self, oof: Predictions) -> Estimate:
         """The estimate of the selected configuration, by the best method that the score allows."""

@@ -14,8 +14,8 @@ from .. import drop
 from ..arguments import is_whole_number
 from ..data.predictions import Predictions, State
 from ..exceptions import InputError
-from ..metrics import LiveScore, Metric, MetricLike
-from ..metrics._scoring import Scoring, recorded_metric
+from ..metrics import Metric, MetricLike
+from ..metrics._scoring import Scoring
 from ..results import Selection
 from ..select import Rule
 from ..stats.selection import tied_with_best
@@ -147,7 +147,7 @@ def _dtype(values: list[Any]) -> Any:
 
 
 def time_columns(oof: Predictions) -> Columns:
-    """How long the fits took, predicting included; scoring stored predictions takes next to nothing."""
+    """How long the fits took, predicting and scoring in the worker included; the scores of predictions take next to nothing."""
     r, k = cells_in_order(oof)
     seconds = np.full((oof.n_configs, len(r)), np.nan) if oof.seconds is None else oof.seconds[:, r, k]
     mean, spread = _mean_and_spread(seconds, np.ones(len(seconds), dtype=bool))
@@ -230,11 +230,6 @@ class Halving(drop.DropRule):
     factor: float = 2.0
     aggressive: bool = False
 
-    def check(self, oof: Predictions) -> None:
-        """Scores of fitted models come with the fits; any other metric can be asked for now."""
-        if not isinstance(recorded_metric(oof, self.metric), LiveScore):
-            super().check(oof)
-
     def _losers(self, scoring: Scoring, cell: tuple[int, int], seed: int) -> Iterator[drop.Drop]:
         score = scoring.metric.sign * scoring.by("fold").scores()[0]
         order = np.argsort(np.where(np.isnan(score), np.inf, -score), kind="stable")
@@ -250,17 +245,26 @@ def can_select(oof: Predictions, metric: Metric) -> bool:
 
     The table may have one where the metric is undefined, for it then asks the scorer of scikit-learn.
     """
-    complete = np.all(oof.state[:, oof.planned] == State.DONE, axis=1)
-    columns = score_columns(metric.name, in_order(oof, oof.scores(metric)), complete)
+    columns = score_columns(metric.name, in_order(oof, oof.scores(metric)), _all_done(oof))
     return bool(np.isfinite(columns[f"mean_test_{metric.name}"]).any())
 
 
 def select_by_rank(oof: Predictions, columns: Columns, name: str, problem: InputError) -> Selection:
-    """The first in the table, for GridSearchCV selects where scores are undefined too."""
-    index = int(columns[f"rank_test_{name}"].argmin())
+    """The first in the table, for GridSearchCV selects where scores are undefined too.
+
+    A configuration with failed fits is selected only if there is no other.
+    """
+    done = _all_done(oof)
+    candidates = np.flatnonzero(done if done.any() else ~done)
+    index = int(candidates[columns[f"rank_test_{name}"][candidates].argmin()])
     score = float(columns[f"mean_test_{name}"][index])
-    n = oof.n_configs
+    n = len(candidates)
     return Selection(oof.configs[index], index, score, name, f"the first of {n}: {problem}", "fold", n, n)
+
+
+def _all_done(oof: Predictions) -> NDArray[np.bool_]:
+    """(C,) whether every fit of a configuration is done: none was dropped or failed."""
+    return np.asarray(np.all(oof.state[:, oof.planned] == State.DONE, axis=1))
 
 
 def refuse_incomplete(oof: Predictions, index: int) -> None:

@@ -28,9 +28,9 @@ from ..exceptions import CollectError, InputError
 from ..fitting.api import refit_one, run_job
 from ..fitting.configs import Configs
 from ..fitting.job import Options, make_job
-from ..fitting.live import ONE, TRAIN
+from ..fitting.live import TRAIN
 from ..fitting.predict import choose_response
-from ..metrics import LiveScore, Metric
+from ..metrics import Metric
 from ..metrics._scoring import kernels_kept
 from ..results import Estimate, Interval
 from . import cv_results
@@ -92,7 +92,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     drop : bool or drop.DropRule
         True stops fitting configurations that are very probably worse than the best so far (`drop.Bootstrap`). A rule of
         `outfold.drop` decides otherwise; False drops nothing. True drops nothing if a rule other than `select.best` selects,
-        or if the scorer is a Python function, which is slower than the fits it might save.
+        or if the score is that of a Python function or needs the fitted models.
     rule : select.Rule, callable or None
         How the configuration is selected from the mean over folds: `select.best` by default, any rule of `select`.
     refit : bool, str or callable
@@ -106,10 +106,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         How closely fits that several configurations share must match separate fits, as in `collect`; False shares
         nothing. The refitted model never shares.
     random_state : int, RandomState or None
-        Seed of folds and draws, and of fits whose own random_state is None; None draws one.
+        Seed of draws, of fits whose own random_state is None, and of folds that are drawn at random; None draws one.
     error_score : float or "raise"
         The score of failed fits in ``cv_results_``; ``"raise"`` raises the exception of the first one as soon as it fails.
-        A configuration with a failed fit is never selected.
+        A configuration with a failed fit is never selected, unless all have one.
     verbose : int
         Above 0, show a progress line; above 2, also print the score of each fit at the end.
     pre_dispatch : object
@@ -151,7 +151,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         The winner's mean score over folds. Optimistic, because it was picked for it. Report ``estimate_``.
     cv_results_ : dict
         The table of GridSearchCV. ``config`` is there if you gave named configurations. ``state`` (done, dropped or failed) is
-        there if not all are done; scores that do not exist are NaN. Fit times include predicting.
+        there if not all are done; scores that do not exist are NaN. Fit times include predicting and scoring.
     scorer_ : scorer or dict of scorers
         As in GridSearchCV.
     multimetric_ : bool
@@ -330,10 +330,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def _drop_rule(self, request: FitRequest) -> Any:
         """The rule; where it names no metric, it decides by the one that selects."""
         if self.search == "halving":
-            # A function may return several scores, of which `refit` names one.
-            named = isinstance(self.refit, str) and not request.scorers.multimetric and request.scorers.functions
-            by = LiveScore(self.refit) if named else None
-            return Halving(by, self.factor or 2, bool(self.aggressive_elimination))
+            return Halving(factor=self.factor or 2, aggressive=bool(self.aggressive_elimination))
         if self.drop is True:
             main = None if callable(self.refit) else request.scorers.main
             if main is None or self.rule not in (None, select.best):
@@ -350,7 +347,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def _notes(self, request: FitRequest) -> list[Note]:
         notes = []
         weighted = any(name.endswith("sample_weight") and w is not None for name, w in request.fit_params.items())
-        if weighted and not (request.live and request.live.params.get(ONE)):
+        if weighted and not (request.live and request.live.params):
             notes.append(Note("OF104", "sample weights were used in the fits; in the scores every sample counts once."))
         if self.search == "halving":
             text = "halving dropped configurations on few folds; the estimate corrects for the last ones only."
@@ -403,7 +400,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         self.multimetric_ = request.scorers.multimetric
         rule = select.as_rule(self._selection_rule(request, space))
         self._correction = Correction(request.scorers, request.kind, request.response, rule, request.seed)
-        return metrics[request.scorers.main or next(iter(metrics))]
+        return metrics[request.scorers.selecting]
 
     def _select(self, metric: Metric, space: Space) -> None:
         rule = self._correction.rule

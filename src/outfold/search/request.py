@@ -55,8 +55,7 @@ class FitRequest(NamedTuple):
     @property
     def selecting_metric(self) -> MetricLike:
         """What selects: the scorer that `refit` names, or the first one."""
-        main = self.scorers.main or next(iter(self.scorers.given))
-        return self.scorers.metric(main, self.kind, self.target)
+        return self.scorers.metric(self.scorers.selecting, self.kind, self.target)
 
     def expected_metric(self, refit: Any) -> MetricLike:
         """The same before a function has been called, which may return several scores: then `refit` names one."""

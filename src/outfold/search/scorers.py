@@ -51,6 +51,11 @@ class Scorers:
         return self.scorers if self.multimetric and hasattr(self.whole, "_scorers") else self.whole
 
     @property
+    def selecting(self) -> str:
+        """The name of the scorer that selects; of the first one where a function of ``cv_results_`` or nothing selects."""
+        return self.main or next(iter(self.given))
+
+    @property
     def functions(self) -> list[str]:
         """The scorers that are plain functions of (estimator, X, y)."""
         return [n for n, asked in self.given.items() if callable(asked) and not hasattr(asked, "_score_func")]
@@ -69,11 +74,11 @@ class Scorers:
         whole = self.whole
         if self.multimetric and not train and not params:
             whole = _together({name: self.scorers[name] for name in self.given if name in self.live}, raises)
-        return LiveScoring(whole, {ONE: params}, train, raises)
+        return LiveScoring(whole, params, train, raises)
 
     def rescuing(self, params: Mapping[str, Any], train: bool) -> LiveScoring:
         """All scores, for models whose predictions cannot be kept."""
-        return LiveScoring(self.whole, {ONE: params}, train)
+        return LiveScoring(self.whole, params, train)
 
     def positive(self, target: Target) -> Any:
         """The label that the scorer which selects takes as positive, or the first that takes one; None for none."""

@@ -18,7 +18,7 @@ from ..arguments import check_count
 from ..data.predictions import Predictions
 from ..exceptions import CollectError, InputError, got, invalid
 from ..fitting.configs import Configs, as_configs, short_names
-from ..fitting.estimators import Variants, check_estimator
+from ..fitting.estimators import Variants
 from ..formatting import compact
 from ..io.store import load
 
@@ -46,7 +46,6 @@ def make_space(estimator: Any, grid: Any, search: str, n_configs: int | None, se
         n_configs = check_count(n_configs, "n_configs")
     if isinstance(estimator, Mapping):
         return _named(estimator, grid, n_configs, seed)
-    check_estimator(estimator, None)
     return _name_all(estimator, _all_of(grid, search) if n_configs is None else _some_of(grid, n_configs, seed))
 
 
@@ -86,7 +85,7 @@ def _some_of(grid: Any, n_configs: int, seed: int) -> list[dict[str, Any]]:
     parts = [grid or {}] if grid is None or isinstance(grid, Mapping) else list(grid)
     if not all(isinstance(part, Mapping) for part in parts):
         raise invalid("grid", "must be a dict of values by parameter, or a list of such dicts", got(grid))
-    if not any(hasattr(values, "rvs") for part in parts for values in part.values()):
+    if not has_distributions(parts):
         n_configs = _at_most(n_configs, len(ParameterGrid(parts)))
         return list(ParameterSampler(parts, n_configs, random_state=seed))
     drawn: dict[str, dict[str, Any]] = {}

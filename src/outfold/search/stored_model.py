@@ -6,7 +6,7 @@ So a scorer that needs the model's answers only can be asked about draws of the 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -54,14 +54,13 @@ class FunctionScorer:
 
     def cells(self, oof: Predictions, cells: Sequence[CellPosition]) -> list[float]:
         """The score of some finished cells."""
-        return [float(value) for value in self._answers(oof, cells)]
-
-    def _answers(self, oof: Predictions, cells: Sequence[CellPosition]) -> Iterator[Any]:
-        stored = oof.respond("model")
+        stored, scores = oof.respond("model"), []
         for config, repeat, fold in cells:
             rows = oof.splits.test_rows(int(repeat), int(fold))
             target = oof.target.take(rows)
-            yield self._call(StoredModel(stored[repeat, config, rows], target, self.response), target.labels)
+            model = StoredModel(stored[repeat, config, rows], target, self.response)
+            scores.append(float(self._call(model, target.labels)))
+        return scores
 
     def _number(self, model: StoredModel, labels: NDArray[Any]) -> float:
         value = self._call(model, labels)

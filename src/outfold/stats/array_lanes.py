@@ -1,4 +1,6 @@
-"""Rank statistics of many weightings at once by whole-array operations, for where numba is missing; `lanes` is compiled.
+"""Rank statistics of many weightings at once by whole-array operations: `lanes` without numba.
+
+They serve where numba is missing, and where there is less to do than loading numba takes.
 
 Counts come transposed, (rows, b), and each operation takes the b draws of several configurations. NumPy's own cumulative sum is
 slow along that axis. So rows are cut into blocks: each step adds one row of every block, and then each block gets the sum of

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from . import array_lanes, compiling
 from .compiling import share_out
 from .kernels import Array, Floats, mean_ratio, ratio, total
+from .resampling import blocks
 from .within_folds import WithinFolds
 
 # Twice a number of pairs of samples is at most (total weight)**2, below 2**31 up to this total.
@@ -57,11 +58,6 @@ def _in_lanes(
     out = np.empty((n_configs, counts.shape[1]), dtype=sums if dtype is None else dtype)
     share_out(lambda own: walk(own, counts, sums, out[own]), n_configs, counts.size * n_configs, lanes.MAX_THREADS)
     return out[:, :b]
-
-
-def _parts(n_draws: int) -> list[slice]:
-    """Slices of the draws, each of `_PART` at most."""
-    return [slice(start, start + _PART) for start in range(0, n_draws, _PART)]
 
 
 class AucKernel:
@@ -185,7 +181,7 @@ class AveragePrecisionKernel:
 
     def _numpy_lanes(self, weights: Array) -> Floats:
         out = np.empty((self.n_configs, len(weights)))
-        for draws in _parts(len(weights)):
+        for draws in blocks(len(weights), _PART):
             counts = np.ascontiguousarray(weights[draws].T, dtype=np.int64)
             for c in range(self.n_configs):
                 out[c, draws] = self._numpy_sums(counts, c)
