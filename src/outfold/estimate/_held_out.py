@@ -151,7 +151,8 @@ def tt(
     # Pooled scores may be defined where no fold is: then there is nothing to correct by.
     value = selection.score - sign * float(np.mean(gap)) if len(gap) else np.nan
     why = (
-        "there is no valid interval: the bias of this correction is not known, and can be larger than chance; use bbc."
+        "there is no valid interval: the bias of this correction is not known, and can be larger than chance. Use bbc; for a "
+        "score that is known for folds only, bbc_f with one repeat of 5 folds or more."
     )
     notes = [*fold_notes(scoring), Note("OF218", why)]
     if oof.n_folds == oof.n_samples:

@@ -102,7 +102,10 @@ def live_metric(name: str) -> Metric:
 
     def kernel(target: Target, predictions: Array) -> Kernel:
         needed = "is known for whole folds only, because it was computed with the fitted models"
-        remedy = "Use `estimate.bbc_f` or `estimate.tt`, or a metric of the predictions."
+        remedy = (
+            "Use `estimate.bbc_f` or `estimate.tt` (and `report(oof, estimate=...)` with it), compare by `t_corrected`, or use a "
+            "metric of the predictions."
+        )
         raise NeedError(argument=name, needed=needed, given="this asks for its value on other samples", remedy=remedy)
 
     def reference(target: Target, prediction: Array, weights: Any = None) -> float:
@@ -125,7 +128,8 @@ def _by_name(name: str, task: Task | None) -> Metric:
     begin = [other for other in known if len(name) > 2 and other.startswith(name.lower())]
     close = begin or difflib.get_close_matches(name.lower(), known, n=3)
     meant = f"; did you mean {' or '.join(map(repr, close[:3]))}?" if close else ""
-    remedy = f"Use one of {', '.join(builtin.REGISTRY)}, or a name of scikit-learn's scorers."
+    names = "`outfold.metrics.names()` lists all" if close else f"Use one of {', '.join(builtin.REGISTRY)}"
+    remedy = f"{names}; names of scikit-learn's scorers work too."
     raise InputError(f"unknown metric {name!r}{meant}", remedy=remedy)
 
 
