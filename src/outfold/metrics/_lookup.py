@@ -128,8 +128,7 @@ def _by_name(name: str, task: Task | None) -> Metric:
     begin = [other for other in known if len(name) > 2 and other.startswith(name.lower())]
     close = begin or difflib.get_close_matches(name.lower(), known, n=3)
     meant = f"; did you mean {' or '.join(map(repr, close[:3]))}?" if close else ""
-    names = "`outfold.metrics.names()` lists all" if close else f"Use one of {', '.join(builtin.REGISTRY)}"
-    remedy = f"{names}; names of scikit-learn's scorers work too."
+    remedy = f"Use one of {', '.join(builtin.REGISTRY)}, or a name of scikit-learn's scorers."
     raise InputError(f"unknown metric {name!r}{meant}", remedy=remedy)
 
 
