@@ -83,7 +83,16 @@ def check_predictions(oof: Any, method: str) -> None:
     """Refuse what is not Predictions."""
     if not isinstance(oof, Predictions):
         needed = "needs Predictions, as `collect`, `from_arrays` or `load` give"
-        raise invalid(method, needed, f"got {type(oof).__name__}")
+        raise invalid(method, needed, f"got {type(oof).__name__}", of_search(oof))
+
+
+def of_search(given: Any) -> str:
+    """What to do where a search was given in place of its predictions; empty for anything else."""
+    return (
+        "Give the predictions of the search: `search.oof_`."
+        if isinstance(getattr(given, "oof_", None), Predictions)
+        else ""
+    )
 
 
 def requires(
@@ -189,7 +198,8 @@ class Compared(Protocol):
 
 PREDICTIONS: Requirement[Compared] = Requirement(
     "predictions",
-    lambda source: source.oof is not None,
+    # A score that was computed with the fitted models is known for whole folds only, whatever predictions are kept beside it.
+    lambda source: source.oof is not None and (source.metric is None or source.metric.needs != "live"),
     "Use a test by resampling, such as `t_corrected`.",
     lambda source: "these are scores of folds",
 )

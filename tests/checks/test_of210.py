@@ -20,8 +20,11 @@ def test_fires_with_the_fewest_samples(says):
     oof = dropped(min_predictions=0)
     (drop,) = oof.provenance["drops"]
     assert drop["n_predictions"] == 12
-    assert says("OF210", oof, "accuracy") == "1 configurations were dropped on fewer than 50 samples (from 12)."
-    assert says("OF207", oof, "accuracy") == "1 of 3 configurations were dropped and cannot be selected."
+    assert says("OF210", oof, "accuracy") == "1 configuration was dropped on fewer than 50 samples (from 12)."
+    assert (
+        says("OF207", oof, "accuracy")
+        == "1 of 3 configurations was dropped early and cannot be selected; drop=False fits all."
+    )
 
 
 def test_silent_with_the_default(says):

@@ -823,6 +823,14 @@ def test_examples_of_the_documentation(title, code, printed):
     assert out.getvalue() == printed
 
 
+def test_the_example_of_comparing_and_saving(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"^## Compare, save, load\n.*?```python\n(.*?)```\n", DOCS, re.M | re.S)
+    space = {"load_iris": load_iris, "GridSearchCV": of.SelectCV, "SVC": SVC}
+    exec(compile(code, "compare", "exec"), space)
+    assert of.estimate.bbc(of.load("search.oof")).to_dict() == space["search"].estimate_.to_dict()
+
+
 @pytest.mark.parametrize(("title", "code", "printed"), EXAMPLES, ids=[title for title, *_ in EXAMPLES])
 def test_one_line_of_an_example_differs_from_gridsearchcv(title, code, printed):
     assert len(EXAMPLES) == 4

@@ -174,6 +174,29 @@ def test_a_score_that_is_no_number_is_named(data, name):
 
 
 @pytest.mark.filterwarnings("ignore:One or more of the test scores")
+def test_a_score_of_folds_is_compared_and_reported_by_folds(data):
+    def weighted(model, X, y):
+        return np.average(model.predict(X) == y, weights=1 + (X[:, 0] > 0))
+
+    search = of.SelectCV(LogisticRegression(), C_GRID, scoring=weighted).fit(*data)
+    a, _, b = search.oof_.configs
+    found = of.compare.auto(search.oof_, "score", a, b)
+    assert found.pvalue == of.compare.t_corrected(search.oof_, "score", a, b).pvalue
+    assert found.reason.startswith("t_corrected")
+    with pytest.raises(InputError, match="t_training needs predictions; these are scores of folds"):
+        of.compare.t_training(search.oof_, "score", a, b)
+    report = search.report()
+    assert report.comparisons is not None
+    assert "OF504" not in [found.code for found in report.checks]
+
+
+@pytest.mark.parametrize("ask", [of.estimate.bbc, of.compare.auto, of.report])
+def test_a_search_in_place_of_its_predictions(data, ask):
+    search = of.SelectCV(LogisticRegression(), C_GRID).fit(*data)
+    with pytest.raises(InputError, match=r"got SelectCV\. Give the predictions of the search: search\.oof_\."):
+        ask(search, "accuracy")
+
+
 def test_a_scorer_that_fails_sometimes_leaves_a_gap(data):
     def fragile(estimator, X, y):
         if estimator.C > 0.05:

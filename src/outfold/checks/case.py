@@ -69,8 +69,8 @@ class Case:
 
     @property
     def problem(self) -> str | None:
-        """Why there is no estimate."""
-        return str(self._estimated) if isinstance(self._estimated, InputError) else None
+        """Why there is no estimate; None where another method made one, as it does for scores of whole folds."""
+        return str(self._estimated) if isinstance(self._estimated, InputError) and self._made is None else None
 
     @cached_property
     def selection(self) -> Selection | None:

@@ -20,6 +20,7 @@ from ..data.scores import FoldScores
 from ..exceptions import InputError, NeedError, invalid
 from ..metrics import Metric, MetricLike
 from ..metrics._scoring import Scoring, bind, fold_scores, recorded_metric, selecting
+from ..requirements import of_search
 from ..select import best, choose, recorded_rule
 
 Source: TypeAlias = Predictions | FoldScores
@@ -37,7 +38,7 @@ class ComparedConfigs:
     def __init__(self, source: Source, metric: MetricLike | None, configs: Sequence[str | int] | None = None) -> None:
         if not isinstance(source, (Predictions, FoldScores)):
             needed = "must be Predictions, as `collect` or `load` give, or the fold scores of `from_scores`"
-            raise invalid("source", needed, f"got {type(source).__name__}")
+            raise invalid("source", needed, f"got {type(source).__name__}", of_search(source))
         wanted = list(source.configs if configs is None else configs)
         index = [source.config_index(name) for name in wanted]
         if len(set(index)) < max(len(index), 2):
@@ -63,7 +64,7 @@ class ComparedConfigs:
             found = next((s for s in (State.DROPPED, State.FAILED, State.PENDING) if np.any(states == s)), None)
             if found is not None:
                 needed = f"a comparison needs all folds of {oof.configs[i]!r}"
-                remedy = "Compare configurations that are done, or collect the rest (without dropping)."
+                remedy = "Compare those that are done: `configs=oof.leaderboard().configs`; or fit all folds with `drop=False`."
                 raise NeedError(needed=needed, given=f"some are {found.name.lower()}", remedy=remedy)
 
     # -- what tests read --------------------------------------------------------------------------------

@@ -578,7 +578,10 @@ _DROP_COLUMNS = ("config", "repeat", "fold", "probability", "compared_with", "n_
 _ADVICE = {
     "label": "Use `collect(response='label')` or `collect(response='proba')`, or the metric roc_auc.",
     "pointwise": "Use a metric of this response, such as accuracy or mse, or give `response='pointwise'`.",
-} | dict.fromkeys(("score", "proba"), "Use `collect(response='{}')`, or a metric of labels such as accuracy.")
+} | dict.fromkeys(
+    ("score", "proba"),
+    "Use `collect(response='{}')`, or name the metric in the `scoring` of SelectCV; or use a metric of labels such as accuracy.",
+)
 _OTHER_ADVICE = "Give predictions with `response='{}'`, or use another metric."
 
 

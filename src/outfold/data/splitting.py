@@ -394,7 +394,10 @@ class Splitter:
                 train[repeat, fold] = np.sort(pairs[i][0])
         folds = np.stack(columns, axis=1)
         if self.given_groups is not None and _tears(folds, self.given_groups):
-            torn = f"{self.cv_name} holds out parts of groups; a group is on both sides of a split."
+            torn = (
+                f"{self.cv_name} puts samples of one group into the training and the test part, so the score may be too high; "
+                "cv=GroupKFold() or a Plan holds out whole groups."
+            )
             self.notes.append(Note("OF102", torn))
         self.plan = replace(self.plan, folds=int(folds.max()) + 1, repeats=folds.shape[1])
         plain = all(np.array_equal(rows, np.flatnonzero(folds[:, r] != k)) for (r, k), rows in train.items())

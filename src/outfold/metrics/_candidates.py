@@ -47,15 +47,18 @@ def running(oof: Predictions) -> NDArray[np.intp]:
 def _notes_on_missing(oof: Predictions, candidates: NDArray[np.intp], cells: list[tuple[int, int]]) -> tuple[Note, ...]:
     notes = []
     others = np.setdiff1d(np.arange(oof.n_configs), candidates)
-    for code, state, words in (("OF205", State.FAILED, "failed"), ("OF207", State.DROPPED, "were dropped")):
+    for code, state in (("OF205", State.FAILED), ("OF207", State.DROPPED)):
         n = int(np.sum([np.any(oof.state[i][oof.planned] == state) for i in others]))
         if n:
-            notes.append(Note(code, f"{n} of {oof.n_configs} configurations {words} and cannot be selected."))
+            was = "failed" if state == State.FAILED else f"{'was' if n == 1 else 'were'} dropped early"
+            rest = "" if state == State.FAILED else "; drop=False fits all"
+            notes.append(Note(code, f"{n} of {oof.n_configs} configurations {was} and cannot be selected{rest}."))
     drops = [drop["n_predictions"] for drop in oof.provenance.get("drops", ()) if drop["config"] in oof.configs]
     early = [n for n in drops if n < _EARLY_DROP]
     if early:
         fewer = f"{_EARLY_DROP} samples (from {min(early)})"
-        notes.append(Note("OF210", f"{len(early)} configurations were dropped on fewer than {fewer}."))
+        were = "configuration was" if len(early) == 1 else "configurations were"
+        notes.append(Note("OF210", f"{len(early)} {were} dropped on fewer than {fewer}."))
     if len(cells) < len(oof.splits.cells):
         notes.append(Note("OF206", f"{len(cells)} of {len(oof.splits.cells)} folds are done; the others do not count."))
     return tuple(notes)

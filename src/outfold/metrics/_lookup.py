@@ -102,7 +102,10 @@ def live_metric(name: str) -> Metric:
 
     def kernel(target: Target, predictions: Array) -> Kernel:
         needed = "is known for whole folds only, because it was computed with the fitted models"
-        remedy = "Use `estimate.bbc_f` or `estimate.tt`, or a metric of the predictions."
+        remedy = (
+            "Use `estimate.bbc_f` or `estimate.tt` (and `report(oof, estimate=...)` with it), compare by `t_corrected`, or use a "
+            "metric of the predictions."
+        )
         raise NeedError(argument=name, needed=needed, given="this asks for its value on other samples", remedy=remedy)
 
     def reference(target: Target, prediction: Array, weights: Any = None) -> float:

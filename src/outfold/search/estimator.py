@@ -425,7 +425,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         """Performance of the selected configuration on new samples; computed on first use if a function scores or selects."""
         check_is_fitted(self, "oof_")
         if not hasattr(self, "selection_"):
-            raise AttributeError("refit names no scorer, so nothing was selected and there is no estimate_.")
+            raise AttributeError(
+                "refit names no scorer, so nothing was selected and there is no estimate_. "
+                "Name one of the scorers, as in refit='accuracy'; or ask estimate.bbc(search.oof_, 'accuracy')."
+            )
         if not hasattr(self, "_estimate"):
             self._estimate = self._correction.estimate(self.oof_)
         return self._estimate

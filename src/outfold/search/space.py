@@ -70,7 +70,8 @@ def _all_of(grid: Any, search: str) -> list[dict[str, Any]]:
     drawn = next((p for part in parts if isinstance(part, Mapping) for p, v in part.items() if hasattr(v, "rvs")), None)
     if drawn is not None:
         instead = "search='random'" if search == "grid" else f"search={search!r}"
-        remedy = f"Draw from it with `{instead}` and `n_configs=20`, or give a list of values."
+        like = ", or with `n_iter=20` as in RandomizedSearchCV" if search == "grid" else ""
+        remedy = f"Draw from it with `{instead}` and `n_configs=20`{like}; or give a list of values."
         raise invalid(f"search={search!r}", "tries all values of the grid", f"{drawn!r} is a distribution", remedy)
     # ParameterGrid's order, so that best_index_ means what it means in GridSearchCV.
     found = list(ParameterGrid({} if grid is None else grid))
