@@ -82,3 +82,26 @@ def test_several_outputs_have_a_list_of_classes(data):
     both = np.column_stack([y, np.arange(90) % 3])
     search = of.SelectCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}, scoring=right).fit(X, both)
     assert [list(part) for part in search.classes_] == [[0, 1], [0, 1, 2]]
+
+
+def two_scores(estimator, X, y):
+    return {"right": right(estimator, X, y), "small": smallness(estimator, X, y)}
+
+
+def test_a_sampler_is_told_the_score_that_refit_names(data):
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    space = {"C": optuna.distributions.FloatDistribution(0.01, 10)}
+    sampler = optuna.samplers.RandomSampler(seed=0)
+    search = of.SelectCV(
+        LogisticRegression(), space, search=sampler, n_configs=3, scoring=two_scores, refit="small"
+    ).fit(*data)
+    assert search.best_params_["C"] == min(params["C"] for params in search.cv_results_["params"])
+    assert search.estimate_.metric == "small"
+
+
+def test_collect_selects_by_the_name_of_a_scorer(data):
+    configs = {"strong": LogisticRegression(C=0.01), "weak": LogisticRegression(C=100)}
+    oof = of.collect(configs, *data, scorers={"small": smallness}, metric="small")
+    assert oof.leaderboard().configs[0] == "strong"
+    assert oof.leaderboard().metric == "small"

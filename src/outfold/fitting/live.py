@@ -71,6 +71,10 @@ class LiveScoring:
         """The name of the first score."""
         return next(iter(self.scorers)) if isinstance(self.scorers, Mapping) else ONE
 
+    def names(self, name: str) -> bool:
+        """Whether a score has this name."""
+        return name in self.scorers if isinstance(self.scorers, Mapping) else name == ONE
+
     @property
     def text(self) -> str:
         """What a store must have been made with to be continued."""

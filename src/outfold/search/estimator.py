@@ -303,7 +303,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             return space, oof.sel(config=list(space.configs))
         if request.scorers.main is None:
             raise InputError("a sampler must be told one score.", remedy="Let `refit` name the scorer.")
-        metric, scorer = request.metrics[request.scorers.main], request.scorers.scorers[request.scorers.main]
+        metric, scorer = request.told_metric(self.refit), request.scorers.scorers[request.scorers.main]
 
         def score(oof: Predictions, name: str) -> float:
             return metric.sign * float(np.mean(cv_results.split_scores(oof.sel(config=name), metric, scorer)))
