@@ -99,6 +99,10 @@ class InputTypeError(InputError, TypeError):
     """All fits failed with a TypeError: X or a parameter is of a type that no configuration takes."""
 
 
+class NoEstimateError(InputError, AttributeError):
+    """There is no estimate of a search; `hasattr`, `dir` and scikit-learn's diagram then take it for absent."""
+
+
 class FileError(OutfoldError, OSError):
     """A file that cannot be read or written."""
 

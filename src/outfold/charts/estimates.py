@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import estimate as estimates
 from .. import formatting
 from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.predictions import Predictions
+from ..estimate._default import corrected
 from ..estimate._intervals import interval_of_each
 from ..exceptions import invalid
 from ..metrics import MetricLike
@@ -94,12 +94,12 @@ def best_configurations(
     n_resamples: int,
     rng: RngLike,
 ) -> BestConfigurations:
-    """Scores that select, with the intervals of `estimate.cv`; the estimate is that of `estimate.bbc`."""
+    """Scores that select, with the intervals of `estimate.cv`; the estimate is the one of `corrected`."""
     check_predictions(oof, "plot.configurations")
     top, level, seed = check_count(top, "top"), check_confidence_level(level), as_seed(rng)
     found = estimate
     if found is None:
-        found = estimates.bbc(oof, metric, n_resamples=n_resamples, confidence_level=level, rng=seed)
+        found = corrected(oof, metric, n_resamples=n_resamples, confidence_level=level, rng=seed)
     scoring = selecting(oof, metric, cast(Aggregate, found.aggregate) if isinstance(found, Estimate) else None)
     check_belongs(found, oof, scoring)
     scores = scoring.scores()[0]

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import estimate, select
+from .. import select
 from ..data.duplicates import held_out_with_twin
 from ..data.notes import Note
 from ..data.predictions import Predictions
 from ..estimate._build import fold_notes
+from ..estimate._default import corrected
 from ..exceptions import InputError, NeedError
 from ..metrics import Metric, MetricLike
 from ..metrics._baseline import baseline
@@ -58,13 +59,13 @@ class Case:
         if self._made is not None and self._made.method == "bbc":
             return self._made
         try:
-            return estimate.bbc(self.oof, self.metric)
+            return corrected(self.oof, self.metric)
         except InputError as error:
             return error
 
     @property
     def estimate(self) -> Estimate | None:
-        """The estimate by bbc; None where there is none."""
+        """The estimate by bbc or, of scores of folds, by bbc_f or tt; None where there is none."""
         return self._estimated if isinstance(self._estimated, Estimate) else None
 
     @property

@@ -51,7 +51,7 @@ def _twins_in(case: Case) -> int:
 @finds("OF512")
 def same_predictions(case: Case) -> str | None:
     """Configurations that predict what another does."""
-    pairs = _same_pairs(case)
+    pairs = [] if case.oof.response == "none" else _same_pairs(case)
     if not pairs:
         return None
     first, second = (case.scoring.names[j] for j in pairs[0])

@@ -22,6 +22,7 @@ from ..checks import check
 from ..data.criterion import LostFunction
 from ..data.plan import Plan
 from ..data.predictions import Predictions, State
+from ..estimate._default import default_method
 from ..exceptions import FileError, InputError, invalid
 from ..formatting import json_ready
 from ..io.store import read
@@ -367,7 +368,7 @@ def _add_estimate(commands: Any) -> None:
     add_file(parser)
     such_as = "such as roc_auc, accuracy, r2, or any scikit-learn scorer"
     add_selection(parser, f"{such_as} (default: the one that the file records)")
-    parser.add_argument("--method", choices=estimate.__all__, default="bbc", help="(default: %(default)s)")
+    parser.add_argument("--method", choices=estimate.__all__, help="(default: bbc; of scores of folds bbc_f or tt)")
     add_draws(parser, 1000)
     add_option(parser, "--stratify", action="store_true", default=None, help="draw within classes")
     add_option(parser, "--config", metavar="NAME", help="a configuration you named beforehand, for methods such as cv")
@@ -375,9 +376,10 @@ def _add_estimate(commands: Any) -> None:
 
 
 def _estimate(args: argparse.Namespace) -> None:
-    method = getattr(estimate, args.method)
+    oof = load(args)
+    method = getattr(estimate, args.method or default_method(oof, args.metric, read_rule(args)))
     options = _method_options(args, method)
-    result: Estimate = method(load(args), args.metric, **options)
+    result: Estimate = method(oof, args.metric, **options)
     print_as(args.format, result, result.to_dict, lambda: [estimate_row(result.to_dict())])
 
 
@@ -387,7 +389,7 @@ def _method_options(args: argparse.Namespace, method: Callable[..., Estimate]) -
     for option in options:
         if option not in known:
             takes = ", ".join(f"`{name}`" for name in _METHOD_OPTIONS if name in known)
-            raise invalid(option, f"is not an option of {args.method}, which takes {takes}")
+            raise invalid(option, f"is not an option of {method.__name__}, which takes {takes}")
     rule = read_rule(args)
     return options if rule is None else options | {"rule": rule}
 

@@ -113,7 +113,10 @@ class Options:
         _check_values(raw)
         # `fresh=True` takes the metric that selects, and a metric given to it alone selects everywhere.
         fresh = None if raw.fresh is False else raw.fresh
+        scorers = LiveScoring.checked(raw.scorers, raw.raises)
         metric = fresh if raw.metric is None and fresh is not True else raw.metric
+        if scorers is not None and isinstance(metric, str) and scorers.names(metric) and not metrics.is_known(metric):
+            metric = LiveScore(metric)
         rule = None if raw.drop is None else as_drop_rule(raw.drop, metric)
         if rule is not None and raw.inner:
             given = "nested cross-validation selects among all of them in every outer fold, so none may be missing"
@@ -146,7 +149,7 @@ class Options:
             max_repeats=most,
             samples=None if raw.samples is None else np.array(raw.samples),
             threads=int(raw.threads),
-            scorers=LiveScoring.checked(raw.scorers, raw.raises),
+            scorers=scorers,
         )
 
     @property

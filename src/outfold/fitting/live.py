@@ -71,6 +71,10 @@ class LiveScoring:
         """The name of the first score."""
         return next(iter(self.scorers)) if isinstance(self.scorers, Mapping) else ONE
 
+    def names(self, name: str) -> bool:
+        """Whether a score has this name."""
+        return name in self.scorers if isinstance(self.scorers, Mapping) else name == ONE
+
     @property
     def text(self) -> str:
         """What a store must have been made with to be continued."""
@@ -103,7 +107,8 @@ class LiveScoring:
         try:
             return scorer(model, *given, **rows.params), ""
         except Exception as error:  # whatever a foreign scorer raises
-            if self.raises:
+            # A scorer of several catches what its scorers raise: this is a mistake in how it is called.
+            if self.raises or hasattr(scorer, "_scorers"):
                 raise
             return np.nan, f"{type(error).__name__}: {error}"
 

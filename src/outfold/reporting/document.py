@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .. import compare, estimate, stability
+from .. import compare, stability
 from .._version import __version__
 from ..arguments import RngLike, as_seed, check_count
 from ..charts import collected, comparisons, estimates, responses
@@ -24,6 +24,7 @@ from ..citations import cite, references_of
 from ..data.criterion import name_of
 from ..data.predictions import Predictions, State
 from ..docstrings import fill_common
+from ..estimate._default import corrected
 from ..exceptions import FileError, InputError
 from ..formatting import json_ready
 from ..io.store import written_file
@@ -190,8 +191,6 @@ def _cell(value: Any) -> Any:
 
 # -- making it ----------------------------------------------------------------------------------------------
 
-_estimate = estimate  # `report` has an argument of this name
-
 
 @fill_common
 def report(
@@ -219,7 +218,7 @@ def report(
         How configurations are scored: on all out-of-fold predictions of a repeat, on pairs of one fold, or by the mean over
         folds. If None, as `estimate`, or as the predictions record.
     estimate : Estimate or None, default=None
-        The estimate to report. If None, `estimate.bbc` makes it.
+        The estimate to report. If None, `estimate.bbc` makes it; from scores of folds `estimate.bbc_f` or `estimate.tt`.
     title : str, default="Outfold report"
         What the page is called.
     top : int, default=15
@@ -252,7 +251,7 @@ def report(
     with kernels_kept():
         found = estimate
         if found is None:
-            found = _estimate.bbc(oof, n_resamples=n_resamples, confidence_level=confidence_level, rng=seed)
+            found = corrected(oof, n_resamples=n_resamples, confidence_level=confidence_level, rng=seed)
         else:
             estimates.check_belongs(found, oof, selecting(oof))
         # A slow metric has few draws; the pictures then have no more.
@@ -294,6 +293,8 @@ def _comparisons(
 
 def _rivals(oof: Predictions, selected: str, board: Leaderboard) -> list[str]:
     """The best of the others; of those that predict the same, the first."""
+    if oof.response == "none":
+        return [name for name in board.configs if name != selected][:_COMPARED]
     seen: dict[bytes, str] = {}
     for name in (selected, *board.configs):
         j = oof.configs.index(name)

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import estimate
 from ..data.predictions import Predictions, State
+from ..estimate._default import corrected
 from ..exceptions import InputError
 from ..metrics import LiveScore, Metric, MetricLike, get
 from ..metrics._scoring import cell_scores
@@ -37,13 +38,19 @@ class Correction(NamedTuple):
         found = self.scorers.metrics(self.kind, None if self.kind is None else oof.target)
         return found[self.scorers.selecting]
 
+    def estimated(self, oof: Predictions) -> MetricLike:
+        """What the estimate is of: the metric or, if predictions cannot tell the score, the score of the models."""
+        metric = self.metric(oof)
+        if metric.needs != "live":
+            return metric
+        stored = self._stored(oof, metric.name)
+        return LiveScore(metric.name) if stored is None else stored
+
     def estimate(self, oof: Predictions) -> Estimate:
         """The estimate of the selected configuration, by the best method that the score allows."""
-        metric: MetricLike | None = self.metric(oof)
-        if isinstance(metric, Metric) and metric.needs == "live":
-            metric = self._stored(oof, metric.name)
-        if metric is None:
-            return self._by_folds(oof)
+        metric = self.estimated(oof)
+        if isinstance(metric, LiveScore):
+            return corrected(oof, metric, rule=self.rule, rng=self.seed)
         looped = get(metric, oof.target.task).looped or isinstance(self.rule, FromResults)
         n = _LOOPED_DRAWS if looped else _DRAWS
         return estimate.bbc(oof, metric, rule=self.rule, aggregate="fold", n_resamples=n, rng=self.seed)
@@ -63,12 +70,3 @@ class Correction(NamedTuple):
         done = oof.state == State.DONE
         same = np.isclose(stored[done], oof.live_scores[name][done], rtol=_SAME, atol=_SAME, equal_nan=True)
         return found if same.all() else None
-
-    def _by_folds(self, oof: Predictions) -> Estimate:
-        """From the scores of the folds: by drawing folds where there are enough of them, else by the TT correction."""
-        main = LiveScore(self.metric(oof).name)
-        try:
-            found = estimate.bbc_f(oof, main, rule=self.rule, rng=self.seed)
-        except InputError:  # other folds, or another rule
-            found = estimate.tt(oof, main, rule=self.rule)
-        return found

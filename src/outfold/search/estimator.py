@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
@@ -24,7 +23,7 @@ from ..data.notes import Note
 from ..data.predictions import Predictions, State
 from ..data.target import encode
 from ..docstrings import fill_common
-from ..exceptions import CollectError, InputError
+from ..exceptions import CollectError, InputError, NoEstimateError
 from ..fitting.api import refit_one, run_job
 from ..fitting.configs import Configs
 from ..fitting.job import Options, make_job
@@ -304,7 +303,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             return space, oof.sel(config=list(space.configs))
         if request.scorers.main is None:
             raise InputError("a sampler must be told one score.", remedy="Let `refit` name the scorer.")
-        metric, scorer = request.metrics[request.scorers.main], request.scorers.scorers[request.scorers.main]
+        metric, scorer = request.told_metric(self.refit), request.scorers.scorers[request.scorers.main]
 
         def score(oof: Predictions, name: str) -> float:
             return metric.sign * float(np.mean(cv_results.split_scores(oof.sel(config=name), metric, scorer)))
@@ -430,7 +429,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
                 "Name one of the scorers, as in refit='accuracy'; or ask estimate.bbc(search.oof_, 'accuracy')."
             )
         if not hasattr(self, "_estimate"):
-            self._estimate = self._correction.estimate(self.oof_)
+            try:
+                self._estimate = self._correction.estimate(self.oof_)
+            except InputError as problem:
+                raise NoEstimateError(str(problem)) from problem
         return self._estimate
 
     @property
@@ -458,7 +460,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         from ..reporting import report  # here: charts and tests take longer to load than a small search
 
         found, correction = self.estimate_, self._correction
-        return report(self.oof_, correction.metric(self.oof_), estimate=found, rng=correction.seed, **options)
+        return report(self.oof_, correction.estimated(self.oof_), estimate=found, rng=correction.seed, **options)
 
     predict = delegate("predict")
     predict_proba = delegate("predict_proba")
@@ -506,10 +508,10 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         return scorers.scorers[scorers.main](self.best_estimator_, X, y, **routed)
 
     @property
-    def classes_(self) -> NDArray[Any]:
-        """The classes, of a classifier that was refitted."""
+    def classes_(self) -> Any:
+        """The classes, of a classifier that was refitted; a list of them for several outputs."""
         has("classes_")(self)
-        return np.asarray(self.best_estimator_.classes_)
+        return self.best_estimator_.classes_
 
     @property
     def n_features_in_(self) -> int:

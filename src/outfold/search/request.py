@@ -26,7 +26,7 @@ from ..fitting.configs import Configs
 from ..fitting.estimators import one_of_each, said_type
 from ..fitting.live import LiveScoring
 from ..fitting.predict import ModelKind, kind_of
-from ..metrics import LiveScore, Metric, MetricLike
+from ..metrics import LiveScore, Metric, MetricLike, get
 from .options import seed_of_random_state
 from .scorers import Scorers, told_kind
 
@@ -61,6 +61,10 @@ class FitRequest(NamedTuple):
         """The same before a function has been called, which may return several scores: then `refit` names one."""
         named = isinstance(refit, str) and not self.scorers.multimetric and bool(self.scorers.functions)
         return LiveScore(refit) if named else self.selecting_metric
+
+    def told_metric(self, refit: Any) -> Metric:
+        """The same for a sampler, which is told its values."""
+        return get(self.expected_metric(refit), None if self.target is None else self.target.task)
 
     def scored_only(self) -> FitRequest:
         """The same for a search that keeps scores and no predictions."""
