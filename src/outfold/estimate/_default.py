@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import metrics, select
 from ..arguments import RngLike
 from ..data.predictions import Predictions
+from ..exceptions import NeedError
 from ..metrics import MetricLike
 from ..metrics._scoring import recorded_metric
 from ..requirements import met
@@ -37,4 +38,9 @@ def corrected(
     if method == "tt":
         return tt(oof, metric, rule=rule)
     draw = bbc if method == "bbc" else bbc_f
-    return draw(oof, metric, rule=rule, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng)
+    try:
+        return draw(oof, metric, rule=rule, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng)
+    except NeedError:
+        if method == "bbc":
+            raise
+        return tt(oof, metric, rule=rule)  # the score is undefined in too many folds
