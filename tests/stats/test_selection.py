@@ -37,3 +37,12 @@ def test_whole_numbers_have_the_ranks_of_scipy(scores, greater):
     assert selection.tie_ranks(values, greater).tolist() == rankdata(-values if greater else values, "min").tolist()
     _, tied = selection.tied_with_best(values[None], greater)
     assert (selection.tie_ranks(values, greater) == 1).tolist() == tied[0].tolist()
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_an_infinite_score_is_the_best_and_tied_with_its_like_only(sign):
+    scores = sign * np.array([[1.0, np.inf, 2.0, np.inf], [1.0, 2.0, 3.0, -np.inf]])
+    best, tied = selection.tied_with_best(scores, sign > 0)
+    assert best.tolist() == [sign * np.inf, sign * 3.0]
+    assert tied.tolist() == [[False, True, False, True], [False, False, True, False]]
+    assert selection.argbest(scores, sign > 0).tolist() == [1, 2]

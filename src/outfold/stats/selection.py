@@ -23,7 +23,7 @@ def argbest(scores: Floats, greater_is_better: bool) -> NDArray[np.intp]:
 def tied_with_best(scores: Floats, greater_is_better: bool) -> tuple[Floats, NDArray[np.bool_]]:
     """Best score of each row, and which columns reach it (to a relative 1e-12)."""
     best = (np.fmax if greater_is_better else np.fmin).reduce(scores, axis=1)
-    slack = RELATIVE_TIE * np.abs(best)
+    slack = np.where(np.isinf(best), 0.0, RELATIVE_TIE * np.abs(best))
     if greater_is_better:
         return best, scores >= (best - slack)[:, None]
     return best, scores <= (best + slack)[:, None]
