@@ -266,7 +266,7 @@ def test_a_search_drops_and_says_so():
     search = of.SelectCV(
         {"tree": DecisionTreeClassifier(), "wrong": SVC(C=1e-9, gamma=1e4), "nb": GaussianNB()},
         scoring="accuracy",
-        cv=6,
+        cv=of.Plan(folds=6),
     ).fit(X, y)
     dropped = int(np.sum(np.any(search.oof_.state == of.State.DROPPED, axis=(1, 2))))
     assert dropped > 0

@@ -96,8 +96,9 @@ def test_class_missing_in_a_training_part_has_probability_zero():
     y = np.repeat([0, 1, 2], 4)
     oof = collect(Tally(), X, y, Plan.from_cv([(np.r_[4:12], np.r_[0:4]), (np.r_[0:8], np.r_[8:12])]))
     assert np.all(oof.data[0, 0, :4, 0] == 0)
-    assert np.all(oof.data[0, 0, 8:, 2] == 0)
-    np.testing.assert_allclose(oof.data[0, 0, np.r_[0:4, 8:12]].sum(axis=1), 1)
+    assert np.all(oof.data[1, 0, 8:, 2] == 0)  # parts that leave samples out are hold-outs, one repeat each
+    np.testing.assert_allclose(oof.data[0, 0, :4].sum(axis=1), 1)
+    np.testing.assert_allclose(oof.data[1, 0, 8:].sum(axis=1), 1)
 
 
 def test_class_missing_in_a_training_part_has_no_score():
@@ -105,7 +106,7 @@ def test_class_missing_in_a_training_part_has_no_score():
     y = np.repeat([0, 1, 2], 4)
     plan = Plan.from_cv([(np.r_[4:12], np.r_[0:4]), (np.r_[0:4, 6:8, 10:12], np.r_[4, 5, 8, 9])])
     oof = collect(LinearSVC(), X, y, plan)
-    assert oof.state[0, 0].tolist() == [State.FAILED, State.DONE]
+    assert oof.state[0, :, 0].tolist() == [State.FAILED, State.DONE]
     assert oof.messages["LinearSVC", 0, 0] == (
         "BadPrediction: the training part lacks class 0, so the model has no score for it"
     )

@@ -207,7 +207,7 @@ def test_what_is_not_an_estimator_is_refused():
     with pytest.raises(
         InputError, match=r"configuration .a.: StandardScaler\(\) has no predict.*in a pipeline that ends with"
     ):
-        as_configs({"a": StandardScaler()})
+        of.collect({"a": StandardScaler()}, np.zeros((4, 1)), [0, 0, 1, 1])  # a collection of scores alone takes it
     with pytest.raises(InputError, match="name must be text that is not empty; got 1"):
         as_configs({1: SVC()})
     with pytest.raises(InputError, match="is not a scikit-learn estimator"):

@@ -90,7 +90,9 @@ def test_a_store_goes_on_with_the_same_folds(tmp_path):
 def test_a_search_keeps_the_folds_too():
     X, y = data(2, n_classes=2)
     for scoring in ("roc_auc", "accuracy"):
-        search = of.SelectCV(GaussianNB(), {"var_smoothing": [1e-9, 0.1]}, scoring=scoring, cv=10, drop=None).fit(X, y)
+        search = of.SelectCV(
+            GaussianNB(), {"var_smoothing": [1e-9, 0.1]}, scoring=scoring, cv=of.Plan(10), drop=None
+        ).fit(X, y)
         assert search.n_splits_ == 10
         # The mean is over the folds in which the metric is defined; two of them have the class.
         assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))

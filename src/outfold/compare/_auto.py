@@ -21,7 +21,7 @@ from ..requirements import Requirement, in_words, met
 from ..results import Comparison, Comparisons, Omnibus
 from ..stats import pvalues as adjustments
 from ._compared import ComparedConfigs, Source
-from ._measured import error_of, is_large, kind_of
+from ._measured import error_in_such_plans, is_large, kind_of
 from ._one_set import cochran_q, delong, mcnemar
 from ._pair_test import (
     AlternativeLike,
@@ -101,8 +101,10 @@ swaps: if the two were alike, swapping their predictions of a sample would chang
     differences are distributed
 single: leave-one-out gives no set of samples that one model has predicted, and no test keeps its level | Collect with
     `Plan(folds=10)`, or `Plan(folds=10, repeats=3)`.
-training: it allows for chance in the samples and in the training sets, and kept its level in simulations of every such plan
-shared: it widens the variance by n_test/n_train for training samples that the splits share, and kept its level in simulations
+training: it allows for chance in the samples and in the training sets. In simulations of such plans it found a difference between
+    equally good learners in at most {error:.1%} of data sets at alpha 0.05
+shared: it widens the variance by n_test/n_train for training samples that the splits share; it finds a difference between equally
+    good learners in up to {error:.0%} of data sets at alpha 0.05
 liberal: no test keeps its level on such scores alone, and this one errs least: it finds a difference between equally good
     learners in up to {error:.0%} of data sets at alpha 0.05. Collect predictions, with `Plan.five_by_two()` say, and it is
     t_training that is chosen
@@ -138,7 +140,7 @@ def choose(compared: ComparedConfigs, hypothesis: Hypothesis) -> tuple[PairTest,
         raise NeedError(needed=needed, remedy=row.instead)
     words = "one test set" if _one_test_set(compared) else str(compared.plan)
     words += " with groups" if _grouped(compared) and "group" not in words else ""
-    why = row.why.format(error=error_of(row.test.name, compared))
+    why = row.why.format(error=error_in_such_plans(row.test.name, compared))
     return row.test, f"{row.test.name} was chosen for {words} by {compared.metric_name}: {why}."
 
 

@@ -14,7 +14,6 @@ from ..metrics import LiveScore, Metric, MetricLike, get
 from ..metrics._scoring import cell_scores
 from ..results import Estimate
 from ..select import Rule
-from .cv_results import FromResults
 from .scorers import OWN_SCORE, Scorers
 from .stored_model import FunctionScorer
 
@@ -51,8 +50,7 @@ class Correction(NamedTuple):
         metric = self.estimated(oof)
         if isinstance(metric, LiveScore):
             return corrected(oof, metric, rule=self.rule, rng=self.seed)
-        looped = get(metric, oof.target.task).looped or isinstance(self.rule, FromResults)
-        n = _LOOPED_DRAWS if looped else _DRAWS
+        n = _LOOPED_DRAWS if get(metric, oof.target.task).looped else _DRAWS
         return estimate.bbc(oof, metric, rule=self.rule, aggregate="fold", n_resamples=n, rng=self.seed)
 
     def _stored(self, oof: Predictions, name: str) -> MetricLike | None:
