@@ -8,7 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_classification
 from sklearn.model_selection import TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
 from conftest import make_predictions
@@ -210,3 +213,16 @@ def test_registry_holds_every_test_of_a_pair():
 
 
 _NOT_PAIRS = {"EProcess", "auto", "cochran_q", "detectable", "e_process", "f_looney", "pairs", "power", "tied_set"}
+
+
+def test_where_the_test_errs_a_little_too_often_a_better_plan_is_named():
+    X, y = make_classification(60, 4, n_informative=2, random_state=0)
+    models = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=1)}
+    rates = {kind: error_rates()[kind]["t_training"]["accuracy"] for kind in ("5 x 2-fold", "repeated K-fold")}
+    for plan, kind in ((of.Plan.five_by_two(), "5 x 2-fold"), (of.Plan(folds=5, repeats=2), "repeated K-fold")):
+        found = compare.auto(of.collect(models, X, y, plan, progress=False), "accuracy")
+        assert found.method == "t_training"
+        assert f"in at most {rates[kind]:.1%} of data sets at alpha 0.05" in found.reason
+        better = f"collect `Plan(folds=10, repeats=3)`, where it is at most {rates['repeated K-fold']:.1%}"
+        assert (better in found.reason) is (rates[kind] > 0.06)
+    assert rates["5 x 2-fold"] > 0.06 > rates["repeated K-fold"]

@@ -21,7 +21,7 @@ from ..requirements import Requirement, in_words, met
 from ..results import Comparison, Comparisons, Omnibus
 from ..stats import pvalues as adjustments
 from ._compared import ComparedConfigs, Source
-from ._measured import error_in_such_plans, is_large, kind_of
+from ._measured import error_in_plans, is_large, kind_of
 from ._one_set import cochran_q, delong, mcnemar
 from ._pair_test import (
     AlternativeLike,
@@ -126,6 +126,9 @@ _ROWS: tuple[tuple[_Requirements, _Requirements, TestLike | None, str], ...] = (
     ((), (), None, "other"),
 )
 # The first that holds decides.
+# Above this error of a test at alpha 0.05, a plan in which it errs less is named.
+_TOLERATED = 0.06
+
 DECISIONS = tuple(
     Decision(design, metric, None if test is None else find_test(test), *_WHY[why].split(" | "))
     for design, metric, test, why in _ROWS
@@ -140,7 +143,11 @@ def choose(compared: ComparedConfigs, hypothesis: Hypothesis) -> tuple[PairTest,
         raise NeedError(needed=needed, remedy=row.instead)
     words = "one test set" if _one_test_set(compared) else str(compared.plan)
     words += " with groups" if _grouped(compared) and "group" not in words else ""
-    why = row.why.format(error=error_in_such_plans(row.test.name, compared))
+    error = error_in_plans(row.test.name, compared, kind_of(compared))
+    why = row.why.format(error=error)
+    if row.test.name == t_training.__name__ and error > _TOLERATED:
+        nearer = error_in_plans(row.test.name, compared, "repeated K-fold")
+        why += f"; collect `Plan(folds=10, repeats=3)`, where it is at most {nearer:.1%}"
     return row.test, f"{row.test.name} was chosen for {words} by {compared.metric_name}: {why}."
 
 

@@ -60,10 +60,11 @@ def error_of(test: str, compared: ComparedConfigs) -> float | None:
     return max(measured.values(), default=None) if compared.oof is None else measured.get(_group_of(compared))
 
 
-def error_in_such_plans(test: str, compared: ComparedConfigs) -> float:
-    """The same; where this metric was not measured, the largest by any metric."""
-    error = error_of(test, compared)
-    return max(error_rates()[kind_of(compared)][test].values()) if error is None else error
+def error_in_plans(test: str, compared: ComparedConfigs, kind: str) -> float:
+    """The same for another kind of design; where this metric was not measured, the largest by any metric."""
+    measured = error_rates()[kind][test]
+    known = None if compared.oof is None else measured.get(_group_of(compared))
+    return max(measured.values()) if known is None else known
 
 
 def _group_of(compared: ComparedConfigs) -> str:
