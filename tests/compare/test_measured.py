@@ -57,10 +57,16 @@ def test_auto_recommends_what_keeps_its_level():
     assert min(largest("leave-one-out", test) for test in measured()["leave-one-out"]) > LIMIT
 
 
-def test_on_one_k_fold_the_test_of_scores_is_hardly_liberal():
-    # By AUC it is above the limit in one setting of 39. The only other one, t_corrected_kfold, finds next to nothing.
-    assert LIMIT < largest("K-fold", "t_corrected") < 0.08
-    assert largest("K-fold", "t_corrected_kfold") < 0.025
+def test_on_one_k_fold_auto_takes_a_test_of_scores_above_the_limit(rows):
+    # A departure from the rule of the limit: the test that keeps its level finds a true difference in one of 25 data sets.
+    assert largest("K-fold", "t_corrected") > LIMIT
+    assert largest("K-fold", "t_corrected_kfold") <= LIMIT
+    plans = [row["rejected"][d] for row in rows if row["null"] == "difference" for d in ("10-fold", "5-fold")]
+    power = {
+        test: np.mean([by_test[test] for plan in plans for by_test in plan.values() if test in by_test])
+        for test in ("t_corrected", "t_corrected_kfold")
+    }
+    assert power["t_corrected_kfold"] < 0.05 < 0.2 < power["t_corrected"]
 
 
 @pytest.mark.parametrize("kind", ["repeated K-fold", "5 x 2-fold", "blocked", "repeated hold-out"])
