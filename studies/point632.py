@@ -7,7 +7,7 @@ of the round's model on all samples, e1 its loss out of the bag, and w = 0.632 /
 - ``capped``: (1 - w) e0 + w min(e1, g) with R within 0 and 1;
 - ``weighted``: (1 - w) e0 + w e1 with R within 0 and 1;
 - ``unbounded``: (1 - w) e0 + w e1 with R as it comes (Raschka 2018, eq. 35 to 37; mlxtend);
-- ``one weight``: (1 - w) e0 + w e1, the one R, within 0 and 1, from the means over all rounds.
+- ``one weight``: (1 - w) e0 + w e1, the one R, within 0 and 1, from the means over all rounds. This is what Outfold does.
 
 ``not by round`` is the published estimate, of the model fitted on all samples; ``out of bag`` is the mean of e1. Classes are
 of equal size, so that the expected loss on noise is 0.5 + 0.5 / (n - 1) out of the bag. The ``lean`` of a reading on noise is

@@ -432,21 +432,21 @@ def test_632plus_by_round():
     noise = {key: found for key, found in study["settings"].items() if key.startswith("noise")}
     table = keyed("methods.md", "Bootstrap of the data", 2, 1)
     assert len(table) == len(noise) == 6
-    readings = ("weighted", "published", "capped", "unbounded", "one weight", "not by round")
+    readings = ("one weight", "published", "capped", "unbounded", "weighted", "not by round")
     for (learner, n), cells in table.items():
         found = noise[f"noise, {learner}, {n}"]
         assert cells == [f"{found[reading]['mean']:.3f}" for reading in readings]
     leaning = {
-        "weighted": "*ours* leans",
+        "one weight": "*ours* leans",
+        "weighted": "R by round",
         "published": "every round",
         "not by round": "`per_round`",
-        "one weight": "leans least,",
     }
     for reading, words in leaning.items():
         leans = [found[reading]["lean"] for found in noise.values()]
         says("methods.md", "Bootstrap of the data", f"{words} by {min(leans):+.3f} to {max(leans):+.3f}")
     signal = [found for key, found in study["settings"].items() if key.startswith("signal")]
-    low, oob = ([found["truth"]["mean"] - found[way]["mean"] for found in signal] for way in ("weighted", "out of bag"))
+    low, oob = ([found["truth"]["mean"] - found[way]["mean"] for found in signal] for way in ("one weight", "out of bag"))
     errors = [found[reading]["se"] for found in noise.values() for reading in readings]
     for sentence in (
         f"on {study['data_sets']} data sets of noise, where the truth is 0.5 (standard errors at most {max(errors):.3f})",

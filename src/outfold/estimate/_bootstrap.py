@@ -220,17 +220,17 @@ class Point632ByRound(Rounds):
         target, full = self.oof.target, self._spread(weights)
         kernels = (self.metric.kernel(target, predictions) for predictions in self.on_all())
         training = np.stack([kernel.scores(full) for kernel in kernels], axis=-1)
-        return _mean_of_rounds(self._combine(training, self.fold_scores(weights)))
+        return self._combine(training, self.fold_scores(weights))
 
     def _combine(self, score0: Floats, score1: Floats) -> Floats:
-        return mixed632(score0, score1)
+        return _mean_of_rounds(mixed632(score0, score1))
 
 
 class Point632PlusByRound(Point632ByRound):
-    """The .632+ of every round as a weighted mean (Raschka 2018, eq. 35-37) with R from 0 to 1, then the mean.
+    """The .632+ of every round as a weighted mean (Raschka 2018, eq. 35-37) with one R, from 0 to 1, then the mean.
 
-    The form with a cap (Efron and Tibshirani 1997, eq. 32) is for one estimate from all rounds. Where there is nothing to learn,
-    the loss of a round is above that without information as often as below, and a cap on one side makes the mean too good.
+    R comes from the means over rounds. Where there is nothing to learn, the loss of a round is above that without information
+    as often as below. R ends at 1, so one for each round would count the two sides differently, and the mean would be too good.
     """
 
     def __init__(self, oof: Predictions, metric: MetricLike) -> None:
@@ -244,8 +244,9 @@ class Point632PlusByRound(Point632ByRound):
         return np.stack([no_information(self.metric, target, predictions) for predictions in self.on_all()], axis=1)
 
     def _combine(self, score0: Floats, score1: Floats) -> Floats:
-        sign = -self.metric.sign
-        return sign * weighted632plus(sign * score0, sign * score1, sign * self.gamma)
+        defined, sign = ~np.isnan(score1), -self.metric.sign
+        parts = (np.where(defined, part, np.nan) for part in (score0, score1, self.gamma))
+        return sign * weighted632plus(*(sign * _mean_of_rounds(part) for part in parts))
 
 
 class OptimismCorrected(Rounds):

@@ -59,7 +59,7 @@ document = fill_with(
         "per_round": (
             "per_round : bool\n"
             "    Whether to compute the estimate for each round and take the mean (eq. 34 to 37 of [1]_). The resubstitution\n"
-            "    score of a round is the score of its model on all samples."
+            "    score of a round is the score of its model on all samples. All rounds share one rate of overfitting."
         ),
         "estimate": "Estimate\n    The value, its interval if there is one, the selected configuration and caveats.",
         "models": (
