@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -192,3 +194,28 @@ def test_a_scorer_may_write_into_its_rows_as_in_grid_search(data, form, train):
         np.testing.assert_array_equal(ours.cv_results_[f"mean_{part}_score"], theirs.cv_results_[f"mean_{part}_score"])
     np.testing.assert_array_equal(data[0], X)
     assert len(set(y)) == 2
+
+
+def test_listing_and_printing_a_search_computes_no_estimate(data):
+    search = of.SelectCV(LogisticRegression(), GRID, scoring=right)
+    assert {"estimate_", "interval_", "best_score_"}.isdisjoint(dir(search))
+    search.fit(*data)
+    assert {"best_score_", "predict_proba", "report"} <= set(dir(search))
+    assert "transform" not in dir(search)
+    inspect.getmembers(search)
+    search._repr_html_()
+    repr(search)
+    pickle.dumps(search)
+    assert "_estimate" not in vars(search)
+    assert search.estimate_.method == "bbc"
+    assert {"estimate_", "interval_"} <= set(dir(search))
+
+
+def test_an_estimate_that_is_there_is_listed(data):
+    search = of.SelectCV(LogisticRegression(), GRID, scoring="accuracy").fit(*data)
+    assert {"estimate_", "interval_"} <= set(dir(search))
+
+
+def test_a_search_that_selects_nothing_lists_no_estimate(data):
+    search = of.SelectCV(LogisticRegression(), GRID, scoring=["accuracy", "roc_auc"], refit=False).fit(*data)
+    assert "estimate_" not in dir(search)

@@ -570,6 +570,14 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         return router
 
+    def __dir__(self) -> list[str]:
+        """All attributes there are; an estimate that was not computed yet is not listed.
+
+        A notebook's display, scikit-learn and `inspect.getmembers` read every attribute that is listed, and so would compute it.
+        """
+        lazy = set() if "_estimate" in self.__dict__ else {"estimate_", "interval_"}
+        return [name for name in object.__dir__(self) if name not in lazy and hasattr(self, name)]
+
     def _sk_visual_block_(self) -> Any:
         return diagram_block(self)
 
