@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
@@ -219,3 +220,13 @@ def test_an_estimate_that_is_there_is_listed(data):
 def test_a_search_that_selects_nothing_lists_no_estimate(data):
     search = of.SelectCV(LogisticRegression(), GRID, scoring=["accuracy", "roc_auc"], refit=False).fit(*data)
     assert "estimate_" not in dir(search)
+
+
+def failing_metric(y, predicted):
+    raise ValueError("no score")
+
+
+def test_a_metric_that_fails_is_an_error_that_names_it(data):
+    search = of.SelectCV(LogisticRegression(), GRID, scoring=make_scorer(failing_metric), error_score=0)
+    with pytest.raises(of.exceptions.InputError, match="metric 'failing_metric' failed: ValueError: no score"):
+        search.fit(*data)
