@@ -43,13 +43,14 @@ if TYPE_CHECKING:
     from .io.convert import from_arrays, from_frame
     from .io.store import load, read
     from .reporting import report
-    from .search import SelectCV
+    from .search import RandomizedSelectCV, SelectCV
 
 __all__ = [
     "Configs",
     "FoldScores",
     "Plan",
     "Predictions",
+    "RandomizedSelectCV",
     "SelectCV",
     "Splits",
     "State",
@@ -97,7 +98,7 @@ _NAMES = {
     "io.convert": ["from_arrays", "from_frame"],
     "io.store": ["load", "read"],
     "reporting": ["report"],
-    "search": ["SelectCV"],
+    "search": ["RandomizedSelectCV", "SelectCV"],
 }
 _SOURCES = {name: module for module, names in _NAMES.items() for name in names}
 

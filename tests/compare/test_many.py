@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import outfold as of
 from conftest import make_predictions
 from internals import pvalues
 from outfold import compare
+from outfold.cli import main
 from outfold.exceptions import InputError
 
 
@@ -109,3 +111,64 @@ def test_latex_rows_cannot_be_taken_for_arguments():
     assert "\n{[}a] & *b c & " in text
     turned = of.compare.t_corrected(of.from_scores(table, n_train=60, n_test=30), None, 1, 0).to_latex()
     assert "\n{*}b c & [a] & " in turned
+
+
+# -- configurations that were dropped or failed --------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def unfinished():
+    """Predictions of six configurations; the first was dropped after two folds, the second failed in one."""
+    oof = make_predictions("accuracy", n=60, c=6)
+    state = oof.state.copy()
+    state[0, 0, 2:], state[1, 0, 3] = of.State.DROPPED, of.State.FAILED
+    return replace(oof, state=state)
+
+
+@pytest.mark.parametrize("compared", [compare.auto, compare.pairs])
+def test_without_names_all_that_are_done_are_compared(unfinished, compared):
+    found = compared(unfinished, "accuracy")
+    named = compared(unfinished, "accuracy", configs=unfinished.configs[2:])
+    assert found.configs == named.configs == tuple(unfinished.configs[2:])
+    assert [pair.pvalue for pair in found] == [pair.pvalue for pair in named]
+    dropped, failed = unfinished.configs[:2]
+    texts = {note.code: note.text for note in found.notes}
+    assert (
+        texts["OF207"]
+        == f"not compared, because some of their folds were dropped: {dropped!r} (1 of 6 configurations)."
+    )
+    assert texts["OF205"] == f"not compared, because some of their folds failed: {failed!r} (1 of 6 configurations)."
+    assert {"OF207", "OF205"}.isdisjoint(note.code for note in named.notes)
+
+
+def test_two_that_are_left_are_a_pair(unfinished):
+    found = compare.auto(unfinished.sel(config=unfinished.configs[:4]), "accuracy")
+    assert (found.a, found.b) == tuple(unfinished.configs[2:4])
+    assert "OF207" in {note.code for note in found.notes}
+
+
+def test_a_configuration_that_is_not_done_cannot_be_named(unfinished):
+    name = unfinished.configs[0]
+    for options in ({"a": name, "b": unfinished.configs[3]}, {"configs": unfinished.configs}, {"control": name}):
+        with pytest.raises(InputError, match=r"needs all folds of .*some are dropped"):
+            compare.auto(unfinished, "accuracy", **options)
+    with pytest.raises(InputError, match="needs all folds of"):
+        compare.auto(unfinished.sel(config=unfinished.configs[:3]), "accuracy")
+
+
+def test_a_control_is_compared_with_all_that_are_done(unfinished):
+    found = compare.pairs(unfinished, "accuracy", control=unfinished.configs[3])
+    assert len(found) == 3
+
+
+def test_a_test_of_all_at_once_names_what_it_leaves_out(unfinished):
+    found = compare.cochran_q(unfinished)
+    assert found.configs == tuple(unfinished.configs[2:])
+    assert "OF207" in {note.code for note in found.notes}
+
+
+def test_front_ends_take_predictions_with_dropped_configurations(unfinished, tmp_path, capsys):
+    unfinished.save(tmp_path / "run.oof")
+    assert main(["compare", str(tmp_path / "run.oof"), "--all", "--metric", "accuracy"]) == 0
+    assert "OF207" in capsys.readouterr().out
+    assert of.report(unfinished, "accuracy").comparisons is not None

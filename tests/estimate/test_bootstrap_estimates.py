@@ -690,3 +690,25 @@ def test_intervals_of_named_configurations_are_marked_where_they_fall_short(few_
         found = estimate.cv(one, "r2")
         assert found.interval_method == "bca"
         assert ("OF221" in [note.code for note in found.notes]) == marked
+
+
+@pytest.mark.parametrize(("n_test", "marked"), [(49, True), (50, False)])
+@pytest.mark.parametrize("config", [None, "a"])
+def test_losses_on_a_small_test_set_are_marked(n_test, marked, config):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=n_test)
+    values = np.stack([y + rng.normal(size=n_test), y + rng.normal(size=n_test)], axis=1)
+    oof = of.from_arrays(y, values, response="value", configs=["a", "b"])
+    for metric, by_it in (("mse", marked), ("mae", marked)):
+        result = estimate.holdout(oof, metric, **({} if config is None else {"config": config}))
+        assert result.interval is not None
+        assert ("OF221" in [note.code for note in result.notes]) == by_it
+        assert (f"{n_test} test samples are few" in str(result)) == by_it
+
+
+def test_the_loss_of_a_three_way_split_is_marked():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    y = X[:, 0] + np.random.default_rng(1).normal(size=80)
+    oof = of.collect({"a": Ridge(1), "b": Ridge(100)}, X, y, of.Plan.three_way(), fresh=True)
+    assert "OF221" in [note.code for note in estimate.three_way(oof, "mse").notes]
+    assert "OF221" not in [note.code for note in estimate.cv(of.collect({"a": Ridge()}, X, y), "mse").notes]

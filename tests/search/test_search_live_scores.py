@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 import outfold as of
@@ -105,3 +111,122 @@ def test_collect_selects_by_the_name_of_a_scorer(data):
     oof = of.collect(configs, *data, scorers={"small": smallness}, metric="small")
     assert oof.leaderboard().configs[0] == "strong"
     assert oof.leaderboard().metric == "small"
+
+
+def failing_at_one(estimator, X, y):
+    if estimator.C == 1.0:
+        raise ValueError("no score")
+    return right(estimator, X, y)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("train", [False, True])
+@pytest.mark.parametrize(
+    ("scoring", "refit"), [(failing_at_one, True), ({"fails": failing_at_one, "accuracy": "accuracy"}, "fails")]
+)
+@pytest.mark.parametrize("error_score", [0, -1.5, np.nan])
+def test_a_scorer_that_fails_gives_error_score_as_in_grid_search(data, error_score, scoring, refit, train):
+    options = {"scoring": scoring, "refit": refit, "error_score": error_score, "return_train_score": train}
+    ours = of.SelectCV(LogisticRegression(), GRID, drop=False, **options).fit(*data)
+    theirs = GridSearchCV(LogisticRegression(), GRID, **options).fit(*data)
+    for name, column in theirs.cv_results_.items():
+        if "_test_" in name or "_train_" in name:
+            np.testing.assert_allclose(ours.cv_results_[name], column, rtol=1e-12)
+    assert ours.best_index_ == theirs.best_index_
+
+
+def test_the_warning_of_a_scorer_that_fails_says_the_score(data):
+    with pytest.warns(UserWarning, match="Scoring failed for 5 of 15 fits; their score is -1"):
+        of.SelectCV(LogisticRegression(), GRID, scoring=failing_at_one, error_score=-1).fit(*data)
+
+
+def failing_several(estimator, X, y):
+    if estimator.C == 1.0:
+        raise ValueError("no scores")
+    return two_scores(estimator, X, y)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("error_score", [0, np.nan])
+def test_a_function_of_several_scores_that_fails_for_one_configuration_adds_no_score(data, error_score):
+    options = {"scoring": failing_several, "refit": "right", "error_score": error_score}
+    search = of.SelectCV(LogisticRegression(), GRID, **options).fit(*data)
+    assert {name for name in search.cv_results_ if name.startswith("mean_test")} == {
+        "mean_test_right",
+        "mean_test_small",
+    }
+    assert search.best_params_ != {"C": 1.0}
+
+
+def test_a_store_is_not_continued_with_another_error_score(data, tmp_path):
+    def search(error_score):
+        options = {"scoring": right, "store": tmp_path / "run.oof", "error_score": error_score}
+        return of.SelectCV(LogisticRegression(), GRID, **options).fit(*data)
+
+    search(np.nan)
+    search(np.nan)
+    with pytest.raises(of.exceptions.OutfoldError, match="scorers"):
+        search(0)
+
+
+def spoiling(estimator, X, y):
+    """A scorer that writes into all that it is given."""
+    found = float(np.mean(estimator.predict(X) == y))
+    if isinstance(X, list):
+        X.clear()
+    elif hasattr(X, "iloc"):
+        X.iloc[:] = 0.0
+    elif hasattr(X, "tocsr"):
+        X.data[:] = 0.0
+    else:
+        X[:] = 0.0
+    y[:] = 0
+    return found
+
+
+@pytest.mark.parametrize("train", [False, True])
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, csr_matrix, np.ndarray.tolist])
+def test_a_scorer_may_write_into_its_rows_as_in_grid_search(data, form, train):
+    X, y = data
+    options = {"scoring": spoiling, "return_train_score": train}
+    ours = of.SelectCV(LogisticRegression(), GRID, drop=False, **options).fit(form(X), y)
+    theirs = GridSearchCV(LogisticRegression(), GRID, **options).fit(form(X), y.copy())
+    for part in ("test", "train") if train else ("test",):
+        np.testing.assert_array_equal(ours.cv_results_[f"mean_{part}_score"], theirs.cv_results_[f"mean_{part}_score"])
+    np.testing.assert_array_equal(data[0], X)
+    assert len(set(y)) == 2
+
+
+def test_listing_and_printing_a_search_computes_no_estimate(data):
+    search = of.SelectCV(LogisticRegression(), GRID, scoring=right)
+    assert {"estimate_", "interval_", "best_score_"}.isdisjoint(dir(search))
+    search.fit(*data)
+    assert {"best_score_", "predict_proba", "report"} <= set(dir(search))
+    assert "transform" not in dir(search)
+    inspect.getmembers(search)
+    search._repr_html_()
+    repr(search)
+    pickle.dumps(search)
+    assert "_estimate" not in vars(search)
+    assert search.estimate_.method == "bbc"
+    assert {"estimate_", "interval_"} <= set(dir(search))
+
+
+def test_an_estimate_that_is_there_is_listed(data):
+    search = of.SelectCV(LogisticRegression(), GRID, scoring="accuracy").fit(*data)
+    assert {"estimate_", "interval_"} <= set(dir(search))
+
+
+def test_a_search_that_selects_nothing_lists_no_estimate(data):
+    search = of.SelectCV(LogisticRegression(), GRID, scoring=["accuracy", "roc_auc"], refit=False).fit(*data)
+    assert "estimate_" not in dir(search)
+
+
+def failing_metric(y, predicted):
+    raise ValueError("no score")
+
+
+def test_a_metric_that_fails_is_an_error_that_names_it(data):
+    search = of.SelectCV(LogisticRegression(), GRID, scoring=make_scorer(failing_metric), error_score=0)
+    with pytest.raises(of.exceptions.InputError, match="metric 'failing_metric' failed: ValueError: no score"):
+        search.fit(*data)

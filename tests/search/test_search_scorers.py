@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -444,3 +445,15 @@ def test_the_own_score_of_an_estimator_selects():
     usual = of.SelectCV(LinearRegression(), cv=3).fit(X, y)
     assert usual.best_score_ > 0.3
     assert usual.estimate_.metric == "r2"
+
+
+@pytest.mark.parametrize(("metric", "scorer"), [("roc_auc", "roc_auc"), ("log_loss", "neg_log_loss")])
+def test_labels_cannot_tell_areas_and_the_error_says_how_to_keep_more(metric, scorer):
+    X, y = make_classification(60, random_state=0)
+    search = of.SelectCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring="accuracy").fit(X, y)
+    remedy = f"SelectCV(scoring=['accuracy', '{scorer}'], refit='accuracy')"
+    with pytest.raises(InputError, match=re.escape(remedy)):
+        of.estimate.bbc(search.oof_, metric)
+    again = of.SelectCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=["accuracy", scorer], refit="accuracy")
+    assert again.fit(X, y).best_score_ == search.best_score_
+    assert of.estimate.bbc(again.oof_, metric).metric == metric

@@ -1,6 +1,7 @@
 """Our search under the names and signatures of scikit-learn's four.
 
-GridSearchCV has no class here: `SelectCV` itself stands in for it, as for a user who changes one import.
+GridSearchCV and RandomizedSearchCV have no class here: `SelectCV` and `RandomizedSelectCV` take their place, as for a user who
+changes one import.
 Options have the defaults of `SelectCV`.
 """
 
@@ -8,42 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from outfold import SelectCV
-
-
-class RandomizedSearchCV(SelectCV):
-    """`SelectCV(param_distributions=...)` with the signature of RandomizedSearchCV."""
-
-    def __init__(
-        self,
-        estimator,
-        param_distributions,
-        *,
-        n_iter=10,
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        random_state=0,
-        error_score=np.nan,
-        return_train_score=False,
-    ):
-        super().__init__(
-            estimator,
-            param_distributions=param_distributions,
-            n_iter=n_iter,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-        )
+from outfold import RandomizedSelectCV, SelectCV
 
 
 class HalvingGridSearchCV(SelectCV):
@@ -138,7 +104,7 @@ class HalvingRandomSearchCV(SelectCV):
 # By the name that is replaced in scikit-learn.
 SEARCHES = {
     "GridSearchCV": SelectCV,
-    "RandomizedSearchCV": RandomizedSearchCV,
+    "RandomizedSearchCV": RandomizedSelectCV,
     "HalvingGridSearchCV": HalvingGridSearchCV,
     "HalvingRandomSearchCV": HalvingRandomSearchCV,
 }

@@ -20,7 +20,7 @@ from ..metrics import MetricLike
 from ..requirements import Requirement, in_words, met
 from ..results import Comparison, Comparisons, Omnibus
 from ..stats import pvalues as adjustments
-from ._compared import ComparedConfigs, Source
+from ._compared import ComparedConfigs, Source, refuse_unfinished
 from ._measured import error_in_plans, is_large, kind_of
 from ._one_set import cochran_q, delong, mcnemar
 from ._pair_test import (
@@ -195,7 +195,7 @@ def auto(
     compared = ComparedConfigs(source, metric, (a, b) if a is not None and b is not None else configs)
     if len(compared.configs) > 2 or control is not None:
         asked: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level, "rope": rope}
-        return pairs(source, metric, configs=compared.configs, control=control, adjust=adjust, **asked, **options)
+        return pairs(source, metric, configs=configs, control=control, adjust=adjust, **asked, **options)
     hypothesis = Hypothesis(alternative, confidence_level, rope)
     test, reason = choose(compared, hypothesis)
     check_options(test, options)
@@ -257,7 +257,7 @@ def pairs(
     wanted = _with_control(source, configs, control)
     compared, chosen, reason = find_compared(source, metric, wanted, test, hypothesis)
     check_options(chosen, options)
-    position = None if control is None else compared.configs.index(source.configs[source.config_index(control)])
+    position = None if control is None else _position(compared, control)
     n = len(compared.configs)
     positions = all_pairs(n) if position is None else pairs_against(position, n)
     first, about = _first(compared, hypothesis, chosen) if omnibus and n > 2 else (None, "")
@@ -269,7 +269,7 @@ def pairs(
         adjusted=None if p is None or np.isnan(p).all() else np.asarray(_ADJUST[adjust](p)),
         control=None if position is None else compared.configs[position],
         omnibus=first,
-        reason=" ".join(part for part in (reason, about) if part),
+        reason=" ".join(filter(None, (reason, about))),
         notes=found.notes if p is None or adjust != "none" else (*found.notes, *unadjusted_notes(n_pairs, alpha)),
     )
 
@@ -296,6 +296,13 @@ def _with_control(
     index = [source.config_index(name) for name in configs]
     own = source.config_index(control)
     return index if own in index else [*index, own]
+
+
+def _position(compared: ComparedConfigs, control: str | int) -> int:
+    """The position of the control among what is compared; an error if it was left out."""
+    own = compared.source.config_index(control)
+    refuse_unfinished(compared.source, own)
+    return compared.configs.index(compared.source.configs[own])
 
 
 def _first(compared: ComparedConfigs, hypothesis: Hypothesis, test: PairTest) -> tuple[Omnibus | None, str]:

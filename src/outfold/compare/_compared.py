@@ -25,28 +25,50 @@ from ..select import best, choose, recorded_rule
 
 Source: TypeAlias = Predictions | FoldScores
 
+# At most this many configurations that were left out are named.
+_NAMED = 5
 # Sources do not change, and many pairs of one source are asked for in turn: its best configuration is found once.
 _WINNERS: WeakKeyDictionary[Source, dict[Metric | None, str | None]] = WeakKeyDictionary()
+
+
+def _comparable(source: Source) -> list[int]:
+    """Positions of the configurations of which no fold was dropped or failed; of all if these are too few: the error says why."""
+    every = list(range(len(source.configs)))
+    if isinstance(source, FoldScores):
+        return every
+    lost = np.isin(source.state[:, source.planned], (State.DROPPED, State.FAILED)).any(axis=1)
+    return every if np.sum(~lost) < 2 else [int(i) for i in np.flatnonzero(~lost)]
+
+
+def refuse_unfinished(source: Source, i: int) -> None:
+    """Refuse a configuration with folds that are dropped, failed or pending."""
+    states = np.array([]) if isinstance(source, FoldScores) else source.state[i][source.planned]
+    found = next((s for s in (State.DROPPED, State.FAILED, State.PENDING) if np.any(states == s)), None)
+    if found is not None:
+        needed = f"a comparison needs all folds of {source.configs[i]!r}"
+        remedy = "Compare those that are done: `configs=oof.leaderboard().configs`; or fit all folds with `drop=False`."
+        raise NeedError(needed=needed, given=f"some are {found.name.lower()}", remedy=remedy)
 
 
 class ComparedConfigs:
     """Some configurations of one source in the order asked for, and the metric they are compared by.
 
     Where the source holds fold scores only, there are no predictions and no metric: ``oof`` and ``metric`` are None.
+    Without `configs`, all are compared but those with dropped or failed folds, whose names are ``left_out``.
     """
 
     def __init__(self, source: Source, metric: MetricLike | None, configs: Sequence[str | int] | None = None) -> None:
         if not isinstance(source, (Predictions, FoldScores)):
             needed = "must be Predictions, as `collect` or `load` give, or the fold scores of `from_scores`"
             raise invalid("source", needed, f"got {type(source).__name__}", of_search(source))
-        wanted = list(source.configs if configs is None else configs)
-        index = [source.config_index(name) for name in wanted]
+        index = _comparable(source) if configs is None else [source.config_index(name) for name in configs]
+        self.configs = tuple(source.configs[i] for i in index)
         if len(set(index)) < max(len(index), 2):
-            given = f"got {', '.join(map(repr, wanted)) or 'none'}"
+            given = f"got {', '.join(map(repr, self.configs)) or 'none'}"
             raise InputError(needed="a comparison needs two different configurations at least", given=given)
         self.source = source
         self._index = index
-        self.configs = tuple(source.configs[i] for i in index)
+        self.left_out = tuple(name for name in source.configs if configs is None and name not in self.configs)
         if isinstance(source, FoldScores):
             if metric is not None and metric != source.metric:
                 needed = f"must be None or {source.metric!r}, by which these folds were scored"
@@ -54,18 +76,24 @@ class ComparedConfigs:
             self.oof: Predictions | None = None
             self.metric: Metric | None = None
             return
-        self._refuse_unfinished(source)
+        for i in index:
+            refuse_unfinished(source, i)
         self.oof = source._sel_configs(index) if index != list(range(source.n_configs)) else source
         self.metric = metrics.get(recorded_metric(source, metric), source.target.task)
 
-    def _refuse_unfinished(self, oof: Predictions) -> None:
-        for i in self._index:
-            states = oof.state[i][oof.planned]
-            found = next((s for s in (State.DROPPED, State.FAILED, State.PENDING) if np.any(states == s)), None)
-            if found is not None:
-                needed = f"a comparison needs all folds of {oof.configs[i]!r}"
-                remedy = "Compare those that are done: `configs=oof.leaderboard().configs`; or fit all folds with `drop=False`."
-                raise NeedError(needed=needed, given=f"some are {found.name.lower()}", remedy=remedy)
+    def notes_on_left_out(self) -> tuple[Note, ...]:
+        """Which configurations were left out, because they were dropped or failed."""
+        if isinstance(self.source, FoldScores):
+            return ()
+        notes, states = [], self.source.state
+        for code, state, how in (("OF207", State.DROPPED, "were dropped"), ("OF205", State.FAILED, "failed")):
+            names = [n for n in self.left_out if np.any(states[self.source.config_index(n)] == state)]
+            if names:
+                more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+                listed = ", ".join(map(repr, names[:_NAMED])) + more
+                of_all = f"{len(names)} of {len(self.source.configs)} configurations"
+                notes.append(Note(code, f"not compared, because some of their folds {how}: {listed} ({of_all})."))
+        return tuple(notes)
 
     # -- what tests read --------------------------------------------------------------------------------
 

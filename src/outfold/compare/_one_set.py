@@ -290,7 +290,8 @@ def _omnibus(
 ) -> Omnibus:
     level = check_confidence_level(confidence_level)
     compute, statistic_name, description, reference = _OMNIBUS[name]
-    compared = ComparedConfigs(source, default_metric(source, metric, _METRIC), configs).of_repeat(repeat)
+    asked = ComparedConfigs(source, default_metric(source, metric, _METRIC), configs)
+    compared = asked.of_repeat(repeat)
     check_requirements(name, _NEEDS, compared)
     found = Correctness(compared)
     test = compute(found.hits)
@@ -311,7 +312,7 @@ def _omnibus(
         confidence_level=level,
         plan=str(compared.plan),
         n_samples=found.n,
-        notes=compared.notes_on_pooling(),
+        notes=(*compared.notes_on_pooling(), *asked.notes_on_left_out()),
     )
 
 

@@ -180,7 +180,7 @@ def compare_pairs(
         pairs=pairs,
         arrays=replace(found.arrays, notes=both),
         adjust="none",
-        notes=(*found.notes, *notes_on_errors(test.name, compared)),
+        notes=(*found.notes, *notes_on_errors(test.name, compared), *compared.notes_on_left_out()),
     )
 
 
@@ -246,7 +246,8 @@ _TEXTS = {
     ``"accuracy"``, ``"error"``, or ``"mean"`` of per-sample scores that are 0 or 1. None takes the one that fits.""",
     "pair": """a, b : str or int
     The two configurations, by name or position. The difference is the metric of `a` minus the metric of `b`.""",
-    "configs": "configs : sequence of str or int, or None\n    The configurations to compare; None takes all.",
+    "configs": """configs : sequence of str or int, or None
+    The configurations to compare. None takes all but those with dropped or failed folds, which a note names.""",
     "alternative": """alternative : {"two-sided", "better", "worse", "greater", "less"}
     ``two-sided`` asks whether `a` and `b` differ. ``better`` and ``worse`` ask this of `a`, in the direction of the
     metric: a smaller loss is better. ``greater`` and ``less`` ask whether the difference of the metric is above or

@@ -392,7 +392,7 @@ class Predictions(WithConfigs):
         if needs == "label" and (self.response == "proba" or (self.response == "score" and self.threshold is not None)):
             return np.asarray(self.cut())
         given = f"these predictions are {MEANING[self.response]}"
-        remedy = _ADVICE.get(needs, _OTHER_ADVICE).format(needs)
+        remedy = _ADVICE.get(needs, _OTHER_ADVICE.format(needs))
         raise NeedError(argument="the metric", needed=f"needs {MEANING[needs]}", given=given, remedy=remedy)
 
     def cut(self) -> NDArray[np.intp] | None:
@@ -578,10 +578,11 @@ _DROP_COLUMNS = ("config", "repeat", "fold", "probability", "compared_with", "n_
 _ADVICE = {
     "label": "Use `collect(response='label')` or `collect(response='proba')`, or the metric roc_auc.",
     "pointwise": "Use a metric of this response, such as accuracy or mse, or give `response='pointwise'`.",
-} | dict.fromkeys(
-    ("score", "proba"),
-    "Use `collect(response='{}')`, or name the metric in the `scoring` of SelectCV; or use a metric of labels such as accuracy.",
-)
+} | {
+    needs: f"Keep them with `SelectCV(scoring=['accuracy', '{scorer}'], refit='accuracy')` or `collect(response='{needs}')`; "
+    "or use a metric of labels such as accuracy."
+    for needs, scorer in (("score", "roc_auc"), ("proba", "neg_log_loss"))
+}
 _OTHER_ADVICE = "Give predictions with `response='{}'`, or use another metric."
 
 

@@ -245,9 +245,9 @@ def with_interval(estimate: Estimate, scoring: Scoring, n_resamples: int, level:
     )
 
 
-# With fewer test samples, a bootstrap of a metric of sets covers too rarely; and with fewer samples, R2 of what a draw leaves out
-# is too low (studies/other_intervals.py).
-_FEW_FOR_BCA, _FEW_FOR_SKILL = 50, 140
+# With fewer test samples, a bootstrap of a metric of sets covers too rarely, and so does any interval of a loss without an upper
+# end; with fewer samples, R2 of what a draw leaves out is too low (studies/other_intervals.py).
+_FEW_TESTED, _FEW_FOR_SKILL = 50, 140
 
 
 def approximate(why: str) -> Note:
@@ -259,9 +259,9 @@ def _named_notes(way: str, scoring: Scoring) -> tuple[Note, ...]:
     """A caveat where the best interval there is for a configuration named beforehand is not good enough."""
     if way == "corrected_t":
         return (approximate("the corrected t falls short with repeats, small folds and scores near the best"),)
-    if way == "bca" and len(scoring.rows) < _FEW_FOR_BCA:
+    if way == "bca" and len(scoring.rows) < _FEW_TESTED:
         return (approximate(f"{len(scoring.rows)} test samples are few for a bootstrap of {scoring.metric.name}"),)
-    return skill_notes(scoring) if way == "samples" else ()
+    return (*skill_notes(scoring), *_loss_notes(scoring)) if way == "samples" else ()
 
 
 def marks_of(scoring: Scoring) -> tuple[Note, ...]:
@@ -270,7 +270,16 @@ def marks_of(scoring: Scoring) -> tuple[Note, ...]:
         return (approximate("rounds train on 63 percent of the samples, so the score is too low for a model of all"),)
     if layout(scoring.oof) == "loo":
         return (approximate("the models of leave-one-out are nearly the same, and err together"),)
-    return skill_notes(scoring)
+    return (*skill_notes(scoring), *_loss_notes(scoring))
+
+
+def _loss_notes(scoring: Scoring) -> tuple[Note, ...]:
+    """A caveat for losses without an upper end on one small test set, which rarely shows how large they can be."""
+    metric, n = scoring.metric, len(scoring.rows)
+    is_loss = metric.pointwise and not metric.greater_is_better and not np.isfinite(metric.bounds[1])
+    if not is_loss or n >= _FEW_TESTED or len(scoring.oof.splits.cells) > 1:
+        return ()
+    return (approximate(f"{n} test samples are few for {metric.name}, which a few large errors decide"),)
 
 
 def skill_notes(scoring: Scoring) -> tuple[Note, ...]:

@@ -70,6 +70,10 @@ class ScoredRows(NamedTuple):
     y: Any
     params: Mapping[str, Any]
 
+    def copied(self) -> ScoredRows:
+        """The same rows for one model: a scorer may write into them, as it may into those that GridSearchCV gives it."""
+        return ScoredRows(_copy(self.X), _copy(self.y), {name: _copy(value) for name, value in self.params.items()})
+
 
 class FitRows(NamedTuple):
     """The training rows of one fit and the rows it predicts; `cuts` says where to cut one prediction into several."""
@@ -172,6 +176,13 @@ def borrow(values: Any, trusted: bool) -> Any:
     """
     if hasattr(values, "iloc") and hasattr(values, "copy"):
         return values.copy(deep=not (trusted and frames_are_safe()))
+    return values.clone() if hasattr(values, "clone") else values
+
+
+def _copy(values: Any) -> Any:
+    """Rows that can be written into; lists are new lists of the same items."""
+    if hasattr(values, "copy"):
+        return values.copy()
     return values.clone() if hasattr(values, "clone") else values
 
 

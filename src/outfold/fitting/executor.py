@@ -251,19 +251,18 @@ def fit_and_score(batch: Batch, template: EstimatorTemplate, model: Any, rows: F
     except Exception as error:  # whatever a foreign model raises
         if settings.rescue is None:
             raise
-        scores = _score(settings.rescue, model, rows, trusted)
+        scores = _score(settings.rescue, model, rows)
         if scores is None or not np.isfinite(list(scores.values.values())).all():
             raise
         return Fitted((), scores, describe(error))
-    return Fitted(predicted, None if settings.live is None else _score(settings.live, model, rows, trusted))
+    return Fitted(predicted, None if settings.live is None else _score(settings.live, model, rows))
 
 
-def _score(live: LiveScoring, model: Any, rows: FitRows, trusted: bool) -> LiveScores | None:
+def _score(live: LiveScoring, model: Any, rows: FitRows) -> LiveScores | None:
     if rows.scored is None:
         return None
-    left_out = rows.scored._replace(X=borrow(rows.scored.X, trusted))
-    trained = rows.trained and rows.trained._replace(X=borrow(rows.trained.X, trusted))
-    return live(model, left_out, trained)
+    trained = rows.trained.copied() if live.train and rows.trained is not None else None
+    return live(model, rows.scored.copied(), trained)
 
 
 def outcome_of(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Number
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ Scorer = Callable[..., Any]
 
 
 class LiveScores(NamedTuple):
-    """The scores of one fitted model, and why some of them are NaN."""
+    """The scores of one fitted model, and why a scorer failed."""
 
     values: dict[str, float]
     problem: str = ""
@@ -44,14 +44,14 @@ class LiveScoring:
         Arguments of every scorer; those with one entry for each sample are split like X.
     train : bool
         Whether the training samples are scored too.
-    raises : bool
-        Whether a scorer that fails makes the fit fail; its score is NaN otherwise.
+    error_score : float or "raise"
+        The score where a scorer fails; ``"raise"`` makes the fit fail.
     """
 
     scorers: Mapping[str, Scorer] | Scorer
     params: Mapping[str, Any] = field(default_factory=dict)
     train: bool = False
-    raises: bool = False
+    error_score: float | Literal["raise"] = np.nan
 
     @classmethod
     def checked(cls, given: Any, raises: bool) -> LiveScoring | None:
@@ -64,7 +64,7 @@ class LiveScoring:
         if not named and not callable(given):
             needed = "must be functions of (estimator, X, y) by name, such as {'coefficients': count_coefficients}"
             raise invalid("scorers", needed, got(given))
-        return cls(dict(given) if named else given, raises=raises)
+        return cls(dict(given) if named else given, error_score="raise" if raises else np.nan)
 
     @property
     def first(self) -> str:
@@ -79,7 +79,10 @@ class LiveScoring:
     def text(self) -> str:
         """What a store must have been made with to be continued."""
         named = self.scorers if isinstance(self.scorers, Mapping) else {ONE: self.scorers}
-        return plain_text({"scorers": dict(named), "params": dict(self.params), "train": self.train})
+        facts = {"scorers": dict(named), "params": dict(self.params), "train": self.train}
+        if self.error_score != "raise" and not np.isnan(self.error_score):
+            facts["error_score"] = float(self.error_score)
+        return plain_text(facts)
 
     def __call__(self, model: Any, test: ScoredRows, train: ScoredRows | None) -> LiveScores:
         """The scores of a fitted model on the rows it left out and, if asked for, on those it was fitted on."""
@@ -97,25 +100,24 @@ class LiveScoring:
             value, problem = self._score(self.scorers, model, rows)
             if not isinstance(value, Mapping):
                 return LiveScores({ONE: number_of(value, ONE)}, problem)
-            found = {str(name): _or_failed(part, problem) for name, part in value.items()}
+            found = {str(name): self._or_failed(part, problem) for name, part in value.items()}
         values = {name: number_of(value, name) for name, (value, _) in found.items()}
         return LiveScores(values, next((problem for _, problem in found.values() if problem), ""))
 
     def _score(self, scorer: Scorer, model: Any, rows: ScoredRows) -> tuple[Any, str]:
-        """What one scorer says, and why it is NaN if the scorer failed."""
+        """What one scorer says, and why it failed if it did."""
         given = (rows.X,) if rows.y is None else (rows.X, rows.y)
         try:
             return scorer(model, *given, **rows.params), ""
         except Exception as error:  # whatever a foreign scorer raises
             # A scorer of several catches what its scorers raise: this is a mistake in how it is called.
-            if self.raises or hasattr(scorer, "_scorers"):
+            if self.error_score == "raise" or hasattr(scorer, "_scorers"):
                 raise
-            return np.nan, f"{type(error).__name__}: {error}"
+            return self.error_score, f"{type(error).__name__}: {error}"
 
-
-def _or_failed(value: Any, problem: str) -> tuple[Any, str]:
-    """A score; scikit-learn's scorer of several gives the traceback of one that failed, whose last line says why."""
-    return (np.nan, value.strip().rpartition("\n")[2]) if isinstance(value, str) else (value, problem)
+    def _or_failed(self, value: Any, problem: str) -> tuple[Any, str]:
+        """A score; scikit-learn's scorer of several gives the traceback of one that failed, whose last line says why."""
+        return (self.error_score, value.strip().rpartition("\n")[2]) if isinstance(value, str) else (value, problem)
 
 
 def number_of(value: Any, name: str) -> float:

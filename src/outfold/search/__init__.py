@@ -1,5 +1,6 @@
-"""The search estimator: `SelectCV` in the place of scikit-learn's GridSearchCV."""
+"""The search estimators: `SelectCV` in the place of scikit-learn's GridSearchCV, `RandomizedSelectCV` of RandomizedSearchCV."""
 
 from .estimator import SelectCV
+from .randomized import RandomizedSelectCV
 
-__all__ = ["SelectCV"]
+__all__ = ["RandomizedSelectCV", "SelectCV"]

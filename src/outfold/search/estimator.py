@@ -107,8 +107,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     random_state : int, RandomState or None
         Seed of draws, of fits whose own random_state is None, and of folds that are drawn at random; None draws one.
     error_score : float or "raise"
-        The score of failed fits in ``cv_results_``; ``"raise"`` raises the exception of the first one as soon as it fails.
-        A configuration with a failed fit is never selected, unless all have one.
+        The score of failed fits and of scorers that fail in ``cv_results_``; ``"raise"`` raises the exception of the first one
+        as soon as it fails. A configuration with a failed fit is never selected, unless all have one.
     verbose : int
         Above 0, show a progress line; above 2, also print the score of each fit at the end.
     pre_dispatch : object
@@ -269,7 +269,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
     def _request(
         self, X: Any, y: Any, params: Mapping[str, Any], seed: int, configs: Configs, scorers: Scorers
     ) -> FitRequest:
-        raises, train = self.error_score == "raise", bool(self.return_train_score)
+        train = bool(self.return_train_score)
         routed = Routed.of(self, params, scorers)
         kind = predicted_kind(configs, y, scorers)
         scorers = scorers.placed(own_score(configs, kind), kind is None or bool(routed.score))
@@ -282,7 +282,7 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             if self.store is None and not is_sampler(self.search):  # a store keeps scores of done cells only
                 rescue = scorers.rescuing(routed.score, train)
         plan = plan_of(self, X, y, kind, routed.split)
-        live = scorers.scoring_live(routed.score, train, raises)
+        live = scorers.scoring_live(routed.score, train, self.error_score)
         return FitRequest(X, y, target, kind, plan, routed.groups, routed.fit, seed, scorers, response, live, rescue)
 
     def _collect(
@@ -569,6 +569,14 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         if hasattr(self.cv, "get_metadata_routing"):
             router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         return router
+
+    def __dir__(self) -> list[str]:
+        """All attributes there are; an estimate that was not computed yet is not listed.
+
+        A notebook's display, scikit-learn and `inspect.getmembers` read every attribute that is listed, and so would compute it.
+        """
+        lazy = set() if "_estimate" in self.__dict__ else {"estimate_", "interval_"}
+        return [name for name in object.__dir__(self) if name not in lazy and hasattr(self, name)]
 
     def _sk_visual_block_(self) -> Any:
         return diagram_block(self)

@@ -21,7 +21,7 @@ def warn_of_failures(oof: Predictions, error_score: Any) -> None:
     unscored = Counter(oof.provenance.get("not_scored", {}))
     if unscored:
         reason, total = unscored.most_common(1)[0][0], unscored.total()
-        failed = f"Scoring failed for {total:,} of {states.size:,} fits; their score is NaN."
+        failed = f"Scoring failed for {total:,} of {states.size:,} fits; their score is {error_score}."
         warnings.warn(f"{failed} The most common reason: {reason}", UserWarning, stacklevel=4)
     n = int(np.sum(states == State.FAILED))
     if n:

@@ -15,6 +15,8 @@ from .space import is_sampler
 
 _SAME_THING = (("grid", "param_grid"), ("grid", "param_distributions"), ("param_grid", "param_distributions"))
 _SAME_NUMBER = (("n_configs", "n_iter"), ("n_configs", "n_candidates"), ("n_iter", "n_candidates"))
+# Folds are what halving deals out here, so amounts of another resource mean nothing: only these values are taken.
+_RESOURCES = {"resource": ("n_samples",), "max_resources": ("auto",), "min_resources": ("exhaust", "smallest")}
 
 
 def check_options(search: Any) -> None:
@@ -51,26 +53,28 @@ def _is_given(search: Any, name: str) -> bool:
 def _check_halving(search: Any) -> None:
     """Refuse what contradicts halving over folds, and what only halving knows in other searches."""
     if search.search != "halving":
-        for name in ("factor", "n_candidates"):
-            if _is_given(search, name):
-                raise invalid(name, "is for `search='halving'`", f"got `search={search.search!r}`")
+        given = [name for name in ("factor", "n_candidates") if _is_given(search, name)]
+        given += [name for name in _RESOURCES if not _is_default(search, name)]
+        given += ["aggressive_elimination"] if search.aggressive_elimination else []
+        if given:
+            raise invalid(given[0], "is for `search='halving'`", f"got `search={search.search!r}`")
         return
     if search.drop is not True:
         problem = "`search='halving'` decides itself which configurations to drop."
         raise InputError(problem, remedy="Leave `drop=True`, or use `search='grid'`.")
     if search.factor is not None and not (is_number(search.factor) and search.factor > 1):
         raise invalid("factor", "must be a number above 1, or None for 2", got(search.factor))
-    # Folds are what halving deals out here, so amounts of another resource mean nothing.
     remedy = "Leave it out; the number of folds (`cv`) says how often configurations are dropped."
-    for name, allowed in (
-        ("resource", ("n_samples",)),
-        ("min_resources", ("exhaust", "smallest")),
-        ("max_resources", ("auto",)),
-    ):
-        value = getattr(search, name)
-        if not (isinstance(value, str) and value in allowed):
+    for name, allowed in _RESOURCES.items():
+        if not _is_default(search, name):
             needed = f"must be {' or '.join(map(repr, allowed))}: halving goes from fold to fold"
-            raise invalid(name, needed, got(value), remedy)
+            raise invalid(name, needed, got(getattr(search, name)), remedy)
+
+
+def _is_default(search: Any, name: str) -> bool:
+    """Whether a resource has a value that HalvingGridSearchCV or HalvingRandomSearchCV has by default."""
+    value = getattr(search, name)
+    return isinstance(value, str) and value in _RESOURCES[name]
 
 
 def seed_of_random_state(random_state: Any) -> int:

@@ -67,14 +67,16 @@ class Scorers:
             found |= {name for name, asked in self.given.items() if asked is None}
         return replace(self, live=frozenset(found))
 
-    def scoring_live(self, params: Mapping[str, Any], train: bool, raises: bool) -> LiveScoring | None:
+    def scoring_live(self, params: Mapping[str, Any], train: bool, error_score: Any) -> LiveScoring | None:
         """What workers compute with the fitted models; None if stored predictions tell everything."""
         if not self.live and not train:
             return None
         whole = self.whole
         if self.multimetric and not train and not params:
-            whole = _together({name: self.scorers[name] for name in self.given if name in self.live}, raises)
-        return LiveScoring(whole, params, train, raises)
+            whole = _together(
+                {name: self.scorers[name] for name in self.given if name in self.live}, error_score == "raise"
+            )
+        return LiveScoring(whole, params, train, error_score)
 
     def rescuing(self, params: Mapping[str, Any], train: bool) -> LiveScoring:
         """All scores, for models whose predictions cannot be kept."""
@@ -121,7 +123,8 @@ class Scorers:
         if self.multimetric or not self.functions:
             return self
         names = [name for name in oof.live_scores if not name.startswith(TRAIN)]
-        if len(names) > 1 and ONE in names and np.isnan(oof.live_scores[ONE]).all():  # where the function failed
+        others = [oof.live_scores[name] for name in names if name != ONE]
+        if others and ONE in names and np.isnan(oof.live_scores[ONE] + others[0]).all():  # where the function failed
             names.remove(ONE)
         if names == [ONE]:
             return self

@@ -1,0 +1,123 @@
+"""Every parameter of scikit-learn's four searches is taken with its default, or refused with a sentence that says why."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV, RandomizedSearchCV
+from sklearn.tree import DecisionTreeClassifier
+
+import outfold as of
+
+X, y = make_classification(60, 4, random_state=0)
+TREE = DecisionTreeClassifier(random_state=0)
+GRID = {"max_depth": [1, 2, 3, 4], "min_samples_leaf": [1, 2, 3, 4]}
+# Where a default has another meaning here: searches repeat exactly, and halving keeps one in two.
+OWN_DEFAULTS = {"random_state", "factor"}
+
+
+def parameters(search):
+    """Name to default of each parameter, without `self`."""
+    found = inspect.signature(search.__init__).parameters.values()
+    return {p.name: p.default for p in found if p.name != "self"}
+
+
+def same(one, other):
+    return one == other or (one != one and other != other)
+
+
+@pytest.mark.parametrize("theirs", [GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV])
+def test_every_parameter_of_the_searches_has_its_name_here(theirs):
+    assert set(parameters(theirs)) <= set(parameters(of.SelectCV))
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [(GridSearchCV, of.SelectCV), (RandomizedSearchCV, of.RandomizedSelectCV)])
+def test_defaults_are_those_of_scikit_learn(theirs, ours):
+    known = parameters(ours)
+    for name, default in parameters(theirs).items():
+        if name not in OWN_DEFAULTS | {"param_grid"}:
+            assert same(known[name], default), name
+
+
+def test_the_randomized_search_takes_the_same_arguments_in_the_same_order():
+    theirs = inspect.signature(RandomizedSearchCV.__init__).parameters.values()
+    ours = list(inspect.signature(of.RandomizedSelectCV.__init__).parameters.values())
+    assert [(p.name, p.kind) for p in theirs] == [(p.name, p.kind) for p in ours[: len(theirs)]]
+    more = {p.name: p.default for p in ours[len(theirs) :]}
+    assert more == {name: parameters(of.SelectCV)[name] for name in more}
+
+
+@pytest.mark.parametrize("theirs", [HalvingGridSearchCV, HalvingRandomSearchCV])
+def test_halving_takes_the_defaults_of_scikit_learn(theirs):
+    options = {name: value for name, value in parameters(theirs).items() if value is not inspect.Parameter.empty}
+    space = {"param_grid" if theirs is HalvingGridSearchCV else "param_distributions": GRID}
+    search = of.SelectCV(TREE, search="halving", **space, **{**options, "random_state": 0}).fit(X, y)
+    assert search.n_candidates_[:2] == [16, 6]  # factor=3
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("factor", 3),
+        ("resource", "min_samples_leaf"),
+        ("max_resources", 20),
+        ("min_resources", 20),
+        ("aggressive_elimination", True),
+        ("n_candidates", 5),
+    ],
+)
+def test_what_only_halving_knows_is_refused_elsewhere(name, value):
+    with pytest.raises(of.exceptions.InputError, match=f"{name} is for search='halving'; got search='grid'"):
+        of.SelectCV(TREE, GRID, **{name: value}).fit(X, y)
+
+
+# -- a randomized search without n_iter --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        of.RandomizedSelectCV(TREE, GRID),
+        of.RandomizedSelectCV(estimator=TREE, param_distributions=GRID),
+        of.SelectCV(TREE, param_distributions=GRID),
+        of.SelectCV(TREE, GRID, search="random"),
+    ],
+)
+def test_ten_configurations_are_drawn_as_in_scikit_learn(search):
+    ours = search.fit(X, y).cv_results_["params"]
+    theirs = RandomizedSearchCV(TREE, GRID, random_state=0).fit(X, y).cv_results_["params"]
+    assert len(ours) == 10
+    assert ours == theirs
+
+
+def test_a_grid_by_position_is_a_grid():
+    assert len(of.SelectCV(TREE, GRID).fit(X, y).cv_results_["params"]) == 16
+
+
+def test_a_space_with_fewer_configurations_than_draws_warns_as_scikit_learn_does():
+    said = []
+    for search in (
+        of.RandomizedSelectCV(TREE, {"max_depth": [1, 2, 3]}),
+        RandomizedSearchCV(TREE, {"max_depth": [1, 2, 3]}),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert len(search.fit(X, y).cv_results_["params"]) == 3
+        said.append(str(caught[0].message))
+    start = "The total space of parameters 3 is smaller than n_iter=10"
+    assert [text.startswith(start) for text in said] == [True, True]
+
+
+def test_a_randomized_search_is_cloned_whole():
+    search = of.RandomizedSelectCV(
+        TREE, {"max_depth": [1, 2, 3, 4]}, n_iter=3, drop=False, repeats=2, cv=3, share=False
+    )
+    again = clone(search)
+    assert repr(again) == repr(search)
+    found = again.set_params(n_iter=2).fit(X, y)
+    assert (len(found.cv_results_["params"]), found.n_splits_) == (2, 6)
