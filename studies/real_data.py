@@ -37,7 +37,7 @@ RESULTS = Path(__file__).parent / "results" / "real_data.json"
 LEVELS = (0.8, 0.95, 0.99)
 DRAWS = 500
 FOLDS = 10
-POOLS = 20
+POOLS = {60: 40}  # of each data set; 20 of other sizes
 REST, FOLD_REST = 4000, 1000  # samples outside a pool that score the model of the pool, and those of the folds
 # Rare positives are enriched to this share, so that a pool of 40 has some.
 ENRICHED = {"bank": 0.25, "sylva": 0.2}
@@ -308,7 +308,7 @@ def collect(pools: Path, folder: Path) -> None:
         if path.exists():
             continue
         data = load(kind, name, folder)
-        seeds = np.random.SeedSequence([len(kind), *map(ord, name), n]).spawn(POOLS)
+        seeds = np.random.SeedSequence([len(kind), *map(ord, name), n]).spawn(POOLS.get(n, 20))
         made = [pool_of(kind, data, n, np.random.default_rng(seed)) for seed in seeds]
         np.savez_compressed(path, **{key: np.stack([own[key] for own in made]) for key in made[0]})
         best = np.nanmean(np.max([own["truth"] for own in made], axis=2), axis=0)

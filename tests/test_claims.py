@@ -73,6 +73,7 @@ SOURCES = {
     "intervals.md: A configuration that was named beforehand": "no measurement: formulas of other programs",
     "intervals.md: Intervals": "no measurement: what an interval of 95 percent aims at",
     "intervals.md: Small folds": "studies/results/by_fold.json",
+    "methods.md: BBC-CV, the default": "studies/results/pooled_within.json",
     "methods.md: Balanced: correct for selecting on fewer samples": "docs/studies/balanced.md",
     "methods.md: Hold-outs and leave-one-out": "no measurement: how draws are scored",
     "methods.md: Bootstrap of the data": "studies/results/point632.json",
@@ -261,7 +262,7 @@ def test_sentences_on_other_metrics(other_metrics):
         for metric in ("r2", "average_precision")
     )
     says("calibration.md", OTHER, f"With 30 samples the estimate of R² is too low by up to {-min(low):.2f}")
-    says("calibration.md", OTHER, f"average precision with 6 positives too high by up to {max(high):.2f}")
+    says("calibration.md", OTHER, f"average precision with 6 positives is too high by up to {max(high):.2f}")
 
 
 def test_intervals_of_other_metrics_keep_their_level(other_metrics):

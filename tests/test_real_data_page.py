@@ -9,6 +9,9 @@ import pooled_within
 import pytest
 import real_data
 
+from conftest import make_predictions
+from outfold.estimate import bbc
+
 DOCS = Path(__file__).parents[1] / "docs"
 
 
@@ -44,10 +47,31 @@ def test_other_pages_say_what_was_found():
         "with SVM margins, 60 samples and the mean over folds, its bias is {:+.3f}, that of a pooled estimate {:+.3f}."
     )
     assert said.format(margins["within"]["bias"], margins["pooled"]["bias"]) in text_of("checks/OF209.md")
+    precise = pooled_within.of_bbc(pooled_within.cell(rows, "average_precision", "margin", 60, "fold"))
+    said = "there its bias is {:+.3f} (standard error {:.3f})."
+    assert said.format(precise["bias"], precise["se"]) in text_of("checks/OF209.md")
     readme = " ".join((DOCS.parent / "README.md").read_text().split())
     gap = probabilities["within"]["bias"] - probabilities["pooled"]["bias"]
     said = "[on real data](docs/studies/real_data.md) with 60 samples a pooled estimate of AUC is {:.3f} below one within folds"
     assert said.format(gap) in readme
+    chosen = [row for row in rows if row["select"] != "within"]
+    spans = {
+        metric: pooled_within.span(
+            [pooled_within.of_bbc(row)["without_luck"] for row in chosen if row["metric"] == metric], "+"
+        )
+        for metric in pooled_within.USED
+    }
+    said = "with 60 or 150 samples and luck taken out, is {roc_auc} for AUC, {concordance} for concordance and "
+    said += "{average_precision} for average precision"
+    assert said.format(**spans) in readme
+
+
+def test_the_study_corrects_what_bbc_corrects():
+    for kind, metric in pooled_within.CELLS:
+        oof = make_predictions("concordance" if kind == "value" else "average_precision", n=60, c=12, seed=3)
+        found = bbc(oof, metric, n_resamples=50)
+        corrected = "balanced" if "lead" in found.details else "ranks" if "folds" in found.details else "within"
+        assert pooled_within.USED[metric] == corrected
 
 
 def test_the_readme_has_the_coverage_on_real_data():

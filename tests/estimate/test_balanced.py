@@ -92,7 +92,7 @@ def test_given_draws_serve_as_well():
         ({"correction": "best"}, "'none' or 'balanced'"),
         (
             {"correction": "balanced", "rule": lambda candidates: 0},
-            "is for the configuration with the best pooled score",
+            "is for the configuration with the best score",
         ),
     ],
 )

@@ -251,7 +251,9 @@ def test_a_metric_that_needs_more_samples_is_said_to(metric, side):
         y = (np.arange(n) % 10 == 0).astype(float) if side == "high" else rng.normal(size=n)
         P = 0.5 * y[:, None] + rng.normal(0, 0.7, (n, 4))
         response = "score" if side == "high" else "value"
-        found = estimate.bbc(of.from_arrays(y.astype(int) if side == "high" else y, P, response=response), metric)
+        oof = of.from_arrays(y.astype(int) if side == "high" else y, P, response=response)
+        found = estimate.bbc(oof, metric, correction="none")
+        assert any(note.code == "OF222" for note in estimate.bbc(oof, metric).notes) == (side == "low" and n == 30)
         return {note.code: note.text for note in found.notes}
 
     assert f"{metric} of the few samples that a draw leaves out is too {side}" in notes(30)["OF222"]

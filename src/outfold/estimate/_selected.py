@@ -147,9 +147,7 @@ def spread_of(
     own, winner = scoring.scores()[0], scoring.names.index(selected)
     scale = _scale(scoring, own[[winner, *result.chosen]], result.scores)
     drawn, full = scale.of(result.scores), scale.of(own)
-    chosen, times = np.unique(result.chosen, return_counts=True)
-    frequent = np.argsort(-times, kind="stable")[:_MOST]
-    chosen, shares = chosen[frequent], times[frequent] / times[frequent].sum()
+    chosen, shares = _most_frequent(result.chosen)
     some, draws = scoring.only(chosen), iter(weightings)
     first = next(draws)
     known = _Known(scoring, chosen)
@@ -175,7 +173,7 @@ def spread_of(
         n, n_alone = (_size(some, scale, binomial, alone, times) for times in (of_mean, unseen))
     of_one = unseen * alone, n_alone
     mean = float(shares @ own[chosen])
-    leans_by = _bias(some, shares, first, mean)
+    leans_by = _bias(some, shares, [first], mean)
     leans = float(scale.of(mean + leans_by) - scale.of(mean))
     found = Spread(scale, value, sampling, float(picked.var()), above, n, max(units - 1, 1), of_one)
     return replace(found, leans=leans, leans_by=leans_by) if np.isfinite(leans) else found
@@ -228,7 +226,20 @@ def _variances(
     return alone, float(np.var(whole @ shares)) if len(whole) > 1 else alone
 
 
-def _bias(some: Scoring, shares: Floats, weights: NDArray[Any], mean: float) -> float:
+def _most_frequent(chosen: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats]:
+    """The configurations that draws select most often, and the share of each."""
+    found, times = np.unique(chosen, return_counts=True)
+    frequent = np.argsort(-times, kind="stable")[:_MOST]
+    return found[frequent], times[frequent] / times[frequent].sum()
+
+
+def bias_of_few(scoring: Scoring, chosen: NDArray[np.intp], weightings: Iterable[NDArray[Any]]) -> float:
+    """How much too high the mean of draws is that select these, because they score few samples; by all of the draws."""
+    frequent, shares = _most_frequent(chosen)
+    return _bias(scoring.only(frequent), shares, weightings, float(shares @ scoring.scores()[0][frequent]))
+
+
+def _bias(some: Scoring, shares: Floats, weightings: Iterable[NDArray[Any]], mean: float) -> float:
     """How much too high scores on what draws leave out are; means and shares of pairs (AUC) are right for any number of samples.
 
     A bias that falls with the number of samples is e times as large on 1/e of them. So it is e / (e - 1) times the difference
@@ -236,7 +247,7 @@ def _bias(some: Scoring, shares: Floats, weights: NDArray[Any], mean: float) -> 
     """
     if some.metric.values is not None or some.metric.within is not None:
         return 0.0
-    left = some.scores((weights == 0).view(np.uint8))
+    left = np.concatenate([some.scores((weights == 0).view(np.uint8)) for weights in weightings])
     left = left[np.isfinite(left).all(axis=1)]
     return float(np.e / (np.e - 1) * ((left @ shares).mean() - mean)) if len(left) else 0.0
 
