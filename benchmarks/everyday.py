@@ -1,8 +1,10 @@
 """Everyday searches beside GridSearchCV, as a user waits for them: each in a new process, imports and workers included.
 
 The sides take turns; a row gives GridSearchCV's median seconds divided by ours, wall and CPU, with nothing dropped and as
-`SelectCV` comes. ``warm`` is a second search in the same process. Both sides get the same folds; the winner and the scores
-are compared. Usage: python benchmarks/everyday.py [SEARCH ...] [--jobs 1 2] [--turns 5] [--keep]
+`SelectCV` comes. ``warm`` is a second search in the same process, where GridSearchCV's first takes less than 5 seconds: in
+longer ones, what a process pays once makes no difference. Searches whose turn takes longer than 20 seconds have three turns.
+Both sides get the same folds; the winner and the scores are compared.
+Usage: python benchmarks/everyday.py [SEARCH ...] [--jobs 1 2] [--turns 5] [--keep]
 """
 
 from __future__ import annotations
@@ -23,11 +25,18 @@ from typing import Any
 SIDES = ("theirs", "kept", "dropping")
 
 
+# A second search in the same process is measured if the first takes fewer seconds than this.
+_SHORT = 5.0
+# From so many seconds per turn on, a search has at most this many turns.
+_LONG, _FEW_TURNS = 20.0, 3
+KINDS = ("wall", "cpu", "warm")
+
+
 # -- one search in a new process ------------------------------------------------------------------------
 
 
-def run_side(name: str, side: str, jobs: int) -> dict[str, Any]:
-    """Search twice; what was found, and the seconds of the second search."""
+def run_side(name: str, side: str, jobs: int, longest: float) -> dict[str, Any]:
+    """Search, and again if that took less than `longest` seconds; what was found, and the seconds of the second search."""
     from everyday_searches import SEARCHES
 
     warnings.simplefilter("ignore")
@@ -39,12 +48,16 @@ def run_side(name: str, side: str, jobs: int) -> dict[str, Any]:
         from outfold import SelectCV as Kind
 
         options["drop"] = side == "dropping"
+    begin = time.time()
     found = Kind(search.estimator, search.grid, **options).fit(search.X, search.y)
-    first = time.time(), cpu_seconds_of_all()
-    Kind(search.estimator, search.grid, **options).fit(search.X, search.y)
+    first, warm = (time.time(), cpu_seconds_of_all()), None
+    if first[0] - begin < longest:
+        begin = time.time()
+        Kind(search.estimator, search.grid, **options).fit(search.X, search.y)
+        warm = time.time() - begin
     metric = search.refit if isinstance(search.refit, str) else "score"
     scores = [float(score) for score in found.cv_results_[f"mean_test_{metric}"]]
-    seconds = {"wall": first[0], "cpu": first[1], "warm": time.time() - first[0]}
+    seconds = {"wall": first[0], "cpu": first[1], "warm": warm}
     return seconds | {"winner": int(found.best_index_), "scores": scores}
 
 
@@ -68,9 +81,9 @@ def cpu_seconds_of_all() -> float:
 # -- all of them ----------------------------------------------------------------------------------------
 
 
-def measured(name: str, side: str, jobs: int) -> dict[str, Any]:
+def measured(name: str, side: str, jobs: int, longest: float) -> dict[str, Any]:
     """What a new process finds, and its seconds from its start to the end of the first search."""
-    command = [sys.executable, __file__, "--side", side, "--jobs", str(jobs), name]
+    command = [sys.executable, __file__, "--side", side, "--jobs", str(jobs), "--longest", str(longest), name]
     begin = time.time()
     found: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     return found | {"wall": found["wall"] - begin}
@@ -84,9 +97,26 @@ def compile_package() -> None:
         compileall.compile_dir(folder, quiet=1)
 
 
+def take_turns(name: str, jobs: int, n_turns: int) -> list[dict[str, Any]]:
+    """What each side found in each turn. The first turn of GridSearchCV decides whether there are second searches."""
+    turns: list[dict[str, Any]] = []
+    longest, begin = _SHORT, time.time()
+    while len(turns) < n_turns:
+        turn = {}
+        for side in SIDES:
+            turn[side] = measured(name, side, jobs, longest)
+            if not turns and side == "theirs":
+                longest = 0.0 if turn[side]["warm"] is None else float("inf")
+        turns.append(turn)
+        if time.time() - begin > _LONG * len(turns):
+            n_turns = min(n_turns, _FEW_TURNS)
+    return turns
+
+
 def medians(turns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The median wall, CPU and warm seconds of the turns of one side."""
-    return {kind: sorted(turn[kind] for turn in turns)[len(turns) // 2] for kind in ("wall", "cpu", "warm")}
+    """The median wall, CPU and warm seconds of the turns of one side; those that were measured."""
+    kinds = [kind for kind in KINDS if turns[0][kind] is not None]
+    return {kind: sorted(turn[kind] for turn in turns)[len(turns) // 2] for kind in kinds}
 
 
 def agree(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
@@ -98,7 +128,7 @@ def agree(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
 
 def row(name: str, jobs: int, n_turns: int) -> dict[str, float]:
     """The ratios of one search."""
-    turns = [{side: measured(name, side, jobs) for side in SIDES} for _ in range(n_turns)]
+    turns = take_turns(name, jobs, n_turns)
     seconds = {side: medians([turn[side] for turn in turns]) for side in SIDES}
     numbers: dict[str, float] = {"seconds": seconds["theirs"]["wall"]}
     for side in SIDES[1:]:
@@ -110,7 +140,8 @@ def row(name: str, jobs: int, n_turns: int) -> dict[str, float]:
 
 def show(title: str, numbers: Mapping[str, float]) -> None:
     """A line: seconds of GridSearchCV, then wall, CPU and warm of both sides."""
-    cells = [f"{numbers[f'{side}_{kind}']:7.2f}" for side in SIDES[1:] for kind in ("wall", "cpu", "warm")]
+    names = [f"{side}_{kind}" for side in SIDES[1:] for kind in KINDS]
+    cells = [f"{numbers[name]:7.2f}" if name in numbers else f"{'':7}" for name in names]
     odd = "".join(f"  {side}: other winner or scores" for side in SIDES[1:] if not numbers[f"{side}_same"])
     print(f"{title:<44}{numbers['seconds']:7.2f} s {''.join(cells[:3])}  |{''.join(cells[3:])}{odd}", flush=True)
 
@@ -118,9 +149,10 @@ def show(title: str, numbers: Mapping[str, float]) -> None:
 def summary(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The least and the median of each ratio."""
     out = {}
-    for name in (f"{side}_{kind}" for side in SIDES[1:] for kind in ("wall", "cpu", "warm")):
-        values = sorted(numbers[name] for numbers in rows)
-        out |= {f"{name}_least": values[0], f"{name}_median": values[len(values) // 2]}
+    for name in (f"{side}_{kind}" for side in SIDES[1:] for kind in KINDS):
+        values = sorted(numbers[name] for numbers in rows if name in numbers)
+        if values:
+            out |= {f"{name}_least": values[0], f"{name}_median": values[len(values) // 2]}
     return out
 
 
@@ -159,7 +191,8 @@ if __name__ == "__main__":
         parser.add_argument("name")
         parser.add_argument("--side", choices=SIDES)
         parser.add_argument("--jobs", type=int)
+        parser.add_argument("--longest", type=float)
         asked = parser.parse_args()
-        print(json.dumps(run_side(asked.name, asked.side, asked.jobs)))
+        print(json.dumps(run_side(asked.name, asked.side, asked.jobs, asked.longest)))
     else:
         main()

@@ -52,6 +52,7 @@ _SOURCES = {
     "LIMIT": "outfold.compare._measured",
     "e_process": "outfold.compare._sequential",
     "background": "outfold.fitting",
+    "threads": "outfold.fitting",
     "worker": "outfold.fitting",
     "Background": "outfold.fitting.background",
     "is_well_known": "outfold.fitting.estimators",

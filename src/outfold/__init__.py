@@ -7,7 +7,9 @@ Keep the out-of-fold predictions of every configuration you try; everything else
 Plan(3 x 5-fold)
 """
 
+import gc
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ._version import __version__ as __version__
@@ -119,10 +121,24 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     source = _SOURCES.get(name)
     if source is None:
-        return import_module(f".{name}", __name__)
-    found = getattr(import_module(f".{source}", __name__), name)
+        return _load(name)
+    found = getattr(_load(source), name)
     globals()[name] = found
     return found
+
+
+def _load(module: str) -> ModuleType:
+    """Import a module of this package while the garbage collector waits.
+
+    Nothing that is imported becomes garbage, and a pass over all objects of scikit-learn and pandas takes as long as the import.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return import_module(f".{module}", __name__)
+    finally:
+        if collects:
+            gc.enable()
 
 
 def __dir__() -> list[str]:

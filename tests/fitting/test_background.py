@@ -37,12 +37,16 @@ def beside(monkeypatch):
     made, run_here = [], worker._run_here
     monkeypatch.setattr(background, "_PAYS_START", 0.0)
     monkeypatch.setattr(background, "_PAYS_USE", 0.0)
+    monkeypatch.setattr(background._Last, "start_seconds", 0.0)
 
     class Seen(Background):
         def __init__(self, *args):
             super().__init__(*args)
             self.n_back = 0
             made.append(self)
+
+        def _record_start(self):
+            """Another collection would wait until its work pays for the start."""
 
         def results(self, wait):
             for result in super().results(wait):
@@ -68,6 +72,20 @@ def same(one, other):
 def test_a_small_collection_starts_no_process(data, monkeypatch):
     monkeypatch.setattr(Background, "start", lambda *_: pytest.fail("a process was started"))
     same(of.collect(configs(), *data, PLAN, n_jobs=2), of.collect(configs(), *data, PLAN))
+
+
+def test_work_pays_for_new_processes_if_it_takes_longer_than_their_start(monkeypatch):
+    monkeypatch.setattr(background._Last, "executor", None)
+    monkeypatch.setattr(background._Last, "start_seconds", 0.0)
+    beside = Background(1, print)
+    assert not beside.pays(1.0)
+    assert beside.pays(2.0)
+    beside._start = time.perf_counter() - 5.0  # started, and not ready when the work was over
+    beside._executor = type("Executor", (), {"shutdown": lambda *_, **__: None})()
+    beside.close()
+    again = Background(1, print)
+    assert not again.pays(4.0)
+    assert again.pays(6.0)
 
 
 @pytest.mark.parametrize("drop", [None, True])

@@ -252,6 +252,19 @@ def schedule(done=(), task_seconds=1.0, largest=100, n=10):
     return Schedule(single_holdouts(splits), executor, set(done), task_seconds, largest)
 
 
+def test_the_first_fit_says_little_about_the_others():
+    plan = schedule()
+    assert plan.seconds_of(100) == 0.0
+    plan.learn("c0", 0.08)  # it may have loaded a library
+    assert plan.seconds_of(100) == 0.0
+    plan.learn("c1", 0.002)
+    plan.learn("c2", 0.004)
+    assert plan.seconds_of(100) == pytest.approx(0.3)
+    slow = schedule()
+    slow.learn("c0", 2.1)
+    assert slow.seconds_of(10) == pytest.approx(20.0)
+
+
 def test_every_missing_fit_is_in_one_batch():
     done = {("oof", "c3", 0, 1), ("oof", "c4", 1, 2)}
     plan = schedule(done)

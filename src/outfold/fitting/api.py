@@ -16,7 +16,6 @@ from ..data.predictions import Predictions, begun, recording
 from ..docstrings import fill_common
 from ..drop import DropRuleLike
 from ..exceptions import invalid
-from ..io.store import Store
 from ..metrics import MetricLike
 from ..metrics._scoring import Aggregate, bind
 from ..progress import Mode
@@ -33,6 +32,7 @@ from .estimators import make_templates, seed_of
 from .job import Job, Options, Share, make_job
 from .limits import own_random_state
 from .predict import ModelKind
+from .threads import threads_alone
 
 
 @fill_common
@@ -64,7 +64,7 @@ def collect(
     on_error: Literal["keep", "raise"] = "keep",
     positive: Any = None,
     samples: Any = None,
-    threads: int = 1,
+    threads: int | None = None,
     task: ModelKind | None = None,
     share: Share = "exact",
     share_check: bool = True,
@@ -148,8 +148,9 @@ def collect(
         Which of two classes is the positive one; the last in sorted order by default.
     samples : array-like, optional
         Names of the samples; 0, 1, ... by default.
-    threads : int
-        OpenMP threads that a fit may use; more than one can change the last bits of some estimators. BLAS always uses one.
+    threads : int or None
+        OpenMP threads that a fit may use; more than one can change the last bits of some estimators. None is one, except for
+        histogram boosting of a large table with one worker, which uses all: they do not change its bits. BLAS always uses one.
     task : {"classification", "regression", "survival"} or None
         The task. You need it if estimators do not say what they are and the labels look like classes.
     share : {"exact", "close", False}
@@ -205,6 +206,8 @@ def run_job(job: Job) -> Predictions:
     with ExitStack() as stack:
         store = None
         if options.store is not None:
+            from ..io.store import Store  # here: a collection without a store needs no database
+
             store = stack.enter_context(Store.open(options.store, job.header, job.identity))
         # A file does not hold functions that select.
         start = job.start if store is None else recording(store.predictions(), job.header.criterion)
@@ -329,8 +332,10 @@ def refit_one(
             remedy = f"Give the same `{what}`; for other data fit a clone of the configuration yourself."
             raise invalid(what, needed, remedy=remedy)
     seed = seed_of(int(oof.provenance.get("seed", 0)))
-    limits = limit_threads("blas"), limit_threads("openmp", int(oof.provenance.get("threads", 1)))
-    with limits[0], limits[1], own_random_state() as seed_globals:
+    asked = oof.provenance.get("threads")
+    threads = threads_alone([named[selected]], features) if asked is None else int(asked)
+    openmp: AbstractContextManager[Any] = nullcontext() if threads is None else limit_threads("openmp", threads)
+    with limit_threads("blas"), openmp, own_random_state() as seed_globals:
         seed_globals(seed)
         model = template.make(seed)
         with around(model):

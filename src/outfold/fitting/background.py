@@ -15,12 +15,14 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from queue import SimpleQueue
+from time import perf_counter
 from typing import Any
 
 from .data import n_bytes
 from .limits import hold_interrupts
 
-# Seconds of work left that pay for new processes, and for processes that an earlier collection has left behind.
+# Seconds of work left that pay for new processes (more where their start is known to take longer), and for processes that an
+# earlier collection has left behind.
 _PAYS_START, _PAYS_USE = 1.5, 0.2
 # Each process reads the samples from a file; where that takes more bytes than this, joblib has to map them into memory.
 _SMALL = 32_000_000
@@ -87,6 +89,7 @@ class _Last:
     """The executor that was last seen at work; its processes stay for the next collection."""
 
     executor: Any = None
+    start_seconds: float = 0.0  # that new processes took to be ready, or had taken when the work was over before
 
 
 class Background:
@@ -96,6 +99,7 @@ class Background:
         self.n_processes, self._function = n_processes, function
         self.started = self._ready = False
         self._executor: Any = None
+        self._start: float | None = None  # when new processes were started
         self._samples: StoredSamples | None = None
         self._tasks: SharedTasks | None = None
         self._lock = threading.RLock()
@@ -106,13 +110,14 @@ class Background:
         """Whether so much work is left that the processes should be started."""
         if self.started or seconds < _PAYS_USE:
             return False
-        return seconds >= _PAYS_START or _is_there(_Last.executor)
+        return seconds >= max(_PAYS_START, _Last.start_seconds) or _is_there(_Last.executor)
 
     def start(self, task: Task, samples: StoredSamples) -> None:
         """Start the processes; the task shows which libraries they need."""
         from joblib.externals.loky import get_reusable_executor
 
         self.started, self._samples = True, samples
+        self._start = None if _is_there(_Last.executor) else perf_counter()
         with hold_interrupts():
             self._executor = get_reusable_executor(max_workers=self.n_processes, timeout=300)
             self._executor.submit(_prepare, pickle.dumps(samples.leave_out(task))).add_done_callback(self._begin)
@@ -145,6 +150,8 @@ class Background:
             self._samples.remove()
         if executor is None:
             return
+        if not self._ready:
+            self._record_start()
         if broken or self._n_open or not self._ready:
             _Last.executor = None
             executor.shutdown(wait=False, kill_workers=True)
@@ -157,7 +164,12 @@ class Background:
             return
         with self._lock:
             self._ready = True
+            self._record_start()
             self._hand_out()
+
+    def _record_start(self) -> None:
+        if self._start is not None:
+            _Last.start_seconds = perf_counter() - self._start
 
     def _landed(self, future: Any) -> None:
         with self._lock:

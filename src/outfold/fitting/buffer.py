@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ..data.predictions import Predictions, State
 from ..data.splitting import Splits
 from ..exceptions import StoreMismatchError
-from ..io.store import Cell
 from .worker import CellKey, FitOutcome
 
 
@@ -232,6 +231,8 @@ class ResultBuffer:
 
     def _write(self, cells: list[tuple[Any, ...]]) -> None:
         if self.store is not None and cells:
+            from ..io.store import Cell  # here: a collection without a store needs no database
+
             self.store.write([Cell(*cell) for cell in cells])
 
     def predictions(self, **fields: Any) -> Predictions:

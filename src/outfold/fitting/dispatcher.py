@@ -33,6 +33,8 @@ from .worker import CRASHED, Batch, CellKey, FitOutcome, Holdout, PoolBroken, Wo
 _LARGEST_BATCH = 200
 # A batch that takes this many times longer than it should returns what it has; the rest is handed out again.
 _PATIENCE = 3.0
+# Seconds that the first fit may have taken to load and prepare what later ones find there.
+_FIRST_SECONDS = 0.1
 # Warnings about code, not about the fit.
 _SILENT = frozenset({"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"})
 
@@ -90,6 +92,9 @@ class Schedule:
     slowest_first: bool = False  # for workers that wait for each other
     _seconds: dict[str, float] = field(default_factory=dict)
     _default: float | None = None
+    _first: float = 0.0  # seconds of the first fit
+    _later: float = 0.0  # of all later ones together
+    _n_learnt: int = 0
     _returned: deque[tuple[Holdout, list[int]]] = field(default_factory=deque)
 
     @property
@@ -106,10 +111,17 @@ class Schedule:
         """Record the seconds of a fit of this configuration."""
         self._seconds[name] = seconds
         self._default = seconds if self._default is None else 0.9 * self._default + 0.1 * seconds
+        if self._n_learnt:
+            self._later += seconds
+        else:
+            self._first = seconds
+        self._n_learnt += 1
 
     def seconds_of(self, n: int) -> float:
-        """The seconds that so many fits may take, by the last ones."""
-        return n * (self._default or 0.0)
+        """The seconds that so many fits may take, by the mean so far; the first fit alone counts less than it took."""
+        if self._n_learnt < 2:
+            return n * max(self._first - _FIRST_SECONDS, 0.0)
+        return n * self._later / (self._n_learnt - 1)
 
     def portions(self) -> Iterator[Portion]:
         """Portions in the order of the hold-outs; lazily, so that later ones use what was learnt."""
@@ -234,7 +246,7 @@ class Dispatcher:
             if options.timeout and pool.killable:
                 self._folder = stack.enter_context(tempfile.TemporaryDirectory())
             helps = self.job.fits_here
-            stack.enter_context(pool.surroundings(options.threads, helps))
+            stack.enter_context(pool.surroundings(self.job.threads, helps))
             if helps or not pool.own_process:
                 stack.callback(lambda: self.executor.release())
             self._workers = stack.enter_context(closing(Workers(pool, helps)))
@@ -350,7 +362,7 @@ class Dispatcher:
             reader=self.job.reader,
             own_process=pool.own_process,
             limited=not pool.inline,
-            threads=options.threads,
+            threads=options.threads or 1,
             timeout=options.timeout,
             folder=self._folder,
             config=get_config(),

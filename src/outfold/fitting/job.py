@@ -56,6 +56,7 @@ from .estimators import (
 from .executor import Executor, PlainExecutor
 from .live import LiveScoring
 from .predict import ModelKind, Reader, choose_response, kind_of
+from .threads import threads_alone
 from .worker import AroundFit, Holdout, Pool
 
 # -- options --------------------------------------------------------------------------------------------
@@ -97,7 +98,7 @@ class Options:
     on_error: Literal["keep", "raise"] = "keep"
     positive: Any = None
     samples: Any = None
-    threads: int = 1
+    threads: int | None = None
     task: ModelKind | None = None
     share: Share = "exact"
     share_check: bool = True
@@ -148,7 +149,7 @@ class Options:
             stop=stop,
             max_repeats=most,
             samples=None if raw.samples is None else np.array(raw.samples),
-            threads=int(raw.threads),
+            threads=None if raw.threads is None else int(raw.threads),
             scorers=scorers,
         )
 
@@ -203,7 +204,10 @@ def _check_values(raw: Options) -> None:
             timeout is None or (is_number(timeout) and timeout > 0),
             "a number of seconds above 0, or None for no limit",
         ),
-        "threads": (is_whole_number(raw.threads) and raw.threads >= 1, "a whole number from 1"),
+        "threads": (
+            raw.threads is None or (is_whole_number(raw.threads) and raw.threads >= 1),
+            "a whole number from 1, or None",
+        ),
         "task": (raw.task is None or raw.task in kinds, f"{', '.join(map(repr, kinds))} or None"),
         "share": (raw.share is False or raw.share in ("exact", "close"), "'exact', 'close' or False"),
         "share_check": (isinstance(raw.share_check, bool), "True or False"),
@@ -258,6 +262,14 @@ class Job:
         usual = all(has_rows(value, len(self.target)) for value in self.options.fit_params.values())
         pairs = zip(self.templates, self.configs.values(), strict=True)
         return self.pool.as_usual and usual and all(t.trusted or is_well_known(made) for t, made in pairs)
+
+    @property
+    def threads(self) -> int | None:
+        """OpenMP threads of a fit; None for all that this process has."""
+        asked = self.options.threads
+        return (
+            threads_alone(self.configs.values(), self.samples.X) if asked is None and self.pool.inline else asked or 1
+        )
 
     def seed_of(self, holdout: Holdout, first_repeat: int = 0) -> int:
         """The seed of the fits on one hold-out."""

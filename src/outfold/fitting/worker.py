@@ -263,12 +263,15 @@ class Pool:
         """The fits are done in the thread that asks for them."""
         return not self.options
 
-    def surroundings(self, threads: int, helps: bool = False) -> AbstractContextManager[Any]:
-        """Limits of this process while it does fits: in threads, inline, or beside other processes."""
+    def surroundings(self, threads: int | None, helps: bool = False) -> AbstractContextManager[Any]:
+        """Limits of this process while it does fits: in threads, inline, or beside other processes.
+
+        With `threads=None`, OpenMP is not limited.
+        """
         stack = ExitStack()
         if helps or not self.own_process:
             stack.enter_context(limit_threads("blas"))
-            if helps or self.inline:
+            if threads is not None and (helps or self.inline):
                 stack.enter_context(limit_threads("openmp", threads))
             stack.enter_context(silence_warnings())
         return stack

@@ -20,7 +20,6 @@ from ..exceptions import CollectError, InputError, got, invalid
 from ..fitting.configs import Configs, as_configs, short_names
 from ..fitting.estimators import Variants
 from ..formatting import compact
-from ..io.store import load
 
 # A random draw may repeat a configuration: give up after this many draws for each one wanted.
 _DRAWS_PER_CONFIG = 100
@@ -175,6 +174,8 @@ def ask_and_collect(
                 study.tell(trial, np.nan)
                 if search.error_score == "raise":
                     raise
+        from ..io.store import load  # here: a search without a sampler needs no database
+
         oof = load(path)
         if problem is not None and len(found.params) == len({name for name, _, _ in oof.messages}):
             raise problem
