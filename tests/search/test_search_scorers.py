@@ -32,6 +32,7 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, KFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -457,3 +458,13 @@ def test_labels_cannot_tell_areas_and_the_error_says_how_to_keep_more(metric, sc
     again = of.SelectCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=["accuracy", scorer], refit="accuracy")
     assert again.fit(X, y).best_score_ == search.best_score_
     assert of.estimate.bbc(again.oof_, metric).metric == metric
+
+
+@pytest.mark.parametrize("model", [KNeighborsClassifier(), make_pipeline(StandardScaler(), KNeighborsClassifier())])
+def test_the_own_score_of_neighbours_is_accuracy(model):
+    X, y = make_classification(200, 6, random_state=0)
+    name = "n_neighbors" if isinstance(model, KNeighborsClassifier) else "kneighborsclassifier__n_neighbors"
+    ours, theirs = both(model, {name: [1, 5, 25]}, X, y, cv=StratifiedKFold(5))
+    assert_same_scores(ours, theirs)
+    assert ours.estimate_.metric == "accuracy"
+    assert not ours.oof_.live_scores

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -168,8 +169,13 @@ def own_score(configs: Mapping[str, Any], kind: str | None) -> str | None:
     """The metric that the estimators' own ``score`` is: accuracy, R2, or None for any other."""
     from sklearn.base import ClassifierMixin, RegressorMixin
 
-    usual = {"classification": ClassifierMixin.score, "regression": RegressorMixin.score}.get(kind or "")
-    same = usual is not None and all(_score_method(e) is usual for e in one_of_each(configs).values())
+    usual = {"classification": [ClassifierMixin.score], "regression": [RegressorMixin.score]}.get(kind or "", [])
+    if kind == "classification" and "sklearn.neighbors" in sys.modules:
+        from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
+
+        # Theirs only adds that X may be None.
+        usual += [KNeighborsClassifier.score, RadiusNeighborsClassifier.score]
+    same = bool(usual) and all(_score_method(e) in usual for e in one_of_each(configs).values())
     return OWN_SCORE[kind] if same and kind is not None else None
 
 
