@@ -140,7 +140,7 @@ def extra_trees() -> Search:
     from sklearn.ensemble import ExtraTreesClassifier
 
     grid = {"max_features": ["sqrt", 0.5, 1.0], "min_samples_leaf": [1, 2, 5, 10]}
-    return Search(ExtraTreesClassifier(random_state=0), grid, *_made(3000, 20, 3))
+    return Search(ExtraTreesClassifier(random_state=0), grid, *_made(1500, 20, 3))
 
 
 def forest_regression() -> Search:
@@ -262,7 +262,7 @@ SEARCHES: dict[str, Callable[[], Search]] = {
     "xgboost, 12, 3,000 rows": xgboost,
     "tf-idf, logistic, 8": text_logistic,
     "random forest, 24": random_forest,
-    "extra trees, 12, 3,000 rows": extra_trees,
+    "extra trees, 12, 1,500 rows": extra_trees,
     "random forest regression, 9": forest_regression,
     "MLP, 6": neural_network,
     "SVC, 12, 1,500 rows": support_vectors,

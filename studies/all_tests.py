@@ -12,6 +12,7 @@ from functools import cache, cached_property
 
 import numba
 import numpy as np
+from type_one_tables import SCORES_ALONE
 
 import outfold as of
 from outfold.stats import intervals, paired, pvalues, resampling, training
@@ -216,13 +217,20 @@ def _precision_values(scores, y):
 
 def apply_tests(held: Held, design: str, shifted: bool = False) -> dict[str, np.ndarray]:
     """(B,) p values by "metric | test". If `shifted`, of the mean difference over all data sets instead of 0."""
-    found = apply_t_training(held, design, shifted)
-    for metric, values in held.values.items():
-        if design not in ("one test set", "leave-one-out"):
-            for test, p in by_folds(held, metric, design, shifted):
-                found[f"{metric} | {test}"] = p
-        if design in POOLED and not shifted:
+    found = apply_light_tests(held, design, shifted)
+    if design in POOLED and not shifted:
+        for metric, values in held.values.items():
             for test, p in by_samples(held, metric, values[0] - values[1], design):
+                found[f"{metric} | {test}"] = p
+    return found
+
+
+def apply_light_tests(held: Held, design: str, shifted: bool = False) -> dict[str, np.ndarray]:
+    """The same without the tests that take the held-out samples as one test set, most of which draw."""
+    found = apply_t_training(held, design, shifted)
+    if design not in ("one test set", "leave-one-out"):
+        for metric in held.values:
+            for test, p in by_folds(held, metric, design, shifted):
                 found[f"{metric} | {test}"] = p
     return found
 
@@ -236,7 +244,8 @@ def apply_t_training(held: Held, design: str, shifted: bool = False) -> dict[str
             continue
         d = values[0] - values[1]
         d = d - d[held.held].mean() if shifted else d
-        allowance = training.ZERO_ONE if metric == "accuracy" else training.OTHER_LOSS
+        zero_one = metric == "accuracy" and held.groups is None
+        allowance = training.ZERO_ONE if zero_one else training.OTHER_LOSS
         found[f"{metric} | t_training"], found[f"{metric} | parts"] = t_training(held, d, allowance, pointwise)
     if not held.regression and held.whole and held.groups is None:
         for metric in SETS:
@@ -287,6 +296,7 @@ def by_folds(held: Held, metric: str, design: str, shifted: bool) -> Iterator[tu
     if held.whole and held.n_repeats == 1:
         yield "t_kfold", t(0.0)
         yield "t_corrected_kfold", t(0.5)
+        yield SCORES_ALONE, t(1.5 / d.shape[1])
     if not held.whole:
         yield "t_resampled", t(0.0)
     if held.whole and held.folds.max() == 1:

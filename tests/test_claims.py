@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import dropping
 import gaussians
 import interval_metrics
 import numpy as np
@@ -69,6 +70,7 @@ SOURCES = {
     "comparing.md: Balanced m x 2 plans": "studies/results/calibration.json",
     "comparing.md: Power": "no measurement: tests/compare/test_power.py compares with the exact power",
     "dropping.md: How many repeats": "studies/results/stopping.json",
+    "dropping.md: What dropping saves and costs, with five folds": "studies/results/dropping.json",
     "format.md: While it is being written": "no measurement: how batches are cut",
     "intervals.md: A configuration that was named beforehand": "no measurement: formulas of other programs",
     "intervals.md: Intervals": "no measurement: what an interval of 95 percent aims at",
@@ -448,7 +450,9 @@ def test_632plus_by_round():
         leans = [found[reading]["lean"] for found in noise.values()]
         says("methods.md", "Bootstrap of the data", f"{words} by {min(leans):+.3f} to {max(leans):+.3f}")
     signal = [found for key, found in study["settings"].items() if key.startswith("signal")]
-    low, oob = ([found["truth"]["mean"] - found[way]["mean"] for found in signal] for way in ("one weight", "out of bag"))
+    low, oob = (
+        [found["truth"]["mean"] - found[way]["mean"] for found in signal] for way in ("one weight", "out of bag")
+    )
     errors = [found[reading]["se"] for found in noise.values() for reading in readings]
     for sentence in (
         f"on {study['data_sets']} data sets of noise, where the truth is 0.5 (standard errors at most {max(errors):.3f})",
@@ -538,6 +542,16 @@ def test_when_repeating_stops():
     says("dropping.md", "How many repeats", f"needed {settled} repeats, or {rough} at 0.2")
     sentence = f"`Rank` needed {span(by_rank[0])} repeats for naive Bayes and {span(by_rank[1])} for trees"
     says("dropping.md", "How many repeats", sentence)
+
+
+def test_what_dropping_saves_and_costs():
+    heading, study = "What dropping saves and costs, with five folds", result("studies/results/dropping.json")
+    page = sections("dropping.md")[heading]
+    for rows in (list(dropping.real_rows(study)), list(dropping.simulated_rows(study))):
+        assert len(rows) >= 8
+        assert "\n".join(rows) in page
+    for sentence in dropping.words(study):
+        says("dropping.md", heading, sentence)
 
 
 POWER = "Power of tests by resampling (Wang et al. 2014, Figures 6 and 7)"

@@ -128,10 +128,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _load(module: str) -> ModuleType:
-    """Import a module of this package while the garbage collector waits.
-
-    Nothing that is imported becomes garbage, and a pass over all objects of scikit-learn and pandas takes as long as the import.
-    """
+    """Import a module of this package while the garbage collector waits: it would look at every object of scikit-learn."""
     collects = gc.isenabled()
     gc.disable()
     try:

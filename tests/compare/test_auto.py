@@ -59,7 +59,7 @@ GROUPS = np.arange(N) // 4
         (lambda: predictions(of.Plan(folds=4)), "f1", "t_training"),
         (lambda: predictions(of.Plan(folds=4, repeats=3)), "accuracy", "t_training"),
         (lambda: predictions(of.Plan(folds=4), groups=GROUPS), "accuracy", "t_training"),
-        (lambda: predictions(of.Plan(folds=16), groups=GROUPS), "accuracy", "t_corrected"),
+        (lambda: predictions(of.Plan(folds=16), groups=GROUPS), "accuracy", "t_corrected_kfold"),
         (lambda: predictions(of.Plan.repeated_holdout(8)), "accuracy", "t_training"),
         (lambda: predictions(of.Plan.five_by_two()), "roc_auc", "t_training"),
         (lambda: predictions(of.Plan.blocked(3)), "accuracy", "t_training"),
@@ -71,7 +71,8 @@ def test_the_design_chooses(source, metric, test):
     assert found.method == test
     assert found.reason.startswith(f"{test} was chosen for ")
     assert found.reason.endswith(".")
-    same = getattr(compare, test)(source(), metric, "config 0", "config 1")
+    options = {"rho": 1.5 / 16} if test == "t_corrected_kfold" else {}
+    same = getattr(compare, test)(source(), metric, "config 0", "config 1", **options)
     assert (found.pvalue, found.interval) == (same.pvalue, same.interval)
     many = compare.auto(source(), metric)
     assert many.terms.method == test
@@ -98,18 +99,29 @@ def test_no_valid_test_is_an_error_with_a_way_out(plan, metric, says):
     assert "Collect with Plan(folds=10" in str(caught.value)
 
 
-def test_scores_of_folds_have_their_test_too():
-    scores = of.from_scores({"a": [0.8, 0.7, 0.9, 0.8], "b": [0.7, 0.6, 0.9, 0.7]}, n_train=60, n_test=20)
-    assert compare.auto(scores).method == "t_corrected"
-
-
 SCORES = np.random.default_rng(0).normal(0.8, 0.03, size=(2, 30))
+
+
+@pytest.mark.parametrize("n_folds", [5, 10])
+def test_scores_of_one_k_fold_have_a_test_that_keeps_its_level(n_folds):
+    scores = of.from_scores(SCORES[:, :n_folds], n_train=100 - 100 // n_folds, n_test=100 // n_folds)
+    found, many = compare.auto(scores), compare.pairs(scores)
+    assert found.method == many.terms.method == "t_corrected_kfold"
+    expected = compare.t_corrected_kfold(scores, None, 0, 1, rho=1.5 / n_folds)
+    assert found.pvalue == many[0].pvalue == expected.pvalue
+    assert found.interval == many[0].interval == expected.interval
+    share = max(error_rates()["K-fold"]["t_corrected_kfold(rho=1.5/K)"].values())
+    assert f"in at most {share:.1%} of data sets at alpha 0.05. t_training finds more" in found.reason
+    assert "OF312" not in {note.code for note in found.notes}
+    own = compare.auto(scores, rho=0.5)
+    assert own.pvalue == compare.t_corrected_kfold(scores, None, 0, 1).pvalue
+    assert "with the correlation that you gave" in own.reason
+    assert "data sets" not in own.reason
 
 
 @pytest.mark.parametrize(
     ("n_splits", "options", "error"),
     [
-        (10, {"n_train": 90, "n_test": 10}, "K-fold"),
         (10, {"n_train": 50, "n_test": 50, "design": "5x2cv"}, "5 x 2-fold"),
         (6, {"n_train": 50, "n_test": 50, "design": "blocked"}, "blocked"),
         (30, {"n_train": 90, "n_test": 10, "repeats": 3}, "repeated K-fold"),
@@ -120,10 +132,17 @@ def test_scores_alone_have_the_test_that_errs_least(n_splits, options, error):
     found = compare.auto(of.from_scores(SCORES[:, :n_splits], **options))
     assert found.method == "t_corrected"
     share = f"{max(error_rates()[error]['t_corrected'].values()):.0%}"
-    instead = "" if error == "K-fold" else ". Collect predictions, with `Plan.five_by_two()` say"
+    instead = ". Collect predictions, with `Plan.five_by_two()` say"
     assert f"in up to {share} of data sets at alpha 0.05{instead}" in found.reason
     (note,) = (note for note in found.notes if note.code == "OF312")
     assert f"in up to {share} of simulated data sets ({error}, alpha 0.05)" in note.text
+
+
+def test_a_pair_with_a_control_is_that_pair():
+    oof = predictions(of.Plan(folds=4))
+    found = compare.auto(oof, "accuracy", 0, 1, control=1)
+    assert len(oof.configs) == 3
+    assert [(one.a, one.b) for one in found] == [("config 0", "config 1")]
 
 
 def test_two_configurations_are_a_comparison():
@@ -215,14 +234,12 @@ def test_registry_holds_every_test_of_a_pair():
 _NOT_PAIRS = {"EProcess", "auto", "cochran_q", "detectable", "e_process", "f_looney", "pairs", "power", "tied_set"}
 
 
-def test_where_the_test_errs_a_little_too_often_a_better_plan_is_named():
+@pytest.mark.parametrize(
+    ("plan", "kind"), [(of.Plan.five_by_two(), "5 x 2-fold"), (of.Plan(folds=5, repeats=2), "repeated K-fold")]
+)
+def test_the_reason_says_how_often_the_test_erred(plan, kind):
     X, y = make_classification(60, 4, n_informative=2, random_state=0)
     models = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=1)}
-    rates = {kind: error_rates()[kind]["t_training"]["accuracy"] for kind in ("5 x 2-fold", "repeated K-fold")}
-    for plan, kind in ((of.Plan.five_by_two(), "5 x 2-fold"), (of.Plan(folds=5, repeats=2), "repeated K-fold")):
-        found = compare.auto(of.collect(models, X, y, plan, progress=False), "accuracy")
-        assert found.method == "t_training"
-        assert f"in at most {rates[kind]:.1%} of data sets at alpha 0.05" in found.reason
-        better = f"collect `Plan(folds=10, repeats=3)`, where it is at most {rates['repeated K-fold']:.1%}"
-        assert (better in found.reason) is (rates[kind] > 0.06)
-    assert rates["5 x 2-fold"] > 0.06 > rates["repeated K-fold"]
+    found = compare.auto(of.collect(models, X, y, plan, progress=False), "accuracy")
+    assert found.method == "t_training"
+    assert f"in at most {error_rates()[kind]['t_training']['accuracy']:.1%} of data sets at alpha 0.05" in found.reason

@@ -42,7 +42,9 @@ def by_hand(d, folds, theta, m, mean=None, df=None):
         overlap = 1 - (U / K - 1) / (U - 1)
         T = min(T, d.var(axis=0, ddof=1).mean() / (1 - overlap**m))
     of_folds = [d[r, folds[r] == k].mean() for r in range(R) for k in range(K)]
-    V = max((d.mean(axis=0).var(ddof=1) + theta * T) / U, np.var(of_folds, ddof=1) / len(of_folds))
+    J = len(of_folds)
+    between = np.var(of_folds, ddof=1) / J * ((J - 1) / (J - 3) if R > 1 else 1)
+    V = max((d.mean(axis=0).var(ddof=1) + theta * T) / U, between)
     t = (d.mean() if mean is None else mean) / np.sqrt(V)
     return t, 2 * stats.t.sf(abs(t), U - 1 if df is None else df)
 
@@ -135,7 +137,7 @@ def test_groups_are_the_units():
     right = ((oof.P > 0.5) == oof.y[:, None, None]).astype(float)
     d = (right[:, 0] - right[:, 1]).T.reshape(2, N // 3, 3).mean(axis=2)
     found = compare.t_training(oof, "accuracy", 0, 1)
-    assert (found.statistic, found.pvalue) == pytest.approx(by_hand(d, oof.folds[::3].T, 1, 2), rel=1e-9)
+    assert (found.statistic, found.pvalue) == pytest.approx(by_hand(d, oof.folds[::3].T, 1.5, 1), rel=1e-9)
     assert found.df == (N // 3 - 1,)
     assert "over 20 groups" in found.description
 
@@ -291,6 +293,27 @@ def test_what_all_samples_of_a_fold_share_shows_between_folds():
     assert parts.folds == pytest.approx([2.5 / 5], rel=1e-4)
     design = Design.of_splits(40, 0.2)
     assert variance_of_mean(parts, design, Allowance(0.0, 1)) == pytest.approx(parts.folds)
+
+
+@pytest.mark.parametrize(("repeats", "times"), [(1, 1.0), (2, 9 / 7), (3, 14 / 12)])
+def test_repeats_make_the_variance_between_folds_that_of_students_t(repeats, times):
+    values, folds = values_of((1, repeats, 40)), dealt(repeats, 40)
+    means = [values[0, r, folds[r] == k].mean() for r in range(repeats) for k in range(5)]
+    assert variance_parts(values, folds).folds == pytest.approx(np.var(means, ddof=1) / len(means) * times)
+
+
+def test_groups_of_answers_are_no_single_answers():
+    rng = np.random.default_rng(0)
+    right, groups = rng.random((60, 2)) < 0.7, np.repeat(np.arange(20), 3)
+    folds = np.arange(60) // 3 % 5
+    single, grouped = (
+        of.compare.t_training(
+            of.from_arrays(None, right, folds=folds, groups=g, response="pointwise"), "mean", 0, 1
+        ).description
+        for g in (None, groups)
+    )
+    assert single.endswith("theta 1")
+    assert grouped.endswith("theta 1.5")
 
 
 @given(st.integers(0, 1000), st.integers(2, 12), st.integers(2, 12))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
@@ -121,3 +122,27 @@ def test_a_randomized_search_is_cloned_whole():
     assert repr(again) == repr(search)
     found = again.set_params(n_iter=2).fit(X, y)
     assert (len(found.cv_results_["params"]), found.n_splits_) == (2, 6)
+
+
+class LongArrays:
+    """A distribution of arrays that differ in the middle only, which a short text leaves out."""
+
+    def rvs(self, random_state=None):
+        values = np.ones(2000)
+        values[1000] = random_state.uniform(1, 2)
+        return values
+
+
+class FirstOf(DecisionTreeClassifier):
+    """A tree with a parameter that is an array."""
+
+    def __init__(self, values=None):
+        super().__init__(random_state=0)
+        self.values = values
+
+
+def test_long_arrays_that_differ_are_different_draws():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        search = of.RandomizedSelectCV(FirstOf(), {"values": LongArrays()}, n_iter=4, cv=3, refit=False).fit(X, y)
+    assert len(search.cv_results_["params"]) == 4

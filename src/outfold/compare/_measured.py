@@ -16,7 +16,8 @@ from ..data.notes import Note
 from ..metrics._units import least_of_a_class
 from ._compared import ComparedConfigs
 
-# A test is recommended up to this error, and two standard errors of its measurement by 1,000 data sets.
+# A test gets a caveat above this: 6 percent, and two standard errors of a measurement by 1,000 data sets. `auto` takes tests of
+# at most 6 percent.
 LIMIT = 0.06 + 2 * 0.0075
 
 # A large test set has so many samples, and so many of each class where the metric is one of sets.

@@ -87,14 +87,14 @@ class _Simulator:
         if isinstance(source, FoldScores):
             remedy = "Collect predictions, or read them."
             raise NeedError(needed="power simulates from predictions", given="`from_scores` has none", remedy=remedy)
-        compared, chosen, _ = find_compared(source, metric, pair, test, hypothesis)
+        compared, (chosen, self.options, _) = find_compared(source, metric, pair, test, hypothesis, options)
         check_options(chosen, options)
         if chosen.name == "t_bayes":
             needed = "power is how often a p value is at most alpha"
             raise InputError(needed=needed, given="t_bayes has none", remedy="Use t_training.")
         if compared.metric is not None and compared.metric.ranks_only:
             compared = _on_one_scale(compared, chosen.by_folds)
-        self.compared, self.test, self.options, self.by_folds = compared, chosen, options, chosen.by_folds
+        self.compared, self.test, self.by_folds = compared, chosen, chosen.by_folds
         self.hypothesis = hypothesis.directed(compared.greater_is_better)
         self.oof = compared.predictions
         self.metric, self._data = bind(self.oof, compared.metric_name if compared.metric is None else compared.metric)

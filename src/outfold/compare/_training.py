@@ -75,7 +75,9 @@ def _t_training(compared: ComparedConfigs, pairs: NDArray[np.intp], hypothesis: 
     oof, metric, scores = scoring.oof, scoring.metric, defined_scores(scoring)
     difference = observed_differences(scores, pairs)
     units = unit_values(oof, metric)
-    allowance = training.ZERO_ONE if compared.zero_one else allowance_of(oof, metric)
+    # The value of a group of samples is a mean of answers, neither right nor wrong.
+    zero_one = compared.zero_one and units.values.shape[2] == oof.n_samples
+    allowance = training.ZERO_ONE if zero_one else allowance_of(oof, metric)
     design = design_of(oof, units.values.shape[2])
     variance, spread = np.empty((2, len(pairs)))
     for part in blocks(len(pairs), max(1, _AT_ONCE // units.values[0].size)):
@@ -125,9 +127,10 @@ def t_training(
     t = dbar / sqrt(V), V = [var_i(mean_r d_ir) + theta T] / N with N - 1 degrees of freedom, where d_ir is what sample i adds to
     the difference in repeat r. T bounds the variance of training: s^2 / (1 + 1/K) with one repeat, and not more than
     V_w / (1 - o^m) with several, where s^2 is the variance of d over samples, V_w that over the repeats of one sample, and o the
-    overlap of two training sets. V is at least that of the plain t test of the folds. theta = 1, m = 2 for right or wrong,
-    theta = 3/2, m = 1 for other means and AUC, and theta = 5/2 for other metrics of sets are calibrated, not derived: one data
-    set does not show the variance of training [2]_. The corrected t test [1]_ lacks the first term.
+    overlap of two training sets. V is at least that of the plain t test of the J folds, with repeats (J - 1) / (J - 3) times.
+    theta = 1, m = 2 for right or wrong, theta = 3/2, m = 1 for other means, groups and AUC, and theta = 5/2 for other metrics of
+    sets are calibrated, not derived: one data set does not show the variance of training [2]_. The corrected t test [1]_ lacks
+    the first term.
 
     For the area under the ROC curve d comes from placements, for other metrics of whole sets from leaving out one sample; the
     degrees of freedom are then one less than the samples of the rarest class. Groups count as one sample each. Leave-one-out is

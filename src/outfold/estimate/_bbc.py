@@ -90,9 +90,9 @@ def bbc(
         ``none`` is the mean of the scores. A draw holds 63 percent of the samples, so its winner is a little worse than the
         winner on all samples, and the estimate is a little too careful. ``balanced``, for the best score, adds this loss back:
         the winner's lead over the winners of the draws, times the share of the differences between configurations that is not
-        noise. ``auto`` is ``balanced`` for concordance. Average precision is too high on the few samples that a draw leaves
-        out, and too low where scores of different folds are ranked together: ``auto`` corrects it for both. For all other
-        metrics it is ``none``.
+        noise. ``auto`` is ``balanced`` for concordance of K folds, if the best score selects. Average precision is too high on
+        the few samples that a draw leaves out, and too low where scores of different folds are ranked together: ``auto``
+        corrects it for both. For all other metrics it is ``none``.
     Returns: {estimate}
     References: {tsamardinos2018, newcombe1998, zou2008}
 
@@ -110,7 +110,7 @@ def bbc(
         scoring, scored = drawn_by(by.scoring), scored_by(by.scoring)
         if scoring.at_once:
             scored = scoring
-        precise = correction == "auto" and scoring.metric.name == _PRECISION
+        precise = correction == "auto" and _is_precision(scoring)
         also: Scores = _RankedTogether.of(oof) if precise else scored
         if draws is None:
             bootstrap, b = sample_bootstrap(scoring, stratify, rng, True), check_count(n_resamples, "n_resamples", 2)
@@ -147,8 +147,11 @@ def bbc(
         corrected: dict[str, float] = {}
         if precise:
             few = bias_of_few(scoring, result.chosen, drawn())
-            value, intervals, corrected = _of_many_samples(intervals, few, result.also, scoring.metric.bounds)
-        words = ", scored within folds" if within else ", corrected for few samples and folds" if precise else ""
+            chance = float(np.mean(oof.target.y[scoring.rows]))
+            value, intervals, corrected = _of_many_samples(intervals, few, result.also, chance)
+        words = ", scored within folds" if within else ""
+        if precise:
+            words = f", corrected for few samples{' and folds' if corrected['folds'] else ''}"
         return build(
             scoring,
             selection,
@@ -167,6 +170,12 @@ def bbc(
             | ({"pooled": float(scores.mean())} if within or precise else {}),
             intervals=intervals,
         )
+
+
+def _is_precision(scoring: Scoring) -> bool:
+    """Whether this is average precision of two classes; functions of users, and of more classes, may have the same name."""
+    metric = scoring.metric
+    return metric.name == _PRECISION and not metric.looped and scoring.oof.target.task == "binary"
 
 
 class _RankedTogether(NamedTuple):
@@ -193,20 +202,21 @@ class _RankedTogether(NamedTuple):
 
 
 def _of_many_samples(
-    intervals: SelectedConfiguration, few: float, ranked: NDArray[np.float64], bounds: tuple[float, float]
+    intervals: SelectedConfiguration, few: float, ranked: NDArray[np.float64], chance: float
 ) -> tuple[float, SelectedConfiguration, dict[str, float]]:
     """Average precision on many samples of one model, its intervals, and what is added for it to the mean of the draws.
 
     It is too high with few positives, and too low where scores of different folds are ranked together. The latter is taken to
-    be what AUC loses. On real data this is about right (docs/studies/real_data.md).
+    be what AUC loses. On real data this is about right (docs/studies/real_data.md). Neither makes an estimate worse than
+    `chance`, the share of positives, which ranking at random gives.
     """
     spread = intervals.spread
     assert spread is not None  # its range is known
-    folds = float(np.nanmean(ranked)) if np.isfinite(ranked).any() else 0.0
+    folds = float(np.nanmean(ranked)) if np.isfinite(ranked).mean() > _MOST_DRAWS else 0.0
     # Only a winner without errors has the best score.
-    best = bounds[1] if spread.perfect else np.nextafter(bounds[1], 0.0)
+    best = 1.0 if spread.perfect else np.nextafter(1.0, 0.0)
     asked = spread.estimate - few + folds
-    value = float(np.clip(asked, bounds[0], best))
+    value = float(np.clip(asked, min(spread.estimate, chance), best))
     found = {"few_samples": -few, "folds": folds + (value - asked)}
     moved = replace(spread, estimate=value, leans=0.0, leans_by=0.0)
     return value, SelectedConfiguration(intervals.rivals, moved), found
@@ -237,7 +247,8 @@ def _is_balanced(correction: str, by: Selecting) -> bool:
     """Whether what selecting on draws loses is added back."""
     check_choice(correction, ("auto", "none", "balanced"), "correction")
     if correction == "auto":
-        return by.scoring.metric.name == _CONCORDANCE and by.rule is select.best
+        metric = by.scoring.metric
+        return metric.name == _CONCORDANCE and not metric.looped and by.rule is select.best
     if correction == "balanced" and by.rule is not select.best:
         needed = "is for the configuration with the best score"
         given = f"this one is {select.in_words(by.scoring, by.rule)}"

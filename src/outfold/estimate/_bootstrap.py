@@ -382,7 +382,7 @@ def point632plus(
     """Estimate the performance by the .632+ bootstrap, which trusts the resubstitution score less if the model overfits more.
 
     As published, the out-of-bag part of a pointwise metric is a mean over rounds for each sample, then a mean over samples.
-    For a configuration named beforehand, ``details`` has the parts of the estimate.
+    For a configuration named beforehand, ``details`` has the parts of the estimate, but not with `per_round`.
 
     Parameters: {oof}
     metric : str, callable, Metric or None

@@ -24,6 +24,8 @@ from .limits import hold_interrupts
 # Seconds of work left that pay for new processes (more where their start is known to take longer), and for processes that an
 # earlier collection has left behind.
 _PAYS_START, _PAYS_USE = 1.5, 0.2
+# A start that took longer was held up by something else, such as a pause of the machine.
+_LONGEST_START = 10.0
 # Each process reads the samples from a file; where that takes more bytes than this, joblib has to map them into memory.
 _SMALL = 32_000_000
 
@@ -110,7 +112,8 @@ class Background:
         """Whether so much work is left that the processes should be started."""
         if self.started or seconds < _PAYS_USE:
             return False
-        return seconds >= max(_PAYS_START, _Last.start_seconds) or _is_there(_Last.executor)
+        start = min(max(_PAYS_START, _Last.start_seconds), _LONGEST_START)
+        return seconds >= start or _is_there(_Last.executor)
 
     def start(self, task: Task, samples: StoredSamples) -> None:
         """Start the processes; the task shows which libraries they need."""
@@ -161,6 +164,7 @@ class Background:
     def _begin(self, prepared: Any) -> None:
         """The first process is ready; if none can be started, this process goes on alone."""
         if prepared.cancelled() or prepared.exception() is not None:
+            self._start = None  # how long a start takes is not known
             return
         with self._lock:
             self._ready = True

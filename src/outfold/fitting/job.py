@@ -266,10 +266,9 @@ class Job:
     @property
     def threads(self) -> int | None:
         """OpenMP threads of a fit; None for all that this process has."""
-        asked = self.options.threads
-        return (
-            threads_alone(self.configs.values(), self.samples.X) if asked is None and self.pool.inline else asked or 1
-        )
+        if self.options.threads is not None:
+            return self.options.threads
+        return threads_alone(self.configs.values(), self.samples.X) if self.pool.inline else 1
 
     def seed_of(self, holdout: Holdout, first_repeat: int = 0) -> int:
         """The seed of the fits on one hold-out."""

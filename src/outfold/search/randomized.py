@@ -13,10 +13,11 @@ from .estimator import SelectCV
 
 @fill_common
 class RandomizedSelectCV(SelectCV):
-    """`SelectCV` with the arguments and defaults of RandomizedSearchCV: it draws `n_iter` configurations.
+    """`SelectCV` with the arguments of RandomizedSearchCV: it draws `n_iter` configurations.
 
     Use it where you used RandomizedSearchCV: ``from outfold import RandomizedSelectCV as RandomizedSearchCV``. It equals
-    ``SelectCV(estimator, param_distributions=..., n_iter=...)``, and has the same methods and attributes.
+    ``SelectCV(estimator, param_distributions=..., n_iter=...)``, and has the same methods and attributes. The defaults are those
+    of RandomizedSearchCV, except that `random_state` is 0.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 import tempfile
 import warnings
 from collections import Counter
@@ -89,10 +90,11 @@ def _some_of(grid: Any, n_configs: int, seed: int) -> list[dict[str, Any]]:
         n_configs = _at_most(n_configs, len(ParameterGrid(parts)))
         return list(ParameterSampler(parts, n_configs, random_state=seed))
     drawn: dict[str, dict[str, Any]] = {}
-    for params in ParameterSampler(parts, n_configs * _DRAWS_PER_CONFIG, random_state=seed):
-        drawn.setdefault(repr(sorted(params.items(), key=lambda item: item[0])), params)
-        if len(drawn) == n_configs:
-            break
+    with np.printoptions(threshold=sys.maxsize):  # else long arrays look alike
+        for params in ParameterSampler(parts, n_configs * _DRAWS_PER_CONFIG, random_state=seed):
+            drawn.setdefault(repr(sorted(params.items(), key=lambda item: item[0])), params)
+            if len(drawn) == n_configs:
+                break
     _at_most(n_configs, len(drawn))
     return list(drawn.values())
 

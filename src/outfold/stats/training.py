@@ -56,7 +56,7 @@ class Parts(NamedTuple):
     samples: Floats  # of the units' means over repeats: their variance over the number of units U
     spread: Floats  # s^2 / U, of the units of one repeat
     within: Floats  # V_w / U, of the repeats of one unit; infinite where there is one repeat
-    folds: Floats  # of the means of the folds: their variance over the number of folds
+    folds: Floats  # of the means of the folds: their variance over their number; with repeats, widened because few folds tell it
 
 
 def variance_parts(values: Floats, folds: NDArray[np.integer]) -> Parts:
@@ -83,7 +83,11 @@ def variance_parts(values: Floats, folds: NDArray[np.integer]) -> Parts:
 
 
 def _between_folds(kept: Floats, folds: NDArray[np.integer]) -> Floats:
-    """(P,) variance of the means of all folds, over their number."""
+    """(P,) variance of the means of all folds, over their number.
+
+    With repeats, it counts (J - 1) / (J - 3) times for J folds, the variance of Student's t, because it is itself uncertain;
+    three times for fewer than four. Then the mean over repeats hides what samples of a fold share, and only the folds show it.
+    """
     members = (folds[..., None] == np.arange(folds.max() + 1)).astype(np.float64)
     sizes = members.sum(axis=-2)  # (R, K) or (P, R, K)
     sums = (kept[:, :, None] @ members)[:, :, 0]
@@ -91,7 +95,8 @@ def _between_folds(kept: Floats, folds: NDArray[np.integer]) -> Floats:
     means = np.where(there, sums / np.maximum(sizes, 1), 0.0)
     n = there.sum(axis=(1, 2))
     apart = np.where(there, means - (means.sum(axis=(1, 2)) / n)[:, None, None], 0.0)
-    return np.asarray((apart**2).sum(axis=(1, 2)) / (n - 1) / n)
+    uncertain = 1 + 2 / np.maximum(n - 3, 1) if folds.shape[-2] > 1 else 1.0
+    return np.asarray((apart**2).sum(axis=(1, 2)) / (n - 1) / n * uncertain)
 
 
 def variance_of_mean(parts: Parts, design: Design, allowance: Allowance) -> Floats:
