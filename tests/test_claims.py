@@ -82,6 +82,7 @@ SOURCES = {
     "report.md: Size and speed": "benchmarks/results/report.json",
     "sharing.md: What the families gain": "benchmarks/results/families.json",
     "speed.md: BBC against the plain loop": "benchmarks/results/bbc.json",
+    "speed.md: Everyday searches": "benchmarks/results/everyday.json",
     "speed.md: A whole search against GridSearchCV": "benchmarks/results/search.json",
     "speed.md: Where the time goes": "no measurement: limits of memory",
     "speed.md: .632+ bootstrap": "benchmarks/results/bootstrap.json",
@@ -542,6 +543,31 @@ def test_when_repeating_stops():
     says("dropping.md", "How many repeats", f"needed {settled} repeats, or {rough} at 0.2")
     sentence = f"`Rank` needed {span(by_rank[0])} repeats for naive Bayes and {span(by_rank[1])} for trees"
     says("dropping.md", "How many repeats", sentence)
+
+
+def ratio(numbers, name):
+    return f"{numbers[name]:.2f}" if name in numbers else ""
+
+
+def test_everyday_searches():
+    heading, measured = "Everyday searches", result("benchmarks/results/everyday.json")
+    page = keyed("speed.md", heading, 2)
+    searches = {tuple(title.split("; n_jobs=")): numbers for title, numbers in measured.items()}
+    assert len(page) == len(searches) - 2 >= 30
+    ratios = [f"{side}_{kind}" for side in ("kept", "dropping") for kind in ("wall", "cpu", "warm")]
+    for key, cells in page.items():
+        numbers = searches[key]
+        assert cells == [f"{numbers['seconds']:.1f}", *(ratio(numbers, name) for name in ratios)]
+        assert numbers["kept_same"] == 1
+    other = sum(numbers["dropping_same"] == 0 for key, numbers in searches.items() if key in page)
+    says("speed.md", heading, f"With dropping, another configuration won in {other} of the {len(page)} rows.")
+    for jobs in (1, 2):
+        every = next(
+            numbers for (_, own), numbers in searches.items() if own == str(jobs) and "kept_wall_least" in numbers
+        )
+        for side, words in (("kept", "nothing dropped"), ("dropping", "as it comes")):
+            least, median = (every[f"{side}_wall_{kind}"] for kind in ("least", "median"))
+            says("speed.md", heading, f"`n_jobs={jobs}`, {words}: at least {least:.2f}, median {median:.2f}")
 
 
 def test_what_dropping_saves_and_costs():

@@ -183,7 +183,7 @@ def test_a_score_of_folds_is_compared_and_reported_by_folds(data):
     search = of.SelectCV(LogisticRegression(), C_GRID, scoring=weighted).fit(*data)
     a, _, b = search.oof_.configs
     found = of.compare.auto(search.oof_, "score", a, b)
-    assert found.pvalue == of.compare.t_corrected(search.oof_, "score", a, b).pvalue
+    assert found.pvalue == of.compare.t_corrected_kfold(search.oof_, "score", a, b, rho=1.5 / 5).pvalue
     assert found.reason.startswith("t_corrected")
     with pytest.raises(InputError, match="t_training needs predictions; these are scores of folds"):
         of.compare.t_training(search.oof_, "score", a, b)
