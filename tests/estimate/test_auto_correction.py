@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.model_selection import StratifiedKFold
 
 import outfold as of
 from conftest import make_predictions
@@ -133,3 +135,39 @@ def test_a_search_corrects_as_bbc_does():
     search.fit(X, y)
     assert set(search.estimate_.details) >= {"few_samples", "folds", "pooled"}
     assert search.estimate_.value == estimate.bbc(search.oof_).value
+
+
+def test_no_correction_of_average_precision_goes_below_chance():
+    """With three positives among 60 samples the correction for few samples is larger than the score."""
+    cut = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = (np.arange(60) < 3).astype(int)
+        oof = of.from_arrays(y, rng.normal(size=(60, 10)), folds=np.arange(60) % 3, response="score")
+        found = estimate.bbc(oof, "average_precision", n_resamples=200)
+        parts = found.details
+        assert found.value >= min(parts["pooled"], 3 / 60)
+        assert found.value == pytest.approx(parts["pooled"] + parts["few_samples"] + parts["folds"], abs=1e-12)
+        cut += found.value == 3 / 60
+    assert cut > 0
+
+
+def average_precision(y, labels):
+    return float(np.mean(y == labels))
+
+
+def test_other_metrics_of_the_same_name_are_not_corrected():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    labels = np.where(rng.random((60, 4)) < 0.7, y[:, None], 1 - y[:, None])
+    oof = of.from_arrays(y, labels, folds=np.arange(60) % 5, response="label")
+    found = estimate.bbc(oof, average_precision, n_resamples=200)
+    assert found.metric == "average_precision"
+    assert found.value == estimate.bbc(oof, average_precision, n_resamples=200, correction="none").value
+    assert "few_samples" not in found.details
+
+
+def test_average_precision_of_three_classes_that_are_told_apart_has_an_estimate():
+    X, y = np.repeat(np.eye(3), 60, axis=0), np.repeat(np.arange(3), 60)
+    search = of.SelectCV(LogisticRegression(), {"C": [1.0, 10.0]}, scoring="average_precision", cv=StratifiedKFold(3))
+    assert search.fit(X, y).estimate_.value == 1.0

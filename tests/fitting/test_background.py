@@ -88,6 +88,32 @@ def test_work_pays_for_new_processes_if_it_takes_longer_than_their_start(monkeyp
     assert again.pays(6.0)
 
 
+class Failed:
+    """What comes back from a process that could not be prepared."""
+
+    def cancelled(self):
+        return False
+
+    def exception(self):
+        return OSError("no process")
+
+
+def test_a_start_that_failed_says_nothing_about_later_ones(monkeypatch):
+    monkeypatch.setattr(background._Last, "start_seconds", 0.0)
+    monkeypatch.setattr(background._Last, "executor", None)
+    failing = Background(1, len)
+    failing._start = time.perf_counter() - 600
+    failing._begin(Failed())
+    failing._record_start()
+    assert background._Last.start_seconds == 0.0
+
+
+def test_a_machine_that_paused_during_a_start_gets_workers_again(monkeypatch):
+    monkeypatch.setattr(background._Last, "start_seconds", 3600.0)
+    monkeypatch.setattr(background._Last, "executor", None)
+    assert Background(1, len).pays(60.0)
+
+
 @pytest.mark.parametrize("drop", [None, True])
 def test_both_work_and_give_the_same_bits(data, beside, drop):
     oof = of.collect(configs(), *data, PLAN, n_jobs=2, drop=drop)

@@ -217,7 +217,8 @@ def _of_many_samples(
     best = 1.0 if spread.perfect else np.nextafter(1.0, 0.0)
     asked = spread.estimate - few + folds
     value = float(np.clip(asked, min(spread.estimate, chance), best))
-    found = {"few_samples": -few, "folds": folds + (value - asked)}
+    # What was cut off counts with the few samples, so that the parts add up to the estimate.
+    found = {"few_samples": value - asked - few, "folds": folds}
     moved = replace(spread, estimate=value, leans=0.0, leans_by=0.0)
     return value, SelectedConfiguration(intervals.rivals, moved), found
 
