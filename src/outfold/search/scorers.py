@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import metrics
 from ..data.predictions import Predictions
@@ -113,7 +114,9 @@ class Scorers:
         plain = asked if isinstance(asked, str) else without_positive(scorer)
         found = metrics.get(plain)
         if found.name == "average_precision" and target.task == "multiclass":
-            return metrics.make(scorer._score_func, name=found.name, needs="score")
+            return metrics.make(
+                _of_all_classes(scorer._score_func, len(np.unique(target.y))), name=found.name, needs="score"
+            )
         position = positive_class(scorer, target)
         if position == 0 and target.classes is not None:  # another scorer's positive class is the last
             return _with_options(scorer, {**scorer._kwargs, "pos_label": target.classes[0]})  # type: ignore[no-any-return]
@@ -131,6 +134,15 @@ class Scorers:
             return self
         parts = {name: NamedScore(self.whole, name) for name in names}
         return Scorers(dict(parts), dict(parts), _main(refit, parts), self.whole, True, frozenset(parts))
+
+
+def _of_all_classes(function: Callable[..., float], n_classes: int) -> Callable[..., float]:
+    """The function where samples of all classes are there, else NaN: a draw without one is then drawn again."""
+
+    def score(y: NDArray[Any], scores: NDArray[Any]) -> float:
+        return function(y, scores) if len(np.unique(y)) == n_classes else float("nan")
+
+    return score
 
 
 def read_scoring(scoring: Any, refit: Any, estimator: Any, raises: bool = False) -> Scorers:
