@@ -16,6 +16,9 @@ from .target import Target, encode
 
 Kind = Literal["kfold", "loo", "holdout", "three_way", "bootstrap", "blocked", "custom", "given"]
 
+# The class by which scikit-learn's `check_cv` holds a list of splits.
+_LIST_OF_SPLITS = "_CVIterableWrapper"
+
 _TEXTS = {
     "plan": "Plan\n    The plan.",
     "test": "test : float, default 1/3\n    Share of the samples that each split holds out.",
@@ -280,6 +283,8 @@ class Plan:
     @property
     def cv_name(self) -> str:
         """What to call the splitter: its text if that is short and shows no address, else its class."""
+        if type(self.cv).__name__ == _LIST_OF_SPLITS:
+            return _LIST_OF_SPLITS  # its text holds every row of every split
         text = "given splits" if isinstance(self.cv, list) else str(self.cv)
         return text if len(text) < 60 and " object at 0x" not in text else type(self.cv).__name__
 

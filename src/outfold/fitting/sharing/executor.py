@@ -392,9 +392,9 @@ class _FamilyFit:
             return [_FamilyModel() for _ in self.unit]
         mine = dict(zip((template.name for template in members), fitted, strict=True))
         share = sum(m.seconds for m in fitted) / len(self.unit)
-        models = [mine[r.name]._replace(seconds=share, leads=False) for r in self.unit]
+        models = [mine[template.name] for template in self.unit]
         lead = next((i for i, fitted in enumerate(models) if fitted.model is not None), 0)
-        return [fitted._replace(leads=i == lead) for i, fitted in enumerate(models)]
+        return [_FamilyModel(one.model, share, one.warnings, i == lead) for i, one in enumerate(models)]
 
     def _try(self, members: Sequence[SharingTemplate]) -> list[_FamilyModel] | None:
         """The models of these members; None if the family cannot fit them."""

@@ -215,12 +215,25 @@ class _Stops(NamedTuple):
         return cls(leaf, max(split, 2 * leaf), depth)
 
 
+class _TreeRows(NamedTuple):
+    """Rows for a tree of scikit-learn, and whether it must check them."""
+
+    X: Any
+    check: bool
+
+    @classmethod
+    def of(cls, X: Any) -> _TreeRows:
+        """An array as every tree converts it, once for all; frames and missing values are left to the tree."""
+        values = X.astype(np.float32, copy=False) if isinstance(X, np.ndarray) else None
+        return cls(X, True) if values is None or not np.isfinite(values).all() else cls(values, False)
+
+
 class _Grown:
     """A tree that only the size of its leaves stops, to cut others out of."""
 
-    def __init__(self, fitted: Any) -> None:
+    def __init__(self, fitted: Any, read: Callable[[Any], _TreeRows]) -> None:
         self.classes = getattr(fitted, "classes_", None)
-        self.leaves: LastX[NDArray[np.intp]] = LastX(fitted.apply)
+        self.leaves: LastX[NDArray[np.intp]] = LastX(lambda X: fitted.apply(*read(X)))
         self.values: NDArray[np.float64] = fitted.tree_.value[:, 0, :]
         self._depth, self._path = _paths(fitted.tree_)
         self._size = fitted.tree_.n_node_samples[self._path]
@@ -312,12 +325,14 @@ class CutTree(Family):
         if set(fit_params) - {"sample_weight"}:
             raise Unsuitable(f"trees share their fits with sample_weight only, not with {sorted(fit_params)}")
         grown: dict[int, _Grown] = {}
+        rows, read = _TreeRows(X, True), LastX(_TreeRows.of)
         views = []
         for member in members:
             stops = _Stops.of(member, len(y))
             if stops.leaf not in grown:
                 base = copy(member).set_params(min_samples_leaf=stops.leaf, min_samples_split=2, max_depth=None)
-                grown[stops.leaf] = _Grown(base.fit(X, y, **fit_params))
+                grown[stops.leaf] = _Grown(base.fit(rows.X, y, check_input=rows.check, **fit_params), read)
+                rows = _TreeRows.of(X) if len(grown) == 1 else rows  # the first tree has checked them
             tree = grown[stops.leaf]
             views.append((_RegressionView if tree.classes is None else _ClassView)(member, tree, stops))
         return views
