@@ -103,7 +103,7 @@ def lightgbm() -> Search:
         "min_child_samples": [5, 20],
         "n_estimators": [50, 100],
     }
-    return Search(LGBMClassifier(random_state=0, verbose=-1), grid, *_made(5000, 20), "roc_auc")
+    return Search(LGBMClassifier(n_jobs=1, random_state=0, verbose=-1), grid, *_made(5000, 20), "roc_auc")
 
 
 def xgboost() -> Search:
