@@ -6,13 +6,14 @@ from . import spaces
 
 if TYPE_CHECKING:
     from .columns import Dates, Words
+    from .describing import describe
     from .ses import SES
     from .univariate import Univariate
 
-__all__ = ["SES", "Dates", "Univariate", "Words", "spaces"]
+__all__ = ["SES", "Dates", "Univariate", "Words", "describe", "spaces"]
 
-# Classes of scikit-learn, which takes a second to import: only those who ask for one wait.
-_LATER = {"SES": "ses", "Dates": "columns", "Univariate": "univariate", "Words": "columns"}
+# Mostly classes of scikit-learn, which takes a second to import: only those who ask for one wait.
+_LATER = {"SES": "ses", "Dates": "columns", "Univariate": "univariate", "Words": "columns", "describe": "describing"}
 
 
 def __getattr__(name: str) -> Any:

@@ -108,7 +108,7 @@ def _of_classes(X: Floats, codes: NDArray[np.intp]) -> Floats:
     """Log p value of each column: chi-squared of two values, F of more."""
     hot = np.eye(codes.max() + 1)[codes]
     low, high = X.min(axis=0), X.max(axis=0)
-    two_values = ((X == low) | (X == high)).all(axis=0)
+    two_values = ((low == X) | (high == X)).all(axis=0)
     out = np.zeros(X.shape[1])
     pairs = np.flatnonzero(two_values & (high > low))
     many = np.flatnonzero(~two_values)

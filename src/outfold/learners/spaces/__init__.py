@@ -4,7 +4,7 @@
 use: whole grids of cheap families that are often good come first.
 """
 
-from .blocks import blocks
+from .blocks import blocks, stem
 from .grids import MOST_ROWS_KNN, MOST_ROWS_SVM
 from .making import SPACES, make_space
 from .papers import tsamardinos2015, tsamardinos2015_wfs, tsamardinos2018
@@ -20,6 +20,7 @@ __all__ = [
     "regression",
     "small",
     "standard",
+    "stem",
     "tabular",
     "thorough",
     "tsamardinos2015",

@@ -38,7 +38,7 @@ def blocks(configs: Mapping[str, Any]) -> list[list[str]]:
     paths = make_plan(list(configs.values()), "exact").paths
     family = {name: None if path is None else path.group for name, path in zip(configs, paths, strict=True)}
     out: list[list[str]] = []
-    for _, names in groupby(configs, _stem):
+    for _, names in groupby(configs, stem):
         current: list[str] = []
         for _, members in groupby(names, lambda name: (family[name], name if family[name] is None else "")):
             unit = list(members)
@@ -50,7 +50,7 @@ def blocks(configs: Mapping[str, Any]) -> list[list[str]]:
     return out
 
 
-def _stem(name: str) -> str:
+def stem(name: str) -> str:
     """The name that was given to the grid: ``pca(share=0.9) logit`` of ``pca(share=0.9) logit(C=1)``."""
     depth = 0
     for position in range(len(name) - 1, -1, -1) if name.endswith(")") else ():

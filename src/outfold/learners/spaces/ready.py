@@ -7,7 +7,7 @@ from a sigmoid fitted by an inner 3-fold CV, which costs four fits of a method t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ...docstrings import fill_with
