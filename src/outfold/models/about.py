@@ -91,7 +91,9 @@ class ModelAbout:
     space : str
         The configurations that were tried, in words.
     trusted : tuple of str
-        Types in ``model.skops`` that skops does not trust by itself. `save_model` fills it in.
+        Types in ``model.skops`` that skops does not trust by itself.
+    sha256 : str
+        Hash of ``model.skops``. `save_model` fills in both.
     """
 
     configuration: str
@@ -112,6 +114,7 @@ class ModelAbout:
     description: str = ""
     space: str = ""
     trusted: tuple[str, ...] = ()
+    sha256: str = ""
 
     @property
     def positive(self) -> Any:
@@ -172,7 +175,7 @@ class ModelAbout:
 # Entries that json holds as they are.
 _PLAIN = (
     *("configuration", "specification", "target", "task", "classes", "seed", "data", "labels", "versions"),
-    *("description", "space", "trusted"),
+    *("description", "space", "trusted", "sha256"),
 )
 _VERSIONS = ("outfold", "python", "numpy", "scipy", "scikit-learn")
 

@@ -63,6 +63,36 @@ def ranges_of(X: pd.DataFrame, columns: Columns) -> dict[str, Range]:
     return {name: _range_of(X[name], kind) for name, kind in columns.kinds.items()}
 
 
+def ranges_of_frame(X: Any) -> dict[str, Range]:
+    """The same of features in any form; what kind a feature is comes from its type."""
+    frame = as_frame(X)
+    return {name: _range_of(frame[name], _kind_of(frame[name])) for name in frame.columns}
+
+
+def as_frame(X: Any) -> pd.DataFrame:
+    """Features as a pandas frame with names of columns; texts and categories as text."""
+    import pandas as pd
+
+    if hasattr(X, "tocsr"):
+        X = X.toarray()
+    frame = X.copy() if isinstance(X, pd.DataFrame) else X.to_pandas() if hasattr(X, "to_pandas") else pd.DataFrame(X)
+    frame.columns = [str(name) for name in frame.columns]
+    for name in frame.columns:
+        if _kind_of(frame[name]) == "category":
+            frame[name] = frame[name].astype(object).map(str, na_action="ignore")
+    return frame
+
+
+def _kind_of(values: pd.Series[Any]) -> Kind:
+    import pandas as pd
+
+    if pd.api.types.is_bool_dtype(values):
+        return "boolean"
+    if pd.api.types.is_numeric_dtype(values):
+        return "number"
+    return "date" if pd.api.types.is_datetime64_any_dtype(values) else "category"
+
+
 def _range_of(values: pd.Series[Any], kind: Kind) -> Range:
     if kind == "text":
         empty = int((values == "").sum())
