@@ -22,6 +22,7 @@ from .cells import MEANING, check_all, cut_labels, own_labels
 from .cells import Response as Response
 from .cells import State as State
 from .criterion import Aggregate, Criterion
+from .ledger import LEDGER, in_words
 from .notes import Note
 from .plan import Kind, Plan
 from .splitting import Splits, fingerprint, group_codes
@@ -568,6 +569,8 @@ class Predictions(WithConfigs):
         if self.blocks:
             yield "blocks", ", ".join(self.blocks)
         yield "selects", provider("criterion_words")(self)
+        for entry in self.provenance.get(LEDGER, ()):
+            yield "came true", in_words(entry)
         yield "fingerprint", self.fingerprint
         for note in self.notes:
             yield note.code, note.text

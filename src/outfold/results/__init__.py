@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from ._comparison import comparison_row as comparison_row
     from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair
     from ._comparisons import PairArrays as PairArrays
+    from ._confrontation import Confrontation, Shift
 
 _LATER = {
     "_advice": "SEVERITIES Advice AdviceTask Checks Finding Goal Optimism Severity Simulation",
     "_comparison": "Alternative Comparison ComparisonTerms Power Probabilities SequentialComparison Wins comparison_row",
     "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking",
+    "_confrontation": "Confrontation Shift",
 }
 _SOURCES = {name: module for module, names in _LATER.items() for name in names.split()}
 
@@ -47,6 +49,7 @@ __all__ = [
     "Checks",
     "Comparison",
     "Comparisons",
+    "Confrontation",
     "CurveLine",
     "Estimate",
     "Finding",
@@ -65,6 +68,7 @@ __all__ = [
     "Selection",
     "SequentialComparison",
     "Severity",
+    "Shift",
     "Simulation",
     "Stability",
     "TiedSet",

@@ -1,0 +1,107 @@
+"""Whether two samples come from one distribution, and whether two estimates are of one number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .intervals import Ends
+from .kernels import Floats
+
+# Below this many expected counts in a cell, tables are drawn instead of using the chi-square distribution (Cochran 1954).
+_LEAST_EXPECTED = 5
+_TABLES = 9999
+# No p value is searched below this one.
+_SMALLEST = 1e-6
+_STEPS = 40
+
+
+class Gap(NamedTuple):
+    """The largest gap between two distribution functions: where it is, the two shares there, and the p value."""
+
+    at: float
+    then: float
+    now: float
+    pvalue: float
+
+
+def steps_gap(knots: Floats, counts: NDArray[np.intp], n: int, values: Floats) -> Gap:
+    """Kolmogorov-Smirnov test of `values` against a sample of n, of which `counts` say how many are at most each knot.
+
+    The first distribution function is exact at the knots, and only these are looked at. So the statistic is at most that of all
+    values, and the test rejects no more often than it should.
+    """
+    from scipy.stats import kstwo
+
+    ordered, m = np.sort(values), len(values)
+    then, now = counts / n, np.searchsorted(ordered, knots, side="right") / m
+    worst = int(np.argmax(np.abs(then - now)))
+    size = max(1, round(n * m / (n + m)))
+    pvalue = float(kstwo.sf(abs(then[worst] - now[worst]), size))
+    return Gap(float(knots[worst]), float(then[worst]), float(now[worst]), min(1.0, pvalue))
+
+
+def same_shares(table: NDArray[np.intp]) -> float:
+    """P value of the chi-square test that both rows of (2, L) counts come from one distribution.
+
+    If some expected counts are small, the statistic is compared with those of random tables with the same margins.
+    """
+    from scipy.stats import chi2, random_table
+
+    table = table[:, table.sum(axis=0) > 0]
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    if table.shape[1] < 2 or not rows.all():
+        return 1.0
+    expected = np.outer(rows, columns) / rows.sum()
+
+    def statistic(counts: NDArray[np.intp]) -> Floats:
+        return np.asarray(((counts - expected) ** 2 / expected).sum(axis=(-2, -1)))
+
+    observed = float(statistic(table))
+    if expected.min() >= _LEAST_EXPECTED:
+        return float(chi2.sf(observed, table.shape[1] - 1))
+    drawn = statistic(random_table(rows, columns).rvs(_TABLES, random_state=np.random.default_rng(0)))
+    return float((1 + np.sum(drawn >= observed * (1 - 1e-12))) / (_TABLES + 1))
+
+
+# -- two estimates ------------------------------------------------------------------------------------------
+
+IntervalAt = Callable[[float], Ends]
+
+
+class Independent(NamedTuple):
+    """A number that was estimated, and its interval at any level."""
+
+    value: float
+    interval: IntervalAt
+
+
+def difference_interval(first: Independent, second: Independent, level: float) -> Ends:
+    """Interval of first minus second, from their own intervals by square-and-add (MOVER; Zou and Donner 2008)."""
+    (l1, u1), (l2, u2) = first.interval(level), second.interval(level)
+    difference = first.value - second.value
+    below = np.hypot(first.value - l1, u2 - second.value)
+    above = np.hypot(u1 - first.value, second.value - l2)
+    return float(difference - below), float(difference + above)
+
+
+def difference_pvalue(first: Independent, second: Independent) -> float:
+    """The p value that belongs to `difference_interval`: at the level 1 - p the interval just reaches 0."""
+    low, high = 0.0, 1 - _SMALLEST  # levels: the interval leaves 0 out, and holds it
+    if not _holds_zero(first, second, high):
+        return _SMALLEST
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if middle and _holds_zero(first, second, middle):
+            high = middle
+        else:
+            low = middle
+    return float(1 - high)
+
+
+def _holds_zero(first: Independent, second: Independent, level: float) -> bool:
+    low, high = difference_interval(first, second, level)
+    return low <= 0 <= high
