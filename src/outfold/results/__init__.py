@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from ._comparison import comparison_row as comparison_row
     from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair
     from ._comparisons import PairArrays as PairArrays
+    from ._threshold import AtThreshold, Share
 
 _LATER = {
     "_advice": "SEVERITIES Advice AdviceTask Checks Finding Goal Optimism Severity Simulation",
     "_comparison": "Alternative Comparison ComparisonTerms Power Probabilities SequentialComparison Wins comparison_row",
     "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking",
+    "_threshold": "AtThreshold Share",
 }
 _SOURCES = {name: module for module, names in _LATER.items() for name in names.split()}
 
@@ -43,6 +45,7 @@ __all__ = [
     "SEVERITIES",
     "Advice",
     "Alternative",
+    "AtThreshold",
     "Baseline",
     "Checks",
     "Comparison",
@@ -65,6 +68,7 @@ __all__ = [
     "Selection",
     "SequentialComparison",
     "Severity",
+    "Share",
     "Simulation",
     "Stability",
     "TiedSet",
