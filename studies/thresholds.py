@@ -2,7 +2,7 @@
 
 The scores of every configuration are normal within each class, and its probabilities are calibrated; so the truth is known for
 every configuration and threshold. Each fold has a model of its own, which shifts the scores a little. The settings are those that
-hurt: few samples, few positives, many configurations, weak and strong signal. The labels are drawn at random, so that the number of
+hurt: few samples, few positives, many configurations, weak and strong signal. The labels are drawn at random, so the number of
 positives varies too. The truth is that of the selected configuration at the threshold that the result says to use.
 
 Usage: python studies/thresholds.py [REPETITIONS]    writes studies/results/thresholds.json
