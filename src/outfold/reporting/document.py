@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import compare, stability
 from .._version import __version__
-from ..arguments import RngLike, as_seed, check_count
+from ..arguments import RngLike, as_seed, check_count, is_number
 from ..charts import collected, comparisons, estimates, responses
 from ..charts.description import Chart
 from ..checks.case import Case
@@ -25,7 +25,7 @@ from ..data.criterion import name_of
 from ..data.predictions import Predictions, State
 from ..docstrings import fill_common
 from ..estimate._default import corrected
-from ..exceptions import FileError, InputError
+from ..exceptions import FileError, InputError, invalid
 from ..formatting import json_ready
 from ..io.store import written_file
 from ..metrics import MetricLike
@@ -76,6 +76,12 @@ class Report:
         What you need to repeat the work: pairs of a heading and its text.
     pictures : tuple of Chart
         The charts of the page, in order.
+    data : dict or None
+        The table that the predictions were made from, as `report` was told; None if it was not.
+    description : str or None
+        The selected configuration in words for a reader; None if there are none.
+    importance : tuple of dict
+        How much each feature matters: ``name``, ``mean`` and ``sd``, most important first; empty if not known.
 
     Examples: {numpy_outfold}
     >>> correct = np.random.default_rng(0).random((80, 150)) < 0.7
@@ -96,6 +102,9 @@ class Report:
     methods: str
     provenance: tuple[tuple[str, str], ...]
     pictures: tuple[Chart, ...]
+    data: Mapping[str, Any] | None = None
+    description: str | None = None
+    importance: tuple[Mapping[str, Any], ...] = ()
 
     def __repr__(self) -> str:
         return f"<Report: {self.headline}>"
@@ -132,6 +141,9 @@ class Report:
             "bibtex": self.bibtex,
             "provenance": dict(self.provenance),
             "pictures": {picture.name: picture.numbers for picture in self.pictures},
+            "data": self.data,
+            "description": self.description,
+            "importance": [dict(row) for row in self.importance],
         }
         return {key: json_ready(value) for key, value in facts.items()}
 
@@ -206,6 +218,10 @@ def report(
     confidence_level: float = 0.95,
     rng: RngLike = 0,
     command: str | None = None,
+    data: Mapping[str, Any] | None = None,
+    description: str | None = None,
+    importance: Mapping[str, Any] | None = None,
+    threshold: str | float | None = None,
 ) -> Report:
     """Make one page on how good the selected configuration is, how that was found, and what to be careful about.
 
@@ -229,6 +245,18 @@ def report(
     {rng}
     command : str or None, default=None
         The command that made the report, for the section on how to repeat it.
+    data : dict or None, default=None
+        The table that the predictions were made from, for the section on the data. All keys may be left out. ``columns``: a list
+        of dicts, one for each column, with ``name``, ``role``, ``kind``, ``missing`` (share), ``distinct``, ``treatment`` and
+        ``reason``. ``rows``: a list of dicts with ``n`` and ``reason``, for rows that were left out. ``file``: a dict of facts on
+        how the file was read, such as ``{"path": "train.csv", "dialect": "separated by semicolons"}``.
+    description : str or None, default=None
+        The selected configuration in one to three sentences for a reader. If None, the page shows its name.
+    importance : dict or None, default=None
+        How much the score falls without each feature: name -> ``(mean, sd)``, ``{"mean": ..., "sd": ...}`` or one number.
+    threshold : str, float or None, default=None
+        For two classes with probabilities or scores: how the threshold is chosen, as in `estimate.at_threshold`. If None, the
+        one that `predict` uses: 0.5 for probabilities.
 
     Returns
     -------
@@ -271,6 +299,9 @@ def report(
             methods=text.methods(oof, found, compared),
             provenance=tuple(_provenance(oof, found, command)),
             pictures=tuple(_pictures(oof, metric, found, compared, (top, max(n, 2), seed))),
+            data=data,
+            description=description,
+            importance=tuple(_importance(importance)),
         )
 
 
@@ -341,6 +372,21 @@ def _provenance(oof: Predictions, found: Estimate, command: str | None) -> Itera
         yield "selected configuration", str(spec)
     if command is not None:
         yield "command", command
+
+
+def _importance(given: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """The importance of each feature, most important first; an error where it is no number."""
+    rows = []
+    for name, value in ({} if given is None else given).items():
+        if isinstance(value, Mapping):
+            mean, sd = value.get("mean"), value.get("sd")
+        else:
+            mean, sd = value if isinstance(value, (tuple, list)) and len(value) == 2 else (value, None)
+        if not is_number(mean) or not (sd is None or is_number(sd)):
+            needed = "must give a mean, or a mean and a standard deviation, for each feature"
+            raise invalid("importance", needed, f"got {value!r} for {name!r}")
+        rows.append({"name": str(name), "mean": float(mean), "sd": None if sd is None else float(sd)})
+    return sorted(rows, key=lambda row: -row["mean"])
 
 
 def _pictures(

@@ -30,7 +30,7 @@ class Rounding:
     def __init__(self, estimate: Estimate) -> None:
         low, high = estimate.interval or (estimate.value, estimate.naive)
         width = abs(high - low) or abs(estimate.value) or 1.0
-        least = min(1 - math.floor(math.log10(width)), 12) if math.isfinite(width) else 4
+        least = formatting.Digits.of_width(width).digits
         fitting = [d for d in (least, least + 1) if self._adds_up(estimate, d)]
         self.digits = fitting[0] if fitting else least
         self.about = "" if fitting else "about "
@@ -43,7 +43,7 @@ class Rounding:
 
     def __call__(self, value: float) -> str:
         """The number with these digits."""
-        return f"{round(value, self.digits):z,.{max(self.digits, 0)}f}"
+        return formatting.Digits(self.digits)(value)
 
     def optimistic(self, estimate: Estimate) -> bool:
         """Whether there is an optimism to speak of."""
