@@ -74,9 +74,9 @@ class Live:
         """``[#####...]  120/250 configurations (31 dropped early)  1 min 20 s left  best AUC so far 0.871, corrected 0.842``."""
         share = standing.n_finished / max(standing.n_configs, 1)
         filled = round(_BAR * share)
-        parts = [f"[{'#' * filled}{'.' * (_BAR - filled)}]"] if self._terminal else ["outfold run:"]
+        start = f"[{'#' * filled}{'.' * (_BAR - filled)}]  " if self._terminal else "outfold run: "
         dropped = f" ({standing.n_dropped:,} dropped early)" if standing.n_dropped else ""
-        parts.append(f"{standing.n_finished:,}/{standing.n_configs:,} configurations{dropped}")
+        parts = [f"{start}{standing.n_finished:,}/{standing.n_configs:,} configurations{dropped}"]
         if standing.seconds_left is not None and standing.n_finished < standing.n_configs:
             parts.append(f"{formatting.seconds(standing.seconds_left)} left")
         if self._best is not None:

@@ -23,7 +23,8 @@ from ..fitting.configs import Configs, as_configs
 from ..fitting.job import Share
 from ..io.store import load
 from ..learners import describe, spaces
-from ..models import EstimateAbout, LeftOut, ModelAbout, Threshold, keep_model, ranges_of
+from ..models import EstimateAbout, LeftOut, ModelAbout, Threshold, ranges_of
+from ..models.saving import keep_model
 from ..reporting import Report, report
 from ..results import AtThreshold, Estimate
 from ..tables import Columns
@@ -273,7 +274,7 @@ class _Answer:
     def _threshold(self, asked: str | float | None) -> AtThreshold | None:
         if asked is None:
             return None
-        return estimate.at_threshold(self.found.oof, asked)
+        return estimate.at_threshold(self.found.oof, threshold=asked)
 
     def _model(self, made: Estimate, cut: AtThreshold | None, words: str) -> Path | None:
         table, oof = self.table, self.found.oof
@@ -283,7 +284,7 @@ class _Answer:
             columns=table.columns,
             ranges=ranges_of(table.X, table.columns),
             estimate=EstimateAbout.of(made),
-            threshold=None if cut is None else Threshold(cut.rule, cut.threshold),
+            threshold=None if cut is None else Threshold(cut.choice, cut.threshold),
             left_out=tuple(LeftOut(part.n, part.why) for part in table.left_out),
             description=words,
             space=self.space,

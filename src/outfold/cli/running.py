@@ -132,8 +132,10 @@ def duration(text: str) -> float:
 
 
 def _run(args: argparse.Namespace) -> int:
-    as_typed = ("metric", "task", "group", "sample", "time", "event", "leave_out", "positive", "columns")
-    as_typed += ("space", "budget", "rare_classes", "importance", "n_jobs", "seed", "timeout", "inner")
+    as_typed = [
+        *("metric", "task", "group", "sample", "time", "event", "leave_out", "positive", "columns"),
+        *("space", "budget", "rare_classes", "importance", "n_jobs", "seed", "timeout", "inner"),
+    ]
     result = run(
         args.data,
         args.target,
