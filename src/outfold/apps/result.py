@@ -73,9 +73,8 @@ class RunResult:
         shown = [(name, score) for name, score in zip(board.configs, board.scores, strict=True)][:_BEST]
         digits = max(Rounding(made).digits, 0)
         lines = [f"  {score:>8.{digits}f}  {formatting.shorten(name, 90)}" for name, score in shown]
-        tried = formatting.count(len(board.configs) + len(board.left_out), "configuration")
-        head = f"best of {tried} by cross-validated {formatting.called(made.metric)}"
-        return [f"{head}, optimistic by about {abs(made.optimism or 0.0):.{digits}f}:", *lines]
+        words = self.page.leaderboard.rule or f"by {formatting.called(made.metric)}"
+        return [f"{words[0].upper()}{words[1:]} (each score is optimistic, the first one most):", *lines]
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [("selected", self.page.description or self.estimate.selected)]
