@@ -59,7 +59,7 @@ def test_waves_change_no_number(space, blocks, tmp_path, drop):
 
 
 def test_one_of_each_kind_comes_first_and_the_first_one_alone(space, blocks):
-    waves = _Waves(space, blocks, ())
+    waves = _Waves(space, blocks)
     assert waves.take(1.0, lambda name: None) == ["logit(C=0.01)"]
     rest = [*waves.take(1.0, lambda name: None), *waves.take(1.0, lambda name: None)]
     assert [kind_of_model(space[name]) for name in rest] == ["GaussianNB", "DecisionTreeClassifier"]
@@ -67,7 +67,7 @@ def test_one_of_each_kind_comes_first_and_the_first_one_alone(space, blocks):
 
 
 def test_a_wave_has_whole_blocks_as_the_time_allows(space, blocks):
-    waves = _Waves(space, blocks, ())
+    waves = _Waves(space, blocks)
     for _ in range(3):
         waves.take(1.0, lambda name: 1.0)
     assert len(waves.take(4.0, lambda name: 1.0)) == 4  # two of logit, two of bayes
@@ -78,8 +78,10 @@ def test_a_wave_has_whole_blocks_as_the_time_allows(space, blocks):
 
 def test_what_an_earlier_call_began_comes_first(space, blocks):
     begun = ["tree(max_depth=8, min_samples_leaf=20)", "of another space"]
-    waves = _Waves(space, blocks, begun)
+    waves = _Waves(space, blocks, ["logit(C=1)"], ["logit(C=1)", *begun])
+    assert waves.take(1.0, lambda name: None) == ["logit(C=1)"]
     assert waves.take(1.0, lambda name: None) == begun[:1]
+    assert waves.take(1.0, lambda name: None) == ["bayes(var_smoothing=1e-09)"]
 
 
 @pytest.mark.parametrize("end", ["budget", "interrupt", "terminate"])
@@ -105,6 +107,25 @@ def test_the_answer_is_for_the_finished_waves(space, blocks, tmp_path, end):
     whole = of.collect(space, X, y, of.Plan(folds=5), progress=False, metric="roc_auc")
     np.testing.assert_array_equal(found.oof.data, whole.sel(config=list(found.oof.configs)).data)
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_a_process_that_ignores_ctrl_c_still_has_a_budget(space, blocks, tmp_path):
+    """As one in the background of a script does."""
+    collect = collecting(tmp_path / "s.oof", [])
+
+    def slow(configs, tell):
+        if len(configs) > 4:
+            os.kill(os.getpid(), signal.SIGINT)  # ignored
+            time.sleep(20)
+        return collect(configs, tell)
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        found = AnytimeSearch(space, blocks, slow, budget=1.0).run()
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert found.stopped == "budget"
 
 
 def test_a_budget_too_short_for_anything_gives_the_first_configuration(space, blocks, tmp_path):

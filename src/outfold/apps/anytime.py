@@ -26,8 +26,8 @@ Reason = Literal["budget", "interrupt", "terminate"]
 
 # A wave takes about this many seconds at first, later half of the time spent so far, and never more than this share of the whole.
 _FIRST_WAVE, _GROWTH, _LARGEST_SHARE = 5.0, 0.5, 0.125
-# Of a budget, what is kept for the final fit, the estimate and the report: this share, but not more than these seconds.
-_RESERVE, _MOST_RESERVE = 0.1, 60.0
+# Of a budget, what is kept for the final fit, the estimate and the report: this share, but seconds within these limits.
+_RESERVE, _LEAST_RESERVE, _MOST_RESERVE = 0.1, 4.0, 60.0
 
 
 class Collect(Protocol):
@@ -62,7 +62,7 @@ class AnytimeSearch:
     """A search in waves.
 
     `blocks` has the names of the configurations that should be fitted together, in the order of their expected use. `watch` is
-    called whenever something is done. `started` has names that an earlier call began: they are the first wave.
+    called whenever something is done. `finished` and `begun` have names of an earlier call: they are the first waves.
     """
 
     space: Configs
@@ -70,7 +70,8 @@ class AnytimeSearch:
     collect: Collect
     watch: Callable[[Standing], None] = lambda standing: None
     budget: float | None = None
-    started: Sequence[str] = ()
+    finished: Sequence[str] = ()
+    begun: Sequence[str] = ()
     clock: Callable[[], float] = monotonic
     _costs: _Costs = field(init=False)
 
@@ -80,7 +81,7 @@ class AnytimeSearch:
 
     def run(self) -> Found:
         """Search, and give back what is finished when all is done or the search is stopped."""
-        waves = _Waves(self.space, self.blocks, self.started)
+        waves = _Waves(self.space, self.blocks, self.finished, self.begun)
         standing = Standing(len(self.space))
         finished: list[str] = []
         oof: Predictions | None = None
@@ -112,7 +113,8 @@ class AnytimeSearch:
 
     def _deadline(self) -> float:
         assert self.budget is not None
-        return self._begin + self.budget - min(_RESERVE * self.budget, _MOST_RESERVE)
+        reserve = min(max(_RESERVE * self.budget, _LEAST_RESERVE), _MOST_RESERVE, self.budget / 2)
+        return self._begin + self.budget - reserve
 
     def _seconds_of_wave(self, standing: Standing) -> float:
         """About how long the next wave should take."""
@@ -121,7 +123,7 @@ class AnytimeSearch:
         if standing.seconds_left is not None:
             wanted = min(wanted, max(_FIRST_WAVE, _LARGEST_SHARE * (spent + standing.seconds_left)))
         if self.budget is not None:
-            wanted = min(wanted, max(_RESERVE * _FIRST_WAVE, _LARGEST_SHARE * (self._deadline() - self.clock())))
+            wanted = min(wanted, _LARGEST_SHARE * (self._deadline() - self.clock()))
         return wanted
 
     def _telling(self, standing: Standing, wave: Sequence[str], left: Sequence[str]) -> Callable[[int, int], None]:
@@ -159,11 +161,13 @@ class AnytimeSearch:
 class _Waves:
     """The names in the order in which they are tried: one of each kind of model first, then block after block."""
 
-    def __init__(self, space: Configs, blocks: Sequence[Sequence[str]], started: Sequence[str]) -> None:
-        known = set(space)
-        begun = [name for name in started if name in known]
-        seen = set(begun)
-        kinds = {kind_of_model(space[name]) for name in begun}
+    def __init__(
+        self, space: Configs, blocks: Sequence[Sequence[str]], finished: Sequence[str] = (), begun: Sequence[str] = ()
+    ) -> None:
+        before = [name for name in finished if name in space]
+        more = [name for name in begun if name in space and name not in set(before)]
+        seen = {*before, *more}
+        kinds = {kind_of_model(space[name]) for name in seen}
         firsts: list[str] = []
         for block in blocks:
             name = block[0]
@@ -171,11 +175,10 @@ class _Waves:
                 kinds.add(kind_of_model(space[name]))
                 firsts.append(name)
         seen.update(firsts)
-        rest = [[name for name in block if name not in seen] for block in blocks]
         # The first configuration comes alone: after it there is an answer.
-        head = [begun] if begun else [firsts[:1]]
-        others = firsts if begun else firsts[1:]
-        self._fixed = [wave for wave in (*head, others[: len(others) // 2], others[len(others) // 2 :]) if wave]
+        waves = [before, more, firsts] if before or more else [firsts[:1], *_halves(firsts[1:])]
+        self._fixed = [wave for wave in waves if wave]
+        rest = [[name for name in block if name not in seen] for block in blocks]
         self._blocks = [block for block in rest if block]
 
     def __bool__(self) -> bool:
@@ -199,6 +202,11 @@ class _Waves:
             spent += more
             wave += self._blocks.pop(0)
         return wave
+
+
+def _halves(names: list[str]) -> tuple[list[str], list[str]]:
+    middle = len(names) // 2
+    return names[:middle], names[middle:]
 
 
 def kind_of_model(pipeline: object) -> str:
@@ -259,17 +267,27 @@ class Stop:
 
     def __init__(self) -> None:
         self._timer: threading.Timer | None = None
-        self._before: Any = None
+        self._before: dict[signal.Signals, Any] = {}
+        self._rings = False
 
     def __enter__(self) -> Stop:
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGTERM, lambda *_: self._interrupt("terminate"))
+            handlers = {signal.SIGINT: self._on_interrupt, signal.SIGTERM: lambda *_: self._interrupt("terminate")}
+            self._before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         return self
 
     def __exit__(self, *_: object) -> None:
         self._cancel()
-        if self._before is not None:
-            signal.signal(signal.SIGTERM, self._before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _on_interrupt(self, number: int, frame: Any) -> None:
+        """Ctrl-C does what it did before; a process in the background may ignore it, but not the end of its budget."""
+        before = self._before.get(signal.SIGINT)
+        if self._rings or before is signal.default_int_handler:
+            raise KeyboardInterrupt
+        if callable(before):
+            before(number, frame)
 
     def after(self, seconds: float) -> None:
         """Interrupt the main thread after so many seconds, instead of at an earlier time that was set."""
@@ -283,7 +301,7 @@ class Stop:
             self._timer.cancel()
 
     def _interrupt(self, reason: Reason) -> None:
-        self.reason = reason
+        self.reason, self._rings = reason, True
         main = threading.main_thread().ident
         if hasattr(signal, "pthread_kill") and main is not None:
             signal.pthread_kill(main, signal.SIGINT)  # it waits where interrupts are held back

@@ -175,7 +175,9 @@ class _Search:
             live(standing)
 
         blocks = spaces.blocks(self.configs)
-        search = AnytimeSearch(self.configs, blocks, self._collect, watch, budget, self._started())
+        begun = _names_in(self.store, lambda oof: (oof.state != State.PENDING).any(axis=(1, 2)))
+        finished = _names_in(self.answer) if begun else []
+        search = AnytimeSearch(self.configs, blocks, self._collect, watch, budget, finished, begun)
         try:
             found = search.run()
         except BaseException as error:
@@ -214,17 +216,6 @@ class _Search:
             **self.options,
         )
 
-    def _started(self) -> list[str]:
-        """The configurations that an earlier call began."""
-        try:
-            oof = load(self.store) if self.store.exists() else None
-        except OutfoldError:  # `collect` will say what is wrong with it
-            return []
-        if oof is None:
-            return []
-        begun = (oof.state != State.PENDING).any(axis=(1, 2))
-        return [name for name, there in zip(oof.configs, begun, strict=True) if there]
-
     def _keep(self, found: Found) -> None:
         """The file of the answer: the store itself if all is done, else the finished part of it."""
         try:
@@ -239,6 +230,19 @@ class _Search:
         with suppress(OSError):  # it holds a store
             (self.folder / "progress.json").unlink(missing_ok=True)
             self.folder.rmdir()
+
+
+def _names_in(path: Path, where: Callable[[Predictions], Any] | None = None) -> list[str]:
+    """The configurations in a file, those where something holds; none if it cannot be read, as `collect` will say."""
+    try:
+        oof = load(path) if path.exists() else None
+    except OutfoldError:
+        return []
+    if oof is None:
+        return []
+    if where is None:
+        return list(oof.configs)
+    return [name for name, there in zip(oof.configs, where(oof), strict=True) if there]
 
 
 # -- the answer -------------------------------------------------------------------------------------------------
