@@ -69,7 +69,7 @@ def test_training_rows_without_any_date_leave_a_transformer_that_works():
 
 
 def test_frames_of_any_kind_give_the_same():
-    frame = pd.DataFrame({"d": pd.to_datetime(["2020-05-01 12:00", None, "2021-01-01"])})
+    frame = pd.DataFrame({"d": pd.to_datetime(["2020-05-01 12:00", None, "2021-01-01 00:00"])})
     expected = Dates().fit_transform(frame)
     assert Dates().fit(frame).get_feature_names_out()[0] == "d_days"
     np.testing.assert_array_equal(Dates().fit_transform(pl.from_pandas(frame)), expected)
@@ -127,7 +127,7 @@ def test_sparse_and_dense_rows_are_equal():
 def test_texts_without_words_and_missing_texts_serve():
     fitted = Words(dense=True).fit(column("", None, np.nan))
     assert fitted.vectorizers_ == [None]
-    np.testing.assert_array_equal(fitted.transform(column("some words", "")), [[np.log(3)], [0.0]])
+    np.testing.assert_allclose(fitted.transform(column("some words", "")), [[np.log(3)], [0.0]])
     # All texts differ: then one text is enough for a word.
     assert len(Words().fit(column("one", "two", "six")).get_feature_names_out()) == 4
 

@@ -4,6 +4,7 @@ import pytest
 import outfold as of
 from extras import pd, pl
 from outfold.exceptions import InputError
+from outfold.fitting.estimators import estimator_key
 from outfold.learners import spaces
 from table_frames import KINDS, everything, mixed
 
@@ -111,7 +112,7 @@ def test_each_space_has_its_size_and_contains_the_one_before(task):
         configs = spaces.make_space(name, X, y, task)
         assert least <= len(configs) <= most
         assert list(configs)[: len(before)] == list(before)
-        assert [repr(configs[n]) for n in before] == [repr(c) for c in before.values()]
+        assert [estimator_key(configs[n]) for n in before] == [estimator_key(c) for c in before.values()]
         before = configs
 
 
@@ -120,7 +121,7 @@ def test_every_kind_of_classifier_of_the_thorough_space_gives_probabilities(labe
     X = everything()
     y = np.array(labels)[np.arange(len(X)) % len(labels)]
     configs = one_of_each_step(spaces.make_space("thorough", X, y, "classification", KINDS))
-    assert len(configs) > 30
+    assert len(configs) > 25
     oof = of.collect(configs, X, y, of.Plan(folds=2))
     assert oof.response == "proba"
     assert oof.completeness == 1.0
@@ -133,7 +134,7 @@ def test_every_kind_of_regressor_of_the_thorough_space_predicts():
     oof = of.collect(configs, X, y, of.Plan(folds=2))
     assert oof.completeness == 1.0
     # A penalty that knew nothing of thousands would shrink everything to the mean.
-    assert oof.leaderboard("r2").rows[0].score > 0.9
+    assert oof.leaderboard("r2").scores[0] > 0.9
 
 
 def test_nothing_warns_on_a_small_table():
@@ -266,7 +267,7 @@ def test_skops_keeps_a_whole_pipeline(tmp_path):
         model = configs[name].fit(X, np.arange(len(X)) % 2)
         skops.dump(model, tmp_path / "model.skops")
         trusted = skops.get_untrusted_types(file=tmp_path / "model.skops")
-        assert all(t.startswith("outfold.learners.") for t in trusted)
+        assert all(t.startswith(("outfold.learners.", "sklearn.", "numpy.")) for t in trusted)
         loaded = skops.load(tmp_path / "model.skops", trusted=trusted)
         np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 

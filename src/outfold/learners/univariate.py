@@ -101,7 +101,7 @@ def _of_correlations(X: Floats, y: Floats) -> Floats:
     varies = size > 0
     r = np.where(varies, centred.T @ y / np.where(varies, size, 1.0), 0.0)
     t = np.abs(r) * np.sqrt(df / np.maximum(1 - r * r, 1e-300))
-    return np.minimum(np.log(2) + student.logsf(t, df), 0.0)
+    return np.asarray(np.minimum(np.log(2) + student.logsf(t, df), 0.0))
 
 
 def _of_classes(X: Floats, codes: NDArray[np.intp]) -> Floats:

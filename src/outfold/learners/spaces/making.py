@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +19,9 @@ from ...fitting.configs import Configs, as_configs
 from . import papers, ready
 from .table import Kind
 from .texts import TEXTS
+
+# What sends estimators to workers: joblib's own copy of cloudpickle up to joblib 1.5, cloudpickle itself since.
+_PICKLERS = ("joblib.externals.cloudpickle", "cloudpickle")
 
 Task = Literal["classification", "regression", "survival"]
 MakeSpace = Callable[[Any, Any, Task, Mapping[str, Kind] | None], Configs]
@@ -78,7 +83,6 @@ def make_space(
         What is predicted.
     {kinds, configs}
     >>> from outfold.learners.spaces import make_space
-    >>> import numpy as np
     >>> make_space("small", np.zeros((100, 4)), np.arange(100) % 2, "classification")
     <Configs: 60 configurations (logit(C=0.001), logit(C=0.003), logit(C=0.01), logit(C=0.03), …)>
     """
@@ -108,8 +112,6 @@ def _from_file(path: Path, X: Any, y: Any, task: Task) -> Configs:
 
 def _load(path: Path) -> ModuleType:
     """The module of a file. Workers get its classes by value: they could not import it."""
-    from joblib.externals import cloudpickle
-
     name = f"outfold_space_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
@@ -122,5 +124,7 @@ def _load(path: Path) -> ModuleType:
         del sys.modules[name]
         problem = f"{path} cannot be run ({type(error).__name__}: {error})."
         raise InputError(problem, remedy="Run it with python to see where.") from error
-    cloudpickle.register_pickle_by_value(module)
+    for pickler in _PICKLERS:
+        with suppress(ImportError):
+            importlib.import_module(pickler).register_pickle_by_value(module)
     return module

@@ -7,5 +7,5 @@ TEXTS = {
     The labels. Only the number of classes, and of members of the smallest one, is looked at. None takes both for enough.""",
     "kinds": """kinds : mapping of str to {"number", "category", "boolean", "date", "text"}, optional
     What each column holds. By default its type tells: text is a category.""",
-    "configs": "\nReturns\n-------\nConfigs\n    The configurations by name.\n\nExamples\n--------",
+    "configs": "\nReturns\n-------\nConfigs\n    The configurations by name.\n\nExamples\n--------\n>>> import numpy as np",
 }
