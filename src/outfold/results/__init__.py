@@ -32,12 +32,14 @@ if TYPE_CHECKING:
     from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair
     from ._comparisons import PairArrays as PairArrays
     from ._confrontation import Confrontation, Shift
+    from ._sample_size import SamplesNeeded
 
 _LATER = {
     "_advice": "SEVERITIES Advice AdviceTask Checks Finding Goal Optimism Severity Simulation",
     "_comparison": "Alternative Comparison ComparisonTerms Power Probabilities SequentialComparison Wins comparison_row",
     "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking",
     "_confrontation": "Confrontation Shift",
+    "_sample_size": "SamplesNeeded",
 }
 _SOURCES = {name: module for module, names in _LATER.items() for name in names.split()}
 
@@ -65,6 +67,7 @@ __all__ = [
     "Probabilities",
     "RankPair",
     "Ranking",
+    "SamplesNeeded",
     "Selection",
     "SequentialComparison",
     "Severity",
