@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 from .. import formatting
 from ..exceptions import FileError, got, invalid
 from . import toml
+from .values import DateOrder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,8 +19,6 @@ Kind = Literal["number", "category", "boolean", "date", "text"]
 Role = Literal[
     "feature", "target", "group", "sample", "time", "event", "id", "constant", "duplicate", "empty", "unused"
 ]
-# The order of day, month and year in dates that are written as text.
-DateOrder = Literal["", "ymd", "dmy", "mdy"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -202,7 +201,7 @@ def _written(column: Column) -> dict[str, Any]:
     facts |= {"missing": column.missing, "distinct": column.distinct}
     if column.treatment != treatment(column.role, column.kind, column.missing):
         facts["treatment"] = column.treatment
-    texts = {"order": column.order, "missing_values": column.missing_values}
+    texts: dict[str, Any] = {"order": column.order, "missing_values": column.missing_values}
     texts |= {"reason": column.reason, "warning": column.warning}
     return facts | {name: text for name, text in texts.items() if text}
 
