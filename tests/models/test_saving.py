@@ -78,7 +78,7 @@ def test_another_model_is_fitted(own, changed):
 
 
 def test_a_model_file_that_was_replaced_is_fitted_again_and_not_loaded(own):
-    skops.dump(space()["logit(logisticregression__C=1)"], own.folder / "model.skops")
+    skops.dump(space()["logit(C=1)"], own.folder / "model.skops")
     with pytest.raises(FileError, match=r"is not the model that model\.json describes"):
         of.load_model(own.folder)
     keep_model(own.folder, own.about, lambda: own.estimator)
@@ -110,7 +110,7 @@ def test_a_type_that_the_label_does_not_list_is_refused(own):
 
 
 def refit_tree(own):
-    name = "tree(decisiontreeclassifier__max_depth=2)"
+    name = "tree(max_depth=2)"
     model = of.load_model(own.folder)
     return own.oof.sel(config=name), space(), model.features(own.frame), own.frame["ill"].to_numpy(dtype=str)
 

@@ -21,10 +21,15 @@ def call(capsys, *args):
     return code, out, err
 
 
+def rows():
+    """New rows, none of them outside the training range."""
+    return table(40, seed=1).assign(pressure=120.5)
+
+
 @pytest.fixture
 def new(tmp_path):
     path = tmp_path / "new.csv"
-    table(40, seed=1).to_csv(path, index=False)
+    rows().to_csv(path, index=False)
     return path
 
 
@@ -36,9 +41,9 @@ def test_predict_writes_what_the_model_predicts(capsys, saved, new, tmp_path, en
     path = tmp_path / f"predictions.{ending}"
     code, out, err = call(capsys, "predict", saved.folder, new, "-o", path)
     assert (code, err) == (0, "")
-    assert out.startswith(f"40 predictions in {path}, 0 of rows outside")
+    assert out == f"40 predictions in {path}; 0 rows lie outside the training range\n"
     written = pd.read_parquet(path) if ending == "parquet" else pd.read_csv(path, keep_default_na=False)
-    expected = of.load_model(saved.folder).table(table(40, seed=1))
+    expected = of.load_model(saved.folder).table(rows())
     assert list(written.columns) == list(expected.columns)
     assert written["prediction"].tolist() == expected["prediction"].tolist()
     np.testing.assert_allclose(written["probability_yes"], expected["probability_yes"])
@@ -56,25 +61,25 @@ def test_predict_takes_the_name_of_the_model_file_too(capsys, saved, new):
 
 
 def test_predict_reads_semicolons_and_columns_in_another_order(capsys, saved, tmp_path):
-    rows = table(40, seed=1)
-    rows[rows.columns[::-1]].to_csv(tmp_path / "new.csv", index=False, sep=";", decimal=",")
+    turned = rows()[rows().columns[::-1]]
+    turned.to_csv(tmp_path / "new.csv", index=False, sep=";", decimal=",")
     code, out, _ = call(capsys, "predict", saved.folder, tmp_path / "new.csv")
     assert code == 0
-    expected = of.load_model(saved.folder).table(rows)
+    expected = of.load_model(saved.folder).table(rows())
     assert [line.split(",")[1] for line in out.splitlines()[1:]] == expected["prediction"].tolist()
 
 
 def test_predict_says_what_is_odd(capsys, saved, tmp_path):
-    rows = table(40, seed=1).assign(extra=1)
-    rows.loc[0, "site"] = "Z"
-    rows.loc[1, "age"] = 150
-    rows.to_csv(tmp_path / "new.csv", index=False)
+    odd = rows().assign(extra=1)
+    odd.loc[0, "site"] = "Z"
+    odd.loc[1, "age"] = 150
+    odd.to_csv(tmp_path / "new.csv", index=False)
     code, out, err = call(capsys, "predict", saved.folder, tmp_path / "new.csv", "-o", tmp_path / "p.csv")
     assert code == 0
     assert "'extra' (not used)" in err
     assert "'site': 'Z' in 1 row" in err
     assert "'age' in 1 row" in err
-    assert "2 of rows outside the training range" in out
+    assert "2 rows lie outside the training range" in out
 
 
 def test_predict_names_all_missing_columns_and_writes_nothing(capsys, saved, tmp_path):
@@ -112,10 +117,10 @@ def test_predict_without_a_model_is_one_clear_line(capsys, new, tmp_path):
 
 
 def test_confront_prints_and_keeps_the_result(capsys, own, tmp_path):
-    rows = table(150, seed=3)
-    rows.loc[:4, "ill"] = None
+    later = table(150, seed=3)
+    later.loc[:4, "ill"] = None
     path = tmp_path / "labelled.csv"
-    rows.to_csv(path, index=False)
+    later.to_csv(path, index=False)
     code, out, err = call(capsys, "confront", own.folder, path)
     assert code == 0
     assert "left out 5 rows without a label" in err
@@ -132,11 +137,13 @@ def test_confront_prints_and_keeps_the_result(capsys, own, tmp_path):
 
 def test_confront_gives_json_and_csv_and_may_forget(capsys, own, tmp_path):
     path = tmp_path / "labelled.csv"
-    table(60, seed=3).rename(columns={"ill": "truth"}).to_csv(path, index=False)
+    later = table(60, seed=3)
+    later.rename(columns={"ill": "truth"}).to_csv(path, index=False)
     args = ("confront", own.folder, path, "--target", "truth", "--forget")
     facts = json.loads(call(capsys, *args, "--format", "json")[1])
     assert facts["n_new"] == 60
-    assert facts["compatible"] is True
+    expected = of.confront(own.oof, of.load_model(own.folder), later, later["ill"])
+    assert facts["pvalue"] == pytest.approx(expected.pvalue)
     assert call(capsys, *args, "--format", "csv")[1].startswith("selected,metric,estimate,observed")
     assert "ledger" not in of.load(own.folder / "run.oof").provenance
 
@@ -176,11 +183,11 @@ def test_samples_needed_answers_both_questions(capsys, saved):
     assert out == f"{of.estimate.bbc(saved.oof).samples_needed(0.01)}\n"
     assert "extrapolated" in out
     pair = saved.oof.configs[0], saved.oof.configs[2]
-    args = ("samples-needed", saved.folder, *pair, "--metric", "accuracy", "--difference", "0.3", "--format", "json")
+    args = ("samples-needed", saved.folder, *pair, "--metric", "accuracy", "--difference", "0.05", "--format", "json")
     code, out, _ = call(capsys, *args)
     assert code == 0
     facts = json.loads(out)
-    assert (facts["a"], facts["b"], facts["difference"]) == (*pair, 0.3)
+    assert (facts["a"], facts["b"], facts["difference"]) == (*pair, 0.05)
 
 
 @pytest.mark.parametrize("args", [[], ["a"], ["a", "b", "--width", "0.1"], ["a", "b", "c"]])

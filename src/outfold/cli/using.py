@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .. import compare, estimate
 from ..data.predictions import Predictions
 from ..exceptions import FileError, InputError, invalid
+from ..formatting import count
 from ..io.store import load as load_oof
 from ..models import confront, load_model
 from ..models.labels import labelled
@@ -113,8 +114,9 @@ def _predict(args: argparse.Namespace) -> None:
             table.to_csv(args.out, index=False)
     except (OSError, ImportError) as error:
         raise FileError(f"{args.out} could not be written ({error}).") from error
-    outside = int(table["outside"].sum())
-    print(f"{len(table):,} predictions in {args.out}, {outside:,} of rows outside the training range")
+    n = int(table["outside"].sum())
+    outside = "1 row lies" if n == 1 else f"{n:,} rows lie"
+    print(f"{count(len(table), 'prediction')} in {args.out}; {outside} outside the training range")
 
 
 def _check_out(path: Path) -> None:
@@ -154,7 +156,7 @@ def _confront(args: argparse.Namespace) -> None:
     oof, model = load_oof(folder / _STORE), load_model(folder, args.trust)
     rows = labelled(read_rows(args), model.about, args.target)
     if rows.n_left_out:
-        _note(f"left out {rows.n_left_out:,} rows without a label")
+        _note(f"left out {count(rows.n_left_out, 'row')} without a label")
     options = given(args, "metric", "n_resamples", "confidence_level", "rng")
     store = None if args.forget else folder / _STORE
     found = confront(oof, model, rows.frame, rows.y, groups=rows.groups, store=store, **options)

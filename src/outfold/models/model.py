@@ -131,7 +131,8 @@ class Model:
         known = {column.name for column in self.about.columns}
         missing = tuple(name for name in self.about.ranges if name not in frame.columns)
         unexpected = tuple(str(name) for name in frame.columns if name not in known)
-        wrong, parts = dict[str, str](), dict[str, pd.DataFrame]()
+        wrong: dict[str, str] = {}
+        parts: dict[str, pd.DataFrame] = {}
         for column in self.about.columns.features:
             if column.name not in missing:
                 try:
