@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .. import formatting
-from ..exceptions import FileError, got, invalid
+from ..exceptions import FileError, InputError, got, invalid
 from . import toml
+from .canonical import convert
+from .kinds import GUESSED_ORDER, look_at
+from .kinds import Kind as Kind
+from .leaks import find_leaks
 from .values import DateOrder
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Kind = Literal["number", "category", "boolean", "date", "text"]
 Role = Literal[
     "feature", "target", "group", "sample", "time", "event", "id", "constant", "duplicate", "empty", "unused"
 ]
@@ -30,6 +38,13 @@ _USES: Mapping[Kind, str] = {
     "category": "one column for each level, rare levels together",
     "date": "parts of the date, and days since the first one",
     "text": "frequencies of words (tf-idf)",
+}
+_ROLES_IN_WORDS: Mapping[Role, str] = {
+    "target": "to predict",
+    "group": "rows with the same value are held out together",
+    "sample": "names of the rows",
+    "time": "time until the event, or until nothing more is known",
+    "event": "whether the event happened",
 }
 
 
@@ -70,7 +85,7 @@ class Column:
     reason: str = ""
     order: DateOrder = ""
     missing_values: tuple[str, ...] = ()
-    warning: str = ""
+    warning: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if not self.treatment:
@@ -79,8 +94,10 @@ class Column:
 
 def treatment(role: Role, kind: Kind | None, missing: float) -> str:
     """What is done with a column, in words."""
-    if role != "feature" or kind is None:
-        return "" if role in ("feature", "target", "group", "sample", "time", "event") else "not used"
+    if role != "feature":
+        return _ROLES_IN_WORDS.get(role, "not used")
+    if kind is None:
+        return ""
     return _USES[kind] + ("; missing values are replaced and marked" if missing > 0 and kind != "text" else "")
 
 
@@ -175,8 +192,9 @@ class Columns(Sequence[Column]):
         return cls(tuple(_read_column(str(row["name"]), row) for row in rows))
 
     def to_toml(self, comment: str = "") -> str:
-        """One line for each column, for people to edit and for `from_toml` to read; a comment goes first."""
-        return toml.table("columns", [(c.name, _written(c)) for c in self.columns], comment)
+        """One line for each column, for people to edit and for `from_toml` to read, below comments and warnings."""
+        above = "\n".join([*([comment] if comment else []), *self.notes, *self.warnings])
+        return toml.table("columns", [(c.name, _written(c)) for c in self.columns], above)
 
     @classmethod
     def from_toml(cls, text: str) -> Columns:
@@ -201,8 +219,7 @@ def _written(column: Column) -> dict[str, Any]:
     facts |= {"missing": column.missing, "distinct": column.distinct}
     if column.treatment != treatment(column.role, column.kind, column.missing):
         facts["treatment"] = column.treatment
-    texts: dict[str, Any] = {"order": column.order, "missing_values": column.missing_values}
-    texts |= {"reason": column.reason, "warning": column.warning}
+    texts: dict[str, Any] = {"order": column.order, "missing_values": column.missing_values, "reason": column.reason}
     return facts | {name: text for name, text in texts.items() if text}
 
 
@@ -244,6 +261,12 @@ def _percent(share: float) -> str:
     return "<1%" if share < 0.01 else ">99%" if share > 0.99 else f"{share:.0%}"
 
 
+# -- deciding -------------------------------------------------------------------------------------------
+
+# Roles that at most one column has, and that a person names.
+_NAMED: tuple[Role, ...] = ("target", "group", "sample", "time", "event")
+
+
 def inspect(
     frame: pd.DataFrame,
     *,
@@ -258,15 +281,221 @@ def inspect(
     """The role and the kind of each column of a table.
 
     Neither depends on the values of the target. Only the warning that a feature predicts it almost perfectly does.
-    `given` has roles and kinds that a person decided on; columns that it does not have are decided here.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row for each sample.
+    target, group, sample, time, event : str, optional
+        The columns to predict, of groups that are held out together, of names of rows, and of survival.
+    leave_out : sequence of str
+        Columns not to use.
+    given : Columns, optional
+        Roles and kinds that a person decided on. Columns that it does not have are decided here.
     """
-    raise NotImplementedError
+    asked = {"target": target, "group": group, "sample": sample, "time": time, "event": event}
+    check_frame(frame)
+    for role, name in [*asked.items(), *(("leave_out", name) for name in leave_out)]:
+        _check_column(frame, name, role)
+    decided = _decided(frame, given)
+    named = {name: role for role, name in asked.items() if name is not None}
+    taken = set(named.values())
+    columns = []
+    for name in frame.columns:
+        before = decided.get(name)
+        if name in named:
+            columns.append(_of_role(frame[name], named[name]))  # type: ignore[arg-type]
+        elif name in leave_out:
+            columns.append(replace(_found(frame[name]), role="unused", reason="left out, as you asked", **_PLAIN))
+        elif before is not None and before.role in taken:
+            reason = f"the file of columns has it as the {before.role}, and another column was named"
+            columns.append(replace(_found(frame[name]), role="unused", reason=reason, **_PLAIN))
+        elif before is not None:
+            columns.append(_as_decided(frame[name], before))
+        else:
+            columns.append(_found(frame[name]))
+    made = Columns(tuple(_mark_duplicates(frame, _settle_orders(columns), decided)))
+    return Columns(_mark_leaks(frame, made), _notes(made))
+
+
+# What `replace` has to make anew.
+_PLAIN: dict[str, Any] = {"treatment": "", "warning": ""}
+
+
+def check_frame(frame: Any) -> None:
+    """A table is a pandas data frame with rows, whose columns have different names."""
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        raise invalid("frame", "must be a pandas data frame", f"got {type(frame).__name__}")
+    if len(frame) == 0:
+        raise InputError("the table has names of columns, but no rows.")
+    names = pd.Index(frame.columns)
+    if not all(isinstance(name, str) for name in names):
+        raise InputError("the names of columns must be texts.", remedy="Use frame.columns = frame.columns.astype(str).")
+    if names.has_duplicates:
+        twice = names[names.duplicated()][0]
+        raise InputError(f"two columns of the table are called {twice!r}.", remedy="Rename or leave out one of them.")
+
+
+def _check_column(frame: pd.DataFrame, column: str | None, role: str) -> None:
+    if column is None or column in frame.columns:
+        return
+    near = get_close_matches(column, list(frame.columns), n=1, cutoff=0.6)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    shown = ", ".join(frame.columns[:40]) + (", ..." if frame.shape[1] > 40 else "")
+    needed, wrong = "must name a column of the table", f"there is no column {column!r}"
+    raise invalid(role, needed, wrong, f"{hint}The columns are: {shown}.")
+
+
+def _decided(frame: pd.DataFrame, given: Columns | None) -> dict[str, Column]:
+    if given is None:
+        return {}
+    unknown = [column.name for column in given if column.name not in frame.columns]
+    if unknown:
+        problem = f"the table has no column {formatting.listed(unknown)}, which the file of columns has."
+        raise InputError(problem, remedy="Remove these lines, or write the file again with `outfold inspect`.")
+    for role in _NAMED:
+        several = [column.name for column in given.having(role)]
+        if len(several) > 1:
+            raise InputError(f"the file of columns has {formatting.listed(several)} as the {role}; only one can be.")
+    return {column.name: column for column in given}
+
+
+def _found(values: pd.Series[Any]) -> Column:
+    name = str(values.name)
+    found = look_at(values, name)
+    facts = {"order": found.order, "missing_values": found.missing_values, "warning": found.warning}
+    return Column(name, found.role, found.kind, found.missing, found.distinct, "", found.reason, **facts)  # type: ignore[arg-type]
+
+
+def _of_role(values: pd.Series[Any], role: Role) -> Column:
+    missing = float(values.isna().mean())
+    try:
+        n_distinct = int(values.nunique())
+    except TypeError:
+        n_distinct = 0
+    return Column(str(values.name), role, None, missing, n_distinct)
+
+
+def _as_decided(values: pd.Series[Any], before: Column) -> Column:
+    """The column with the role and the kind of the file, and the facts of this table."""
+    if before.role in _NAMED:
+        return _of_role(values, before.role)
+    found = _found(values)
+    own = found.kind if before.kind is None else before.kind
+    order = before.order or (found.order if own == "date" else "")
+    gone = tuple(dict.fromkeys((*before.missing_values, *(found.missing_values if own == found.kind else ()))))
+    same = (before.role, own, order, gone) == (found.role, found.kind, found.order, found.missing_values)
+    if same:
+        return found
+    if before.role == "feature" and own is None:
+        raise invalid(f"kind of the column {before.name!r}", f"must be one of {', '.join(KINDS)}", "there is none")
+    made = Column(found.name, before.role, own, found.missing, found.distinct, reason="as the file of columns says")
+    made = replace(made, order=order, missing_values=gone)
+    if before.role != "feature" or own is None:
+        return made
+    array = convert(values, own, order, gone)
+    missing = float(np.mean(array == "") if own == "text" else np.mean(_isna(array)))
+    return replace(made, missing=missing, treatment=treatment(before.role, own, missing))
+
+
+def _settle_orders(columns: Sequence[Column]) -> list[Column]:
+    """Dates whose order is a guess are taken to be as the other dates of the table are, if these agree."""
+    sure = {c.order: c.name for c in columns if c.order in ("dmy", "mdy") and c.reason != GUESSED_ORDER}
+    if list(sure) != ["dmy"]:
+        return list(columns)
+    reason = f"day before month, as in {sure['dmy']!r}"
+    settled: dict[str, Any] = {"order": "dmy", "reason": reason, "warning": ""}
+    return [replace(c, **settled) if c.reason == GUESSED_ORDER else c for c in columns]
+
+
+def _isna(array: NDArray[Any]) -> NDArray[np.bool_]:
+    import pandas as pd
+
+    return np.asarray(pd.isna(array))
+
+
+def _mark_duplicates(frame: pd.DataFrame, columns: Sequence[Column], decided: Mapping[str, Column]) -> list[Column]:
+    """Features that have the same value in each row as an earlier one are not used, unless a person said so."""
+    seen: dict[tuple[Any, ...], str] = {}
+    out = []
+    for column in columns:
+        if column.role == "feature" and column.kind is not None:
+            array = convert(frame[column.name], column.kind, column.order, column.missing_values)
+            twin = seen.setdefault((column.kind, _digest(array)), column.name)
+            if twin != column.name and column.name not in decided:
+                column = replace(column, role="duplicate", reason=f"the same values as {twin!r}", **_PLAIN)
+        out.append(column)
+    return out
+
+
+def _digest(array: NDArray[Any]) -> bytes:
+    import pandas as pd
+
+    if array.dtype == object:
+        codes, texts = pd.factorize(array)
+        return blake2b(codes.tobytes() + "\0".join(texts).encode("utf-8", "surrogatepass")).digest()
+    if array.dtype.kind == "f":
+        array = array + 0.0  # minus zero is zero
+    return blake2b(array.tobytes()).digest()
+
+
+def _mark_leaks(frame: pd.DataFrame, columns: Columns) -> tuple[Column, ...]:
+    target = columns.named("target")
+    if target is None or not columns.features:
+        return columns.columns
+    leaks = find_leaks(features(frame, columns), frame[target])
+    return tuple(replace(c, warning=leaks[c.name]) if c.name in leaks else c for c in columns)
+
+
+def _notes(columns: Columns) -> tuple[str, ...]:
+    if columns.features or len(columns) == 0:
+        names = [c.name for c in columns if c.role in ("id", "sample")]
+        if len(columns) == 2 and len(names) == 1 and columns.named("target") is None:
+            return (f"the table has an id, {names[0]!r}, and one other column. {_JOIN}",)
+        return ()
+    return (_nothing_left(columns),)
+
+
+_JOIN = "If that is a label, join the table first with the one that has the features"
+
+
+def _nothing_left(columns: Columns) -> str:
+    left = [c for c in columns if c.role not in _NAMED]
+    if len(columns) == 2 and len(left) == 1 and left[0].role == "id":
+        target = columns.named("target")
+        label = f"the target {target!r}" if target else "a label"
+        return f"the table has only an id, {left[0].name!r}, and {label}. Join it first with the table that has the features"
+    why = "; ".join(f"{c.name!r}: {c.reason or c.role}" for c in left[:5])
+    return "there is no column to predict from" + (f" ({why})" if why else "")
+
+
+# -- the features alone ---------------------------------------------------------------------------------
 
 
 def features(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
     """The features alone, in the order of `columns`, each in the one type of its kind.
 
-    Numbers and booleans are float64 (NaN is missing), categories are objects of str (None is missing), texts are objects of
-    str ("" is missing), dates are datetime64[ns] (NaT is missing). No row changes what another row gives.
+    Numbers and booleans are float64 (NaN is missing, and so is infinity), categories are objects of str (None is missing),
+    texts are objects of str ("" is missing), dates are datetime64[ns] (NaT is missing). No row changes what another row gives,
+    so rows to predict go the same way as rows to learn from. Other columns of the table are ignored.
     """
-    raise NotImplementedError
+    import pandas as pd
+
+    wanted = columns.features
+    if not wanted:
+        raise InputError(f"{_nothing_left(columns)}.", remedy="The table needs at least one column to learn from.")
+    gone = [column.name for column in wanted if column.name not in frame.columns]
+    if gone:
+        there = [name for name in map(str, frame.columns) if get_close_matches(name, gone, n=1, cutoff=0.8)]
+        hint = f"It has {formatting.listed(there)}." if there else ""
+        raise InputError(f"the table has no column {formatting.listed(gone, most=20)}.", remedy=hint)
+    made = {}
+    for column in wanted:
+        values = frame[column.name]
+        if isinstance(values, pd.DataFrame):
+            raise InputError(f"two columns of the table are called {column.name!r}.")
+        array = convert(values, column.kind or "number", column.order, column.missing_values)
+        made[column.name] = pd.Series(array, index=frame.index, dtype=array.dtype)
+    return pd.DataFrame(made, index=frame.index)

@@ -60,6 +60,18 @@ def find_marks(columns: Iterable[Sequence[str]], separator: str) -> tuple[str, s
     return decimal, thousands, note
 
 
+def own_decimal(texts: Sequence[str], decimal: str) -> str:
+    """The decimal mark of one column: that of the file, unless its numbers can only be written with the other."""
+    other = "." if decimal == "," else ","
+    if not any(other in text for text in texts):
+        return decimal
+    votes = Votes()
+    for text in texts[:: max(1, len(texts) // _SAMPLED)]:
+        if NUMBER.fullmatch(text):
+            votes.add(text)
+    return other if votes.decimal[other] and not votes.decimal[decimal] and not votes.thousands[other] else decimal
+
+
 def _decimal(votes: Votes, separator: str) -> tuple[str, str]:
     if votes.decimal:
         return ("," if votes.decimal[","] > votes.decimal["."] else "."), ""

@@ -16,7 +16,7 @@ from ..exceptions import FileError, OutfoldError
 from . import arff
 from .dialect import NO_SEPARATOR, Dialect, find_separator, given_mark, read_text, reader
 from .layout import Layout, find_layout, told_separator, unique_names
-from .marks import find_marks
+from .marks import find_marks, own_decimal
 from .values import Texts, distinct, is_missing, to_numbers
 
 if TYPE_CHECKING:
@@ -116,6 +116,8 @@ def _need_pandas(path: Path) -> None:
 
 
 def _read_csv(path: Path, encoding: str | None, marks: dict[str, str | None]) -> TableFile:
+    import pandas as pd
+
     text, found, notes = read_text(path, encoding)
     text, told = told_separator(text)
     if not text.strip():
@@ -134,11 +136,16 @@ def _read_csv(path: Path, encoding: str | None, marks: dict[str, str | None]) ->
     if marks["thousands"] is not None or decimal == thousands:
         thousands = marks["thousands"] or ""
     dialect = replace(dialect, decimal=decimal, thousands=thousands)
-    made = {name: _column(codes, texts, dialect) for name, (codes, texts) in columns.items()}
-    import pandas as pd
-
-    if marks["decimal"] is not None or not note:
-        note = ""
+    others = [name for name, texts in known.items() if own_decimal(texts.tolist(), decimal) != decimal]
+    if marks["decimal"] is not None:
+        others, note = [], ""
+    differs = replace(dialect, decimal="." if decimal == "," else ",", thousands="")
+    made = {
+        name: _column(codes, texts, differs if name in others else dialect) for name, (codes, texts) in columns.items()
+    }
+    if others:
+        mark, verb = "points" if decimal == "," else "commas", "has" if len(others) == 1 else "have"
+        ragged.append(f"unlike the rest of the file, {formatting.listed(others)} {verb} decimal {mark}")
     said = (*notes, *layout.notes, *ragged, *dropped, *([note] if note else []))
     return TableFile(path, pd.DataFrame(made, index=frame.index), dialect, said)
 
@@ -238,11 +245,6 @@ def _column(codes: Any, texts: Texts, dialect: Dialect) -> Any:
     """A column as numbers if each of its values is one, else as texts with None where there is none."""
     missing = is_missing(texts, among_numbers=True)
     numbers = to_numbers(texts, dialect.decimal, dialect.thousands)
-    if dialect.decimal == "," and np.isnan(numbers[~missing]).any():
-        # Some programs write a column of their own with points.
-        other = to_numbers(texts)
-        if not np.isnan(other[~missing]).any():
-            numbers = other
     good = ~np.isnan(numbers) & ~missing
     if good.any() and (good | missing).all() and not _has_leading_zeros(texts[good]):
         return _numeric(codes, texts, numbers, missing)

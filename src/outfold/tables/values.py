@@ -197,6 +197,13 @@ def date_order(texts: Texts) -> tuple[DateOrder, bool] | None:
     return ("dmy", False) if day_first or dotted else ("mdy", True)
 
 
+def in_nanoseconds(dates: NDArray[np.datetime64]) -> NDArray[np.datetime64]:
+    """Dates that nanoseconds can count; others, such as 9999-12-31, are missing."""
+    low, high = np.datetime64("1678-01-01", "us"), np.datetime64("2262-01-01", "us")
+    with np.errstate(invalid="ignore"):
+        return np.where((dates >= low) & (dates < high), dates, np.datetime64("NaT", "us")).astype("datetime64[ns]")
+
+
 def _match(text: str) -> re.Match[str] | None:
     return next((found for shape in _SHAPES if (found := shape.fullmatch(text))), None)
 
@@ -212,7 +219,7 @@ def to_dates(texts: Texts, order: DateOrder) -> NDArray[np.datetime64]:
         if len(left) == 0:
             return out
         found = pd.to_datetime(pd.Series(texts[left], dtype=object), format=form, errors="coerce", utc=True)
-        out[left] = found.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]")
+        out[left] = in_nanoseconds(found.dt.tz_localize(None).to_numpy(dtype="datetime64[us]"))
     for i in np.flatnonzero(np.isnat(out)):
         match = _match(texts[i])
         if match is not None:
