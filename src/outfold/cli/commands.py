@@ -105,6 +105,9 @@ def add_commands(commands: Any) -> CommandParser:
     run_parser = add_run(commands)
     for add in (_add_show, _add_estimate, _add_check, _add_compare, _add_rank, _add_report, _add_open):
         add(commands)
+    from .using import add_using  # here: it takes `load` and `print_as` from this module
+
+    add_using(commands)
     return run_parser
 
 

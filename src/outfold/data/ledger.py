@@ -1,4 +1,4 @@
-"""The ledger in the provenance of predictions: what came true after the estimate."""
+"""What the provenance of predictions says of samples that took no part: a test part, and a ledger of what came true later."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 from .. import formatting
 
 LEDGER = "ledger"
+# Which samples a plan kept apart, before anything was fitted.
+TEST_PART = "test_part"
 
 
 def in_words(entry: Mapping[str, Any]) -> str:

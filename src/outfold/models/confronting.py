@@ -12,6 +12,7 @@ import numpy as np
 from .. import estimate as estimates
 from .. import metrics
 from ..arguments import RngLike, check_confidence_level
+from ..data.ledger import TEST_PART
 from ..data.notes import Note
 from ..data.plan import Plan
 from ..data.predictions import Predictions, State
@@ -19,19 +20,20 @@ from ..data.target import Target, encode
 from ..docstrings import fill_with
 from ..estimate._default import corrected
 from ..exceptions import InputError, NeedError, invalid
+from ..fitting.api import refit_one
 from ..fitting.data import as_features, as_labels, digest
 from ..fitting.predict import Reader
+from ..fitting.test_part import parts_of
 from ..io import ledger
 from ..metrics import MetricLike
 from ..metrics._scoring import recorded_metric
-from ..requirements import block, check_requirements, in_fresh
 from ..results import Confrontation, Estimate, Interval
 from ..stats.two_samples import Independent, difference_interval, difference_pvalue
 from .model import Model
 from .ranges import Range, as_frame, outside, ranges_of_frame
 from .shifts import feature_shifts, target_shift
 
-_TEST_PART, _NEW = "test part", "new samples"
+_TEST_PART, _NEW = "test samples", "new samples"
 
 _document = fill_with(
     {"level": "confidence_level : float\n    Level of the intervals. The test decides at 1 minus it."}
@@ -41,9 +43,9 @@ _document = fill_with(
 @_document
 def confront(
     oof: Predictions,
-    model: Any = None,
-    X: Any = None,
-    y: Any = None,
+    model: Any,
+    X: Any,
+    y: Any,
     *,
     metric: MetricLike | None = None,
     estimate: Estimate | None = None,
@@ -61,11 +63,11 @@ def confront(
     not. If you compare often, one in twenty comparisons at the level 0.95 may fail by chance.
 
     Parameters: {oof}
-    model : Model, estimator or None
-        The model of `load_model`, or the estimator of `refit`. None takes the test part of a ``Plan(test=...)``, which the
-        selected configuration predicted once.
+    model : Model, estimator, or the configurations
+        The model of `load_model`, or the estimator of `refit`. If you give the configurations that were collected with a
+        ``Plan(test=...)``, the selected one is fitted on all samples but the test part, and the test part is scored.
     X : pandas or polars data frame, or what the estimator takes
-        The features of the new samples. None of them may have been in the training samples.
+        The features of the new samples; none of them may have been trained on. For a test part, all that `collect` was given.
     y : array-like
         Their labels.
     {recorded_metric}
@@ -102,15 +104,15 @@ def confront(
     before = corrected(oof, by, **draws) if estimate is None else estimate
     if before.metric != by.name:
         raise invalid("estimate", f"must be of the same metric, {by.name}", f"it is of {before.metric}")
-    if model is None:
-        if X is not None or y is not None:
-            raise invalid("model", "must be given with `X` and `y`", "got None")
-        scored, hints = _test_part(oof, before.selected, by.name), dict[str, Any]()
-        hints["part"] = _TEST_PART
-    else:
-        scored, hints = _new_samples(oof, model, X, y, groups, before.selected, X_train)
+    part = _TEST_PART if isinstance(model, Mapping) else _NEW
+    if part == _TEST_PART:
+        (X_rest, y_rest), (X, y) = parts_of(oof, X, y)
+        model = refit_one(oof, model, X_rest, y_rest, before.selected, {})
+        X_train = X_rest if X_train is None else X_train
+        groups = oof.provenance[TEST_PART]["groups"]
+    scored, hints = _new_samples(oof, model, X, y, groups, before.selected, X_train)
     after = estimates.holdout(scored, by, before.selected, **draws)
-    found = _compared(before, after, level, hints)
+    found = _compared(before, after, level, hints | {"part": part})
     if store is not None:
         ledger.append(store, found.to_dict())
     return found
@@ -145,22 +147,6 @@ def _centre(one: Estimate) -> float:
     return one.value if one.centre is None else one.centre
 
 
-# -- the test part ------------------------------------------------------------------------------------------
-
-
-def _test_part(oof: Predictions, selected: str, metric: str) -> Predictions:
-    """The predictions of the test part by the selected configuration, fitted on all other samples."""
-    if oof.plan.test is None or oof.plan.kind not in ("kfold", "three_way"):
-        needed, given = (
-            "confront needs a `model` with new samples, or a plan with a test part",
-            f"this plan is {oof.plan}",
-        )
-        raise NeedError(needed=needed, given=given, remedy="Collect with `Plan(folds=10, test=0.3)`.")
-    check_requirements("confront", (block("fresh"),), oof)
-    check_requirements("confront", (in_fresh(selected, _TEST_PART, metric),), oof)
-    return oof.blocks["fresh"].sel(config=selected)
-
-
 # -- new samples --------------------------------------------------------------------------------------------
 
 
@@ -168,8 +154,6 @@ def _new_samples(
     oof: Predictions, model: Any, X: Any, y: Any, groups: Any, selected: str, X_train: Any
 ) -> tuple[Predictions, dict[str, Any]]:
     """The predictions of the model for new samples, and what tells whether these are of another kind."""
-    if X is None or y is None:
-        raise invalid("X", "and `y` must be given with a model", f"got {'no `X`' if X is None else 'no `y`'}")
     labels = as_labels(y)
     estimator, ranges, name = model, None, "the target"
     if isinstance(model, Model):
@@ -181,7 +165,8 @@ def _new_samples(
     target = _as_trained(oof.target, labels)
     features = as_features(X, len(target))
     marks = {"data": digest(features), "labels": digest(labels)}
-    if marks["data"] == oof.provenance.get("data"):
+    made: Mapping[str, Any] = oof.provenance
+    if marks["data"] in (made.get("data"), made.get(TEST_PART, {}).get("data")):
         problem = "X holds the samples that the model was trained on"
         raise InputError(problem, remedy="Give samples that it has not seen.")
     shifts, beyond = _drift(X, ranges)

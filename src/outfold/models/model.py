@@ -131,17 +131,18 @@ class Model:
         known = {column.name for column in self.about.columns}
         missing = tuple(name for name in self.about.ranges if name not in frame.columns)
         unexpected = tuple(str(name) for name in frame.columns if name not in known)
-        wrong, parts = dict[str, str](), dict[str, pd.DataFrame]()
+        wrong: dict[str, str] = {}
+        parts: dict[str, pd.DataFrame] = {}
         for column in self.about.columns.features:
             if column.name not in missing:
                 try:
-                    parts[column.name] = features(frame, Columns([column]))
+                    parts[column.name] = features(frame, Columns((column,)))
                 except InputError as error:
                     wrong[column.name] = str(error)
         ranges = {name: self.about.ranges[name] for name in parts}
         found = {name: outside(parts[name], {name: known})[:, 0] for name, known in ranges.items()}
         unseen = {
-            name: parts[name].loc[rows, name].value_counts().to_dict()
+            name: {str(level): int(n) for level, n in parts[name].loc[rows, name].value_counts().items()}
             for name, rows in found.items()
             if ranges[name].kind == "category" and rows.any()
         }
@@ -294,7 +295,7 @@ def as_pandas(frame: Any) -> pd.DataFrame:
     import narwhals as nw
 
     try:
-        found = nw.from_native(frame, eager_only=True).to_pandas()
+        found: pd.DataFrame = nw.from_native(frame, eager_only=True).to_pandas()
     except TypeError:
         raise invalid("frame", "must be a pandas or polars data frame", f"got {type(frame).__name__}") from None
     if not len(found):

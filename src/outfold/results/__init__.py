@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ._comparisons import PairArrays as PairArrays
     from ._confrontation import Confrontation, Shift
     from ._threshold import AtThreshold, Share
+    from ._sample_size import SamplesNeeded
 
 _LATER = {
     "_advice": "SEVERITIES Advice AdviceTask Checks Finding Goal Optimism Severity Simulation",
@@ -40,6 +41,7 @@ _LATER = {
     "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking",
     "_confrontation": "Confrontation Shift",
     "_threshold": "AtThreshold Share",
+    "_sample_size": "SamplesNeeded",
 }
 _SOURCES = {name: module for module, names in _LATER.items() for name in names.split()}
 
@@ -68,6 +70,7 @@ __all__ = [
     "Probabilities",
     "RankPair",
     "Ranking",
+    "SamplesNeeded",
     "Selection",
     "SequentialComparison",
     "Severity",

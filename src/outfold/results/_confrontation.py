@@ -72,7 +72,7 @@ class Confrontation(TableResult, FrameResult):
     n_samples, n_new : int
         Number of samples that the estimate was made on, and of new ones.
     part : str
-        ``"new samples"``, or ``"test part"`` for the part that the plan kept apart.
+        ``"new samples"``, or ``"test samples"`` for the part that the plan kept apart.
     target_shift : Shift or None
         Whether labels are distributed as in training; None if that was not tested.
     shifts : tuple of Shift

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,9 @@ from .kernels import Floats
 # Below this many expected counts in a cell, tables are drawn instead of using the chi-square distribution (Cochran 1954).
 _LEAST_EXPECTED = 5
 _TABLES = 9999
-# No p value is searched below this one.
-_SMALLEST = 1e-6
-_STEPS = 40
+# P values are searched between these.
+_SMALLEST, _LARGEST = 1e-6, 0.999
+_STEPS = 30
 
 
 class Gap(NamedTuple):
@@ -32,16 +32,15 @@ def steps_gap(knots: Floats, counts: NDArray[np.intp], n: int, values: Floats) -
     """Kolmogorov-Smirnov test of `values` against a sample of n, of which `counts` say how many are at most each knot.
 
     The first distribution function is exact at the knots, and only these are looked at. So the statistic is at most that of all
-    values, and the test rejects no more often than it should.
+    values, and the test rejects no more often than it should. The p value is that of large samples, which is too large for few.
     """
-    from scipy.stats import kstwo
+    from scipy.special import kolmogorov
 
     ordered, m = np.sort(values), len(values)
     then, now = counts / n, np.searchsorted(ordered, knots, side="right") / m
     worst = int(np.argmax(np.abs(then - now)))
-    size = max(1, round(n * m / (n + m)))
-    pvalue = float(kstwo.sf(abs(then[worst] - now[worst]), size))
-    return Gap(float(knots[worst]), float(then[worst]), float(now[worst]), min(1.0, pvalue))
+    pvalue = float(kolmogorov(np.sqrt(n * m / (n + m)) * abs(then[worst] - now[worst])))
+    return Gap(float(knots[worst]), float(then[worst]), float(now[worst]), pvalue)
 
 
 def same_shares(table: NDArray[np.intp]) -> float:
@@ -57,7 +56,7 @@ def same_shares(table: NDArray[np.intp]) -> float:
         return 1.0
     expected = np.outer(rows, columns) / rows.sum()
 
-    def statistic(counts: NDArray[np.intp]) -> Floats:
+    def statistic(counts: NDArray[Any]) -> Floats:
         return np.asarray(((counts - expected) ** 2 / expected).sum(axis=(-2, -1)))
 
     observed = float(statistic(table))
@@ -83,19 +82,22 @@ def difference_interval(first: Independent, second: Independent, level: float) -
     """Interval of first minus second, from their own intervals by square-and-add (MOVER; Zou and Donner 2008)."""
     (l1, u1), (l2, u2) = first.interval(level), second.interval(level)
     difference = first.value - second.value
-    below = np.hypot(first.value - l1, u2 - second.value)
-    above = np.hypot(u1 - first.value, second.value - l2)
+    # An interval that is corrected for bias may leave its own estimate out at low levels.
+    below = np.hypot(max(first.value - l1, 0.0), max(u2 - second.value, 0.0))
+    above = np.hypot(max(u1 - first.value, 0.0), max(second.value - l2, 0.0))
     return float(difference - below), float(difference + above)
 
 
 def difference_pvalue(first: Independent, second: Independent) -> float:
     """The p value that belongs to `difference_interval`: at the level 1 - p the interval just reaches 0."""
-    low, high = 0.0, 1 - _SMALLEST  # levels: the interval leaves 0 out, and holds it
+    low, high = 1 - _LARGEST, 1 - _SMALLEST  # levels: the interval leaves 0 out, and holds it
     if not _holds_zero(first, second, high):
         return _SMALLEST
+    if _holds_zero(first, second, low):
+        return 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        if middle and _holds_zero(first, second, middle):
+        if _holds_zero(first, second, middle):
             high = middle
         else:
             low = middle
