@@ -30,6 +30,10 @@ from ._selected import Scale, Spread
 
 # Draws whose configurations and thresholds tell how much a share varies with the samples.
 _FOR_VARIANCE = 64
+# The choice of a draw rests on 63 percent of the samples, that of all samples is another one. What the winner's sensitivity and
+# specificity gain together is partly luck: this share of the gain is not believed, and this share of the variance of the choice
+# counts for the interval. Calibrated by simulations (studies/thresholds.py), not derived.
+_LUCK, _CHOICE = 0.5, 0.5
 # With fewer samples that a share rests on, its interval covered too rarely (studies/thresholds.py).
 _FEW = 10
 _NAMED = {"youden": cuts.youden, "f1": cuts.f1}
@@ -101,8 +105,9 @@ def at_threshold(
 
     A threshold that is chosen for its score looks too good, as a configuration does. So each draw of `bbc` [1]_ selects a
     configuration on the samples it drew, chooses the threshold on the same samples, and counts right and wrong predictions on the
-    samples it did not draw. The shares are those of the counts of all draws. `threshold` of the result is the one to use: it is
-    chosen on all out-of-fold predictions of the selected configuration. The intervals join how much a share varies with the
+    samples it did not draw. The shares are those of the counts of all draws, moved to the trade between sensitivity and
+    specificity that the threshold to use makes: a draw chooses on fewer samples. `threshold` of the result is the one to use:
+    it is chosen on all out-of-fold predictions of the selected configuration. The intervals join how much a share varies with the
     samples and how much with what is selected and where it is cut, by square-and-add ([2]_, [3]_).
 
     A sample is predicted positive if its probability or score is above the threshold. With repeats, the threshold is chosen on
@@ -226,12 +231,11 @@ def _draw(by: Selecting, table: Table, blocks: Any, choices: Sequence[Choice]) -
             for part, (thresholds, left_out) in zip(parts, ranking.corrected(counts[own], criteria), strict=True):
                 chosen = np.full(len(thresholds), candidate)
                 part.append(Drawn(chosen, thresholds, left_out, ranking.counted(thresholds)))
-    if not parts[0]:
-        raise InputError(
-            needed="at_threshold needs draws with both classes, and none of them has",
-            remedy="Hold out more samples, or draw within classes: `stratify=True`.",
-        )
-    return [_joined(part) for part in parts]
+    found = [_joined(part) for part in parts if part]
+    if not found or not all(side.sum() > 0 for side in found[0].left_out[2:]):
+        needed = "at_threshold needs draws that hold and leave out samples of both classes, and there are none"
+        raise InputError(needed=needed, remedy="Hold out more samples, or make more draws: `n_resamples`.")
+    return found
 
 
 def _joined(parts: list[Drawn]) -> Drawn:
@@ -283,11 +287,12 @@ def _build(
     if callable(threshold):
         threshold = float(ranking.choose(scoring.equal_weights(), [threshold])[0][0])
     own = ranking.counted(np.array([threshold]))
+    corrected = _corrected(found, own, callable(choice.criterion))
     of_units = [_counts_of_units(scoring, table, found, i) for i in _for_variance(len(found.chosen))]
-    spreads = {part.name: _spread(scoring, part, table, found, own, of_units) for part in SHARES}
+    spreads = {part.name: _spread(scoring, part, table, found, own, corrected, of_units) for part in SHARES}
     if is_time_series(oof.splits):
         spreads = dict.fromkeys(spreads)
-    shares = tuple(_share(part, found, own, table, spreads[part.name], level) for part in SHARES)
+    shares = tuple(_share(part, corrected, own, table, spreads[part.name], level) for part in SHARES)
     classes = oof.target.classes
     assert classes is not None
     unusable = n_resamples - len(found.chosen)
@@ -321,12 +326,31 @@ def _build(
     )
 
 
-def _share(part: Parts, found: Found, own: Counts, table: Table, spread: Spread | None, level: float) -> Share:
-    right, every = (float(side.sum()) for side in part.of(found.left_out))
-    own_right, own_every = (float(side[0]) for side in part.of(own))
-    value = right / every if every else np.nan
-    naive = own_right / own_every if own_every else np.nan
-    return Share(part.name, value, None if spread is None else spread.interval(level), naive, own_every / table.times)
+def _corrected(found: Found, own: Counts, chosen: bool) -> Counts:
+    """Counts of one sample whose shares are the corrected ones: all four shares follow from two of them and the prevalence.
+
+    The shares of a draw are those of its own choice. A threshold that is chosen on fewer samples trades sensitivity for
+    specificity in another way than the one to use. So the shares are moved by as much as the shares of the winner at its
+    threshold differ from those of the choices of the draws, both on all samples. What both gain by this is partly luck.
+    """
+    hits, alarms, positives, negatives = (float(side.sum()) for side in found.left_out)
+    sensitivity, specificity = hits / positives, 1 - alarms / negatives
+    if chosen:
+        more, better = (float(ratio(*part.of(own))[0] - np.mean(ratio(*part.of(found.whole)))) for part in SHARES[:2])
+        size = abs(more) + abs(better)
+        lucky = _LUCK * max(more + better, 0.0) / size if size > 0 else 0.0
+        sensitivity += more - lucky * abs(more)
+        specificity += better - lucky * abs(better)
+    prevalence = float(own.positives[0] / (own.positives[0] + own.negatives[0]))
+    right = prevalence * min(max(sensitivity, 0.0), 1.0)
+    wrong = (1 - prevalence) * (1 - min(max(specificity, 0.0), 1.0))
+    return Counts(*(np.array([number]) for number in (right, wrong, prevalence, 1 - prevalence)))
+
+
+def _share(part: Parts, corrected: Counts, own: Counts, table: Table, spread: Spread | None, level: float) -> Share:
+    value, naive = (float(ratio(*part.of(counts))[0]) for counts in (corrected, own))
+    n = float(part.of(own)[1][0]) / table.times
+    return Share(part.name, value, None if spread is None else spread.interval(level), naive, n)
 
 
 def _for_variance(n: int) -> NDArray[np.intp]:
@@ -341,31 +365,37 @@ def _counts_of_units(scoring: Scoring, table: Table, found: Found, draw: int) ->
     codes, positive = units[ranking.rows], ranking.positive
     hits, positives = (np.bincount(codes[:k], positive[:k], n) for k in (above, len(codes)))
     taken, every = (np.bincount(codes[:k], minlength=n) for k in (above, len(codes)))
-    return Counts(hits, taken - hits, positives, every - positives)
+    return Counts(*(side.astype(np.float64) for side in (hits, taken - hits, positives, every - positives)))
 
 
 def _spread(
-    scoring: Scoring, part: Parts, table: Table, found: Found, own: Counts, of_units: Sequence[Counts]
+    scoring: Scoring,
+    part: Parts,
+    table: Table,
+    found: Found,
+    own: Counts,
+    corrected: Counts,
+    of_units: Sequence[Counts],
 ) -> Spread | None:
     """Why a share is uncertain: sampling at the choices of some draws, and how far the choices of all draws are apart."""
-    right, every = (float(side.sum()) for side in part.of(found.left_out))
-    if not every:
-        return None
+    value = float(ratio(*part.of(corrected))[0])
     variances, binomials, sizes = zip(*(_sampling(*part.of(counts)) for counts in of_units), strict=True)
-    if not np.isfinite(variances).any():
+    if not np.isfinite(value) or not np.isfinite(variances).any():
         return None
     unseen = TRAINING if len(scoring.cells) > 1 else 1.0
     variance = unseen * float(np.nanmean(variances))
     # What the share rests on: samples, or groups, each once however often it is held out.
     rests_on = max(min(float(part.of(own)[1][0]) / table.times, float(np.mean(sizes))), 1.0)
     n = equal_answers(float(np.nanmean(binomials)), variance, rests_on, rests_on)
-    whole = ratio(*part.of(found.whole))
-    mine = float(ratio(*part.of(own))[0])
-    selection = float(np.nanvar(whole)) if np.isfinite(whole).any() else 0.0
-    shift = mine - float(np.nanmean(whole)) if np.isfinite(mine) and np.isfinite(whole).any() else 0.0
-    below, above = selection + min(shift, 0.0) ** 2, selection + max(shift, 0.0) ** 2
+    whole, mine = ratio(*part.of(found.whole)), float(ratio(*part.of(own))[0])
+    known = np.isfinite(whole).any()
+    below = above = float(np.nanvar(whole)) if known else 0.0
+    if callable(found.choice.criterion):
+        below, above = _CHOICE * below, _CHOICE * above
+    elif known and np.isfinite(mine):  # as in `bbc`: what selecting on fewer samples may have lost
+        above += max(mine - float(np.nanmean(whole)), 0.0) ** 2
     units = int(scoring.units().max()) + 1
-    return Spread(Scale(0.0, 1.0, 1), right / every, variance, below, above, n, max(units - 1, 1), (variance, n))
+    return Spread(Scale(0.0, 1.0, 1), value, variance, below, above, n, max(units - 1, 1), (variance, n))
 
 
 def _sampling(right: Floats, every: Floats) -> tuple[float, float, int]:

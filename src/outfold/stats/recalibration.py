@@ -73,7 +73,7 @@ def _fitted(design: Floats, y: Floats, offset: Floats, units: NDArray[np.intp]) 
             break
     else:
         return None
-    inverse = np.linalg.inv(information)
+    inverse = np.asarray(np.linalg.inv(information), dtype=np.float64)
     return [
         Coefficient(float(b), float(e)) for b, e in zip(beta, _errors(design, y - mean, inverse, units), strict=True)
     ]

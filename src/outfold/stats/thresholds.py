@@ -38,12 +38,12 @@ Criterion = Callable[[Sums], NDArray[Any]]
 
 def youden(sums: Sums) -> NDArray[Any]:
     """Sensitivity plus specificity, times the numbers of positives and negatives."""
-    return sums.true_positives * sums.negatives - sums.false_positives * sums.positives
+    return np.asarray(sums.true_positives * sums.negatives - sums.false_positives * sums.positives)
 
 
 def f1(sums: Sums) -> NDArray[Any]:
     """The F1 score of the positive class."""
-    return 2 * sums.true_positives / (sums.true_positives + sums.false_positives + sums.positives)
+    return np.asarray(2 * sums.true_positives / (sums.true_positives + sums.false_positives + sums.positives))
 
 
 def least_sensitivity(share: float) -> Criterion:
@@ -66,7 +66,7 @@ def least_cost(missed: float, false_alarm: float) -> Criterion:
     """The lowest cost, if a missed positive and a false alarm cost this much."""
 
     def criterion(sums: Sums) -> NDArray[Any]:
-        return -(missed * (sums.positives - sums.true_positives) + false_alarm * sums.false_positives)
+        return np.asarray(-missed * (sums.positives - sums.true_positives) - false_alarm * sums.false_positives)
 
     return criterion
 
@@ -161,7 +161,7 @@ class RankedScores:
         low, high = beyond[following], self.scores[np.maximum(above - 1, 0)]
         middle = low + (high - low) / 2
         middle = np.where((middle < high) & (following < len(self.scores)), middle, low)
-        return np.where(above == 0, self.scores[0], middle)
+        return np.asarray(np.where(above == 0, self.scores[0], middle))
 
 
 def _running(numbers: NDArray[Any]) -> NDArray[np.signedinteger]:
