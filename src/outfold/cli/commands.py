@@ -21,11 +21,10 @@ from ..data.criterion import LostFunction
 from ..data.predictions import Predictions, State
 from ..estimate._default import default_method
 from ..exceptions import FileError, InputError, invalid
-from ..io.store import read
-from ..io.tables import SEMICOLONS, has_semicolons
 from ..reporting import Report, report
 from ..reporting.page import serve
 from ..results import Advice, AdviceTask, Alternative, Comparison, Estimate, Goal, Leaderboard, Ranking, comparison_row
+from .loading import load
 from .options import (
     COLUMNS,
     CommandParser,
@@ -42,6 +41,7 @@ from .options import (
 )
 from .printing import estimate_row, print_as
 from .running import add_run
+from .using import add_using
 
 # For each command its summary, and below it what follows the options in its help.
 _COMMANDS = """
@@ -105,30 +105,11 @@ def add_commands(commands: Any) -> CommandParser:
     run_parser = add_run(commands)
     for add in (_add_show, _add_estimate, _add_check, _add_compare, _add_rank, _add_report, _add_open):
         add(commands)
-    from .using import add_using  # here: it takes `load` and `print_as` from this module
-
     add_using(commands)
     return run_parser
 
 
 # -- files in, results out ----------------------------------------------------------------------------------
-
-
-def load(args: argparse.Namespace) -> Predictions:
-    """The predictions of the file, by the columns that were named."""
-    named = {name: getattr(args, option) for option, name in COLUMNS.items() if getattr(args, option) is not None}
-    for several in ("label", "prediction"):
-        if several in named:
-            values = named[several]
-            named[several] = values[0] if len(values) == 1 else tuple(values)
-    try:
-        return read(args.file, **named)
-    except InputError as error:
-        if error.argument in COLUMNS.values():
-            error.argument = f"{error.argument}="  # the column, where another option has the same name
-        if has_semicolons(Path(args.file)):
-            error.remedy = f"{error.remedy} {SEMICOLONS}".strip()
-        raise
 
 
 def _selecting(args: argparse.Namespace) -> Predictions:

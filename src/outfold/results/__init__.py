@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair
     from ._comparisons import PairArrays as PairArrays
     from ._confrontation import Confrontation, Shift
-    from ._threshold import AtThreshold, Share
     from ._sample_size import SamplesNeeded
+    from ._threshold import AtThreshold, Share
 
 _LATER = {
     "_advice": "SEVERITIES Advice AdviceTask Checks Finding Goal Optimism Severity Simulation",

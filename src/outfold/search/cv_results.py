@@ -67,7 +67,7 @@ def split_scores(oof: Predictions, metric: Metric, scorer: Any) -> NDArray[np.fl
     Where the metric is undefined, F1 without positives say, it is what the scorer of scikit-learn gives, mostly 0.
     """
     r, k = cells_in_order(oof)
-    refused = refused_cells(oof, metric).any(axis=(1, 2))
+    refused = np.asarray(refused_cells(oof, metric).any(axis=(1, 2)))
     if refused.any():
         scores = np.full((len(oof.configs), len(r)), np.nan)
         rest = [name for name, no in zip(oof.configs, refused, strict=True) if not no]

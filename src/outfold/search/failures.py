@@ -43,7 +43,7 @@ def refused_cells(oof: Predictions, metric: Metric) -> NDArray[np.bool_]:
     low = oof.data <= metric.above  # (R, C, N)
     for repeat, fold in zip(*np.nonzero(oof.planned), strict=True):
         out[:, repeat, fold] = low[repeat][:, oof.folds[:, repeat] == fold].any(axis=1)
-    return out & (oof.state == State.DONE)
+    return np.asarray(out & (oof.state == State.DONE))
 
 
 def failing_where_refused(oof: Predictions, metric: Metric) -> Predictions:
