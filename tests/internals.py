@@ -12,6 +12,8 @@ _SOURCES = {
     "formatting": "outfold",
     "demo": "outfold.apps",
     "run": "outfold.apps",
+    "Roles": "outfold.apps.table",
+    "read_table": "outfold.apps.table",
     "as_seed": "outfold.arguments",
     "check_alpha": "outfold.arguments",
     "check_choice": "outfold.arguments",

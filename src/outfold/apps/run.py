@@ -17,10 +17,11 @@ from ..data.predictions import Predictions, State
 from ..data.target import encode
 from ..drop import DropRule
 from ..estimate._default import corrected
-from ..exceptions import FileError, InputError, OutfoldError, invalid
+from ..exceptions import FileError, InputError, OutfoldError, StoreMismatchError, invalid
 from ..fitting import collect, refit
+from ..fitting.api import explained
 from ..fitting.configs import Configs, as_configs
-from ..fitting.job import Share
+from ..fitting.job import Options, Share, make_job
 from ..io.store import load
 from ..learners import describe, spaces
 from ..models import EstimateAbout, LeftOut, ModelAbout, Threshold, ranges_of
@@ -121,8 +122,9 @@ def _advised(table: LabelledTable, n_configs: int, plan: Plan | None, drop: bool
     goal = "select" if n_configs > 1 else "estimate"
     advice = advise(len(table.y), n_configs, task, goal)  # type: ignore[arg-type]
     chosen = advice.plan if plan is None else plan
-    if table.groups is not None and plan is None:
-        chosen = replace(chosen, folds=min(chosen.folds, len(set(table.groups.tolist()))))
+    n_groups = 0 if table.groups is None else len(set(table.groups.tolist()))
+    if plan is None and n_groups > 1 and chosen.kind == "kfold":
+        chosen = replace(chosen, folds=min(chosen.folds, n_groups))
     return chosen, advice.drop if drop else None
 
 
@@ -159,14 +161,19 @@ class _Search:
 
     def run(self, live: Live, budget: float | None) -> Found:
         """Search, and leave the answer in its file."""
-        new = not self.folder.exists()
+        new, copied = not self.folder.exists(), False
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             if not self.store.exists() and self.answer.exists():
+                copied = True
                 shutil.copyfile(self.answer, self.store)
         except OSError as error:
-            problem = f"the folder {self.folder} cannot be used ({error.strerror})."
+            problem = f"the folder {self.folder} cannot be made or used ({error.strerror})."
             raise FileError(problem, remedy="Use another `out`.") from error
+        if self.explain is not None:
+            # The waves share what one call would share, block by block.
+            options = Options.checked(self.plan, **self._given)
+            self.explain(explained(make_job(self.configs, self.table.X, self.table.y, options)))
         last = Standing(len(self.configs))
 
         def watch(standing: Standing) -> None:
@@ -182,6 +189,10 @@ class _Search:
             found = search.run()
         except BaseException as error:
             live.end("failed", last)
+            if isinstance(error, StoreMismatchError):
+                error.remedy = f"Use another `out`, or delete the folder {self.folder} to start anew."
+                if copied:
+                    self.store.unlink()
             if isinstance(error, InputError) and new:
                 self._remove_empty()
             raise
@@ -200,21 +211,13 @@ class _Search:
         return self.folder / ANSWER
 
     def _collect(self, configs: Configs, tell: Callable[[int, int], None]) -> Predictions:
-        table, explain = self.table, self.explain
-        self.explain = None  # once is enough
-        return collect(
-            configs,
-            table.X,
-            table.y,
-            self.plan,
-            groups=table.groups,
-            samples=table.samples,
-            task=None if table.task == "survival" else table.task,
-            store=self.store,
-            progress=tell,
-            explain=explain or False,
-            **self.options,
-        )
+        return collect(configs, self.table.X, self.table.y, self.plan, store=self.store, progress=tell, **self._given)
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        table = self.table
+        task = None if table.task == "survival" else table.task
+        return {"groups": table.groups, "samples": table.samples, "task": task, **self.options}
 
     def _keep(self, found: Found) -> None:
         """The file of the answer: the store itself if all is done, else the finished part of it."""
