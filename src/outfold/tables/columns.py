@@ -33,6 +33,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 ROLES: tuple[Role, ...] = get_args(Role)
 ORDERS: tuple[DateOrder, ...] = get_args(DateOrder)
 
+_SHOWN = 100  # columns that are printed
 _USES: Mapping[Kind, str] = {
     "number": "as it is",
     "boolean": "0 or 1",
@@ -164,9 +165,11 @@ class Columns(Sequence[Column]):
                 _percent(c.missing),
                 c.treatment + (f" ({c.reason})" if c.reason and c.treatment else c.reason),
             ]
-            for c in self.columns
+            for c in self.columns[:_SHOWN]
         ]
         lines = [formatting.table(header, rows, left=(0, 1, 2, 5))]
+        if len(self) > _SHOWN:
+            lines.append(f"… and {len(self) - _SHOWN:,} more")
         return "\n".join([*lines, *(f"note: {text}" for text in (*self.notes, *self.warnings))])
 
     def to_rows(self) -> list[dict[str, Any]]:
