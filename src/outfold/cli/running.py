@@ -13,6 +13,7 @@ from ..apps.run import run
 from ..apps.table import RareClasses, TableTask
 from ..data.plan import Plan
 from ..exceptions import InputError
+from .inspecting import FORMATS, add_dialect, dialect_options
 from .options import CommandParser, add_command, add_format, add_option, add_selection, add_work_options, given, names
 from .options import read_rule as rule_of
 from .printing import estimate_row, print_as
@@ -35,19 +36,11 @@ with an answer for what is finished; the same command goes on, also with a large
 # Codes of a process that was ended by a signal, as shells have them.
 _CODES = {"interrupt": 130, "terminate": 143}
 
-_DIALECT = {
-    "separator": "what separates the columns, such as ';' or tab",
-    "decimal": "the decimal mark: . or ,",
-    "thousands": "what separates thousands",
-    "encoding": "such as utf-8 or cp1252",
-    "quote": "what quotes a value",
-}
-
 
 def add_run(commands: Any) -> CommandParser:
     """Add the command."""
     parser = add_command(commands, "run", _run, _SUMMARY, _EPILOG)
-    parser.add_argument("data", help="a file with one row per sample")
+    parser.add_argument("data", help=FORMATS)
     add_option(parser, "--target", metavar="COL", help="the column to predict")
     add_option(parser, "-o", "--out", library="out store", default="out", metavar="DIR", help="folder for the files")
     _add_search(parser)
@@ -98,19 +91,6 @@ def _add_columns(parser: CommandParser) -> None:
     add_option(parser, "--drop-columns", dest="leave_out", type=names, default=[], metavar="A,B", help=unused)
 
 
-def add_dialect(parser: CommandParser) -> None:
-    """How a text file is written, where that is not recognised."""
-    group = parser.add_argument_group("how the file is written (recognised by default)")
-    for name, help in _DIALECT.items():
-        add_option(group, f"--{name}", metavar="X", help=help)
-
-
-def dialect_of(args: argparse.Namespace) -> dict[str, str]:
-    """The options on how the file is written that were given."""
-    found = given(args, *_DIALECT)
-    return found | {"separator": "\t"} if found.get("separator") in ("tab", "\\t") else found
-
-
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd]?)")
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -145,7 +125,7 @@ def _run(args: argparse.Namespace) -> int:
         rule=rule_of(args),
         plan=_plan(args),
         drop=not args.keep_all,
-        dialect=dialect_of(args),
+        dialect=dialect_options(args),
         threshold=_threshold(args.threshold),
         command=args.typed,
         share=False if args.share == "none" else args.share,
