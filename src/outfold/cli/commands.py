@@ -30,6 +30,7 @@ from ..io.tables import SEMICOLONS, has_semicolons
 from ..reporting import Report, report
 from ..reporting.page import serve
 from ..results import Advice, AdviceTask, Alternative, Comparison, Estimate, Goal, Leaderboard, Ranking, comparison_row
+from .inspecting import add_inspect
 from .options import (
     COLUMNS,
     CommandParser,
@@ -115,6 +116,7 @@ def add_commands(commands: Any) -> CommandParser:
     """Add all commands, in the order of the help; the parser of ``outfold run`` is returned."""
     _add_demo(commands)
     _add_advise(commands)
+    add_inspect(commands)
     run_parser = _add_run(commands)
     for add in (_add_show, _add_estimate, _add_check, _add_compare, _add_rank, _add_report, _add_open):
         add(commands)

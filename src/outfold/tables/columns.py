@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -18,7 +19,7 @@ from . import toml
 from .canonical import convert
 from .kinds import GUESSED_ORDER, look_at
 from .kinds import Kind as Kind
-from .leaks import find_leaks
+from .leaks import find_leaks, rows_to_look_at
 from .values import DateOrder
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 ROLES: tuple[Role, ...] = get_args(Role)
 ORDERS: tuple[DateOrder, ...] = get_args(DateOrder)
 
+_SHOWN = 100  # columns that are printed
 _USES: Mapping[Kind, str] = {
     "number": "as it is",
     "boolean": "0 or 1",
@@ -163,9 +165,11 @@ class Columns(Sequence[Column]):
                 _percent(c.missing),
                 c.treatment + (f" ({c.reason})" if c.reason and c.treatment else c.reason),
             ]
-            for c in self.columns
+            for c in self.columns[:_SHOWN]
         ]
         lines = [formatting.table(header, rows, left=(0, 1, 2, 5))]
+        if len(self) > _SHOWN:
+            lines.append(f"… and {len(self) - _SHOWN:,} more")
         return "\n".join([*lines, *(f"note: {text}" for text in (*self.notes, *self.warnings))])
 
     def to_rows(self) -> list[dict[str, Any]]:
@@ -418,10 +422,12 @@ def _isna(array: NDArray[Any]) -> NDArray[np.bool_]:
 
 def _mark_duplicates(frame: pd.DataFrame, columns: Sequence[Column], decided: Mapping[str, Column]) -> list[Column]:
     """Features that have the same value in each row as an earlier one are not used, unless a person said so."""
+    alike = Counter((c.kind, c.distinct, c.missing) for c in columns if c.role == "feature")
     seen: dict[tuple[Any, ...], str] = {}
     out = []
     for column in columns:
-        if column.role == "feature" and column.kind is not None:
+        # Only columns that agree in their numbers need a closer look.
+        if column.role == "feature" and column.kind and alike[column.kind, column.distinct, column.missing] > 1:
             array = convert(frame[column.name], column.kind, column.order, column.missing_values)
             twin = seen.setdefault((column.kind, _digest(array)), column.name)
             if twin != column.name and column.name not in decided:
@@ -445,7 +451,9 @@ def _mark_leaks(frame: pd.DataFrame, columns: Columns) -> tuple[Column, ...]:
     target = columns.named("target")
     if target is None or not columns.features:
         return columns.columns
-    leaks = find_leaks(features(frame, columns), frame[target])
+    rows = rows_to_look_at(frame[target])
+    some = frame.iloc[rows]
+    leaks = find_leaks(features(some, columns), some[target])
     return tuple(replace(c, warning=leaks[c.name]) if c.name in leaks else c for c in columns)
 
 

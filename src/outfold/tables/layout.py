@@ -12,7 +12,7 @@ from .. import formatting
 from .dialect import NUMBER, Dialect, is_preamble, reader
 from .values import MISSING
 
-_SAMPLED = 200  # rows that tell whether the first line has names
+_SAMPLED, _LETTERS = 200, 1_000_000  # rows, within so many letters, that tell how the table is laid out
 _TOLD = re.compile(r"sep=(.)\n", re.IGNORECASE)
 _WITHOUT_NAME = "Unnamed: "  # as pandas calls the column of its index
 
@@ -25,6 +25,7 @@ class Layout:
     names: list[str]
     first_line: int
     notes: tuple[str, ...] = ()
+    sample: tuple[Sequence[str], ...] = ()  # the first rows
 
 
 def told_separator(text: str) -> tuple[str, str | None]:
@@ -35,12 +36,15 @@ def told_separator(text: str) -> tuple[str, str | None]:
 
 def find_layout(text: str, dialect: Dialect) -> Layout:
     """Leave out the lines before the table, and take the names from its first line, if they are there."""
-    rows = [row for row in islice(reader(text, dialect), _SAMPLED) if any(cell.strip() for cell in row)]
+    head = text[:_LETTERS]
+    rows = [row for row in islice(reader(head, dialect), _SAMPLED) if any(cell.strip() for cell in row)]
+    if len(head) < len(text) and len(rows) > 2:
+        rows.pop()  # it may be cut
     if not rows:
         return Layout("", [], 1)
     width = _usual_length(rows)
     skipped, before = _preamble(rows, width), 0
-    lines, seen, notes = reader(text, dialect), 0, []
+    lines, seen, notes = reader(head, dialect), 0, []
     for row in lines:
         blank = not any(cell.strip() for cell in row)
         if not blank and seen == skipped:
@@ -58,13 +62,13 @@ def find_layout(text: str, dialect: Dialect) -> Layout:
     width = max(_length(first), width)
     if not _has_names(first[:width], below):
         notes.append("the first line holds values, not names: the columns are called column_1, column_2, ...")
-        return Layout(body, [f"column_{i + 1}" for i in range(width)], before + 1, tuple(notes))
+        return Layout(body, [f"column_{i + 1}" for i in range(width)], before + 1, tuple(notes), tuple(sample))
     first, note = _fit(first, below)
     names, twice = unique_names(first)
     notes += [text for text in (note, *twice) if text]
-    header = reader(body, dialect)
+    header = reader(body[:_LETTERS], dialect)
     next(header)
-    return Layout(_after(body, header.line_num), names, before + header.line_num + 1, tuple(notes))
+    return Layout(_after(body, header.line_num), names, before + header.line_num + 1, tuple(notes), tuple(below))
 
 
 def _length(row: Sequence[str]) -> int:
@@ -98,7 +102,8 @@ def _tidy(name: str) -> str:
 
 
 def _after(text: str, n_lines: int) -> str:
-    return text.split("\n", n_lines)[-1] if n_lines and text.count("\n", 0) >= n_lines else "" if n_lines else text
+    parts = text.split("\n", n_lines) if n_lines else [text]
+    return parts[-1] if len(parts) > n_lines else ""
 
 
 def _fit(first: list[str], below: Sequence[Sequence[str]]) -> tuple[list[str], str]:

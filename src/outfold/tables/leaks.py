@@ -22,14 +22,17 @@ Numbers = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 
-def find_leaks(X: pd.DataFrame, target: pd.Series[Any]) -> dict[str, str]:
-    """What to say of each suspicious feature, by its name; `X` is what `features` gives."""
+def rows_to_look_at(target: pd.Series[Any]) -> Codes:
+    """Enough rows that have a target, from the whole table."""
     rows = np.flatnonzero(target.notna().to_numpy())
-    rows = rows[:: max(1, -(-len(rows) // _ROWS))]
-    y = _Target(target.iloc[rows])
-    if len(rows) < _LEAST or not y.usable:
+    return rows[:: max(1, -(-len(rows) // _ROWS))]
+
+
+def find_leaks(X: pd.DataFrame, target: pd.Series[Any]) -> dict[str, str]:
+    """What to say of each suspicious feature, by its name; `X` is what `features` gives for the same rows."""
+    y = _Target(target)
+    if len(target) < _LEAST or not y.usable:
         return {}
-    X = X.iloc[rows]
     found = _by_ranks(X, y) | _by_levels(X, y)
     return {name: found[name] for name in X.columns if name in found}
 

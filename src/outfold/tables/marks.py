@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from .dialect import GROUP_MARKS, NUMBER
 
-_SAMPLED = 2_000  # values of a column
+_SAMPLED, _LEAST_SAMPLED = 100_000, 50  # values of all columns, and of each column
 _SIGNS = "+-$€£% "
 _SPACED = re.compile(r"\d{1,3}(?:([ '’\u00a0\u202f])\d{3})+(?:([.,])\d*)?")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
@@ -42,11 +42,12 @@ class Votes:
             (self.either if grouped else self.decimal)[marks[0]] += 1
 
 
-def find_marks(columns: Iterable[Sequence[str]], separator: str) -> tuple[str, str, str]:
+def find_marks(columns: Sequence[Sequence[str]], separator: str) -> tuple[str, str, str]:
     """The decimal mark, the mark between thousands ("" for none), and a note ("" for none), from the values of columns."""
     votes = Votes()
+    most = max(_LEAST_SAMPLED, _SAMPLED // max(len(columns), 1))
     for texts in columns:
-        sample = texts[:: max(1, len(texts) // _SAMPLED)]
+        sample = texts[:: max(1, len(texts) // most)]
         marked = [text for text in sample if any(mark in text for mark in GROUP_MARKS)]
         if marked and sum(NUMBER.fullmatch(text) is not None for text in sample) > len(sample) / 2:
             for text in marked:
@@ -63,10 +64,10 @@ def find_marks(columns: Iterable[Sequence[str]], separator: str) -> tuple[str, s
 def own_decimal(texts: Sequence[str], decimal: str) -> str:
     """The decimal mark of one column: that of the file, unless its numbers can only be written with the other."""
     other = "." if decimal == "," else ","
-    if not any(other in text for text in texts):
+    if other not in "\n".join(texts):
         return decimal
     votes = Votes()
-    for text in texts[:: max(1, len(texts) // _SAMPLED)]:
+    for text in texts[:: max(1, len(texts) // 2_000)]:
         if NUMBER.fullmatch(text):
             votes.add(text)
     return other if votes.decimal[other] and not votes.decimal[decimal] and not votes.thousands[other] else decimal

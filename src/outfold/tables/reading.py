@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from .. import formatting
 from ..exceptions import FileError, OutfoldError
 from . import arff
-from .dialect import NO_SEPARATOR, Dialect, find_separator, given_mark, read_text, reader
-from .layout import Layout, find_layout, told_separator, unique_names
-from .marks import find_marks, own_decimal
-from .values import Texts, distinct, is_missing, to_numbers
+from .dialect import Dialect, given_mark, read_text
+from .layout import unique_names
+from .text_files import read_cells, typed
+from .values import distinct
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat", ".data")
 _KNOWN = ".csv, .tsv, .txt, .parquet, .feather, .arff or .xlsx"
-_MOSTLY = 0.8  # the share of numbers from which the other cells are exceptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +73,8 @@ def read_file(
         "quote": given_mark("quote", quote),
     }
     if name.endswith(_TEXT):
-        return _read_csv(path, encoding, marks)
+        frame, dialect, notes = read_cells(path, encoding, **marks)
+        return TableFile(path, frame, dialect, notes)
     if name.endswith(".arff"):
         text, _, notes = read_text(path, encoding)
         return TableFile(path, arff.read(text, path.name), None, notes)
@@ -110,178 +106,6 @@ def _need_pandas(path: Path) -> None:
         import pandas  # noqa: F401
     except ImportError:
         raise FileError(f"reading {path.name} needs pandas.", remedy="pip install 'outfold[frames]'") from None
-
-
-# -- text files -----------------------------------------------------------------------------------------
-
-
-def _read_csv(path: Path, encoding: str | None, marks: dict[str, str | None]) -> TableFile:
-    import pandas as pd
-
-    text, found, notes = read_text(path, encoding)
-    text, told = told_separator(text)
-    if not text.strip():
-        raise FileError(f"{path.name} is empty.")
-    dialect = find_separator(text, marks["separator"] if marks["separator"] is not None else told, marks["quote"])
-    dialect = replace(dialect, encoding=found)
-    if dialect.separator == " ":
-        text = "\n".join(line.strip(" ") for line in text.split("\n"))
-    layout = find_layout(text, dialect)
-    raw, ragged = _read_cells(layout, dialect, path)
-    frame, dropped = _without_empty(raw)
-    columns = {name: distinct(frame[name]) for name in frame.columns}
-    known = {name: texts[~is_missing(texts, among_numbers=True)] for name, (_, texts) in columns.items()}
-    decimal, thousands, note = find_marks([texts.tolist() for texts in known.values()], dialect.separator)
-    decimal = marks["decimal"] or decimal
-    if marks["thousands"] is not None or decimal == thousands:
-        thousands = marks["thousands"] or ""
-    dialect = replace(dialect, decimal=decimal, thousands=thousands)
-    others = [name for name, texts in known.items() if own_decimal(texts.tolist(), decimal) != decimal]
-    if marks["decimal"] is not None:
-        others, note = [], ""
-    differs = replace(dialect, decimal="." if decimal == "," else ",", thousands="")
-    made = {
-        name: _column(codes, texts, differs if name in others else dialect) for name, (codes, texts) in columns.items()
-    }
-    if others:
-        mark, verb = "points" if decimal == "," else "commas", "has" if len(others) == 1 else "have"
-        ragged.append(f"unlike the rest of the file, {formatting.listed(others)} {verb} decimal {mark}")
-    said = (*notes, *layout.notes, *ragged, *dropped, *([note] if note else []))
-    return TableFile(path, pd.DataFrame(made, index=frame.index), dialect, said)
-
-
-def _read_cells(layout: Layout, dialect: Dialect, path: Path) -> tuple[pd.DataFrame, list[str]]:
-    """The cells as texts, and notes on lines that are too short."""
-    import pandas as pd
-
-    names = layout.names
-    if not layout.body.strip():
-        return pd.DataFrame({name: pd.Series(dtype=object) for name in names}), []
-    try:
-        lengths = np.fromiter(map(len, reader(layout.body, dialect)), dtype=np.int64)
-    except csv.Error as error:
-        raise FileError(
-            f"{path.name} could not be read as a table ({error}).", remedy="A quote may be missing."
-        ) from None
-    lengths = lengths[lengths > 0]
-    if (lengths == len(names)).all():
-        return _read_by_pandas(layout, dialect, path), []
-    return _read_ragged(layout, dialect, path)
-
-
-def _read_by_pandas(layout: Layout, dialect: Dialect, path: Path) -> pd.DataFrame:
-    import pandas as pd
-
-    try:
-        return pd.read_csv(
-            io.StringIO(layout.body),
-            sep=dialect.separator or NO_SEPARATOR,
-            quotechar=dialect.quote or '"',
-            quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
-            escapechar=dialect.escape or None,
-            doublequote=not dialect.escape,
-            skipinitialspace=dialect.separator != "\t",
-            header=None,
-            names=layout.names,
-            index_col=False,
-            dtype=str,
-            keep_default_na=False,
-            na_values=[""],
-            low_memory=False,
-        )
-    except Exception as error:
-        why = str(error).strip().partition("\n")[0]
-        raise FileError(f"{path.name} could not be read as a table ({why}).") from error
-
-
-def _read_ragged(layout: Layout, dialect: Dialect, path: Path) -> tuple[pd.DataFrame, list[str]]:
-    """Lines of different lengths: cells that lack at the end are missing, and a cell too much is an error."""
-    import pandas as pd
-
-    width, rows, short = len(layout.names), [], []
-    lines = reader(layout.body, dialect)
-    at = layout.first_line
-    for row in lines:
-        here, at = at, layout.first_line + lines.line_num
-        if not row:
-            continue
-        if len(row) > width and any(cell.strip() for cell in row[width:]):
-            problem = f"line {here} of {path.name} has {len(row)} values; the first line has {width}."
-            remedy = f"Put quotes around a value that contains {_in_words(dialect.separator)}, or name the `separator`."
-            raise FileError(problem, remedy=remedy)
-        if len(row) < width:
-            short.append(here)
-        rows.append([cell or None for cell in row[:width]] + [None] * (width - len(row)))
-    notes = []
-    if short:
-        many = formatting.count(len(short), "line has", "lines have")
-        notes = [
-            f"{many} fewer values than there are columns, the first is line {short[0]}; the last columns are missing there"
-        ]
-    return pd.DataFrame(rows, columns=layout.names, dtype=object), notes
-
-
-def _in_words(separator: str) -> str:
-    return {"\t": "a tab", " ": "a space"}.get(separator, f"{separator!r}")
-
-
-def _without_empty(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """The table without rows that have no value at all, and without columns that have neither name nor value."""
-    without = [name for name in frame.columns if name.startswith("Unnamed: ") and frame[name].isna().all()]
-    if without and len(frame.columns) > len(without):
-        frame = frame.drop(columns=without)
-    # A row can only be empty where the first column is.
-    first = frame.iloc[:, 0].isna() if frame.shape[1] > 1 else None
-    if first is None or not first.any():
-        return frame, []
-    empty = frame.isna().all(axis=1)
-    if not empty.any():
-        return frame, []
-    rows = formatting.count(int(empty.sum()), "row")
-    return frame[~empty].reset_index(drop=True), [f"left out {rows} without any value"]
-
-
-def _column(codes: Any, texts: Texts, dialect: Dialect) -> Any:
-    """A column as numbers if each of its values is one, else as texts with None where there is none."""
-    missing = is_missing(texts, among_numbers=True)
-    numbers = to_numbers(texts, dialect.decimal, dialect.thousands)
-    good = ~np.isnan(numbers) & ~missing
-    if good.any() and (good | missing).all() and not _has_leading_zeros(texts[good]):
-        return _numeric(codes, texts, numbers, missing)
-    if dialect.decimal == "," or dialect.thousands:
-        weight = np.bincount(codes[codes >= 0], minlength=len(texts))
-        if weight[good].sum() > _MOSTLY * weight[~missing].sum():
-            texts = texts.copy()
-            texts[good] = [_written(number) for number in numbers[good]]
-    out = np.append(texts, [None])
-    out[:-1][texts == ""] = None
-    return out[codes]
-
-
-def _has_leading_zeros(texts: Texts) -> bool:
-    """Whether some are codes such as 00123, which lose their zeros as numbers."""
-    return any(text[0] == "0" and len(text) > 1 and text.isdecimal() for text in texts)
-
-
-def _numeric(codes: Any, texts: Texts, numbers: Any, missing: Any) -> Any:
-    import pandas as pd
-
-    known = np.where(missing, "0", texts)
-    whole = all(text.lstrip("+-").isdecimal() for text in known) and not np.isinf(numbers).any()
-    absent = (codes < 0) | np.append(missing, [True])[codes]
-    if not whole:
-        return np.append(np.where(missing, np.nan, numbers), [np.nan])[codes]
-    try:
-        exact = np.append(np.array([int(text) for text in known], dtype=np.int64), [0])[codes]
-    except (OverflowError, ValueError):  # more digits than any number has: a code
-        out = np.append(texts, [None])
-        out[:-1][missing] = None
-        return out[codes]
-    return pd.arrays.IntegerArray(exact, absent) if absent.any() else exact
-
-
-def _written(number: float) -> str:
-    return str(int(number)) if float(number).is_integer() and abs(number) < 2**53 else repr(float(number))
 
 
 # -- other files ----------------------------------------------------------------------------------------
@@ -340,4 +164,4 @@ def _from_objects(values: pd.Series[Any]) -> Any:
     if types and not any(issubclass(t, str) for t in types):
         return values.where(values.notna(), None).infer_objects()
     codes, texts = distinct(values)
-    return _column(codes, texts, Dialect())
+    return typed(codes, texts, Dialect())

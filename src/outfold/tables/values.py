@@ -55,6 +55,7 @@ _PAIRS = (
 _TRUTH = dict.fromkeys((*_FALSE, "0", "0.0"), 0.0) | dict.fromkeys((*_TRUE, "1", "1.0"), 1.0)
 _SYMBOLS = "$€£% \u00a0"
 _FEW = 300  # values that tell whether it pays to look at all of them
+_MOST_FORMATS = 5  # ways of writing dates that are read all at once
 _SAMPLED = 2_000  # dates that tell the order of day and month
 
 # The order of day, month and year in dates that are written as text.
@@ -157,7 +158,6 @@ _NAMED = rf"(?P<a>\d{{1,2}})[ .-]+(?P<b>[A-Za-zäÄ]{{3,9}})[ .,-]+(?P<c>\d{{4}}
 _NAMED_FIRST = rf"(?P<b>[A-Za-zäÄ]{{3,9}})[ .]+(?P<a>\d{{1,2}}),? +(?P<c>\d{{4}}){_TIME}"
 _YEAR_MONTH = r"(?P<a>\d{4})-(?P<b>\d{2})"
 _SHAPES = (_NUMBERED, *map(re.compile, (_NAMED, _NAMED_FIRST, _YEAR_MONTH)))
-_FORMATS = {"dmy": ("%d.%m.%Y", "%d/%m/%Y", "%d.%m.%Y %H:%M"), "mdy": ("%m/%d/%Y", "%m/%d/%Y %H:%M")}
 _MONTHS = {
     "jan": 1,
     "feb": 2,
@@ -197,6 +197,45 @@ def date_order(texts: Texts) -> tuple[DateOrder, bool] | None:
     return ("dmy", False) if day_first or dotted else ("mdy", True)
 
 
+def to_dates(texts: Texts, order: DateOrder) -> NDArray[np.datetime64]:
+    """Texts as dates, times without a zone; NaT where one is not a date in this order."""
+    import pandas as pd
+
+    out = np.full(len(texts), np.datetime64("NaT", "ns"), dtype="datetime64[ns]")
+    left = np.arange(len(texts))
+    for _ in range(_MOST_FORMATS):
+        if len(left) < _FEW:
+            break
+        # pandas reads all that are written as the first one is.
+        form = _format(texts[left[0]], order)
+        if form is not None:
+            found = pd.to_datetime(pd.Series(texts[left], dtype=object), format=form, errors="coerce", utc=True)
+            out[left] = in_nanoseconds(found.dt.tz_localize(None).to_numpy(dtype="datetime64[us]"))
+        # If it cannot, the first one goes to the others, which are read one by one.
+        left = np.append(left[1:][np.isnat(out[left[1:]])], left[:1])
+    for i in np.flatnonzero(np.isnat(out)):
+        match = _match(texts[i])
+        if match is not None:
+            out[i] = _date(match, order)
+    return out
+
+
+def _format(text: str, order: DateOrder) -> str | None:
+    """The format of a date for pandas; None for one that it cannot read."""
+    found = _match(text)
+    if found is None or found.re is not _NUMBERED or found["zone"] or found["half"]:
+        return None
+    mark = found["mark"]
+    date = "ymd" if len(found["a"]) == 4 else "mdy" if order == "mdy" else "dmy"
+    letters = {"y": "%Y" if 4 in (len(found["a"]), len(found["c"])) else "%y", "m": "%m", "d": "%d"}
+    time = ""
+    if found["hour"]:
+        between = text[found.end("c") : found.start("hour")]
+        decimal = text[found.end("second")] if found["part"] else ""
+        time = between + "%H:%M" + (":%S" if found["second"] else "") + (f"{decimal}%f" if found["part"] else "")
+    return mark.join(letters[part] for part in date) + time
+
+
 def in_nanoseconds(dates: NDArray[np.datetime64]) -> NDArray[np.datetime64]:
     """Dates that nanoseconds can count; others, such as 9999-12-31, are missing."""
     low, high = np.datetime64("1678-01-01", "us"), np.datetime64("2262-01-01", "us")
@@ -206,25 +245,6 @@ def in_nanoseconds(dates: NDArray[np.datetime64]) -> NDArray[np.datetime64]:
 
 def _match(text: str) -> re.Match[str] | None:
     return next((found for shape in _SHAPES if (found := shape.fullmatch(text))), None)
-
-
-def to_dates(texts: Texts, order: DateOrder) -> NDArray[np.datetime64]:
-    """Texts as dates, times without a zone; NaT where one is not a date in this order."""
-    import pandas as pd
-
-    out = np.full(len(texts), np.datetime64("NaT", "ns"), dtype="datetime64[ns]")
-    # What pandas reads at once, then one by one what is written in another way.
-    for form in ("ISO8601", *_FORMATS.get(order, ())):
-        left = np.flatnonzero(np.isnat(out))
-        if len(left) == 0:
-            return out
-        found = pd.to_datetime(pd.Series(texts[left], dtype=object), format=form, errors="coerce", utc=True)
-        out[left] = in_nanoseconds(found.dt.tz_localize(None).to_numpy(dtype="datetime64[us]"))
-    for i in np.flatnonzero(np.isnat(out)):
-        match = _match(texts[i])
-        if match is not None:
-            out[i] = _date(match, order)
-    return out
 
 
 def _date(found: re.Match[str], order: DateOrder) -> np.datetime64:
