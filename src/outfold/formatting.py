@@ -7,7 +7,7 @@ import importlib.util
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,25 @@ def number(value: float | None, sign: bool = False) -> str:
 def interval(low: float, high: float, level: float, sign: bool = False) -> str:
     """``95% CI [0.8120, 0.9330]``."""
     return f"{100 * level:g}% CI [{number(low, sign)}, {number(high, sign)}]"
+
+
+class Digits(NamedTuple):
+    """Writes numbers with so many digits after the point."""
+
+    digits: int
+
+    @classmethod
+    def of_width(cls, width: float) -> Digits:
+        """As many as an interval of this width leaves meaningful: two of its digits; four where there is no interval."""
+        if not math.isfinite(width) or width <= 0:
+            return cls(4)
+        return cls(min(1 - math.floor(math.log10(width)), 12))
+
+    def __call__(self, value: float | None) -> str:
+        """The number, or a dash where it is undefined."""
+        if value is None or not math.isfinite(value):
+            return "-"
+        return f"{round(value, self.digits):z,.{max(self.digits, 0)}f}"
 
 
 def pvalue(value: float) -> str:

@@ -300,8 +300,12 @@ def direction(metric: str, greater_is_better: bool) -> str:
 
 
 def with_interval(value: float, interval: tuple[float, float] | None, level: float) -> str:
-    """A number and its interval."""
-    return formatting.number(value) + ("" if interval is None else f", {formatting.interval(*interval, level)}")
+    """A number and its interval, as many digits as the interval leaves meaningful."""
+    if interval is None:
+        return formatting.number(value)
+    low, high = interval
+    say = formatting.Digits.of_width(high - low)
+    return f"{say(value)}, {100 * level:g}% CI [{say(low)}, {say(high)}]"
 
 
 def about_data(n_samples: int | None, plan: object, groups: str = "") -> str:

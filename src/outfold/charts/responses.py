@@ -19,11 +19,14 @@ from ..arguments import RngLike, as_seed, check_confidence_level, check_count
 from ..data.predictions import Predictions
 from ..data.target import Target
 from ..exceptions import NeedError, invalid
+from ..metrics._baseline import baseline
 from ..metrics._scoring import Scoring, alone, bind, kept, sample_bootstrap
 from ..requirements import check_predictions
-from ..results import Estimate
+from ..results import Estimate, Interval
 from ..stats import rank_metrics
+from ..stats.intervals import around
 from ..stats.rank_metrics import Ranked
+from ..stats.recalibration import recalibrate
 from . import description as chart
 
 Floats = NDArray[np.float64]
@@ -304,6 +307,44 @@ def _bins(name: str, part: Predictions, bins: int, level: float, n_resamples: in
     return Bins(name, np.bincount(code, p, k) / count, observed, low, high, count, found)
 
 
+class Calibration(NamedTuple):
+    """Do probabilities mean what they say? Slope (1 is right) and intercept (0 is right) of one configuration, with intervals."""
+
+    slope: float
+    slope_interval: Interval
+    intercept: float
+    intercept_interval: Interval
+    confidence_level: float
+
+    def __str__(self) -> str:
+        parts = []
+        for name, value, (low, high), right in (
+            ("slope", self.slope, self.slope_interval, "1"),
+            ("intercept", self.intercept, self.intercept_interval, "0"),
+        ):
+            say = formatting.Digits.of_width(high - low)
+            ends = f"{100 * self.confidence_level:g}% CI {say(low)} to {say(high)}"
+            parts.append(f"{name} {say(value)} ({ends}; {right} is right)")
+        return ", ".join(parts)
+
+
+def calibration_of(oof: Predictions, config: str, level: float) -> Calibration | None:
+    """Slope and intercept of the out-of-fold probabilities of two classes; None where there are none.
+
+    Samples (or groups) are independent, their repeats are not. The models are held fixed.
+    """
+    if oof.target.task != "binary" or oof.response != "proba":
+        return None
+    scoring = Scoring(alone(oof, config), "brier")
+    held, units = held_out(scoring), scoring.units()
+    rows, positive, p = np.concatenate(held.rows), np.concatenate(held.positive), np.concatenate(held.scores)
+    found = recalibrate(p, positive, units[rows])
+    if found is None:
+        return None
+    ends = [Interval(*around(*one, level, max(found.n_units - 1, 1))) for one in (found.slope, found.intercept)]
+    return Calibration(found.slope.value, ends[0], found.intercept.value, ends[1], level)
+
+
 class Confusion(NamedTuple):
     """(true, predicted) counts, the mean over repeats; `accuracy` the pooled score of the API."""
 
@@ -400,15 +441,24 @@ def calibration(
         columns = {k: np.asarray(getattr(bin_, k)).tolist() for k in ("predicted", "observed", "low", "high", "n")}
         numbers.append({"name": bin_.name, "brier": bin_.estimate.value} | columns)
     each = int(np.median(np.concatenate([line.n for line in made.lines])))
+    fitted = None if made.positive is None or len(made.lines) > 1 else calibration_of(oof, made.lines[0].name, level)
+    if fitted is not None:
+        numbers[0] |= {key: value for key, value in fitted._asdict().items() if key != "confidence_level"}
     words = (
         "calibration",
         f"calibration, {_subject(made)}",
         f"{chart.about_data(oof.n_samples, oof.plan)}, about {each:,} predictions per point. Bars: {100 * level:g}% over samples",
         "Do probabilities mean what they say?",
         f"The selected configuration: the share{'' if made.positive is None else f' of {made.positive}'} among samples of about "
-        "equal predicted probability. On the diagonal, probabilities mean what they say.",
+        f"equal predicted probability. On the diagonal, probabilities mean what they say.{_fitted_in_words(fitted)}",
     )
     return _square(words, ("predicted probability", "observed share"), marks, made, numbers, keys)
+
+
+def _fitted_in_words(fitted: Calibration | None) -> str:
+    if fitted is None:
+        return ""
+    return f" Calibration {fitted}. A slope below 1: the probabilities are too extreme."
 
 
 def _square(
@@ -437,13 +487,16 @@ def confusion(oof: Predictions, config: str | int | None = None) -> chart.Chart:
     side = min(2.6 + 0.46 * k, 8.0)
     some = None if written else tuple((float(i), classes[i]) for i in range(0, k, -(-k // 20)))
     mean = f" Counts are means over {made.n_repeats} repeats." if made.n_repeats > 1 else ""
+    always = baseline(bind(oof, "accuracy")[0], oof.target)
+    assert always is not None  # of classes it is known
+    say = formatting.Digits.of_width(2 / np.sqrt(oof.n_samples))  # four standard errors of a share, at most
     return chart.Chart(
         "confusion",
         f"true and predicted classes, {formatting.shorten(made.config, 40)}",
         f"accuracy {formatting.number(made.accuracy)}, {chart.about_data(oof.n_samples, oof.plan)}.{mean}".rstrip("."),
         "Which class is taken for which?",
         f"The selected configuration, out of fold: counts of samples. The stronger the colour, the larger their share of the "
-        f"true class. Accuracy: {formatting.number(made.accuracy)}.{mean}",
+        f"true class. Accuracy: {say(made.accuracy)}; {always.of}: {say(always.value)}.{mean}",
         chart.Axis("predicted", names=classes if written else (), ticks=some),
         chart.Axis("true", names=classes if written else (), ticks=some),
         (heat,),
@@ -455,12 +508,21 @@ def confusion(oof: Predictions, config: str | int | None = None) -> chart.Chart:
 def _keys(made: Lines[Any], lines: Sequence[chart.Line]) -> tuple[chart.Key, ...]:
     names = [line.name for line in made.lines]
     texts, brief = [], []
-    for short, found in zip(chart.shorten(names, 26), [line.estimate for line in made.lines], strict=True):
+    short_names = zip(chart.shorten(names, 26), chart.shorten(names, 20), strict=True)
+    for (short, brief_name), found in zip(short_names, [line.estimate for line in made.lines], strict=True):
         ends = "" if found.interval is None else f" [{', '.join(formatting.number(end) for end in found.interval)}]"
         value = f"{found.metric} {formatting.number(found.value)}"
         texts.append(f"{short}: {value}{ends}")
-        brief.append(f"{value}{ends}" if len(names) == 1 else f"{formatting.shorten(short, 20)}: {value}")
+        # The report has one interval for each quantity, that of the corrected estimate.
+        rounded = _rounded(found)
+        brief.append(rounded if len(names) == 1 else f"{brief_name}: {rounded}")
     return tuple(map(chart.Key, texts, lines, names, brief))
+
+
+def _rounded(found: Estimate) -> str:
+    """The metric and its value, as many digits as its interval leaves meaningful."""
+    width = np.nan if found.interval is None else found.interval.high - found.interval.low
+    return f"{formatting.called(found.metric)} {formatting.Digits.of_width(width)(found.value)}"
 
 
 def _subject(made: Lines[Any]) -> str:

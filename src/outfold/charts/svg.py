@@ -49,10 +49,13 @@ def _rows(chart: Chart, wide: bool) -> str:
     notes = {mark.row: mark.text for mark in chart.marks if isinstance(mark, marks.RowText)}
     for mark in chart.marks:
         _draw(draw, mark, x, y, (0, bottom), (0, right))
-    for i, name in enumerate([] if wide else chart.y.names):
+    most = min([_NAME, *(_NAME + 4 - len(note) for note in notes.values())])
+    for i, (name, short) in enumerate(
+        [] if wide else zip(chart.y.names, marks.shorten(chart.y.names, most), strict=True)
+    ):
         note = notes.get(i, "")
         style = "t strong" if i in chart.y.bold else "t"
-        draw.text(0, 11 + _ROW * i, name, style, most=_NAME + 6 - len(note) - 2 if note else _NAME)
+        draw.text(0, 11 + _ROW * i, name, style, short=short)
         draw.text(right, 11 + _ROW * i, note, "tick", "end")
     if not wide:
         _legend(draw, chart.keys, bottom + 56)
@@ -80,6 +83,7 @@ def _heat_map(chart: Chart, heat: marks.HeatMap) -> str:
     columns = list(enumerate(chart.x.names)) if chart.x.names else list(chart.x.ticks or ())
     longest = max((len(name) for _, name in rows), default=0)
     longest = max(longest, len(chart.y.label)) if rows else 0
+    longest += 3 if chart.x.names and chart.y.names else 0  # columns may be numbered, and rows with them
     left = min(14 + 7.5 * longest, 172.0) if rows else 0.0
     top, wide = 46.0, min((_RIGHT - left) / k, 110.0)
     high = min(max(380.0 / n, 0.5), 20.0) if heat.categories else 22.0 if heat.crossed else min(wide, 44.0)
@@ -88,10 +92,14 @@ def _heat_map(chart: Chart, heat: marks.HeatMap) -> str:
     if chart.y.label and rows:
         draw.text(left - 7, top - 8, chart.y.label, "axis", "end", 12)
     most = max(int(wide / 9), 2) if chart.x.names else None
+    numbered = most is not None and any(len(line_of(name)) > most for _, name in columns)
     for j, name in columns:
-        draw.text(left + wide * (j + 0.5), top - 8, name, "tick", "middle", most)
-    for i, name in rows if high >= 11 else []:
-        draw.text(left - 7, top + high * (i + 0.5) + 4, name, "tick", "end", int(left / 7.5))
+        # Names that do not fit would be cut until they look alike: the rows say what the numbers mean.
+        draw.text(left + wide * (j + 0.5), top - 8, name, "tick", "middle", short=f"{j + 1}" if numbered else None)
+    short_names = marks.shorten([name for _, name in rows], max(int(left / 7.5) - (3 if numbered else 0), 6))
+    for (i, name), short in zip(rows if high >= 11 else [], short_names, strict=False):
+        short = f"{i + 1} {short}" if numbered else short
+        draw.text(left - 7, top + high * (i + 0.5) + 4, name, "tick", "end", short=short)
     cells = _categories(heat) if heat.categories else _shades(heat)
     for i, begin, end, style, opacity, tip in cells:
         gap = 1.5 if high > 8 and wide > 8 else 0.0
@@ -306,13 +314,21 @@ class Drawing:
         self._parts.append(f'<{tag} class="{style}"{at}{hint}{end}')
 
     def text(
-        self, x: float, y: float, text: object, style: str = "t", anchor: str = "start", most: int | None = None
+        self,
+        x: float,
+        y: float,
+        text: object,
+        style: str = "t",
+        anchor: str = "start",
+        most: int | None = None,
+        short: str | None = None,
     ) -> None:
-        """Words on one line, cut in the middle where they are longer than `most`; the tip has all of them."""
+        """Words on one line, cut in the middle where they are longer than `most`, or as `short`; the tip has all of them."""
         whole = line_of(text)
         if not whole:
             return
         shown = whole if most is None else formatting.shorten(whole, most)
+        shown = shown if short is None else line_of(short)
         where = {} if anchor == "start" else {"text_anchor": anchor}
         tip = whole if shown != whole else None
         self._add("text", style, tip, escape(shown), x=float(x), y=float(y), **where)

@@ -17,9 +17,10 @@ from ..models import confront, load_model
 from ..models.labels import labelled
 from ..models.model import Model
 from ..tables import read_file
-from .commands import load, print_as
 from .inspecting import add_dialect, dialect_options
+from .loading import load
 from .options import CommandParser, add_command, add_draws, add_file, add_format, add_option, given, names
+from .printing import print_as
 
 if TYPE_CHECKING:
     import pandas as pd

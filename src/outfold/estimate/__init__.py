@@ -12,6 +12,7 @@
 | `holdout`, `repeated_holdout`, `loo` | the score on one split, on many random splits, on single samples | none |
 | `three_way` | selecting on one part of the samples, scoring on another | 1 |
 | `oob`, `point632`, `point632plus`, `optimism` | bootstrap rounds, with a correction of their bias | C |
+| `at_threshold` | sensitivity, specificity, PPV and NPV at a threshold that each draw of `bbc` chooses | none |
 | `resubstitution` | the score on the samples it was fitted on: never the answer | C |
 """
 
@@ -19,8 +20,10 @@ from ._bbc import bbc
 from ._bootstrap import oob, optimism, point632, point632plus
 from ._by_fold import bbc_f
 from ._held_out import cv, cvm_cv, cvt, holdout, loo, nested, repeated_holdout, resubstitution, three_way, tt
+from ._threshold import at_threshold
 
 __all__ = [
+    "at_threshold",
     "bbc",
     "bbc_f",
     "cv",

@@ -6,7 +6,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -15,23 +15,26 @@ import numpy as np
 
 from .. import compare, stability
 from .._version import __version__
-from ..arguments import RngLike, as_seed, check_count
-from ..charts import collected, comparisons, estimates, responses
-from ..charts.description import Chart
+from ..arguments import RngLike, as_seed, check_count, is_number
+from ..charts import collected, comparisons, estimates, responses, values
+from ..charts.description import Chart, about_data
+from ..charts.responses import Calibration
 from ..checks.case import Case
 from ..checks.checking import checked
 from ..citations import cite, references_of
 from ..data.criterion import name_of
 from ..data.predictions import Predictions, State
 from ..docstrings import fill_common
+from ..estimate import at_threshold
 from ..estimate._default import corrected
-from ..exceptions import FileError, InputError
-from ..formatting import json_ready
+from ..estimate._threshold import at_thresholds, read_choice
+from ..exceptions import FileError, InputError, invalid
+from ..formatting import called, json_ready
 from ..io.store import written_file
 from ..metrics import MetricLike
-from ..metrics._scoring import Aggregate, kernels_kept, recorded_metric, selecting
-from ..requirements import check_predictions
-from ..results import Checks, Comparisons, Estimate, Leaderboard
+from ..metrics._scoring import Aggregate, alone, kernels_kept, recorded_metric, selecting
+from ..requirements import check_predictions, check_requirements
+from ..results import AtThreshold, Baseline, Checks, Comparisons, Estimate, Finding, Leaderboard
 from ..select import RuleLike
 from . import page, text
 
@@ -76,6 +79,17 @@ class Report:
         What you need to repeat the work: pairs of a heading and its text.
     pictures : tuple of Chart
         The charts of the page, in order.
+    data : dict or None
+        The table that the predictions were made from, as `report` was told; None if it was not.
+    description : str or None
+        The selected configuration in words for a reader; None if there are none.
+    importance : tuple of dict
+        How much each feature matters: ``name``, ``mean`` and ``sd``, most important first; empty if not known.
+    thresholds : tuple of AtThreshold
+        Sensitivity, specificity, PPV and NPV at the threshold to use and at others; empty unless there are two classes with
+        probabilities or scores.
+    calibration : Calibration or None
+        Calibration slope and intercept of the selected configuration; None unless there are probabilities of two classes.
 
     Examples: {numpy_outfold}
     >>> correct = np.random.default_rng(0).random((80, 150)) < 0.7
@@ -96,6 +110,12 @@ class Report:
     methods: str
     provenance: tuple[tuple[str, str], ...]
     pictures: tuple[Chart, ...]
+    data: Mapping[str, Any] | None = None
+    description: str | None = None
+    importance: tuple[Mapping[str, Any], ...] = ()
+    thresholds: tuple[AtThreshold, ...] = ()
+    calibration: Calibration | None = None
+    graded: str = "probability"  # what a threshold cuts
 
     def __repr__(self) -> str:
         return f"<Report: {self.headline}>"
@@ -105,6 +125,11 @@ class Report:
 
     def _repr_html_(self) -> str:
         return self.estimate._repr_html_()
+
+    @property
+    def cautions(self) -> tuple[Finding, ...]:
+        """The findings that a reader of the headline must know: errors first, then cautions."""
+        return tuple(f for f in self.checks if f.severity in ("error", "caution"))
 
     @property
     def references(self) -> tuple[str, ...]:
@@ -132,6 +157,11 @@ class Report:
             "bibtex": self.bibtex,
             "provenance": dict(self.provenance),
             "pictures": {picture.name: picture.numbers for picture in self.pictures},
+            "data": self.data,
+            "description": self.description,
+            "importance": [dict(row) for row in self.importance],
+            "thresholds": [found.to_dict() for found in self.thresholds],
+            "calibration": None if self.calibration is None else self.calibration._asdict(),
         }
         return {key: json_ready(value) for key, value in facts.items()}
 
@@ -206,6 +236,10 @@ def report(
     confidence_level: float = 0.95,
     rng: RngLike = 0,
     command: str | None = None,
+    data: Mapping[str, Any] | None = None,
+    description: str | None = None,
+    importance: Mapping[str, Any] | None = None,
+    threshold: str | float | None = None,
 ) -> Report:
     """Make one page on how good the selected configuration is, how that was found, and what to be careful about.
 
@@ -229,6 +263,18 @@ def report(
     {rng}
     command : str or None, default=None
         The command that made the report, for the section on how to repeat it.
+    data : dict or None, default=None
+        The table that the predictions were made from, for the section on the data. All keys may be left out. ``columns``: a list
+        of dicts, one for each column, with ``name``, ``role``, ``kind``, ``missing`` (share), ``distinct``, ``treatment`` and
+        ``reason``. ``rows``: a list of dicts with ``n`` and ``reason``, for rows that were left out. ``file``: a dict of facts on
+        how the file was read, such as ``{"path": "train.csv", "dialect": "separated by semicolons"}``.
+    description : str or None, default=None
+        The selected configuration in one to three sentences for a reader. If None, the page shows its name.
+    importance : dict or None, default=None
+        How much the score falls without each feature: name -> ``(mean, sd)``, ``{"mean": ..., "sd": ...}`` or one number.
+    threshold : str, float or None, default=None
+        For two classes with probabilities or scores: how the threshold is chosen, as in `estimate.at_threshold`. If None, the
+        one that `predict` uses: 0.5 for probabilities.
 
     Returns
     -------
@@ -258,10 +304,14 @@ def report(
         n = n_resamples if found.draws is None else min(n_resamples, len(found.draws))
         board = oof.leaderboard()
         compared, why_not = _comparisons(oof, metric, found, board)
+        mattering, level = tuple(_importance(importance)), found.confidence_level
+        pictures = [*_pictures(oof, metric, found, compared, (top, max(n, 2), seed))]
+        if mattering:
+            pictures.append(values.importance(mattering, called(found.metric)))
         return Report(
             title=title,
             headline=text.headline(found),
-            how=tuple(text.how(oof, found, board.baseline)),
+            how=tuple(text.how(oof, found, board.baseline, description)),
             estimate=found,
             leaderboard=board,
             rows=tuple(_rows(oof, board, found)),
@@ -270,7 +320,13 @@ def report(
             checks=checked(Case(oof, made=found)),
             methods=text.methods(oof, found, compared),
             provenance=tuple(_provenance(oof, found, command)),
-            pictures=tuple(_pictures(oof, metric, found, compared, (top, max(n, 2), seed))),
+            pictures=tuple(_with_baseline(pictures, board.baseline, found)),
+            data=data,
+            description=description,
+            importance=mattering,
+            thresholds=tuple(_thresholds(oof, found, threshold, max(n, 2), seed)),
+            calibration=next(iter(_try(lambda: responses.calibration_of(oof, found.selected, level))), None),
+            graded="probability" if oof.response == "proba" else "score",
         )
 
 
@@ -343,6 +399,61 @@ def _provenance(oof: Predictions, found: Estimate, command: str | None) -> Itera
         yield "command", command
 
 
+# Thresholds that stand beside the one to use.
+_OTHERS = ("youden", "sensitivity=0.9", "specificity=0.9")
+
+
+def _thresholds(
+    oof: Predictions, found: Estimate, threshold: str | float | None, n_resamples: int, seed: int
+) -> list[AtThreshold]:
+    """The selected configuration at the threshold to use, and at others; nothing where these predictions have no threshold."""
+    own = 0.5 if oof.threshold is None and oof.response == "proba" else oof.threshold
+    wanted = [threshold, own, *_OTHERS]
+    some = list({read_choice(one).name: one for one in wanted if one is not None}.values())
+    named = alone(oof, found.selected) if found.named else oof
+    how = {"n_resamples": n_resamples, "confidence_level": found.confidence_level, "rng": seed}
+
+    def make() -> list[AtThreshold]:
+        check_requirements("at_threshold", at_threshold.requirements, oof)  # type: ignore[attr-defined]
+        return at_thresholds(named, some, **how)  # type: ignore[arg-type]
+
+    if threshold is not None:
+        return make()
+    made: list[AtThreshold] = next(iter(_try(make)), [])
+    # An estimate that was made elsewhere may be of another choice, which the draws would not repeat.
+    return made if made and made[0].selected == found.selected else []
+
+
+def _with_baseline(pictures: Iterable[Chart], baseline: Baseline | None, found: Estimate) -> Iterable[Chart]:
+    """The pictures of scores also say what a model scores that learnt nothing."""
+    for picture in pictures:
+        if baseline is not None and picture.name in ("optimism", "configurations"):
+            score = text.Rounding(found)(baseline.value)
+            yield replace(picture, caption=f"{picture.caption} {_sentence(baseline.of)} scores {score}.")
+        else:
+            yield picture
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _importance(given: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """The importance of each feature, most important first; an error where it is no number."""
+    rows = []
+    for name, value in ({} if given is None else given).items():
+        mean: Any
+        if isinstance(value, Mapping):
+            mean, sd = value.get("mean"), value.get("sd")
+        else:
+            mean, sd = value if isinstance(value, (tuple, list)) and len(value) == 2 else (value, None)
+        if not is_number(mean) or not (sd is None or is_number(sd)):
+            needed = "must give a mean, or a mean and a standard deviation, for each feature"
+            raise invalid("importance", needed, f"got {value!r} for {name!r}")
+        rows.append({"name": str(name), "mean": float(mean), "sd": None if sd is None else float(sd)})
+    return sorted(rows, key=lambda row: -row["mean"])
+
+
 def _pictures(
     oof: Predictions, metric: MetricLike, found: Estimate, compared: Comparisons | None, drawn: tuple[int, int, int]
 ) -> Iterable[Chart]:
@@ -364,6 +475,9 @@ def _pictures(
         few = oof if oof.n_repeats <= _MOST_REPEATS_IN_GRID else oof.sel(repeat=range(_MOST_REPEATS_IN_GRID))
         yield from _try(lambda: collected.fold_scores(few, metric, config))
     yield from _pictures_of_classes(oof, config, found.confidence_level, seed)
+    for made in _try(lambda: values.predicted_values(oof, config)):
+        about = about_data(oof.n_samples, oof.plan)
+        yield from (values.predicted(made, about), values.residuals(made, about))
     if compared is not None:
         yield comparisons.difference(compared)
 

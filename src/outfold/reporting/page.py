@@ -22,21 +22,23 @@ from ..charts.estimates import has_own, meaning
 from ..charts.svg import escape
 from ..charts.svg import render as render_svg
 from ..exceptions import FileError
-from ..formatting import called
-from ..results import Estimate, Finding
-from .text import comparison_rows, notes_of
+from ..formatting import Digits, called
+from ..results import Finding
+from . import tables
+from .tables import Cells
+from .text import Rounding
 
 if TYPE_CHECKING:
     from .document import Report
 
 # Attributes of elements.
-_SORTED, _WON, _NUMBER = ' aria-sort="ascending"', ' class="won"', ' class="n"'
+_SORTED, _WON = ' aria-sort="ascending"', ' class="won"'
 _LETTERS = 160  # of a name in large letters; the table has all of them
 _FEW = 20  # rows of the table before "show all"
 # Where pictures stand; all others follow the table of configurations.
 _HERO, _COMPARED = "optimism", "difference"
 _RANKED = ("configurations", "selection")
-_PREDICTED = ("roc", "precision_recall", "calibration", "confusion")
+_PREDICTED = ("roc", "precision_recall", "calibration", "confusion", "predicted", "residuals", "importance")
 
 
 def render(report: Report) -> str:
@@ -47,8 +49,8 @@ def render(report: Report) -> str:
         version=escape(__version__),
         title=escape(report.title),
         headline=escape(report.headline),
-        errors=_list(report.checks.errors),
-        key=_key(report.estimate),
+        cautions=_cautions(report),
+        key=_key(report),
         hero="".join(_figure(p, hero=True) for p in report.pictures if p.name == _HERO),
         nav="".join(f'<a href="#{name}">{escape(title)}</a>' for name, title, _ in sections),
         sections="\n".join(_section(*section) for section in sections),
@@ -59,14 +61,35 @@ def render(report: Report) -> str:
     )
 
 
-def _key(found: Estimate) -> str:
-    """The few numbers that matter, as the API prints them."""
-    ends = "" if found.interval is None else formatting.interval(*found.interval, found.confidence_level)
-    rows = [(meaning(found), escape(formatting.number(found.value)) + f" <small>{escape(ends)}</small>")]
+def _cautions(report: Report) -> str:
+    """What to be careful about, one line each; the link leads to what to do."""
+    items = "".join(
+        f'<li><a class="code {escape(f.severity)}" href="#{escape(_anchor(f))}">{escape(f.severity)} {escape(f.code)}</a>'
+        f"{_coded(f.text)}</li>"
+        for f in report.cautions
+    )
+    return f'<ul class="cautions" aria-label="Cautions">{items}</ul>' if items else ""
+
+
+def _anchor(finding: Finding) -> str:
+    return f"check-{finding.code}"
+
+
+def _key(report: Report) -> str:
+    """The few numbers that matter."""
+    found, say = report.estimate, Rounding(report.estimate)
+    ends = ""
+    if found.interval is not None:
+        ends = f"{100 * found.confidence_level:g}% CI {say(found.interval.low)} to {say(found.interval.high)}"
+    rows = [(f"{called(found.metric)}, {meaning(found)}", f"{escape(say(found.value))} <small>{escape(ends)}</small>")]
+    for name, score in tables.baseline_cells(report.leaderboard.baseline, Digits(say.digits)):
+        rows.append(("without learning anything", f"{escape(score)} <small>{escape(name)}</small>"))
     if has_own(found):
-        rows.append((found.own_name, escape(formatting.number(found.naive))))
-        rows.append(("optimism", escape(formatting.number(found.optimism, sign=True))))
-    rows.append(("selected", escape(formatting.shorten(found.selected, _LETTERS))))
+        rows.append((found.own_name, escape(say(found.naive))))
+        rows.append(("optimism", escape(f"{say.about}{say.signed(found.optimism)}")))
+    name = escape(formatting.shorten(found.selected, _LETTERS))
+    words = report.description
+    rows.append(("selected", name if words is None else f'<p>{escape(words)}</p><small class="long">{name}</small>'))
     return '<dl class="key">' + "".join(f"<div><dt>{escape(k)}</dt><dd>{v}</dd></div>" for k, v in rows) + "</dl>"
 
 
@@ -89,7 +112,9 @@ def _section(name: str, title: str, body: str) -> str:
 
 
 def _sections(report: Report) -> Iterable[tuple[str, str, str]]:
+    yield "thresholds", "At a threshold", _thresholds(report)
     yield "how", "How it was found", _facts(report.how)
+    yield "data", "Data", _data_section(report)
     yield "configurations", "Configurations", _configurations(report)
     elsewhere = (_HERO, _COMPARED, *_RANKED, *_PREDICTED)
     yield "evidence", "The evidence", _figures(p for p in report.pictures if p.name not in elsewhere)
@@ -97,12 +122,54 @@ def _sections(report: Report) -> Iterable[tuple[str, str, str]]:
     yield "comparisons", "Comparisons", _comparisons(report)
     yield "checks", "Checks", _checks(report)
     yield "methods", "For the paper", _methods(report)
-    yield "again", "To repeat this", _facts(report.provenance) + _data(report)
+    yield "again", "To repeat this", _facts(report.provenance) + _downloads(report)
 
 
 def _facts(rows: Iterable[tuple[str, str]]) -> str:
     cells = "".join(f"<dt>{escape(key)}</dt><dd>{escape(value)}</dd>" for key, value in rows)
     return f'<dl class="facts">{cells}</dl>'
+
+
+def _table(cells: Cells, label: str, numbers_from: int = 1) -> str:
+    """A table, which a phone shows as a card for each row: every cell knows the name of its column."""
+    head = "".join(
+        f'<th scope="col"{" class=n" if j >= numbers_from else ""}>{escape(name)}</th>'
+        for j, name in enumerate(cells.header)
+    )
+    body = []
+    for i, row in enumerate(cells.rows):
+        style = "won" if i in cells.marked else "soft" if i in cells.soft else ""
+        parts = [f'<td class="name"><span>{escape(row[0])}</span></td>']
+        for j, (name, cell) in enumerate(zip(cells.header[1:], row[1:], strict=True), start=1):
+            empty = "" if cell else " none"
+            parts.append(
+                f'<td class="{"n" if j >= numbers_from else "w"}{empty}" data-l="{escape(name)}">{escape(cell)}</td>'
+            )
+        body.append(f"<tr{f' class={style}' if style else ''}>{''.join(parts)}</tr>")
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">'
+        f'<table class="cards"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
+    )
+
+
+def _thresholds(report: Report) -> str:
+    if not report.thresholds:
+        return ""
+    lead = tables.about_thresholds(report.thresholds, report.graded)
+    cells = tables.threshold_cells(report.thresholds)
+    notes = {note.code: note.text for one in report.thresholds for note in one.notes if note.code == "OF221"}
+    said = "".join(
+        f'<p class="lead"><span class="code">{escape(c)}</span>{escape(words)}</p>' for c, words in notes.items()
+    )
+    return f'<p class="lead">{escape(lead)}</p>{_table(cells, "Table of thresholds")}{said}'
+
+
+def _data_section(report: Report) -> str:
+    if not report.data:
+        return ""
+    cells = tables.column_cells(report.data)
+    table = _table(cells, "Table of columns", len(cells.header)) if cells.rows else ""
+    return f"{_facts(tables.data_facts(report.data))}{table}"
 
 
 def _figures(pictures: Iterable[Chart]) -> str:
@@ -118,14 +185,19 @@ def _figure(picture: Chart, hero: bool = False) -> str:
 
 def _configurations(report: Report) -> str:
     pictures = [p for p in report.pictures if p.name in _RANKED]
-    metric = called(report.estimate.metric)
-    columns = [("#", "n rank"), ("configuration", "name"), (metric, "n"), ("se", "n wide")]
-    columns += [("selected in", "n wide"), ("time", "n wide"), ("status", "wide")]
+    metric, say = called(report.estimate.metric), Digits(Rounding(report.estimate).digits)
+    columns = [("#", "n rank"), ("configuration", "name"), (metric, "n"), ("se", "n")]
+    columns += [("selected in", "n"), ("time", "n"), ("status", "")]
     head = "".join(
         f'<th scope="col" class="{style}"{_SORTED if i == 0 else ""}><button type="button">{escape(name)}</button></th>'
         for i, (name, style) in enumerate(columns)
     )
-    body = "".join(_row(row) for row in report.rows)
+    body = "".join(_row(row, metric, say) for row in report.rows)
+    foot = "".join(
+        f'<tr class="soft"><td></td><td class="name"><span>{escape(name)}</span></td>'
+        f'<td class="n" data-l="{escape(metric)}">{escape(score)}</td><td colspan="4"></td></tr>'
+        for name, score in tables.baseline_cells(report.leaderboard.baseline, say)
+    )
     lead = (
         "Each score is that configuration's cross-validation score, before correction; the best of many scores is partly luck. "
         "&ldquo;Selected in&rdquo; is the share of bootstrap draws that select the configuration."
@@ -135,53 +207,48 @@ def _configurations(report: Report) -> str:
 <div class="tools"><label for="filter">Filter <input id="filter" type="search" autocomplete="off"></label>
 <span class="count" id="count" role="status"></span></div>
 <div class="scroll" tabindex="0" role="region" aria-label="Table of configurations">
-<table id="board" data-few="{_FEW}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>
+<table id="board" class="cards" data-few="{_FEW}"><thead><tr>{head}</tr></thead>
+<tbody>{body}</tbody><tfoot>{foot}</tfoot></table></div>
 <p class="more screen"><button type="button" class="button" id="more" hidden></button></p>"""
 
 
-def _row(row: Mapping[str, Any]) -> str:
+def _row(row: Mapping[str, Any], metric: str, say: Digits) -> str:
     cells = [
-        _number_cell(row["rank"], "n", str),
+        _number_cell(row["rank"], "n rank", "#", str),
         f'<td class="name"><span>{escape(row["config"])}</span></td>',
-        _number_cell(row["score"], "n", formatting.number),
-        _number_cell(row["se"], "n wide", formatting.number),
-        _number_cell(row["selected_share"], "n wide", lambda v: f"{v:.1%}"),
-        _number_cell(row["seconds"], "n wide", formatting.seconds),
-        f'<td class="wide">{escape(row["status"])}</td>',
+        _number_cell(row["score"], "n", metric, say),
+        _number_cell(row["se"], "n", "se", say),
+        _number_cell(row["selected_share"], "n", "selected in", lambda v: f"{v:.1%}"),
+        _number_cell(row["seconds"], "n", "time", formatting.seconds),
+        f'<td class="w" data-l="status">{escape(row["status"])}</td>',
     ]
     return f"<tr{_WON if row['status'] == 'selected' else ''}>{''.join(cells)}</tr>"
 
 
-def _number_cell(value: float | None, style: str, say: Any) -> str:
+def _number_cell(value: float | None, style: str, name: str, say: Any) -> str:
+    label = f' data-l="{escape(name)}"'
     if value is None or not math.isfinite(value):
-        return f'<td class="{style}" data-v="">-</td>'
-    return f'<td class="{style}" data-v="{value!r}">{say(value)}</td>'  # digits and units: nothing to escape
+        return f'<td class="{style} none" data-v=""{label}>-</td>'
+    return f'<td class="{style}" data-v="{value!r}"{label}>{say(value)}</td>'  # digits and units: nothing to escape
 
 
 def _comparisons(report: Report) -> str:
     found = report.comparisons
     if found is None:
         return f'<p class="lead">{escape(report.no_comparison)}</p>'
-    header, rows = comparison_rows(found)
-    head = "".join(f'<th scope="col"{_NUMBER if i else ""}>{escape(name)}</th>' for i, name in enumerate(header))
-    body = "".join(
-        f'<tr><td class="name"><span>{escape(name)}</span></td>'
-        + "".join(f'<td class="n">{escape(c)}</td>' for c in cells)
-        + "</tr>"
-        for name, *cells in rows
-    )
+    cells = tables.comparison_cells(found)
     notes = "".join(
         f'<p class="lead"><span class="code">{escape(code)}</span>{escape(words)}</p>'
-        for code, words in notes_of(found).items()
+        for code, words in tables.notes_of(found).items()
     )
     picture = _figures(p for p in report.pictures if p.name == _COMPARED)
     why = escape(found.reason or f"{found.terms.description} [{found.terms.reference}]")
-    next_ones = f"{len(rows)} configurations by score, each" if len(rows) > 1 else "configuration by score"
+    n = len(cells.rows)
+    next_ones = f"{n} configurations by score, each" if n > 1 else "configuration by score"
     return f"""<p>The next {next_ones} minus the selected configuration, {escape(report.estimate.selected)}.</p>
 <p class="lead">{why}</p>
 {picture}
-<div class="scroll" tabindex="0" role="region" aria-label="Table of comparisons">
-<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>
+{_table(cells, "Table of comparisons")}
 {notes}"""
 
 
@@ -194,7 +261,8 @@ def _checks(report: Report) -> str:
 
 def _list(findings: Iterable[Finding]) -> str:
     items = "".join(
-        f'<li><p><span class="code {escape(f.severity)}">{escape(f.code)} {escape(f.severity)}</span>{_coded(f.text)}</p>'
+        f'<li id="{escape(_anchor(f))}"><p><span class="code {escape(f.severity)}">{escape(f.code)} {escape(f.severity)}</span>'
+        f"{_coded(f.text)}</p>"
         f'<p class="do">{"" if f.advice == "Nothing." else _coded(f.advice)}</p></li>'
         for f in findings
     )
@@ -215,7 +283,7 @@ def _methods(report: Report) -> str:
 <pre id="bibtex" tabindex="0" role="region" aria-label="BibTeX">{escape(report.bibtex)}</pre>"""
 
 
-def _data(report: Report) -> str:
+def _downloads(report: Report) -> str:
     table = base64.b64encode(formatting.clean(report.to_csv()).encode("utf-8", "replace")).decode()
     link = f"data:text/csv;charset=utf-8;base64,{table}"
     return f"""<p class="tools screen"><a class="button" download="configurations.csv" href="{link}">Configurations as csv</a>
@@ -226,6 +294,14 @@ def _data(report: Report) -> str:
 
 HOST = "127.0.0.1"  # loopback: nobody else on the network can ask
 
+# What a path of the server holds: its type and content; None if there is no such path.
+Answer = Callable[[str], tuple[str, bytes] | None]
+
+
+def _only(html: str) -> Answer:
+    page = "text/html", html.encode("utf-8", "replace")
+    return lambda path: page if path in ("/", "/report.html") else None
+
 
 class _Page(BaseHTTPRequestHandler):
     server: _Server
@@ -235,17 +311,19 @@ class _Page(BaseHTTPRequestHandler):
         if self.headers.get("Host") not in self.server.hosts:
             self.send_error(HTTPStatus.FORBIDDEN)
             return
-        if self.path not in ("/", "/report.html"):
+        found = self.server.answer(self.path)
+        if found is None:
             self.send_error(HTTPStatus.NOT_FOUND)
             return
+        kind, content = found
         self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(self.server.page)))
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.end_headers()
         if self.command == "GET":
-            self.wfile.write(self.server.page)
+            self.wfile.write(content)
 
     do_HEAD = do_GET  # noqa: N815  (the name that the base class asks for)
 
@@ -256,16 +334,19 @@ class _Page(BaseHTTPRequestHandler):
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, port: int, page: bytes) -> None:
+    def __init__(self, port: int, answer: Answer) -> None:
         super().__init__((HOST, port), _Page)
-        self.page = page
+        self.answer = answer
         self.hosts = {f"{name}:{self.server_port}" for name in (HOST, "localhost")}
 
 
-def serve(html: str, port: int = 0, *, browser: bool = True, say: Callable[[str], None] = print) -> None:
-    """Serve a page until Ctrl-C; port 0 takes one that is free, `say` is called with the address."""
+def serve(page: str | Answer, port: int = 0, *, browser: bool = True, say: Callable[[str], None] = print) -> None:
+    """Serve a page, or what a function answers for a path, until Ctrl-C.
+
+    Port 0 takes one that is free, `say` is called with the address.
+    """
     try:
-        server = _Server(port, html.encode("utf-8", "replace"))
+        server = _Server(port, page if callable(page) else _only(page))
     except (OSError, OverflowError) as error:
         given = f"port {port} cannot be used ({error})"
         remedy = "Give another `port`, or none."

@@ -16,9 +16,12 @@ from ..charts.svg import line_of
 from ..data.predictions import Predictions, State
 from ..formatting import called
 from ..results import Baseline, Comparisons, Estimate
+from . import tables
 
 if TYPE_CHECKING:
     from .document import Report
+
+_SHOWN = 20  # configurations, or features, in a table of text
 
 
 class Rounding:
@@ -30,7 +33,7 @@ class Rounding:
     def __init__(self, estimate: Estimate) -> None:
         low, high = estimate.interval or (estimate.value, estimate.naive)
         width = abs(high - low) or abs(estimate.value) or 1.0
-        least = min(1 - math.floor(math.log10(width)), 12) if math.isfinite(width) else 4
+        least = formatting.Digits.of_width(width).digits
         fitting = [d for d in (least, least + 1) if self._adds_up(estimate, d)]
         self.digits = fitting[0] if fitting else least
         self.about = "" if fitting else "about "
@@ -43,7 +46,12 @@ class Rounding:
 
     def __call__(self, value: float) -> str:
         """The number with these digits."""
-        return f"{round(value, self.digits):z,.{max(self.digits, 0)}f}"
+        return formatting.Digits(self.digits)(value)
+
+    def signed(self, value: float) -> str:
+        """The number with its sign."""
+        text = self(value)
+        return text if text.startswith("-") or not text.strip("0.,") else f"+{text}"
 
     def optimistic(self, estimate: Estimate) -> bool:
         """Whether there is an optimism to speak of."""
@@ -80,12 +88,16 @@ def _own_name(estimate: Estimate) -> str:
     return "the " + estimate.own_name.partition(", ")[0]  # without how it was aggregated
 
 
-def how(oof: Predictions, estimate: Estimate, baseline: Baseline | None = None) -> list[tuple[str, str]]:
+def how(
+    oof: Predictions, estimate: Estimate, baseline: Baseline | None = None, description: str | None = None
+) -> list[tuple[str, str]]:
     """How the answer was found: data, what a model that learnt nothing scores, plan, configurations, fits, time."""
     work = counts(oof)
     rows = [("samples", _samples(oof)), ("held out", str(oof.plan)), ("configurations", _tried(oof))]
     if baseline is not None:
-        rows.insert(1, ("baseline", str(baseline)))
+        rows.insert(1, ("baseline", f"{baseline.of}: {Rounding(estimate)(baseline.value)}"))
+    if description is not None:
+        rows.append(("model", description))
     rows.append(("selected", f"{estimate.selected}, {estimate.rule}"))
     rows.append(("estimated by", f"{estimate.description} [{estimate.reference}]"))
     made = oof.provenance
@@ -228,25 +240,33 @@ _SOFTWARE = {"scikit-learn": "scikit-learn", "numpy": "NumPy", "python": "Python
 
 
 def _board_rows(report: Report) -> list[list[str]]:
-    board = report.leaderboard
+    """The best configurations by score, then what a model that learnt nothing scores."""
+    board, say = report.leaderboard, formatting.Digits(Rounding(report.estimate).digits)
     rows = zip(board.configs, board.scores.tolist(), board.se.tolist(), strict=True)
-    say = formatting.number
-    return [[name, say(score), say(se) if math.isfinite(se) else "-"] for name, score, se in rows][:20]
+    best = [[name, say(score), say(se)] for name, score, se in rows][:_SHOWN]
+    return best + [[name, score, "-"] for name, score in tables.baseline_cells(board.baseline, say)]
 
 
 def markdown(report: Report) -> str:
     """The report without pictures, for a README or a notebook."""
-    board = report.leaderboard
-    rows = [[str(rank), *row] for rank, row in zip(board.ranks, _board_rows(report), strict=False)]
-    more = [f"and {len(board) - 20:,} more"] if len(board) > 20 else []
+    board, rows = report.leaderboard, _board_rows(report)
+    ranks = [*map(str, board.ranks[:_SHOWN]), *[""] * len(rows)]
+    ranked = [[rank, *row] for rank, row in zip(ranks, rows, strict=False)]
+    more = [f"and {len(board) - _SHOWN:,} more"] if len(board) > _SHOWN else []
     parts = [f"# {escape_markdown(report.title)}", f"**{escape_markdown(report.headline)}**"]
-    parts += [f"**Error {f.code}:** {escape_markdown(f.text)}" for f in report.checks.errors]
+    parts += [f"**{f.severity.capitalize()} {f.code}:** {escape_markdown(f.text)}" for f in report.cautions]
+    parts += [] if report.description is None else [escape_markdown(report.description)]
+    parts += _markdown_of_predictions(report)
     parts.append(_markdown_table(["how it was found", ""], report.how))
-    parts += ["## Configurations", _markdown_table(["rank", "configuration", board.metric, "se"], rows), *more]
+    parts += _markdown_of_data(report)
+    parts += ["## Configurations", _markdown_table(["rank", "configuration", board.metric, "se"], ranked), *more]
     if report.comparisons is not None:
-        about = escape_markdown(_MINUS.format(report.estimate.selected))
-        parts += ["## Comparisons", about, _markdown_table(*comparison_rows(report.comparisons))]
-        parts += [f"{code}: {escape_markdown(words)}" for code, words in notes_of(report.comparisons).items()]
+        about, cells = (
+            escape_markdown(_MINUS.format(report.estimate.selected)),
+            tables.comparison_cells(report.comparisons),
+        )
+        parts += ["## Comparisons", about, _markdown_table(cells.header, cells.rows)]
+        parts += [f"{code}: {escape_markdown(words)}" for code, words in tables.notes_of(report.comparisons).items()]
     checks = [[f.code, f.severity, f.text, f.advice] for f in report.checks]
     parts.append("## Checks")
     parts.append(_markdown_table(["code", "severity", "what", "what to do"], checks) if checks else "Nothing found.")
@@ -255,20 +275,31 @@ def markdown(report: Report) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def comparison_rows(found: Comparisons) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of the comparisons: each minus the selected configuration, then the test."""
-    header = ["configuration", "difference", f"{100 * found.terms.confidence_level:g}% CI", "p", "adjusted p"]
-    rows = []
-    for pair in found:
-        ends = "-" if pair.interval is None else " to ".join(formatting.number(end, sign=True) for end in pair.interval)
-        p, adjusted = ("-" if p is None else formatting.pvalue(p) for p in (pair.pvalue, pair.adjusted))
-        rows.append([pair.a, formatting.number(pair.difference, sign=True), ends, p, adjusted])
-    return header, rows
+def _markdown_of_predictions(report: Report) -> Iterable[str]:
+    if report.thresholds:
+        cells = tables.threshold_cells(report.thresholds)
+        about = tables.about_thresholds(report.thresholds, report.graded)
+        yield from ("## At a threshold", escape_markdown(about), _markdown_table(cells.header, cells.rows))
+    if report.calibration is not None:
+        yield f"Calibration: {escape_markdown(report.calibration)}."
+    if report.importance:
+        rows = [[row["name"], formatting.number(row["mean"]), _sd(row["sd"])] for row in report.importance[:_SHOWN]]
+        yield from ("## Importance of features", _markdown_table(["feature", "mean", "sd"], rows))
 
 
-def notes_of(found: Comparisons) -> dict[str, str]:
-    """The caveats of all pairs, each once."""
-    return {note.code: note.text for pair in found for note in pair.notes}
+def _sd(value: float | None) -> str:
+    return "-" if value is None else formatting.number(value)
+
+
+def _markdown_of_data(report: Report) -> Iterable[str]:
+    if not report.data:
+        return
+    yield "## Data"
+    if facts := tables.data_facts(report.data):
+        yield _markdown_table(["data", ""], facts)
+    cells = tables.column_cells(report.data)
+    if cells.rows:
+        yield _markdown_table(cells.header, cells.rows)
 
 
 def _markdown_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -286,13 +317,18 @@ def escape_markdown(text: object) -> str:
 
 
 def latex(report: Report) -> str:
-    """The methods paragraph, the table of configurations and that of comparisons, for a paper with booktabs."""
+    """The methods paragraph and the tables of configurations, thresholds and comparisons, for a paper with booktabs."""
     parts = [
         f"% {line_of(report.headline)}",
         formatting.escape_latex(report.methods),
         formatting.table_latex(["configuration", report.leaderboard.metric, "se"], _board_rows(report)),
     ]
+    if report.thresholds:
+        cells = tables.threshold_cells(report.thresholds)
+        about = tables.about_thresholds(report.thresholds, report.graded)
+        parts += [formatting.escape_latex(about), formatting.table_latex(cells.header, cells.rows)]
     if report.comparisons is not None:
         about = formatting.escape_latex(_MINUS.format(report.estimate.selected))
-        parts += [about, formatting.table_latex(*comparison_rows(report.comparisons))]
+        cells = tables.comparison_cells(report.comparisons)
+        parts += [about, formatting.table_latex(cells.header, cells.rows)]
     return "\n\n".join(parts) + "\n"
