@@ -77,7 +77,7 @@ def test_new_samples_of_the_same_kind_are_compatible(trained):
     assert found.observed_interval == of.intervals.wilson(int(np.sum(model.predict(X) == y)), 500)
     assert found.interval.low < found.difference < found.interval.high
     assert found.n_new == 500
-    assert "chance explains the difference" in str(found)
+    assert "chance can explain the difference" in str(found)
 
 
 def test_labels_that_were_lost_are_found(trained):

@@ -74,7 +74,7 @@ def add_inspect(commands: Any) -> None:
 
 
 def _inspect(args: argparse.Namespace) -> None:
-    from .commands import print_as
+    from .printing import print_as
 
     out = None if args.out is None else Path(args.out)
     if out is not None and out.suffix != ".toml":

@@ -17,6 +17,7 @@ from ..models import confront, load_model
 from ..models.labels import labelled
 from ..models.model import Model
 from ..tables import read_file
+from .inspecting import add_dialect, dialect_options
 from .loading import load
 from .options import CommandParser, add_command, add_draws, add_file, add_format, add_option, given, names
 from .printing import print_as
@@ -67,8 +68,7 @@ def folder_of(text: str) -> Path:
 
 def read_rows(args: argparse.Namespace) -> pd.DataFrame:
     """The table of new rows; what is odd about the file is printed to stderr."""
-    dialect = given(args, "encoding", "separator", "decimal", "thousands", "quote")
-    read = read_file(args.data, **dialect)
+    read = read_file(args.data, **dialect_options(args))
     for note in read.notes:
         _note(note)
     return read.frame
@@ -83,9 +83,7 @@ def _add_table(parser: CommandParser, what: str) -> None:
     parser.add_argument("data", help=what)
     trusted = "types of your own estimators that you trust, if the model has some"
     add_option(parser, "--trust", type=names, default=[], metavar="A,B", help=trusted)
-    dialect = parser.add_argument_group("how a text file is written (detected by default)")
-    for name in ("encoding", "separator", "decimal", "thousands", "quote"):
-        add_option(dialect, f"--{name}", metavar="X")
+    add_dialect(parser)
 
 
 # -- predict ------------------------------------------------------------------------------------------------

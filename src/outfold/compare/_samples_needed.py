@@ -23,6 +23,8 @@ _MOST_SIMULATED = 100_000
 # No number of samples above this many times those at hand is called an answer.
 _MOST_TIMES = 1000
 _STEPS = 6
+# A power that is nearer to the one wanted is taken for it.
+_NEAR = 0.04
 # A step asks for at most this many times the samples of the one before: the power of few is known too roughly.
 _LEAP = 16.0
 
@@ -95,7 +97,7 @@ def _search(
 ) -> tuple[int | None, float | None, float]:
     """The number of samples, its simulated power (None if it is extrapolated), and the power of those at hand."""
     first = found = at(n_now)
-    n, near = n_now, 2 * float(np.sqrt(power * (1 - power) / n_simulations))
+    n, near = n_now, min(_NEAR, 2 * float(np.sqrt(power * (1 - power) / n_simulations)))
     if found >= power:
         return n, found, first
     for _ in range(_STEPS):

@@ -272,6 +272,14 @@ def load_model(folder: str | Path, trust: Sequence[str] = ()) -> Model:
     ------
     FileError
         There is no model, it is damaged, or it holds types that are not trusted.
+
+    Examples
+    --------
+    >>> import outfold as of
+    >>> of.load_model("nowhere")
+    Traceback (most recent call last):
+        ...
+    outfold.exceptions.FileError: there is no model.json in nowhere. Give the folder that outfold run wrote.
     """
     if isinstance(trust, str):
         raise invalid("trust", "must be a list of names of types", f"got the text {trust!r}")

@@ -50,7 +50,7 @@ class Shift(NamedTuple):
 @document_result
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Confrontation(TableResult, FrameResult):
-    """The estimate beside the score on new samples, and whether chance explains the difference.
+    """The estimate beside the score on new samples, and whether chance can explain the difference.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class Confrontation(TableResult, FrameResult):
 
     @property
     def compatible(self) -> bool | None:
-        """Whether chance explains the difference; None if that cannot be told."""
+        """Whether chance can explain the difference; None if that cannot be told."""
         return None if self.pvalue is None else self.pvalue > round(1 - self.confidence_level, 12)
 
     @property
@@ -133,7 +133,7 @@ class Confrontation(TableResult, FrameResult):
             return "whether they are compatible cannot be told: one of them has no interval"
         p = f"p = {formatting.pvalue(self.pvalue or 0.0)}"
         if self.compatible:
-            return f"compatible ({p}): chance explains the difference"
+            return f"compatible ({p}): chance can explain the difference"
         worse = (self.difference < 0) == self.greater_is_better
         return f"not compatible ({p}): the {self.part} scored {'worse' if worse else 'better'} than chance explains"
 

@@ -78,6 +78,16 @@ class Independent(NamedTuple):
     interval: IntervalAt
 
 
+def widened(one: Independent, factor: float) -> Independent:
+    """The same number with `factor` times its variance on either side."""
+
+    def interval(level: float) -> Ends:
+        low, high = one.interval(level)
+        return one.value - np.sqrt(factor) * (one.value - low), one.value + np.sqrt(factor) * (high - one.value)
+
+    return Independent(one.value, interval)
+
+
 def difference_interval(first: Independent, second: Independent, level: float) -> Ends:
     """Interval of first minus second, from their own intervals by square-and-add (MOVER; Zou and Donner 2008)."""
     (l1, u1), (l2, u2) = first.interval(level), second.interval(level)
