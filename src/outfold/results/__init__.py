@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from ._comparison import comparison_row as comparison_row
     from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair
     from ._comparisons import PairArrays as PairArrays
-    from ._threshold import AtThreshold, Share
+    from ._threshold import AtThreshold, Calibration, Share
 
 _LATER = {
     "_advice": "SEVERITIES Advice AdviceTask Checks Finding Goal Optimism Severity Simulation",
     "_comparison": "Alternative Comparison ComparisonTerms Power Probabilities SequentialComparison Wins comparison_row",
     "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking",
-    "_threshold": "AtThreshold Share",
+    "_threshold": "AtThreshold Calibration Share",
 }
 _SOURCES = {name: module for module, names in _LATER.items() for name in names.split()}
 
@@ -47,6 +47,7 @@ __all__ = [
     "Alternative",
     "AtThreshold",
     "Baseline",
+    "Calibration",
     "Checks",
     "Comparison",
     "Comparisons",
