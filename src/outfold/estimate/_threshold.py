@@ -41,12 +41,12 @@ _WORDS = {"youden": "highest sensitivity + specificity", "f1": "highest F1 score
 _SHARE = re.compile(r"(sensitivity|specificity)\s*=\s*(\d*\.?\d+)\s*(%?)")
 _COST = re.compile(r"cost\s*=\s*(\d*\.?\d+)\s*:\s*(\d*\.?\d+)")
 
-_TWO_CLASSES: Requirement[Predictions] = Requirement(
+TWO_CLASSES: Requirement[Predictions] = Requirement(
     "two classes",
     lambda oof: oof.target.task == "binary",
     given=lambda oof: f"these predictions are for {oof.target.task}",
 )
-_GRADED: Requirement[Predictions] = Requirement(
+GRADED: Requirement[Predictions] = Requirement(
     "probabilities or scores",
     lambda oof: oof.response in ("proba", "score"),
     "Collect with `collect(response='proba')`.",
@@ -88,7 +88,7 @@ def read_choice(threshold: Any) -> Choice:
 
 
 @document
-@requires(_TWO_CLASSES, _GRADED)
+@requires(TWO_CLASSES, GRADED)
 def at_threshold(
     oof: Predictions,
     metric: MetricLike | None = None,

@@ -130,8 +130,11 @@ def _facts(rows: Iterable[tuple[str, str]]) -> str:
     return f'<dl class="facts">{cells}</dl>'
 
 
-def _table(cells: Cells, label: str, numbers_from: int = 1) -> str:
-    """A table, which a phone shows as a card for each row: every cell knows the name of its column."""
+def _table(cells: Cells, label: str, numbers_from: int = 1, style: str = "") -> str:
+    """A table, which a phone shows as a card for each row: every cell knows the name of its column.
+
+    The style says how many cells of a card stand side by side, where these are not three.
+    """
     head = "".join(
         f'<th scope="col"{" class=n" if j >= numbers_from else ""}>{escape(name)}</th>'
         for j, name in enumerate(cells.header)
@@ -148,7 +151,7 @@ def _table(cells: Cells, label: str, numbers_from: int = 1) -> str:
         body.append(f"<tr{f' class={style}' if style else ''}>{''.join(parts)}</tr>")
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">'
-        f'<table class="cards"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
+        f'<table class="{f"cards {style}".strip()}"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
     )
 
 
@@ -161,14 +164,14 @@ def _thresholds(report: Report) -> str:
     said = "".join(
         f'<p class="lead"><span class="code">{escape(c)}</span>{escape(words)}</p>' for c, words in notes.items()
     )
-    return f'<p class="lead">{escape(lead)}</p>{_table(cells, "Table of thresholds")}{said}'
+    return f'<p class="lead">{escape(lead)}</p>{_table(cells, "Table of thresholds", style="two")}{said}'
 
 
 def _data_section(report: Report) -> str:
     if not report.data:
         return ""
     cells = tables.column_cells(report.data)
-    table = _table(cells, "Table of columns", len(cells.header)) if cells.rows else ""
+    table = _table(cells, "Table of columns", len(cells.header), "four") if cells.rows else ""
     return f"{_facts(tables.data_facts(report.data))}{table}"
 
 
