@@ -127,6 +127,14 @@ def test_every_kind_of_classifier_of_the_thorough_space_gives_probabilities(labe
     assert oof.completeness == 1.0
 
 
+def test_classes_of_equal_weight_serve_labels_that_are_digits_as_text():
+    X, y = mixed(), np.array(["0", "1"])[np.arange(60) % 2]
+    configs = spaces.make_space("thorough", X, y, "classification")
+    balanced = {name: c for name, c in configs.items() if "class_weight" in name}
+    assert {spaces.stem(name) for name in balanced} == {"logit", "forest"}
+    assert of.collect(balanced, X, y, of.Plan(folds=2)).completeness == 1.0
+
+
 def test_every_kind_of_regressor_of_the_thorough_space_predicts():
     X = everything()
     y = X["age"].to_numpy() * 1000.0 + 7.0
