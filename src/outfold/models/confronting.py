@@ -116,14 +116,15 @@ def confront(
         groups = oof.provenance[TEST_PART]["groups"]
     scored, hints = _new_samples(oof, model, X, y, groups, before.selected, X_train)
     after = estimates.holdout(scored, by, before.selected, **draws)
-    found = _compared(before, after, level, hints | {"part": part})
+    found = compared(before, after, level, hints | {"part": part})
     if store is not None:
         changed = [shift._asdict() for shift in found.drifted]  # of hundreds of features, only these are worth keeping
         ledger.append(store, found.to_dict() | {"shifts": changed})
     return found
 
 
-def _compared(before: Estimate, after: Estimate, level: float, hints: Mapping[str, Any]) -> Confrontation:
+def compared(before: Estimate, after: Estimate, level: float, hints: Mapping[str, Any]) -> Confrontation:
+    """An estimate beside the score of its model on other samples; `hints` are further attributes of the result."""
     first, second = (Independent(_centre(one), one.confidence_interval) for one in (after, before))
     second = widened(second, ONE_MODEL)
     interval, pvalue = None, None
@@ -168,7 +169,7 @@ def _new_samples(
         X = model.features(X)
     elif X_train is not None:
         ranges = ranges_of_frame(X_train)
-    target = as_trained(oof.target, labels)
+    target = _as_trained(oof.target, labels)
     features = as_features(X, len(target))
     marks = {"data": digest(features), "labels": digest(labels)}
     made: Mapping[str, Any] = oof.provenance
@@ -177,7 +178,7 @@ def _new_samples(
         raise InputError(problem, remedy="Give samples that it has not seen.")
     shifts, beyond = _drift(X, ranges)
     hints = {**marks, "target_shift": target_shift(oof.target, target, name), "shifts": shifts, "n_outside": beyond}
-    return predicted(oof, estimator, features, target, groups, selected), hints
+    return _predicted(oof, estimator, features, target, groups, selected), hints
 
 
 def _drift(X: Any, ranges: Mapping[str, Range] | None) -> tuple[tuple[Any, ...], int | None]:
@@ -199,7 +200,7 @@ def _refuse_another(oof: Predictions, model: Model, selected: str) -> None:
         raise invalid("model", "must be fitted on the samples of the predictions", "it was fitted on others")
 
 
-def as_trained(known: Target, labels: Any) -> Target:
+def _as_trained(known: Target, labels: Any) -> Target:
     """New labels with the codes of the training labels; classes that are lacking, or of another type, do not matter."""
     if known.classes is None:
         return encode(labels, task="survival" if known.task == "survival" else "regression")
@@ -219,7 +220,7 @@ def _text(label: Any) -> str:
     return str(label)
 
 
-def predicted(oof: Predictions, estimator: Any, X: Any, target: Target, groups: Any, selected: str) -> Predictions:
+def _predicted(oof: Predictions, estimator: Any, X: Any, target: Target, groups: Any, selected: str) -> Predictions:
     """What the fitted model predicts, as predictions on one test set."""
     read = Reader(oof.response, target.classes)(estimator, X)
     return Predictions(
