@@ -51,7 +51,7 @@ def calibration(
     level, b, seed = check_confidence_level(confidence_level), check_count(n_resamples, "n_resamples", 2), as_seed(rng)
     by = Selecting(recorded_rule(oof, rule), selecting(oof, metric, aggregate))
     with kernels_kept(), calm(by.scoring):
-        table = Table(by.scoring)
+        table = Table.of(by.scoring)
         left_out = _left_out(by, len(by.scoring.rows), sample_bootstrap(by.scoring, False, seed, True).blocks(b))
     parts = [_weighted(table, candidate, weights) for candidate, weights in left_out.items()]
     if not parts:

@@ -36,6 +36,7 @@ from ..metrics._scoring import Aggregate, alone, kernels_kept, recorded_metric, 
 from ..requirements import check_predictions, check_requirements
 from ..results import AtThreshold, Baseline, Calibration, Checks, Comparisons, Estimate, Finding, Leaderboard
 from ..select import RuleLike
+from ..stats.resampling import BLOCK
 from . import page, text
 
 # Draws of the bands of curves: an end of them is off by a fifth of a standard error, a twentieth of the band's width.
@@ -305,7 +306,8 @@ def report(
         board = oof.leaderboard()
         compared, why_not = _comparisons(oof, metric, found, board)
         mattering = tuple(_importance(importance))
-        calibrated = _calibration(oof, found, max(n, 2), seed)
+        fewer = _fewer_draws(oof, max(n, 2))
+        calibrated = _calibration(oof, found, fewer, seed)
         pictures = [*_pictures(oof, metric, found, compared, (top, max(n, 2), seed))]
         if mattering:
             pictures.append(values.importance(mattering, called(found.metric)))
@@ -325,7 +327,7 @@ def report(
             data=data,
             description=description,
             importance=mattering,
-            thresholds=tuple(_thresholds(oof, found, threshold, max(n, 2), seed)),
+            thresholds=tuple(_thresholds(oof, found, threshold, fewer, seed)),
             calibration=calibrated,
             graded="probability" if oof.response == "proba" else "score",
         )
@@ -398,6 +400,17 @@ def _provenance(oof: Predictions, found: Estimate, command: str | None) -> Itera
         yield "selected configuration", str(spec)
     if command is not None:
         yield "command", command
+
+
+# Predictions that all draws of thresholds and of the calibration look at. With more, there are fewer draws: their mean is
+# known well enough, because many samples are left out in each.
+_PREDICTIONS_DRAWN = 1 << 21
+
+
+def _fewer_draws(oof: Predictions, n_resamples: int) -> int:
+    """As many draws as were asked for; fewer where samples and repeats are many, in whole blocks that are at hand already."""
+    blocks = _PREDICTIONS_DRAWN // (oof.n_samples * oof.n_repeats * BLOCK)
+    return min(n_resamples, max(blocks, 1) * BLOCK)
 
 
 # Thresholds that stand beside the one to use.

@@ -195,10 +195,10 @@ def _configurations(report: Report) -> str:
         f'<th scope="col" class="{style}"{_SORTED if i == 0 else ""}><button type="button">{escape(name)}</button></th>'
         for i, (name, style) in enumerate(columns)
     )
-    body = "".join(_row(row, metric, say) for row in report.rows)
+    body = "".join(_row(row, say) for row in report.rows)
     foot = "".join(
         f'<tr class="soft"><td></td><td class="name"><span>{escape(name)}</span></td>'
-        f'<td class="n" data-l="{escape(metric)}">{escape(score)}</td><td colspan="4"></td></tr>'
+        f'<td class="n">{escape(score)}</td><td colspan="4"></td></tr>'
         for name, score in tables.baseline_cells(report.leaderboard.baseline, say)
     )
     lead = (
@@ -215,24 +215,24 @@ def _configurations(report: Report) -> str:
 <p class="more screen"><button type="button" class="button" id="more" hidden></button></p>"""
 
 
-def _row(row: Mapping[str, Any], metric: str, say: Digits) -> str:
+def _row(row: Mapping[str, Any], say: Digits) -> str:
+    # The style names the cells on a phone: with a name in each, the page of a thousand configurations would be too large.
     cells = [
-        _number_cell(row["rank"], "n rank", "#", str),
+        _number_cell(row["rank"], str),
         f'<td class="name"><span>{escape(row["config"])}</span></td>',
-        _number_cell(row["score"], "n", metric, say),
-        _number_cell(row["se"], "n", "se", say),
-        _number_cell(row["selected_share"], "n", "selected in", lambda v: f"{v:.1%}"),
-        _number_cell(row["seconds"], "n", "time", formatting.seconds),
-        f'<td class="w" data-l="status">{escape(row["status"])}</td>',
+        _number_cell(row["score"], say),
+        _number_cell(row["se"], say),
+        _number_cell(row["selected_share"], lambda v: f"{v:.1%}"),
+        _number_cell(row["seconds"], formatting.seconds),
+        f"<td>{escape(row['status'])}</td>",
     ]
     return f"<tr{_WON if row['status'] == 'selected' else ''}>{''.join(cells)}</tr>"
 
 
-def _number_cell(value: float | None, style: str, name: str, say: Any) -> str:
-    label = f' data-l="{escape(name)}"'
+def _number_cell(value: float | None, say: Any) -> str:
     if value is None or not math.isfinite(value):
-        return f'<td class="{style} none" data-v=""{label}>-</td>'
-    return f'<td class="{style}" data-v="{value!r}"{label}>{say(value)}</td>'  # digits and units: nothing to escape
+        return '<td class="n none" data-v="">-</td>'
+    return f'<td class="n" data-v="{value!r}">{say(value)}</td>'  # digits and units: nothing to escape
 
 
 def _comparisons(report: Report) -> str:
