@@ -368,7 +368,10 @@ def test_signals_in_a_terminal_leave_an_answer_or_one_line(tmp_path, jobs, momen
     assert n < 30
     again = subprocess.run([str(part) for part in command], **options, check=True)
     assert "Expect AUC" in again.stdout
-    assert fits(log) - before in (30 - n, 30 - n + 1)  # one on all samples, unless the answer before had the same winner
+    assert fits(log) - before in (
+        30 - n,
+        30 - n + 1,
+    )  # one on all samples, unless the answer before had the same winner
     assert of.load(tmp_path / "out" / "run.oof").completeness == 1.0
 
 
