@@ -176,3 +176,21 @@ def record():
         file.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
 
     return keep
+
+
+@pytest.fixture(scope="session")
+def saved(tmp_path_factory):
+    """A folder with a model, as `outfold run` leaves it, that nobody changes."""
+    pytest.importorskip("skops.io")
+    from saved_model import saved_in
+
+    return saved_in(tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture
+def own(tmp_path):
+    """The same for one test, which may change its files."""
+    pytest.importorskip("skops.io")
+    from saved_model import saved_in
+
+    return saved_in(tmp_path)

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .fitting.configs import Configs, grid
     from .io.convert import from_arrays, from_frame
     from .io.store import load, read
+    from .models import confront, load_model
     from .reporting import report
     from .search import RandomizedSelectCV, SelectCV
 
@@ -61,6 +62,7 @@ __all__ = [
     "cite",
     "collect",
     "compare",
+    "confront",
     "curves",
     "drop",
     "estimate",
@@ -72,6 +74,7 @@ __all__ = [
     "intervals",
     "learners",
     "load",
+    "load_model",
     "metrics",
     "plot",
     "rank",
@@ -99,6 +102,7 @@ _NAMES = {
     "fitting.configs": ["Configs", "grid"],
     "io.convert": ["from_arrays", "from_frame"],
     "io.store": ["load", "read"],
+    "models": ["confront", "load_model"],
     "reporting": ["report"],
     "search": ["RandomizedSelectCV", "SelectCV"],
 }

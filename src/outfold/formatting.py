@@ -59,6 +59,12 @@ def count(n: int, noun: str, plural: str | None = None) -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """``'a', 'b'``, or ``'a', 'b' and 3 more``."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
+
+
 # What readers of papers call them; other metrics go by their names.
 _CALLED = {name: name.upper() for name in ("f1", "mae", "mcc", "mse", "r2", "rmse")}
 _CALLED |= {"brier": "Brier score", "roc_auc": "AUC"}

@@ -1,85 +1,49 @@
-"""The main job in one call: a table in, a corrected estimate, the predictions and the fitted model out."""
+"""The main job in one call: a table in, a corrected estimate, the predictions, the fitted model and a report out."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from difflib import get_close_matches
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from .. import estimate, formatting, metrics, select
+from ..advice import advise
 from ..data.criterion import Aggregate
 from ..data.plan import Plan
-from ..data.predictions import Predictions
-from ..data.target import MOST_CLASSES, encode
-from ..exceptions import FileError, InputError, invalid
+from ..data.predictions import Predictions, State
+from ..data.target import encode
+from ..drop import DropRule
+from ..estimate._default import corrected
+from ..exceptions import FileError, InputError, OutfoldError, StoreMismatchError, invalid
 from ..fitting import collect, refit
-from ..fitting.job import Share
-from ..io.tables import SEMICOLONS, not_a_table
-from ..learners import spaces
-from ..reporting import report
-from ..results import Baseline, Estimate, Finding
+from ..fitting.api import explained
+from ..fitting.configs import Configs, as_configs
+from ..fitting.job import Options, Share, make_job
+from ..io.store import load
+from ..learners import describe, spaces
+from ..models import EstimateAbout, LeftOut, ModelAbout, Threshold, ranges_of
+from ..models.saving import keep_model
+from ..reporting import Report, report
+from ..results import AtThreshold, Estimate
+from ..tables import Columns
+from .anytime import AnytimeSearch, Found, Standing, words_for_stop
+from .importance import permutation_importance
+from .live import Live
+from .result import RunResult
+from .table import LabelledTable, RareClasses, Roles, Say, TableTask, read_table, without_rare
 
-if TYPE_CHECKING:
-    import pandas as pd
+# Where a search keeps what it has fitted; when it is finished, the file becomes the answer's.
+SEARCH, ANSWER = "search.oof", "run.oof"
 
-TableTask = Literal["classification", "regression"]
-Say = Callable[[str], None]
-
-
-@dataclass(frozen=True, eq=False)
-class LabelledTable:
-    """Features and labels of the rows that have a label; groups and names of these rows, where they were asked for."""
-
-    X: pd.DataFrame
-    y: NDArray[Any]
-    task: TableTask
-    groups: NDArray[Any] | None = None
-    samples: NDArray[Any] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class RunResult:
-    """The estimate, files of predictions, model (None where it could not be saved) and page, and what to read it with."""
-
-    estimate: Estimate
-    predictions: Path
-    model: Path | None
-    report: Path
-    nested: Estimate | None = None
-    baseline: Baseline | None = None
-    errors: tuple[Finding, ...] = ()  # what must be solved before the number is reported
-
-    def __str__(self) -> str:
-        fitted = f"the selected configuration, fitted on all {self.estimate.n_samples:,} samples"
-        facts = [
-            *([] if self.baseline is None else [("baseline", str(self.baseline))]),
-            *(("error", f"{found.code}  {found.text}") for found in self.errors),
-            ("files", f"{self.predictions} (predictions of all configurations)"),
-            *([] if self.model is None else [("", f"{self.model} ({fitted})")]),
-            ("", f"{self.report} (all of it on one page)"),
-            ("next", f"outfold show {self.predictions}"),
-        ]
-        nested = [] if self.nested is None else ["", str(self.nested)]
-        return "\n".join([str(self.estimate), *(f"  {key:<10} {words}" for key, words in facts), *nested])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Json-ready form."""
-        model = None if self.model is None else str(self.model)
-        files = {"predictions": str(self.predictions), "model": model, "report": str(self.report)}
-        out = self.estimate.to_dict() | files
-        return out if self.nested is None else out | {"nested": self.nested.to_dict()}
+SpaceLike = str | Path | Configs | Callable[[Any, Any, str], Any]
 
 
 def run(
     path: str | Path,
-    target: str,
+    target: str | None = None,
     out: str | Path = "out",
     *,
     metric: str | None = None,
@@ -87,274 +51,264 @@ def run(
     rule: select.RuleLike = None,
     task: TableTask | None = None,
     plan: Plan | None = None,
+    space: SpaceLike = "small",
+    budget: float | None = None,
+    drop: bool = True,
     group: str | None = None,
     sample: str | None = None,
+    time: str | None = None,
+    event: str | None = None,
     leave_out: Sequence[str] = (),
+    columns: str | Path | Columns | None = None,
+    dialect: Mapping[str, str | None] | None = None,
+    rare_classes: RareClasses = "keep",
     positive: str | None = None,
+    threshold: str | float | None = None,
+    importance: bool = False,
     n_jobs: int | None = None,
     seed: int = 0,
     timeout: float | None = None,
     inner: bool = False,
     share: Share = "exact",
     explain: Say | None = None,
-    configs: Callable[[Any, TableTask], Any] | None = None,
     command: str | None = None,
     say: Say = lambda text: None,
+    progress: bool = True,
 ) -> RunResult:
-    """Performance of the best of about 60 configurations on a table, and that configuration fitted on all of it.
+    """Performance of the best of many configurations on a table, and that configuration fitted on all of it.
 
-    The folder `out` gets ``run.oof``, ``model.skops``, ``model.json`` (what the model was fitted from) and ``report.html``;
-    a call that was stopped goes on from what it holds. The task is told from the target by default: text, bool and few
-    distinct whole numbers are classes. `configs` makes the configurations for the features and the task; it is
-    `spaces.tabular` by default. `explain` is called with what is going to be shared, `say` with every note a person should
-    read. `command` is what was typed to get here. All other arguments are those of `collect`.
+    The folder `out` gets ``run.oof``, ``model.skops``, ``model.json``, ``MODEL.md``, ``columns.toml`` and ``report.html``. A call
+    that was stopped goes on from what the folder holds, also with a larger `space` or `budget`. The task is told from the target
+    by default: text, bool and few distinct whole numbers are classes. `space` is the name of a ready space, a Python file with
+    a function ``configs(X, y, task)``, or such a function. After `budget` seconds, Ctrl-C or SIGTERM the answer is for the
+    configurations that are finished. `explain` is called with what is going to be shared, `say` with every note a person
+    should read. `command` is what was typed to get here. All other arguments are those of `collect`.
     """
-    table = read_table(path, target, task=task, group=group, sample=sample, leave_out=leave_out, say=say)
-    found = encode(table.y, task=table.task, positive=positive, what=f"the target {target!r}")
-    chosen = metrics.get(metric or metrics.default(found.task), found.task).name
-    say(_what_is_done(table, target, task, chosen, metric))
-    if configs is None and len(table.y) > spaces.MOST_ROWS_SVM:
-        say(f"no SVMs are tried: they take too long on more than {spaces.MOST_ROWS_SVM:,} rows")
-    space = (configs or spaces.tabular)(table.X, table.task)
-    folder = Path(out)
-    new = not folder.exists()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        problem = f"the folder {folder} cannot be made ({error.strerror})."
-        raise FileError(problem, remedy="Use another `out`.") from error
-    rows: dict[str, Any] = {"groups": table.groups, "samples": table.samples, "positive": positive}
+    if budget is not None and budget <= 0:
+        raise invalid("budget", "must be more than 0 seconds", f"got {budget:g}")
+    roles = Roles(target, group, sample, time, event, tuple(leave_out))
+    table = read_table(path, roles, task=task, columns=columns, dialect=dialect, say=say)
+    chosen = _metric(table, metric, positive)
+    configs = _configs(space, table)
+    plan, dropping = _advised(table, len(configs), plan, drop and not inner)
+    table = without_rare(table, plan.folds, rare_classes, say)
+    say(_what_is_done(table, task, chosen, metric, len(configs), plan))
+    work = {"n_jobs": n_jobs, "rng": seed, "timeout": timeout, "share": share, "inner": inner, "drop": dropping}
     selects: dict[str, Any] = {"metric": chosen, "aggregate": aggregate, "rule": rule}
-    work: dict[str, Any] = {"rng": seed, "n_jobs": n_jobs, "timeout": timeout, "share": share, "inner": inner}
-    try:
-        store = folder / "run.oof"
-        oof = collect(space, table.X, table.y, plan, store=store, explain=explain or False, **rows, **selects, **work)
-    except InputError:
-        if new:
-            with suppress(OSError):  # it holds a store
-                folder.rmdir()
-        raise
-    model = _keep_model(folder, oof, space, table, say)
-    nested = estimate.nested(oof) if inner else None
-    corrected = estimate.bbc(oof)
-    page = report(oof, estimate=corrected, title=f"{Path(path).name}: {target}", command=command)
-    saved, about = page.save(folder / "report.html"), (page.leaderboard.baseline, page.checks.errors)
-    return RunResult(corrected, store, model, saved, nested, *about)
+    job = _Search(table, configs, plan, {"positive": positive, **selects, **work}, Path(out), explain)
+    found = job.run(Live(Path(out), f"{Path(path).name}: {roles.label}", shown=progress), budget)
+    answer = _Answer(found, table, configs, Path(out), _words(space, configs), say)
+    return answer.write(threshold, importance, inner, command, words_for_stop(found, budget))
 
 
-def _what_is_done(table: LabelledTable, target: str, task: TableTask | None, metric: str, asked: str | None) -> str:
+def _metric(table: LabelledTable, asked: str | None, positive: str | None) -> str:
+    found = encode(table.y, task=table.task, positive=positive, what=f"the target {table.roles.label!r}")
+    return metrics.get(asked or metrics.default(found.task), found.task).name
+
+
+def _configs(space: SpaceLike, table: LabelledTable) -> Configs:
+    if isinstance(space, Configs):
+        return space
+    if callable(space):
+        return as_configs(space(table.X, table.y, table.task))
+    return spaces.make_space(space, table.X, table.y, table.task, table.columns.kinds)
+
+
+def _advised(table: LabelledTable, n_configs: int, plan: Plan | None, drop: bool) -> tuple[Plan, DropRule | None]:
+    """The plan that was given or is advised, and the rule that drops where one is advised."""
+    task = table.task
+    if task == "classification":
+        task = "binary" if len(set(table.y.tolist())) == 2 else "multiclass"  # type: ignore[assignment]
+    goal = "select" if n_configs > 1 else "estimate"
+    advice = advise(len(table.y), n_configs, task, goal)  # type: ignore[arg-type]
+    chosen = advice.plan if plan is None else plan
+    n_groups = 0 if table.groups is None else len(set(table.groups.tolist()))
+    if plan is None and n_groups > 1 and chosen.kind == "kfold":
+        chosen = replace(chosen, folds=min(chosen.folds, n_groups))
+    return chosen, advice.drop if drop else None
+
+
+def _words(space: SpaceLike, configs: Configs) -> str:
+    name = f"the space {str(space)!r}" if isinstance(space, str | Path) else "a space of its own"
+    return f"It was selected among {formatting.count(len(configs), 'configuration')} ({name})."
+
+
+def _what_is_done(
+    table: LabelledTable, task: TableTask | None, metric: str, asked: str | None, n_configs: int, plan: Plan
+) -> str:
     rows = f"{formatting.count(len(table.y), 'row')}, {formatting.count(table.X.shape[1], 'feature')}"
     other = "regression" if table.task == "classification" else "classification"
-    doubtful = task is None and table.y.dtype.kind in "if"
+    doubtful = task is None and table.y.dtype.kind in "if" and table.task != "survival"
     override = f" (--task {other} if not)" if doubtful else ""
     instead = "" if asked else " (--metric for another)"
-    return f"{table.task} of {target!r}{override} on {rows}, by {metric}{instead}"
+    tried = f"{formatting.count(n_configs, 'configuration')}, {plan}"
+    return f"{table.task} of {table.roles.label!r}{override} on {rows}, by {metric}{instead}; {tried}"
 
 
-def _keep_model(folder: Path, oof: Predictions, space: Any, table: LabelledTable, say: Say) -> Path | None:
-    """Save the selected configuration fitted on all samples, unless the file at hand is that already."""
-    try:
-        import skops.io
-    except ImportError:
-        say("the model is not saved: skops is missing. pip install 'outfold[model]', and the same command saves it.")
-        return None
-    path, label = folder / "model.skops", folder / "model.json"
-    made, selected = oof.provenance, oof.selection().name
-    wanted = {"configuration": selected, "specification": made["specs"].get(selected)}
-    wanted |= {key: made[key] for key in ("seed", "data", "labels", "scikit-learn")}
-    with suppress(OSError, ValueError):  # no label, or a damaged one
-        if path.exists() and json.loads(label.read_text(encoding="utf-8")) == wanted:
-            return path
-    model = refit(oof, space, table.X, table.y)
-    draft = path.with_suffix(".part")
-    try:
-        # The label goes first and comes last, so that a kill in between leaves a model that is made again.
-        label.unlink(missing_ok=True)
-        skops.io.dump(model, draft)
-        draft.replace(path)
-        label.write_text(json.dumps(wanted, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        problem = f"{path} cannot be written ({error.strerror or error})."
-        raise FileError(problem, remedy="Use another `out`.") from error
-    return path
+# -- searching --------------------------------------------------------------------------------------------------
 
 
-# -- the table ------------------------------------------------------------------------------------------
+@dataclass
+class _Search:
+    """The search on a table, and its file."""
 
+    table: LabelledTable
+    configs: Configs
+    plan: Plan
+    options: Mapping[str, Any]
+    folder: Path
+    explain: Say | None
 
-def read_table(
-    path: str | Path,
-    target: str,
-    *,
-    task: TableTask | None = None,
-    group: str | None = None,
-    sample: str | None = None,
-    leave_out: Sequence[str] = (),
-    say: Say = lambda text: None,
-) -> LabelledTable:
-    """Features, labels, groups and names in a file, with a note on everything that was left out."""
-    frame = _read(Path(path), target)
-    roles = {"target": target, "group": group, "sample": sample}
-    for role, column in [*roles.items(), *(("leave_out", c) for c in leave_out)]:
-        _check_column(frame, column, role)
-    frame = _labelled(frame, target, say)
-    kind = task or _kind_of(frame[target])
-    named = {column for column in (*roles.values(), *leave_out) if column is not None}
-    X, y = _features(frame.drop(columns=list(named)), say), _labels(frame[target], kind)
-    groups = None if group is None else _complete(frame[group], "group")
-    return LabelledTable(X, y, kind, groups, None if sample is None else _names(frame[sample]))
-
-
-def _read(path: Path, target: str) -> pd.DataFrame:
-    try:
-        import pandas as pd
-    except ImportError:
-        raise FileError(f"reading {path.name} needs pandas.", remedy="pip install 'outfold[frames]'") from None
-    if not path.is_file():
-        raise FileError(f"there is no file {path}.")
-    if not path.name.endswith((".csv", ".csv.gz", ".parquet")):
-        raise FileError(f"{path.name} must be a .csv, .csv.gz or .parquet file.")
-    try:
-        if path.suffix == ".parquet":
-            return pd.read_parquet(path)
-        frame = pd.read_csv(path, low_memory=False)
-        if target in frame.columns:
-            frame[target] = _exact_target(path, frame[target])
-        return frame
-    except ImportError:
-        raise FileError(f"reading {path.name} needs pyarrow.", remedy="pip install 'outfold[frames]'") from None
-    except Exception as error:
-        raise not_a_table(path, error) from error
-
-
-def _exact_target(path: Path, values: pd.Series[Any]) -> pd.Series[Any]:
-    """The target as written in a .csv file: "NA" may be a class, and whole numbers stay whole where some are missing."""
-    import pandas as pd
-
-    if not values.isna().any():
-        return values
-    if pd.api.types.is_float_dtype(values) and not values.isna().all():
+    def run(self, live: Live, budget: float | None) -> Found:
+        """Search, and leave the answer in its file."""
+        new, copied = not self.folder.exists(), False
         try:
-            return pd.read_csv(path, usecols=[values.name], dtype="Int64")[values.name]
-        except (TypeError, ValueError):  # not all of them are whole
-            return values
-    # A value among texts is text, whatever it reads like; only an empty cell is none.
-    return pd.read_csv(path, usecols=[values.name], dtype=str, keep_default_na=False, na_values=[""])[values.name]
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not self.store.exists() and self.answer.exists():
+                copied = True
+                shutil.copyfile(self.answer, self.store)
+        except OSError as error:
+            problem = f"the folder {self.folder} cannot be made or used ({error.strerror})."
+            raise FileError(problem, remedy="Use another `out`.") from error
+        if self.explain is not None:
+            # The waves share what one call would share, block by block.
+            options = Options.checked(self.plan, **self._given)
+            self.explain(explained(make_job(self.configs, self.table.X, self.table.y, options)))
+        last = Standing(len(self.configs))
+
+        def watch(standing: Standing) -> None:
+            nonlocal last
+            last = standing
+            live(standing)
+
+        blocks = spaces.blocks(self.configs)
+        begun = _names_in(self.store, lambda oof: (oof.state != State.PENDING).any(axis=(1, 2)))
+        finished = _names_in(self.answer) if begun else []
+        search = AnytimeSearch(self.configs, blocks, self._collect, watch, budget, finished, begun)
+        try:
+            found = search.run()
+        except BaseException as error:
+            live.end("failed", last)
+            if isinstance(error, StoreMismatchError):
+                error.remedy = f"Use another `out`, or delete the folder {self.folder} to start anew."
+                if copied:
+                    self.store.unlink()
+            if isinstance(error, InputError) and new:
+                self._remove_empty()
+            raise
+        live.end("finished" if found.stopped is None else "stopped", last)
+        self._keep(found)
+        return found
+
+    @property
+    def store(self) -> Path:
+        """What was fitted so far."""
+        return self.folder / SEARCH
+
+    @property
+    def answer(self) -> Path:
+        """The predictions of the configurations that are finished."""
+        return self.folder / ANSWER
+
+    def _collect(self, configs: Configs, tell: Callable[[int, int], None]) -> Predictions:
+        return collect(configs, self.table.X, self.table.y, self.plan, store=self.store, progress=tell, **self._given)
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        table = self.table
+        task = None if table.task == "survival" else table.task
+        return {"groups": table.groups, "samples": table.samples, "task": task, **self.options}
+
+    def _keep(self, found: Found) -> None:
+        """The file of the answer: the store itself if all is done, else the finished part of it."""
+        try:
+            if found.left or set(load(self.store).configs) != set(found.oof.configs):
+                found.oof.save(self.answer)
+            else:
+                self.store.replace(self.answer)
+        except OSError as error:
+            raise FileError(f"{self.answer} cannot be written ({error.strerror or error}).") from error
+
+    def _remove_empty(self) -> None:
+        with suppress(OSError):  # it holds a store
+            (self.folder / "progress.json").unlink(missing_ok=True)
+            self.folder.rmdir()
 
 
-def _check_column(frame: pd.DataFrame, column: str | None, role: str) -> None:
-    if column is None or column in frame.columns:
-        return
-    near = get_close_matches(column, map(str, frame.columns), n=1, cutoff=0.6)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    shown = ", ".join(map(str, frame.columns[:40])) + (", ..." if frame.shape[1] > 40 else "")
-    semicolons = f" {SEMICOLONS}" if frame.shape[1] == 1 and ";" in str(frame.columns[0]) else ""
-    needed, given = "must name a column of the table", f"there is no column {column!r}"
-    raise invalid(role, needed, given, f"{hint}The columns are: {shown}.{semicolons}")
+def _names_in(path: Path, where: Callable[[Predictions], Any] | None = None) -> list[str]:
+    """The configurations in a file, those where something holds; none if it cannot be read, as `collect` will say."""
+    try:
+        oof = load(path) if path.exists() else None
+    except OutfoldError:
+        return []
+    if oof is None:
+        return []
+    if where is None:
+        return list(oof.configs)
+    return [name for name, there in zip(oof.configs, where(oof), strict=True) if there]
 
 
-def _labelled(frame: pd.DataFrame, target: str, say: Say) -> pd.DataFrame:
-    missing = frame[target].isna()
-    if missing.all():
-        raise InputError(f"the target {target!r} is missing in every row.", remedy="Name another column: `target=`.")
-    if missing.any():
-        say(f"left out {formatting.count(int(missing.sum()), 'row')} without a value of {target!r}")
-        frame = frame[~missing]
-    return frame.reset_index(drop=True)
+# -- the answer -------------------------------------------------------------------------------------------------
 
 
-def _kind_of(values: pd.Series[Any]) -> TableTask:
-    import pandas as pd
+@dataclass
+class _Answer:
+    """What a search is turned into: an estimate, a model, a report."""
 
-    if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
-        return "classification"
-    distinct = values.unique()
-    whole = bool(np.all(np.asarray(distinct, dtype=float) % 1 == 0))
-    return "classification" if whole and len(distinct) <= MOST_CLASSES else "regression"
+    found: Found
+    table: LabelledTable
+    configs: Configs
+    folder: Path
+    space: str
+    say: Say
 
+    def write(
+        self, threshold: str | float | None, importance: bool, inner: bool, command: str | None, stopped: str
+    ) -> RunResult:
+        """Compute and write everything."""
+        oof, table = self.found.oof, self.table
+        made = corrected(oof)
+        nested = estimate.nested(oof) if inner else None
+        cut = self._threshold(threshold)
+        (self.folder / "columns.toml").write_text(table.columns.to_toml(), encoding="utf-8")
+        words = describe(self.configs[made.selected], table.columns)
+        model = self._model(made, cut, words)
+        matters = permutation_importance(oof, self.configs[made.selected], table.X, table.y) if importance else None
+        page = self._report(made, words, matters, threshold, command)
+        files = {"predictions": self.folder / ANSWER, "model": model, "report": page.save(self.folder / "report.html")}
+        return RunResult(made, page, files, self.folder, nested, cut, stopped, self.found.stopped)
 
-def _labels(values: pd.Series[Any], kind: TableTask) -> NDArray[Any]:
-    import pandas as pd
+    def _threshold(self, asked: str | float | None) -> AtThreshold | None:
+        if asked is None:
+            return None
+        return estimate.at_threshold(self.found.oof, threshold=asked)
 
-    if kind == "regression":
-        if not pd.api.types.is_numeric_dtype(values):
-            problem = f"the target {values.name!r} holds text, not numbers."
-            raise InputError(problem, remedy="Use `task='classification'`.")
-        return values.to_numpy(dtype=np.int64 if pd.api.types.is_integer_dtype(values) else float)
-    if pd.api.types.is_bool_dtype(values):
-        return values.to_numpy(dtype=bool)
-    if pd.api.types.is_integer_dtype(values):
-        return values.to_numpy(dtype=np.uint64 if str(values.dtype).lower() == "uint64" else np.int64)
-    if pd.api.types.is_numeric_dtype(values):
-        numbers = values.to_numpy(dtype=float)
-        # Whole numbers become floats by a missing label alone, and "1.0" is no name for a class.
-        return numbers.astype(np.int64) if np.all(numbers % 1 == 0) else numbers
-    return values.astype(str).to_numpy(dtype=np.str_)
+    def _model(self, made: Estimate, cut: AtThreshold | None, words: str) -> Path | None:
+        table, oof = self.table, self.found.oof
+        about = ModelAbout.of(
+            oof,
+            target=table.roles.label,
+            columns=table.columns,
+            ranges=ranges_of(table.X, table.columns),
+            estimate=EstimateAbout.of(made),
+            threshold=None if cut is None else Threshold(cut.choice, cut.threshold),
+            left_out=tuple(LeftOut(part.n, part.why) for part in table.left_out),
+            description=words,
+            space=self.space,
+        )
+        try:
+            import skops.io  # noqa: F401
+        except ImportError:
+            self.say(
+                "the model is not saved: skops is missing. pip install 'outfold[model]', and the same command saves it."
+            )
+            return None
+        return keep_model(self.folder, about, lambda: refit(oof, self.configs, table.X, table.y))
 
-
-def _complete(values: pd.Series[Any], role: str) -> NDArray[Any]:
-    """Groups or names: a value in each row, as a number or as text."""
-    import pandas as pd
-
-    missing = int(values.isna().sum())
-    if missing:
-        first = int(np.argmax(values.isna())) + 1
-        rows = formatting.count(missing, "row")
-        given = f"{values.name!r} is missing in {rows}, the first of them data row {first}"
-        raise invalid(role, "must have a value in each row", given)
-    if pd.api.types.is_integer_dtype(values) or pd.api.types.is_float_dtype(values):
-        return values.to_numpy()
-    return values.astype(str).to_numpy(dtype=np.str_)
-
-
-def _names(values: pd.Series[Any]) -> NDArray[Any]:
-    names = _complete(values, "sample")
-    if values.duplicated().any():
-        twice = values[values.duplicated()].tolist()[0]
-        given = f"{twice!r} is in more than one row of {values.name!r}"
-        raise invalid("sample", "must name a column of unique values", given)
-    return names
-
-
-def _features(frame: pd.DataFrame, say: Say) -> pd.DataFrame:
-    """The columns that something can be learnt from; a note names the others."""
-    import pandas as pd
-
-    frame = frame.copy()
-    left_out: dict[str, list[str]] = {}
-    for column in frame.columns:
-        values = frame[column]
-        if pd.api.types.is_float_dtype(values) and np.isinf(values.to_numpy(dtype=float, na_value=np.nan)).any():
-            frame[column] = values = values.replace([np.inf, -np.inf], np.nan)
-            say(f"infinite values of {column!r} count as missing")
-        reason = _useless(values)
-        if reason:
-            left_out.setdefault(reason, []).append(str(column))
-    for reason, columns in left_out.items():
-        say(f"left out {_listed(columns)}: {reason}")
-    frame = frame.drop(columns=[c for columns in left_out.values() for c in columns])
-    if frame.shape[1] == 0:
-        raise InputError("there is no column to predict from.", remedy="The table needs at least one that varies.")
-    return frame
-
-
-def _useless(values: pd.Series[Any]) -> str | None:
-    import pandas as pd
-
-    n_values = values.nunique(dropna=False)
-    if values.isna().all():
-        return "no value in any row"
-    if n_values == 1:
-        return "the same value in every row"
-    if values.name == "Unnamed: 0" and pd.api.types.is_integer_dtype(values) and n_values == len(values):
-        return "a first column without a name that numbers the rows, as pandas writes its index"
-    if pd.api.types.is_datetime64_any_dtype(values) or pd.api.types.is_timedelta64_dtype(values):
-        return "dates and times are not used; make numbers of them to learn from them"
-    if not pd.api.types.is_numeric_dtype(values) and n_values > max(MOST_CLASSES, len(values) // 2):
-        return "text that differs in most rows, as names and ids do"
-    return None
-
-
-def _listed(names: Sequence[str], most: int = 5) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more
+    def _report(
+        self, made: Estimate, words: str, matters: Mapping[str, Any] | None, threshold: Any, command: str | None
+    ) -> Report:
+        table = self.table
+        title = f"{table.file.path.name}: {table.roles.label}"
+        parts = {"data": table.facts(), "description": words, "importance": matters, "threshold": threshold}
+        return report(self.found.oof, estimate=made, title=title, command=command, **parts)

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import inspect
-import json
 import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
 from .. import compare, estimate, metrics, rank
 from ..advice import advise
 from ..apps import demo
-from ..apps.run import RunResult, run
+from ..apps.serving import pages_of
 from ..checks import check
 from ..data.criterion import LostFunction
-from ..data.plan import Plan
 from ..data.predictions import Predictions, State
 from ..estimate._default import default_method
 from ..exceptions import FileError, InputError, invalid
-from ..formatting import json_ready
-from ..io.store import read
-from ..io.tables import SEMICOLONS, has_semicolons
 from ..reporting import Report, report
 from ..reporting.page import serve
 from ..results import Advice, AdviceTask, Alternative, Comparison, Estimate, Goal, Leaderboard, Ranking, comparison_row
+from .inspecting import add_inspect
+from .loading import load
 from .options import (
     COLUMNS,
     CommandParser,
@@ -44,6 +40,9 @@ from .options import (
     names,
     read_rule,
 )
+from .printing import estimate_row, print_as
+from .running import add_run
+from .using import add_using
 
 # For each command its summary, and below it what follows the options in its help.
 _COMMANDS = """
@@ -54,18 +53,6 @@ example:
 examples:
   outfold advise 80 150
   outfold advise 5000 40 --goal compare --cost 2 --budget 3600 --jobs 4
-[run] try about 60 configurations on a table; give a corrected estimate and the fitted model
-example:
-  outfold run train.csv --target y -o out/
-
-The folder gets four files: run.oof (the predictions; if you stop a run, the same command continues from it), report.html (a
-page with all results), model.skops and model.json (what the model was fitted from). To use the model in Python:
-  import skops.io
-  path = "out/model.skops"
-  model = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
-  model.predict(frame)        # a pandas frame with the columns of the table
-
-Load models only from people you trust: first look at what get_untrusted_types lists.
 [show] print what predictions a file holds, and how the configurations rank
 example:
   outfold show out/run.oof --metric roc_auc
@@ -100,8 +87,9 @@ examples:
   outfold report out/run.oof -o report.md      # the ending decides: .html, .md or .tex
 
 The html page needs no network and no other file. To make a PDF, print it from the browser.
-[open] show the report of predictions in the browser
+[open] show the report of predictions in the browser, or how far a run is
 examples:
+  outfold open out/              # the report of outfold run; its progress while it runs
   outfold open out/run.oof
   outfold open out/run.oof --metric roc_auc --no-browser --port 8000
 
@@ -115,58 +103,15 @@ def add_commands(commands: Any) -> CommandParser:
     """Add all commands, in the order of the help; the parser of ``outfold run`` is returned."""
     _add_demo(commands)
     _add_advise(commands)
-    run_parser = _add_run(commands)
+    add_inspect(commands)
+    run_parser = add_run(commands)
     for add in (_add_show, _add_estimate, _add_check, _add_compare, _add_rank, _add_report, _add_open):
         add(commands)
+    add_using(commands)
     return run_parser
 
 
 # -- files in, results out ----------------------------------------------------------------------------------
-
-
-def load(args: argparse.Namespace) -> Predictions:
-    """The predictions of the file, by the columns that were named."""
-    named = {name: getattr(args, option) for option, name in COLUMNS.items() if getattr(args, option) is not None}
-    for several in ("label", "prediction"):
-        if several in named:
-            values = named[several]
-            named[several] = values[0] if len(values) == 1 else tuple(values)
-    try:
-        return read(args.file, **named)
-    except InputError as error:
-        if error.argument in COLUMNS.values():
-            error.argument = f"{error.argument}="  # the column, where another option has the same name
-        if has_semicolons(Path(args.file)):
-            error.remedy = f"{error.remedy} {SEMICOLONS}".strip()
-        raise
-
-
-def print_as(
-    form: str,
-    text: object,
-    facts: Callable[[], Mapping[str, Any]],
-    rows: Callable[[], Iterable[Mapping[str, Any]]],
-    latex: Callable[[], str] = str,
-) -> None:
-    """Print the result in the format asked for."""
-    if form == "json":
-        print(json.dumps(json_ready(facts()), indent=2, allow_nan=False))
-    elif form == "csv":
-        table = [json_ready(row) for row in rows()]
-        writer = csv.DictWriter(sys.stdout, list(table[0]) if table else [], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(table)
-    else:
-        print(latex() if form == "latex" else text)
-
-
-def estimate_row(facts: dict[str, Any]) -> dict[str, Any]:
-    """The facts of an estimate as a flat row."""
-    low, high = facts.pop("interval") or (None, None)
-    codes = " ".join(note["code"] for note in facts.pop("notes"))
-    facts.pop("details")
-    value = {"metric": facts.pop("metric"), "value": facts.pop("value"), "low": low, "high": high}
-    return value | facts | {"notes": codes}
 
 
 def _selecting(args: argparse.Namespace) -> Predictions:
@@ -221,71 +166,6 @@ def _advice_row(advice: Advice) -> dict[str, Any]:
     expected = facts.pop("expected_optimism")
     facts["optimism"] = None if expected is None else expected["value"]
     return facts | {"plan": str(advice.plan), "reasons": " ".join(advice.reasons)}
-
-
-def _add_run(commands: Any) -> CommandParser:
-    parser = add_command(commands, "run", _run, *_HELP["run"])
-    parser.add_argument("data", help="a .csv, .csv.gz or .parquet file with one row per sample")
-    add_option(parser, "--target", required=True, metavar="COL", help="the column to predict")
-    add_option(parser, "-o", "--out", library="out store", default="out", metavar="DIR", help="folder for the files")
-    add_selection(
-        parser, "what to select by (default: roc_auc, accuracy or r2, depending on the task)", "pooled", "best"
-    )
-    add_option(parser, "--task", choices=["classification", "regression"], help="(default: recognised from the target)")
-    whole: dict[str, Any] = {"type": int}
-    add_option(parser, "--folds", library="folds Plan.folds", default=10, metavar="K", help="number of folds", **whole)
-    often = "how often to repeat the folds"
-    add_option(parser, "--repeats", library="repeats Plan.repeats", default=1, metavar="R", help=often, **whole)
-    together = "rows with the same value are held out together"
-    add_option(parser, "--group", library="group groups", metavar="COL", help=together)
-    add_option(parser, "--id", dest="sample", metavar="COL", help="names of the rows; not used as a feature")
-    unused = "columns not to use as features"
-    add_option(parser, "--drop-columns", dest="leave_out", type=names, default=[], metavar="A,B", help=unused)
-    add_option(parser, "--positive", metavar="LABEL", help="which of two classes is the positive one")
-    add_option(parser, "--timeout", type=float, metavar="S", help="seconds that one fit may take")
-    add_option(parser, "--inner", action="store_true", help="add an estimate by nested cross-validation (more fits)")
-    closely = "how closely shared fits must match separate fits"
-    add_option(parser, "--share", choices=["exact", "close", "none"], default="exact", help=closely)
-    parser.add_argument("--explain", action="store_true", help="first print what the configurations share")
-    add_work_options(parser)
-    add_format(parser)
-    return parser
-
-
-def _run(args: argparse.Namespace) -> None:
-    as_typed = ("metric", "task", "group", "sample", "leave_out", "positive", "n_jobs", "seed", "timeout", "inner")
-    result = run(
-        args.data,
-        args.target,
-        args.out,
-        **{name: getattr(args, name) for name in as_typed},
-        **given(args, "aggregate"),
-        rule=read_rule(args),
-        plan=_plan(args),
-        command=args.typed,
-        share=False if args.share == "none" else args.share,
-        explain=_print_to_stderr if args.explain else None,
-        say=lambda text: _print_to_stderr(f"note: {text}"),
-    )
-    print_as(args.format, result, result.to_dict, lambda: _run_rows(result))
-
-
-def _plan(args: argparse.Namespace) -> Plan:
-    try:
-        return Plan(folds=args.folds, repeats=args.repeats)
-    except InputError as error:
-        error.remedy = ""  # other plans are for the library
-        raise
-
-
-def _print_to_stderr(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
-def _run_rows(result: RunResult) -> list[dict[str, Any]]:
-    facts = result.to_dict()
-    nested, files = facts.pop("nested", None), {k: facts[k] for k in ("predictions", "model", "report")}
-    return [estimate_row(part) for part in (facts, *([nested | files] if nested else []))]
 
 
 # -- on stored predictions: show, estimate, check -----------------------------------------------------------
@@ -563,6 +443,7 @@ def _report(args: argparse.Namespace) -> None:
 
 
 def _open(args: argparse.Namespace) -> None:
-    page = _make_report(args).to_html()
+    folder = Path(args.file)
+    page = pages_of(folder) if folder.is_dir() else _make_report(args).to_html()
     browser = not args.no_browser
     serve(page, args.port, browser=browser, say=lambda address: print(f"{address}   (Ctrl-C ends)", flush=True))

@@ -18,6 +18,7 @@ from ._resampling import (
     t_kfold,
     t_resampled,
 )
+from ._samples_needed import samples_needed
 from ._sequential import EProcess, e_process
 from ._training import t_training
 
@@ -35,6 +36,7 @@ __all__ = [
     "pairs",
     "permutation",
     "power",
+    "samples_needed",
     "t_5x2cv",
     "t_bayes",
     "t_blocked_3x2",

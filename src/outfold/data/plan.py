@@ -45,8 +45,11 @@ class Plan:
         False ignores them, with a note.
     kind : str, default "kfold"
         What plan it is; the class methods such as `Plan.holdout` set it.
-    test, validation : float or None
-        Share of the samples in the test and in the validation part; set by `Plan.holdout` and `Plan.three_way`.
+    test : float or None
+        Share of the samples that `collect` leaves out of everything, so that `confront` can score the selected configuration on
+        them once. Of `Plan.holdout` and `Plan.three_way`, the share of the test part.
+    validation : float or None
+        Share of the samples in the validation part; set by `Plan.three_way`.
     cv : object
         The splitter of `Plan.from_cv`.
 
@@ -55,6 +58,8 @@ class Plan:
     Plan(3 x 5-fold)
     >>> of.Plan.blocked(3)
     Plan(blocked 3 x 2-fold)
+    >>> of.Plan(folds=5, test=0.3)
+    Plan(5-fold, test part of 0.3 kept apart)
     """
 
     folds: int = 10
@@ -81,6 +86,8 @@ class Plan:
         if self.kind == "kfold" and not (is_whole_number(self.folds) and self.folds >= 2):
             needed = "must be a whole number of at least 2"
             raise invalid("folds", needed, got(self.folds), "Use `Plan.holdout()` for one split.")
+        if self.kind == "kfold" and self.test is not None:
+            object.__setattr__(self, "test", _share(self.test, "test"))
         if not (is_whole_number(self.repeats) and self.repeats >= 1):
             raise invalid("repeats", "must be a whole number of at least 1", got(self.repeats))
 
@@ -258,6 +265,11 @@ class Plan:
         codes = None if groups is None else group_codes(groups, len(target))
         return Splitter(self, target, codes, rng).draw()
 
+    @property
+    def has_test_part(self) -> bool:
+        """Whether some samples are kept apart from all folds."""
+        return self.kind == "kfold" and self.test is not None
+
     def __str__(self) -> str:
         words = {True: " stratified", False: "", "auto": ""}[self.stratify]
         grouped = " grouped" if self.groups is True else ""
@@ -278,7 +290,8 @@ class Plan:
                 return f"{times}{what} by {self.cv_name}" if self.folds else f"splits of {self.cv_name}"
             case "given" if self.folds <= 1:
                 return f"{times}one test set"
-        return f"{times}{self.folds}-fold{words}{grouped}"
+        apart = f", test part of {self.test:.3g} kept apart" if self.has_test_part else ""
+        return f"{times}{self.folds}-fold{words}{grouped}{apart}"
 
     @property
     def cv_name(self) -> str:

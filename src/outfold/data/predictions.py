@@ -22,6 +22,7 @@ from .cells import MEANING, check_all, cut_labels, own_labels
 from .cells import Response as Response
 from .cells import State as State
 from .criterion import Aggregate, Criterion
+from .ledger import LEDGER, TEST_PART, in_words
 from .notes import Note
 from .plan import Kind, Plan
 from .splitting import Splits, fingerprint, group_codes
@@ -568,6 +569,10 @@ class Predictions(WithConfigs):
         if self.blocks:
             yield "blocks", ", ".join(self.blocks)
         yield "selects", provider("criterion_words")(self)
+        if TEST_PART in self.provenance:
+            yield "test part", f"{formatting.count(len(self.provenance[TEST_PART]['rows']), 'sample')} kept apart"
+        for entry in self.provenance.get(LEDGER, ()):
+            yield "came true", in_words(entry)
         yield "fingerprint", self.fingerprint
         for note in self.notes:
             yield note.code, note.text

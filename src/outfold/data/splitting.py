@@ -27,6 +27,8 @@ Train = dict[tuple[int, int], NDArray[np.intp]]
 NOT_HELD_OUT = -1
 # Streams of one seed are told apart by the first word of their spawn key; fits use (repeat, fold).
 _SPLIT_STREAM = 0x0F01D
+# A repeat that no plan has: the stream that draws the test part.
+_TEST_STREAM = 2**31
 # A bootstrap round that cannot be used is drawn again this often before the samples are called unfit.
 _ATTEMPTS = 100
 
@@ -139,6 +141,8 @@ class Splitter:
 
     def draw(self) -> Splits:
         """The plan with what was decided, and its splits."""
+        if self.plan.has_test_part:
+            return self._beside_test_part()
         match self.plan.kind:
             case "custom":
                 return self._custom()
@@ -290,6 +294,18 @@ class Splitter:
         # Systematic sampling along the class-sorted order: every class gets its share to within one sample.
         picks = np.floor((np.arange(n_test) + rng.random()) * n / n_test).astype(np.intp)
         return rows[order[picks]]
+
+    def _beside_test_part(self) -> Splits:
+        """The folds of all other samples; those of the test part are neither held out nor trained on."""
+        assert self.plan.test is not None
+        test = self._take(np.arange(self.n), self.plan.test * self.n, self._generator(_TEST_STREAM))
+        rest = np.setdiff1d(np.arange(self.n), test)
+        groups = None if self.given_groups is None else group_codes(self.given_groups[rest], len(rest))
+        others = Splitter(replace(self.plan, test=None), self.target.take(rest), groups, self.rng).draw()
+        folds = np.full((self.n, others.n_repeats), NOT_HELD_OUT, dtype=np.int32)
+        folds[rest] = others.folds
+        train = {(r, k): rest[others.train_rows(r, k)] for r, k in others.cells}
+        return Splits(self.plan, folds, train, others.notes)
 
     def _three_way(self) -> Splits:
         """Fold 0 is the validation part; the test part is neither trained on nor held out in this split."""

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
+from ..data.ledger import TEST_PART
 from ..data.plan import Plan
 from ..data.predictions import Predictions, begun, recording
 from ..docstrings import fill_common
@@ -25,13 +26,14 @@ from ..stability import Stop
 from ..stats.compiling import limit_threads
 from .buffer import ResultBuffer
 from .configs import as_configs
-from .data import as_features, as_given, as_labels, digest
+from .data import as_features, as_given, as_labels, as_table, digest, n_rows
 from .dispatcher import Dispatcher, ResultsReopened, paired_holdouts
 from .early_stopping import EarlyStopping
 from .estimators import make_templates, seed_of
 from .job import Job, Options, Share, make_job
 from .limits import own_random_state
 from .predict import ModelKind
+from .test_part import keep_apart
 from .threads import threads_alone
 
 
@@ -87,7 +89,8 @@ def collect(
     y : array-like
         Labels, values, or survival records (event, time).
     plan : Plan, int, scikit-learn splitter, or iterable of (train, test)
-        How samples are held out; ``Plan()``, 10 folds, by default. An int is a number of folds.
+        How samples are held out; ``Plan()``, 10 folds, by default. An int is a number of folds. The samples of a test part
+        (``Plan(test=0.3)``) are left out of everything: the predictions do not have them, and `confront` scores them.
     groups : array-like, optional
         Group labels. The samples of a group are held out together unless the plan says otherwise.
     rng : int or None
@@ -186,11 +189,19 @@ def collect(
     work = {"rng": rng, "n_jobs": n_jobs, "threads": threads, "share": share, "share_check": share_check}
     work["scorers"] = scorers
     kept = {"store": store, "progress": progress, "retry_failed": retry_failed, "on_error": on_error}
-    job = make_job(configs, X, y, Options.checked(plan, **data, **also, **until, **work, **kept))
+    options = Options.checked(plan, **data, **also, **until, **work, **kept)
+    if options.plan.has_test_part:
+        X, y, options = keep_apart(configs, X, y, options)
+    job = make_job(configs, X, y, options)
     if explain:
-        n_holdouts = len(job.splits.cells) + (len(paired_holdouts(job.splits)) if inner else 0)
-        (explain if callable(explain) else print)(job.executor.explain(n_holdouts))
+        (explain if callable(explain) else print)(explained(job))
     return run_job(job)
+
+
+def explained(job: Job) -> str:
+    """What the configurations of a job share."""
+    n_inner = len(paired_holdouts(job.splits)) if job.options.inner else 0
+    return job.executor.explain(len(job.splits.cells) + n_inner)
 
 
 def run_job(job: Job) -> Predictions:
@@ -273,7 +284,8 @@ def refit(
     configs : Configs, dict of str to estimator, or estimator
         The configurations that the predictions came from; others are refused.
     X : array-like, sparse matrix, pandas or polars frame, or list of str
-        The features that the predictions came from; others are refused.
+        The features that the predictions came from; others are refused. If the plan kept a test part apart, give all samples to
+        fit on all, or those outside of the test part.
     y : array-like
         The labels that the predictions came from; others are refused.
     {recorded_metric}
@@ -324,10 +336,11 @@ def refit_one(
     if text is not None and text != template.text:
         needed = f"the configuration {selected!r} has other parameters than the one the predictions came from"
         raise invalid(None, needed)
-    features, labels = as_features(X, oof.n_samples), None if y is None else as_given(y)
+    made = _given_samples(oof, X)
+    features, labels = as_features(X, made.get("n_samples", oof.n_samples)), None if y is None else as_given(y)
     for what, values, key in () if same_data else (("X", features, "data"), ("y", labels, "labels")):
         values = as_labels(values) if key == "labels" else values
-        if key in oof.provenance and oof.provenance[key] != digest(values):
+        if key in made and made[key] != digest(values):
             needed = "is not what the predictions came from, so the estimate would not be of this model"
             remedy = f"Give the same `{what}`; for other data fit a clone of the configuration yourself."
             raise invalid(what, needed, remedy=remedy)
@@ -341,3 +354,9 @@ def refit_one(
         with around(model):
             model.fit(*((features,) if labels is None else (features, labels)), **fit_params)
     return model
+
+
+def _given_samples(oof: Predictions, X: Any) -> Mapping[str, Any]:
+    """The hashes that X and y must have: those of the collected samples or, with a test part, those of all samples."""
+    record: Mapping[str, Any] = oof.provenance.get(TEST_PART, {})
+    return record if record and n_rows(as_table(X)) == record["n_samples"] else oof.provenance

@@ -19,6 +19,7 @@ from ..arguments import check_count, is_number, is_whole_number
 from ..data.cells import State, inner_folds
 from ..data.criterion import Aggregate, Criterion, LiveScore
 from ..data.duplicates import held_out_with_twin, row_codes
+from ..data.ledger import TEST_PART
 from ..data.notes import Note
 from ..data.plan import Plan
 from ..data.predictions import AUTO, Predictions, recording
@@ -106,6 +107,8 @@ class Options:
     # For searches: scores of models whose predictions cannot be kept, and what surrounds every fit.
     rescue: LiveScoring | None = None
     around: AroundFit | None = None
+    # Of a plan with a test part, which was cut off before: which samples it has.
+    test_part: Mapping[str, Any] | None = None
 
     @classmethod
     def checked(cls, plan: Any, repeats: Any = None, **others: Any) -> Options:
@@ -335,7 +338,12 @@ class Job:
             "numpy": np.__version__,
             "python": sys.version.split()[0],
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        } | ({} if self.options.stop is None else {"repeats": AUTO})
+        } | self._also_made()
+
+    def _also_made(self) -> dict[str, Any]:
+        """What is recorded only where it was asked for."""
+        test = {} if self.options.test_part is None else {TEST_PART: dict(self.options.test_part)}
+        return test | ({} if self.options.stop is None else {"repeats": AUTO})
 
     @cached_property
     def identity(self) -> dict[str, str]:
@@ -382,6 +390,8 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
         given = "give a grid, a dict of estimators or an estimator"
         raise InputError(needed="there is no configuration to collect", given=given)
     refuse_masked(X=X, y=y)
+    if options.plan.has_test_part:
+        raise invalid("plan", "with a test part is for `collect`", f"this plan is {options.plan}")
     reader, target = _scored_only(X, options) if options.response == "none" else _predicted(configs, y, options)
     features = as_features(X, len(target))
     scored = options.scorers or options.rescue
@@ -417,12 +427,22 @@ def make_job(configs: Any, X: Any, y: Any, options: Options) -> Job:
 
 def _predicted(configs: Configs, y: Any, options: Options) -> tuple[Reader, Target]:
     """How predictions are read off the models, and the labels."""
+    kind, target = _labelled(configs, y, options)
+    n_classes = 2 if target.classes is None else len(target.classes)
+    return Reader(choose_response(options.response, kind, configs, n_classes), target.classes), target
+
+
+def _labelled(configs: Configs, y: Any, options: Options) -> tuple[ModelKind, Target]:
     check_predicts(configs)
     kind = kind_of(one_of_each(configs), y, options.task)
     target = encode(y, task=kind, positive=options.positive)
     _refuse_amounts(target)
-    n_classes = 2 if target.classes is None else len(target.classes)
-    return Reader(choose_response(options.response, kind, configs, n_classes), target.classes), target
+    return kind, target
+
+
+def labels_of(configs: Configs, y: Any, options: Options) -> Target:
+    """The labels as a job takes them."""
+    return _labelled(configs, y, options)[1]
 
 
 def _scored_only(X: Any, options: Options) -> tuple[Reader, Target]:

@@ -57,7 +57,7 @@ class Cell(NamedTuple):
 def save(oof: Predictions, path: str | os.PathLike[str]) -> Path:
     """Write predictions and their blocks to one .oof file, which appears as a whole or not at all."""
     path = Path(path)
-    with _clear_errors(path, writing=True):
+    with clear_errors(path, writing=True):
         _create(written_file(path), oof, replace_existing=True)
     return path
 
@@ -76,8 +76,8 @@ def load(path: str | os.PathLike[str]) -> Predictions:
     ...     of.load(path).fingerprint == oof.fingerprint
     True
     """
-    path = _followed(Path(path))
-    with _clear_errors(path), closing(_open_to_read(path)) as db:
+    path = followed(Path(path))
+    with clear_errors(path), closing(_open_to_read(path)) as db:
         return begun(_read(db, path))
 
 
@@ -154,12 +154,12 @@ class Store:
         configuration is beyond its name. `identity` holds named hashes or texts that must be the same when the store is
         opened again, such as ``data`` or ``seed``.
         """
-        path = _followed(Path(path))
-        with _clear_errors(path, writing=True):
+        path = followed(Path(path))
+        with clear_errors(path, writing=True):
             if not path.exists():
                 facts = {**header.provenance, "identity": dict(identity)}
                 _create(path, replace(header, provenance=facts), replace_existing=False)
-            db = _open_to_write(path)
+            db = open_to_write(path)
             try:
                 store = cls(path, db)
                 refuse_mismatch(path.name, store._header, header, identity)
@@ -193,7 +193,7 @@ class Store:
 
     def predictions(self) -> Predictions:
         """What is in the file now."""
-        with _clear_errors(self.path):
+        with clear_errors(self.path):
             return _read(self._db, self.path)
 
     def close(self) -> None:
@@ -211,7 +211,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with _clear_errors(self.path, writing=True), schema.transaction(self._db):
+        with clear_errors(self.path, writing=True), schema.transaction(self._db):
             yield self._db
 
     def _row(self, cell: Cell) -> tuple[Any, ...]:
@@ -294,14 +294,14 @@ def _checked_labels(cell: Cell, block: Predictions) -> NDArray[Any] | None:
 # -- the file -------------------------------------------------------------------------------------------
 
 
-def _followed(path: Path) -> Path:
+def followed(path: Path) -> Path:
     """The file behind a symbolic link: it is written, and its journals lie beside it."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def written_file(path: Path) -> Path:
     """The file to replace: behind a symbolic link the one it points to. A device or a pipe is refused."""
-    path = _followed(path)
+    path = followed(path)
     if path.exists() and not path.is_file() and not path.is_dir():
         raise FileError(f"{path} is a device or a pipe, not a file", remedy="Give the name of a file.")
     return path
@@ -344,7 +344,7 @@ def _settle(path: Path) -> None:
     if journals and path.exists():
         # What cannot be opened is going to be replaced anyway; what another process writes is not.
         try:
-            with closing(_open_to_write(path)) as db:
+            with closing(open_to_write(path)) as db:
                 db.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.Error as error:
             if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -383,7 +383,8 @@ def _open_to_read(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _open_to_write(path: Path) -> sqlite3.Connection:
+def open_to_write(path: Path) -> sqlite3.Connection:
+    """The database of a file, locked for this process until it is closed."""
     _check_exists(path)
     db = _connect(path, "mode=rw")
     try:
@@ -425,7 +426,7 @@ def _check_format(db: sqlite3.Connection, path: Path) -> None:
 
 
 @contextmanager
-def _clear_errors(path: Path, *, writing: bool = False) -> Iterator[None]:
+def clear_errors(path: Path, *, writing: bool = False) -> Iterator[None]:
     """Every way a file can fail, as a `FileError` of one clear sentence."""
     try:
         yield

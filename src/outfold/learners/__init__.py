@@ -5,15 +5,20 @@ from typing import TYPE_CHECKING, Any
 from . import spaces
 
 if TYPE_CHECKING:
+    from .columns import Dates, Words
+    from .describing import describe
     from .ses import SES
+    from .univariate import Univariate
 
-__all__ = ["SES", "spaces"]
+__all__ = ["SES", "Dates", "Univariate", "Words", "describe", "spaces"]
+
+# Mostly classes of scikit-learn, which takes a second to import: only those who ask for one wait.
+_LATER = {"SES": "ses", "Dates": "columns", "Univariate": "univariate", "Words": "columns", "describe": "describing"}
 
 
 def __getattr__(name: str) -> Any:
-    # A class of scikit-learn, which takes a second to import: only those who ask for it wait.
-    if name == "SES":
-        from .ses import SES
+    if name in _LATER:
+        from importlib import import_module
 
-        return SES
+        return getattr(import_module(f".{_LATER[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 ColumnNumbers = NDArray[np.intp]
 SesTask = Literal["auto", "classification", "regression"]
 # Numbers with more different values are no classes, unless the user says so.
-_MOST_CLASSES = 20
+MOST_CLASSES = 20
 
 
 @fill_common
@@ -102,7 +102,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 def _tests(Z: Floats, y: NDArray[Any], task: SesTask) -> Independence:
     labels, codes = np.unique(y, return_inverse=True)
-    if task == "regression" or (task == "auto" and y.dtype.kind in "iuf" and len(labels) > _MOST_CLASSES):
+    if task == "regression" or (task == "auto" and y.dtype.kind in "iuf" and len(labels) > MOST_CLASSES):
         return Linear(Z, np.asarray(y, dtype=np.float64))
     if len(labels) < 2:
         given = f"these samples are all of class {labels[0]!s}"

@@ -60,6 +60,8 @@ class Metric:
         What it is, in one line.
     looped : bool
         Whether it is a function called once per configuration and resample, and so slow.
+    above : float or None
+        What every prediction must be above, or None; the metric refuses others.
     ranks_only : bool
         Whether only the order of a configuration's predictions counts, as for areas under curves, and not their scale.
     within : callable or None
@@ -82,6 +84,7 @@ class Metric:
     bounds: tuple[float, float] = (-np.inf, np.inf)
     description: str = ""
     looped: bool = False
+    above: float | None = None
     ranks_only: bool = False
     within: Callable[[Target, Array, Array], Kernel] | None = field(default=None, repr=False)
 
@@ -429,7 +432,8 @@ _BUILT_IN = (
                "mean of per-sample scores made elsewhere"),
 )
 # fmt: on
-REGISTRY = {metric.name: metric for metric in _BUILT_IN}
+_ABOVE = {"msle": -1.0, "rmsle": -1.0, "poisson_deviance": 0.0, "gamma_deviance": 0.0}
+REGISTRY = {metric.name: replace(metric, above=_ABOVE.get(metric.name)) for metric in _BUILT_IN}
 
 # The scorers of scikit-learn that are a built-in metric under another name, and those that are minus one.
 SAME = {

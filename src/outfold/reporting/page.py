@@ -297,6 +297,14 @@ def _downloads(report: Report) -> str:
 
 HOST = "127.0.0.1"  # loopback: nobody else on the network can ask
 
+# What a path of the server holds: its type and content; None if there is no such path.
+Answer = Callable[[str], tuple[str, bytes] | None]
+
+
+def _only(html: str) -> Answer:
+    page = "text/html", html.encode("utf-8", "replace")
+    return lambda path: page if path in ("/", "/report.html") else None
+
 
 class _Page(BaseHTTPRequestHandler):
     server: _Server
@@ -306,17 +314,19 @@ class _Page(BaseHTTPRequestHandler):
         if self.headers.get("Host") not in self.server.hosts:
             self.send_error(HTTPStatus.FORBIDDEN)
             return
-        if self.path not in ("/", "/report.html"):
+        found = self.server.answer(self.path)
+        if found is None:
             self.send_error(HTTPStatus.NOT_FOUND)
             return
+        kind, content = found
         self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(self.server.page)))
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.end_headers()
         if self.command == "GET":
-            self.wfile.write(self.server.page)
+            self.wfile.write(content)
 
     do_HEAD = do_GET  # noqa: N815  (the name that the base class asks for)
 
@@ -327,16 +337,19 @@ class _Page(BaseHTTPRequestHandler):
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, port: int, page: bytes) -> None:
+    def __init__(self, port: int, answer: Answer) -> None:
         super().__init__((HOST, port), _Page)
-        self.page = page
+        self.answer = answer
         self.hosts = {f"{name}:{self.server_port}" for name in (HOST, "localhost")}
 
 
-def serve(html: str, port: int = 0, *, browser: bool = True, say: Callable[[str], None] = print) -> None:
-    """Serve a page until Ctrl-C; port 0 takes one that is free, `say` is called with the address."""
+def serve(page: str | Answer, port: int = 0, *, browser: bool = True, say: Callable[[str], None] = print) -> None:
+    """Serve a page, or what a function answers for a path, until Ctrl-C.
+
+    Port 0 takes one that is free, `say` is called with the address.
+    """
     try:
-        server = _Server(port, html.encode("utf-8", "replace"))
+        server = _Server(port, page if callable(page) else _only(page))
     except (OSError, OverflowError) as error:
         given = f"port {port} cannot be used ({error})"
         remedy = "Give another `port`, or none."

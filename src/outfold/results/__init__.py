@@ -31,13 +31,17 @@ if TYPE_CHECKING:
     from ._comparison import comparison_row as comparison_row
     from ._comparisons import Comparisons, Omnibus, OmnibusTest, Ranking, RankPair
     from ._comparisons import PairArrays as PairArrays
+    from ._confrontation import Confrontation, Shift
+    from ._sample_size import SamplesNeeded
     from ._threshold import AtThreshold, Calibration, Share
 
 _LATER = {
     "_advice": "SEVERITIES Advice AdviceTask Checks Finding Goal Optimism Severity Simulation",
     "_comparison": "Alternative Comparison ComparisonTerms Power Probabilities SequentialComparison Wins comparison_row",
     "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking",
+    "_confrontation": "Confrontation Shift",
     "_threshold": "AtThreshold Calibration Share",
+    "_sample_size": "SamplesNeeded",
 }
 _SOURCES = {name: module for module, names in _LATER.items() for name in names.split()}
 
@@ -51,6 +55,7 @@ __all__ = [
     "Checks",
     "Comparison",
     "Comparisons",
+    "Confrontation",
     "CurveLine",
     "Estimate",
     "Finding",
@@ -66,10 +71,12 @@ __all__ = [
     "Probabilities",
     "RankPair",
     "Ranking",
+    "SamplesNeeded",
     "Selection",
     "SequentialComparison",
     "Severity",
     "Share",
+    "Shift",
     "Simulation",
     "Stability",
     "TiedSet",

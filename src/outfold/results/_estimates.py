@@ -18,6 +18,7 @@ from ..exceptions import NeedError, got, invalid
 from ..formatting import count, number
 from ..stats import intervals as kernels
 from ._base import Facts, FrameResult, Interval, fact_lines
+from ._sample_size import SamplesNeeded
 
 
 class Intervals(Protocol):
@@ -151,6 +152,38 @@ class Estimate(FrameResult):
             raise NeedError(argument=self.method, needed="gives no interval", given="use `bbc`")
         ways = "'t', 'percentile' or 'order'" if self.named else "'percentile' or 'order'"
         raise invalid(f"the interval of {self.method}", f"is by {ways}", got(method))
+
+    def samples_needed(self, half_width: float) -> SamplesNeeded:
+        """How many samples would bring the interval to this half width.
+
+        Parameters
+        ----------
+        half_width : float
+            Half the width of the interval that you want, in units of the metric.
+
+        Returns
+        -------
+        SamplesNeeded
+            The number. It is extrapolated: the width is taken to shrink with the square root of the number of samples.
+        """
+        if not (isinstance(half_width, (int, float, np.number)) and 0 < half_width < np.inf):
+            raise invalid("half_width", "must be a number above 0", got(half_width))
+        low, high = self.confidence_interval()
+        now, n_now = (high - low) / 2, self.n_samples if self.n_groups is None else self.n_groups
+        return SamplesNeeded(
+            question=f"{self.metric} to ± {half_width:g}",
+            n=max(n_now, int(np.ceil(n_now * (now / half_width) ** 2))),
+            n_now=n_now,
+            unit="sample" if self.n_groups is None else "group",
+            metric=self.metric,
+            half_width=float(half_width),
+            half_width_now=now,
+            confidence_level=self.confidence_level,
+            assumes=(
+                "extrapolated: the width shrinks with the square root of the number of samples",
+                "new samples are like those at hand, and training on more samples does not change the score",
+            ),
+        )
 
     def __repr__(self) -> str:
         return f"<Estimate {self.method} {self.metric} {self._value(' ')}>"

@@ -19,6 +19,7 @@ from ..metrics._scoring import Scoring
 from ..results import Selection
 from ..select import Rule
 from ..stats.selection import tied_with_best
+from .failures import refused_cells
 from .scorers import Scorers
 from .stored_model import FunctionScorer
 
@@ -66,6 +67,13 @@ def split_scores(oof: Predictions, metric: Metric, scorer: Any) -> NDArray[np.fl
     Where the metric is undefined, F1 without positives say, it is what the scorer of scikit-learn gives, mostly 0.
     """
     r, k = cells_in_order(oof)
+    refused = np.asarray(refused_cells(oof, metric).any(axis=(1, 2)))
+    if refused.any():
+        scores = np.full((len(oof.configs), len(r)), np.nan)
+        rest = [name for name, no in zip(oof.configs, refused, strict=True) if not no]
+        if rest:
+            scores[~refused] = split_scores(oof.sel(config=rest), metric, scorer)
+        return scores
     scores = in_order(oof, oof.scores(metric))
     if metric.needs == "live":
         return scores

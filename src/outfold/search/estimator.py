@@ -37,7 +37,7 @@ from .callbacks import Callbacks, CallbackSupportMixin, with_callbacks
 from .correction import Correction
 from .cv_results import FixedChoice, FromResults, Halving, can_select, refuse_incomplete, select_by_rank, selected_index
 from .delegates import delegate, diagram_block, has
-from .failures import raise_as_sklearn, warn_of_failures
+from .failures import failing_where_refused, raise_as_sklearn, warn_of_failures
 from .options import check_options, seed_of_random_state
 from .printing import lines_of_fits
 from .request import FitRequest, Routed, as_rows, checked_labels, plan_of, predicted_kind
@@ -253,6 +253,8 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
         request = request._replace(scorers=request.scorers.expanded(oof, self.refit))
         if has_unread(oof):
             oof, request = scores_only(oof, request.metrics, request.scorers.scorers), request.scored_only()
+        if request.scorers.main is not None:
+            oof = failing_where_refused(oof, request.metrics[request.scorers.main])
         warn_of_failures(oof, self.error_score)
         self.oof_ = replace(oof, notes=(*oof.notes, *self._notes(request))).selecting_by(
             request.selecting_metric, aggregate="fold", rule=self._selection_rule(request, space)
@@ -334,7 +336,9 @@ class SelectCV(MetaEstimatorMixin, CallbackSupportMixin, BaseEstimator):  # type
             main = None if callable(self.refit) else request.scorers.main
             if main is None or self.rule not in (None, select.best):
                 return False
-            return not request.metrics[main].looped and main not in request.scorers.live
+            # What a metric may refuse is known only when all is collected.
+            refuses = request.metrics[main].above is not None
+            return not request.metrics[main].looped and main not in request.scorers.live and not refuses
         return self.drop
 
     def _selection_rule(self, request: FitRequest, space: Space) -> Any:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning
 
 from ..data.predictions import Predictions, State
 from ..exceptions import CollectError, FitFailedError, InputError, InputTypeError
 from ..formatting import count
+from ..metrics import Metric
 
 
 def warn_of_failures(oof: Predictions, error_score: Any) -> None:
@@ -30,6 +33,30 @@ def warn_of_failures(oof: Predictions, error_score: Any) -> None:
         why = "Use error_score='raise' to see the exception."
         reasons = _listed(Counter(oof.messages.values()))
         warnings.warn(f"{failed}\n{score}\n{why}\n{reasons}", FitFailedWarning, stacklevel=4)
+
+
+def refused_cells(oof: Predictions, metric: Metric) -> NDArray[np.bool_]:
+    """(C, R, K) True where a prediction is outside the range that the metric is defined on."""
+    out = np.zeros(oof.state.shape, dtype=bool)
+    if metric.above is None or oof.response != "value":
+        return out
+    low = oof.data <= metric.above  # (R, C, N)
+    for repeat, fold in zip(*np.nonzero(oof.planned), strict=True):
+        out[:, repeat, fold] = low[repeat][:, oof.folds[:, repeat] == fold].any(axis=1)
+    return np.asarray(out & (oof.state == State.DONE))
+
+
+def failing_where_refused(oof: Predictions, metric: Metric) -> Predictions:
+    """The predictions without those that the selecting metric refuses: as in GridSearchCV, they cannot be selected."""
+    refused = refused_cells(oof, metric)
+    if not refused.any():
+        return oof
+    why = f"the metric {metric.name} needs predictions above {metric.above:g}"
+    cells = {(oof.configs[c], int(r), int(k)): why for c, r, k in zip(*np.nonzero(refused), strict=True)}
+    state, data = np.where(refused, State.FAILED, oof.state).astype(oof.state.dtype), oof.data.copy()
+    for c, r, k in zip(*np.nonzero(refused), strict=True):
+        data[r, c, oof.folds[:, r] == k] = np.nan
+    return replace(oof, state=state, data=data, messages={**oof.messages, **cells})
 
 
 def raise_as_sklearn(error: CollectError) -> NoReturn:

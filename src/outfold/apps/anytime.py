@@ -1,0 +1,322 @@
+"""An anytime search: configurations come in waves, each wave on all folds, until all are done or the time is over.
+
+What a finished wave gives is a valid artifact, so the search can stop at any moment: at the end of a budget, by Ctrl-C, or when
+the system ends the process. The predictions of a configuration do not depend on the others, so waves change no number: after
+the last one, everything is as if all configurations had been collected at once.
+"""
+
+from __future__ import annotations
+
+import _thread
+import signal
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from ..data.predictions import Predictions, State
+from ..exceptions import InputError
+from ..fitting.configs import Configs
+from ..formatting import seconds as duration
+
+Reason = Literal["budget", "interrupt", "terminate"]
+
+# A wave takes about this many seconds at first, later half of the time spent so far, and never more than this share of the whole.
+_FIRST_WAVE, _GROWTH, _LARGEST_SHARE = 5.0, 0.5, 0.125
+# Of a budget, what is kept for the final fit, the estimate and the report: this share, but seconds within these limits.
+_RESERVE, _LEAST_RESERVE, _MOST_RESERVE = 0.1, 4.0, 60.0
+
+
+class Collect(Protocol):
+    """Collects the predictions of these configurations into the store; `tell` is called with what is done of the total."""
+
+    def __call__(self, configs: Configs, tell: Callable[[int, int], None]) -> Predictions:  # noqa: D102
+        ...
+
+
+class Found(NamedTuple):
+    """What a search has found: the predictions of the configurations that were finished, and what was left."""
+
+    oof: Predictions
+    left: tuple[str, ...] = ()  # names of the configurations that were not finished
+    stopped: Reason | None = None
+
+
+@dataclass
+class Standing:
+    """How far a search is."""
+
+    n_configs: int
+    n_finished: int = 0
+    n_dropped: int = 0
+    seconds: float = 0.0
+    seconds_left: float | None = None
+    oof: Predictions | None = None  # of the configurations that are finished
+
+
+@dataclass
+class AnytimeSearch:
+    """A search in waves.
+
+    `blocks` has the names of the configurations that should be fitted together, in the order of their expected use. `watch` is
+    called whenever something is done. `finished` and `begun` have names of an earlier call: they are the first waves.
+    """
+
+    space: Configs
+    blocks: Sequence[Sequence[str]]
+    collect: Collect
+    watch: Callable[[Standing], None] = lambda standing: None
+    budget: float | None = None
+    finished: Sequence[str] = ()
+    begun: Sequence[str] = ()
+    clock: Callable[[], float] = monotonic
+    _costs: _Costs = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._costs = _Costs(self.space)
+        self._begin = self.clock()
+
+    def run(self) -> Found:
+        """Search, and give back what is finished when all is done or the search is stopped."""
+        waves = _Waves(self.space, self.blocks, self.finished, self.begun)
+        standing = Standing(len(self.space))
+        finished: list[str] = []
+        oof: Predictions | None = None
+        stop = Stop()
+        try:
+            with stop:
+                while waves:
+                    wave = waves.take(self._seconds_of_wave(standing), self._costs.of_config)
+                    begin = self.clock()
+                    oof = self.collect(self._ordered([*finished, *wave]), self._telling(standing, wave, waves.left))
+                    finished += wave
+                    self._learn(standing, oof, wave, begin, waves.left)
+                    if self.budget is not None:
+                        # From here on there is an answer, so the budget may end the search.
+                        stop.after(self._deadline() - self.clock())
+        except KeyboardInterrupt:
+            if oof is None:
+                raise
+        if oof is None:
+            raise InputError("there are no configurations to try.")
+        done = set(oof.configs)
+        left = tuple(name for name in self.space if name not in done)
+        return Found(oof, left, stop.reason if left else None)
+
+    def _ordered(self, names: Sequence[str]) -> Configs:
+        """These configurations in the order of the space: which of two equal ones is selected depends on the order."""
+        wanted = set(names)
+        return Configs({name: self.space[name] for name in self.space if name in wanted}, self.space.params)
+
+    def _deadline(self) -> float:
+        assert self.budget is not None
+        reserve = min(max(_RESERVE * self.budget, _LEAST_RESERVE), _MOST_RESERVE, self.budget / 2)
+        return self._begin + self.budget - reserve
+
+    def _seconds_of_wave(self, standing: Standing) -> float:
+        """About how long the next wave should take."""
+        spent = self.clock() - self._begin
+        wanted = max(_FIRST_WAVE, _GROWTH * spent)
+        if standing.seconds_left is not None:
+            wanted = min(wanted, max(_FIRST_WAVE, _LARGEST_SHARE * (spent + standing.seconds_left)))
+        if self.budget is not None:
+            wanted = min(wanted, _LARGEST_SHARE * (self._deadline() - self.clock()))
+        return wanted
+
+    def _telling(self, standing: Standing, wave: Sequence[str], left: Sequence[str]) -> Callable[[int, int], None]:
+        begin, expected = self.clock(), self._costs.of(wave)
+        before = standing.n_finished
+
+        def tell(done: int, total: int) -> None:
+            share = done / max(total, 1)
+            now = self.clock()
+            standing.seconds = now - self._begin
+            standing.n_finished = before + int(share * len(wave))
+            rest = None if expected is None else expected * (1 - share)
+            if share > 0.1:  # what the wave itself shows is better than what was expected
+                rest = (now - begin) * (1 - share) / share
+            later = self._costs.of(left)
+            standing.seconds_left = None if rest is None or later is None else rest + later
+            self.watch(standing)
+
+        return tell
+
+    def _learn(
+        self, standing: Standing, oof: Predictions, wave: Sequence[str], begin: float, left: Sequence[str]
+    ) -> None:
+        now = self.clock()
+        self._costs.learn(oof, wave, now - begin)
+        standing.oof, standing.n_finished = oof, len(oof.configs)
+        standing.n_dropped = int(np.any(oof.state == State.DROPPED, axis=(1, 2)).sum())
+        standing.seconds, standing.seconds_left = now - self._begin, self._costs.of(left)
+        self.watch(standing)
+
+
+# -- waves ----------------------------------------------------------------------------------------------------
+
+
+class _Waves:
+    """The names in the order in which they are tried: one of each kind of model first, then block after block."""
+
+    def __init__(
+        self, space: Configs, blocks: Sequence[Sequence[str]], finished: Sequence[str] = (), begun: Sequence[str] = ()
+    ) -> None:
+        before = [name for name in finished if name in space]
+        more = [name for name in begun if name in space and name not in set(before)]
+        seen = {*before, *more}
+        kinds = {kind_of_model(space[name]) for name in seen}
+        firsts: list[str] = []
+        for block in blocks:
+            name = block[0]
+            if name not in seen and kind_of_model(space[name]) not in kinds:
+                kinds.add(kind_of_model(space[name]))
+                firsts.append(name)
+        seen.update(firsts)
+        # The first configuration comes alone: after it there is an answer.
+        waves = [before, more, firsts] if before or more else [firsts[:1], *_halves(firsts[1:])]
+        self._fixed = [wave for wave in waves if wave]
+        rest = [[name for name in block if name not in seen] for block in blocks]
+        self._blocks = [block for block in rest if block]
+
+    def __bool__(self) -> bool:
+        return bool(self._fixed or self._blocks)
+
+    @property
+    def left(self) -> list[str]:
+        """The names that are still to come."""
+        return [name for wave in (*self._fixed, *self._blocks) for name in wave]
+
+    def take(self, seconds: float, cost: Callable[[str], float | None]) -> list[str]:
+        """The next wave: as many whole blocks as these seconds allow, and at least one."""
+        if self._fixed:
+            return self._fixed.pop(0)
+        wave, spent = list(self._blocks.pop(0)), 0.0
+        spent += sum(cost(name) or 0.0 for name in wave)
+        while self._blocks:
+            more = sum(cost(name) or 0.0 for name in self._blocks[0])
+            if spent + more > seconds:
+                break
+            spent += more
+            wave += self._blocks.pop(0)
+        return wave
+
+
+def _halves(names: list[str]) -> tuple[list[str], list[str]]:
+    middle = len(names) // 2
+    return names[:middle], names[middle:]
+
+
+def kind_of_model(pipeline: object) -> str:
+    """The class of the model at the end of a pipeline; models of one class take about as long as each other."""
+    steps = getattr(pipeline, "steps", None)
+    model = steps[-1][1] if steps else pipeline
+    inside = getattr(model, "estimator", None) or getattr(model, "regressor", None)
+    return type(model).__name__ + ("" if inside is None else f" of {type(inside).__name__}")
+
+
+# -- costs ----------------------------------------------------------------------------------------------------
+
+
+class _Costs:
+    """Seconds that a configuration takes on all folds, learnt from finished waves by the kind of model."""
+
+    def __init__(self, space: Configs) -> None:
+        self._kinds = {name: kind_of_model(pipeline) for name, pipeline in space.items()}
+        self._seconds: dict[str, list[float]] = {}
+        self._own = self._wall = 0.0
+
+    def learn(self, oof: Predictions, wave: Sequence[str], wall: float) -> None:
+        """Take in the seconds of the fits of a wave, and the seconds that the wave took."""
+        if oof.seconds is None:
+            return
+        own = dict(zip(oof.configs, np.nansum(oof.seconds, axis=(1, 2)).tolist(), strict=True))
+        for name in wave:
+            self._seconds.setdefault(self._kinds[name], []).append(own[name])
+        self._own += sum(own[name] for name in wave)
+        self._wall += wall
+
+    def of_config(self, name: str) -> float | None:
+        """Seconds that the whole machine works on this configuration; None if nothing like it was fitted yet."""
+        known = self._seconds.get(self._kinds[name])
+        if not known or self._own <= 0:
+            return None
+        return float(np.mean(known)) * self._wall / self._own
+
+    def of(self, names: Sequence[str]) -> float | None:
+        """Seconds for all of these; those of an unknown kind count as much as a mean one."""
+        if not self._seconds:
+            return None
+        known = [self.of_config(name) for name in names]
+        mean = float(np.mean([s for all_of_kind in self._seconds.values() for s in all_of_kind]))
+        return sum(mean * self._wall / max(self._own, 1e-9) if one is None else one for one in known)
+
+
+# -- stopping -------------------------------------------------------------------------------------------------
+
+
+class Stop:
+    """A context in which SIGTERM and the end of a budget arrive as `KeyboardInterrupt`, as Ctrl-C does.
+
+    Signals need the main thread; in another one there is a budget only while the main thread lets itself be interrupted.
+    """
+
+    reason: Reason = "interrupt"
+
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+        self._before: dict[signal.Signals, Any] = {}
+        self._rings = False
+
+    def __enter__(self) -> Stop:
+        if threading.current_thread() is threading.main_thread():
+            handlers = {signal.SIGINT: self._on_interrupt, signal.SIGTERM: lambda *_: self._interrupt("terminate")}
+            self._before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cancel()
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _on_interrupt(self, number: int, frame: Any) -> None:
+        """Ctrl-C does what it did before; a process in the background may ignore it, but not the end of its budget."""
+        before = self._before.get(signal.SIGINT)
+        if self._rings or before is signal.default_int_handler:
+            raise KeyboardInterrupt
+        if callable(before):
+            before(number, frame)
+
+    def after(self, seconds: float) -> None:
+        """Interrupt the main thread after so many seconds, instead of at an earlier time that was set."""
+        self._cancel()
+        self._timer = threading.Timer(max(seconds, 0.0), self._interrupt, ("budget",))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _interrupt(self, reason: Reason) -> None:
+        self.reason, self._rings = reason, True
+        main = threading.main_thread().ident
+        if hasattr(signal, "pthread_kill") and main is not None:
+            signal.pthread_kill(main, signal.SIGINT)  # it waits where interrupts are held back
+        else:
+            _thread.interrupt_main()
+
+
+def words_for_stop(found: Found, budget: float | None) -> str:
+    """What a search that did not finish says of itself; empty if it did."""
+    if found.stopped is None:
+        return ""
+    why: Mapping[Reason, str] = {
+        "budget": f"the budget of {duration(budget or 0.0)} is spent",
+        "interrupt": "stopped by Ctrl-C",
+        "terminate": "stopped by the system",
+    }
+    n, left = len(found.oof.configs), len(found.left)
+    return f"{why[found.stopped]}: {n:,} of {n + left:,} configurations were finished; the answer is for these"

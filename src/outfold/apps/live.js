@@ -1,0 +1,36 @@
+"use strict";
+const put = (id, text) => { document.getElementById(id).textContent = text; };
+const clock = (s) => {
+  if (s === null) return "not known yet";
+  if (s < 60) return `about ${Math.max(1, Math.round(s))} s`;
+  const minutes = Math.round(s / 60);
+  return minutes < 60 ? `about ${minutes} min` : `about ${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+};
+const show = (facts) => {
+  const { finished, dropped, all } = facts.configurations;
+  document.title = `${Math.floor(100 * finished / all)}% ${facts.title}`;
+  put("title", facts.title);
+  document.getElementById("bar").value = finished / all;
+  put("configurations", `${finished.toLocaleString("en")} of ${all.toLocaleString("en")} finished` +
+    (dropped ? `, ${dropped.toLocaleString("en")} dropped early` : ""));
+  put("left", clock(facts.seconds_left));
+  const best = facts.best;
+  if (best) {
+    const range = best.low === null ? "" : ` (95% CI ${best.low.toFixed(2)} to ${best.high.toFixed(2)})`;
+    put("corrected", best.corrected === null ? "not known yet" : `${best.metric} ${best.corrected.toFixed(2)}${range}`);
+    put("best", `${best.config}, with a cross-validation score of ${best.score.toFixed(3)}, which is optimistic`);
+  }
+  const age = Math.round((Date.now() - Date.parse(facts.updated)) / 1000);
+  if (age > 60) put("about", `Nothing has been finished for ${age} s: a fit takes long, or the search was ended.`);
+};
+const ask = async () => {
+  try {
+    const facts = await (await fetch("progress.json", { cache: "no-store" })).json();
+    if (facts.state !== "running") { location.reload(); return; }
+    show(facts);
+  } catch {
+    put("about", "The page has lost the server. Start it again with: outfold open");
+  }
+  setTimeout(ask, 1500);
+};
+ask();

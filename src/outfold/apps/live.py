@@ -1,0 +1,147 @@
+"""How far a run is: a line for the person who waits, and a file that the live page reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import Any, Literal, TextIO
+
+from .. import formatting
+from ..data.predictions import Predictions
+from ..estimate._default import corrected
+from ..exceptions import InputError
+from .anytime import Standing
+
+State = Literal["running", "finished", "stopped", "failed"]
+
+FILE = "progress.json"
+# A bar is redrawn so often, a line written so often where there is no terminal, and the file so often.
+_REDRAW, _LINE, _WRITE = 0.2, 30.0, 1.0
+_BAR = 24
+# The estimate so far is for looking: fewer draws than in the end.
+_DRAWS = 200
+# It takes one part in so many of the time at most.
+_SHARE = 10
+
+
+class Live:
+    """Shows how far a search is, on a stream and in the folder of the run."""
+
+    def __init__(self, folder: Path, title: str, stream: TextIO | None = None, shown: bool = True) -> None:
+        self.folder, self.title = folder, title
+        self.stream = sys.stderr if stream is None else stream
+        self._shown, self._terminal = shown, self.stream.isatty()
+        self._started = datetime.now(UTC).isoformat(timespec="seconds")
+        self._begin = monotonic()
+        self._drawn = self._written = -1e9
+        self._last_line = self._begin  # a short run needs no line
+        self._width = 0
+        self._oof: Predictions | None = None
+        self._best: dict[str, Any] | None = None
+        self._ask_again = 0.0
+
+    def __call__(self, standing: Standing) -> None:
+        """Show where the search stands."""
+        now = monotonic()
+        if standing.oof is not self._oof and (now >= self._ask_again or self._best is None):
+            self._look(standing.oof, now)
+        if now - self._written >= _WRITE:
+            self._write("running", standing)
+        if not self._shown:
+            return
+        if self._terminal and now - self._drawn >= _REDRAW:
+            self._draw(self.line(standing))
+        elif not self._terminal and now - self._last_line >= _LINE:
+            self._last_line = now
+            self.stream.write(self.line(standing) + "\n")
+            self.stream.flush()
+
+    def end(self, state: State, standing: Standing) -> None:
+        """Leave the last state: a line on the terminal, and the file."""
+        self._write(state, standing)
+        if self._shown and self._terminal:
+            self._draw(self.line(standing))
+            self.stream.write("\n")
+            self.stream.flush()
+
+    def line(self, standing: Standing) -> str:
+        """``[#####...]  120/250 configurations (31 dropped early)  1 min 20 s left  best AUC so far 0.871, corrected 0.842``."""
+        share = standing.n_finished / max(standing.n_configs, 1)
+        filled = round(_BAR * share)
+        start = f"[{'#' * filled}{'.' * (_BAR - filled)}]  " if self._terminal else "outfold run: "
+        dropped = f" ({standing.n_dropped:,} dropped early)" if standing.n_dropped else ""
+        parts = [f"{start}{standing.n_finished:,}/{standing.n_configs:,} configurations{dropped}"]
+        if standing.seconds_left is not None and standing.n_finished < standing.n_configs:
+            parts.append(f"{formatting.seconds(standing.seconds_left)} left")
+        if self._best is not None:
+            best = f"best {self._best['metric']} so far {self._best['score']:.3f}"
+            if self._best["corrected"] is not None:
+                best += f", corrected {self._best['corrected']:.3f}"
+            parts.append(best)
+        return "  ".join(parts)
+
+    def _look(self, oof: Predictions | None, now: float) -> None:
+        """Select and estimate by what is finished, as the run will do in the end."""
+        self._oof = oof
+        if oof is None:
+            return
+        try:
+            won = oof.selection()
+            found = corrected(oof, n_resamples=_DRAWS)
+        except InputError:  # too little is known so far
+            return
+        low, high = found.interval or (None, None)
+        self._best = {
+            "config": won.name,
+            "score": won.score,
+            "metric": formatting.called(found.metric),
+            "corrected": found.value,
+            "low": low,
+            "high": high,
+        }
+        self._ask_again = monotonic() + _SHARE * (monotonic() - now)
+
+    def _write(self, state: State, standing: Standing) -> None:
+        self._written = monotonic()
+        facts = {
+            "format": 1,
+            "state": state,
+            "title": self.title,
+            "process": os.getpid(),
+            "started": self._started,
+            "updated": datetime.now(UTC).isoformat(timespec="seconds"),
+            "configurations": {
+                "finished": standing.n_finished,
+                "dropped": standing.n_dropped,
+                "all": standing.n_configs,
+            },
+            "seconds": round(standing.seconds, 1),
+            "seconds_left": None if standing.seconds_left is None else round(standing.seconds_left, 1),
+            "best": self._best,
+        }
+        draft = self.folder / f"{FILE}.part"
+        with suppress(OSError):  # a full disk must not end the search for the sake of the page
+            draft.write_text(json.dumps(formatting.json_ready(facts), indent=1) + "\n", encoding="utf-8")
+            draft.replace(self.folder / FILE)
+
+    def _draw(self, line: str) -> None:
+        room = shutil.get_terminal_size((120, 24)).columns - 1
+        line = line if len(line) <= room else line[: room - 1] + "…"
+        self.stream.write("\r" + line.ljust(self._width))
+        self.stream.flush()
+        self._width, self._drawn = len(line), monotonic()
+
+
+def standing_of(folder: Path) -> dict[str, Any] | None:
+    """What the file of a run says; None if there is none, or it cannot be read."""
+    with suppress(OSError, ValueError):
+        found = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        if isinstance(found, dict) and found.get("format") == 1:
+            return found
+    return None

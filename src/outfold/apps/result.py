@@ -1,0 +1,112 @@
+"""What `outfold run` answers: the sentence, the best configurations, what to be careful about, and where everything is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import formatting
+from ..reporting import Report
+from ..reporting.text import Rounding
+from ..results import AtThreshold, Baseline, Estimate, Finding
+from .anytime import Reason
+
+# Configurations that are printed.
+_BEST = 5
+
+
+@dataclass(frozen=True, eq=False)
+class RunResult:
+    """The estimate, the report, and the files: predictions, model (None where it could not be saved) and page."""
+
+    estimate: Estimate
+    page: Report
+    files: Mapping[str, Path | None]
+    folder: Path
+    nested: Estimate | None = None
+    at_threshold: AtThreshold | None = None
+    stopped: str = ""  # what was not finished, in words
+    reason: Reason | None = None
+
+    @property
+    def predictions(self) -> Path:
+        """The file of the predictions."""
+        path = self.files["predictions"]
+        assert path is not None
+        return path
+
+    @property
+    def model(self) -> Path | None:
+        """The file of the model."""
+        return self.files["model"]
+
+    @property
+    def report(self) -> Path:
+        """The file of the page."""
+        path = self.files["report"]
+        assert path is not None
+        return path
+
+    @property
+    def baseline(self) -> Baseline | None:
+        """What always predicting the same gives."""
+        return self.page.leaderboard.baseline
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What must be solved before the number is reported."""
+        return tuple(self.page.checks.errors)
+
+    def __str__(self) -> str:
+        head = [self.page.headline, *([f"Not all was tried: {self.stopped}."] if self.stopped else [])]
+        facts = [*self._facts(), *self._checks(), *self._places()]
+        lines = [f"  {key:<10} {words}" for key, words in facts]
+        nested = [] if self.nested is None else ["", str(self.nested)]
+        cut = [] if self.at_threshold is None else ["", str(self.at_threshold)]
+        return "\n".join([*head, "", *self._best(), "", *lines, *cut, *nested])
+
+    def _best(self) -> list[str]:
+        """The first few configurations, and what their scores are worth."""
+        board, made = self.page.leaderboard, self.estimate
+        shown = [(name, score) for name, score in zip(board.configs, board.scores, strict=True)][:_BEST]
+        digits = max(Rounding(made).digits, 0)
+        lines = [f"  {score:>8.{digits}f}  {formatting.shorten(name, 90)}" for name, score in shown]
+        if len(shown) < 2:
+            return [f"cross-validation score of the only configuration: {lines[0].strip()}"]
+        words = self.page.leaderboard.rule or f"by {formatting.called(made.metric)}"
+        return [f"{words[0].upper()}{words[1:]} (each score is optimistic, the first one most):", *lines]
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = [("selected", self.page.description or self.estimate.selected)]
+        if self.baseline is not None:
+            facts.append(("baseline", str(self.baseline)))
+        return facts
+
+    def _checks(self) -> list[tuple[str, str]]:
+        return [
+            (found.severity, f"{found.code}  {found.text}") for found in self.page.checks if found.severity != "tip"
+        ]
+
+    def _places(self) -> list[tuple[str, str]]:
+        fitted = f"the selected configuration, fitted on all {self.estimate.n_samples:,} samples"
+        facts = [
+            ("files", f"{self.report} (all of it on one page)"),
+            ("", f"{self.predictions} (predictions of the configurations)"),
+            *([] if self.model is None else [("", f"{self.model} ({fitted})")]),
+            ("next", f"outfold open {self.folder}"),
+        ]
+        if self.model is not None:
+            facts.append(("", f"outfold predict {self.folder} new.csv -o predictions.csv"))
+        if self.stopped:
+            facts.append(("", "the same command again goes on with the others"))
+        return facts
+
+    def to_dict(self) -> dict[str, Any]:
+        """Json-ready form."""
+        files = {name: None if path is None else str(path) for name, path in self.files.items()}
+        out = self.estimate.to_dict() | files | {"stopped": self.stopped or None}
+        if self.at_threshold is not None:
+            out["at_threshold"] = self.at_threshold.to_dict()
+        return out if self.nested is None else out | {"nested": self.nested.to_dict()}

@@ -1,0 +1,301 @@
+"""The table of a run: features, labels, groups and names of the rows that can be used, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import formatting
+from ..arguments import check_choice
+from ..data.target import MOST_CLASSES
+from ..exceptions import FileError, InputError, invalid
+from ..tables import Columns, Dialect, TableFile, features, inspect, read_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TableTask = Literal["classification", "regression", "survival"]
+RareClasses = Literal["keep", "merge", "drop"]
+Say = Callable[[str], None]
+
+# What the classes that are merged are called.
+MERGED = "other"
+
+
+class RowsLeftOut(NamedTuple):
+    """How many rows were left out, and why."""
+
+    n: int
+    why: str
+
+
+class Roles(NamedTuple):
+    """The columns that are not features, by what they are for."""
+
+    target: str | None = None
+    group: str | None = None
+    sample: str | None = None
+    time: str | None = None
+    event: str | None = None
+    leave_out: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What is predicted, in words."""
+        return self.target if self.target is not None else f"{self.time} with {self.event}"
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The columns that hold what is predicted."""
+        return tuple(name for name in (self.target, self.time, self.event) if name is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledTable:
+    """Features and labels of the rows that have a label; groups and names of these rows, where they were asked for."""
+
+    X: pd.DataFrame
+    y: NDArray[Any]
+    task: TableTask
+    columns: Columns
+    file: TableFile
+    roles: Roles
+    groups: NDArray[Any] | None = None
+    samples: NDArray[Any] | None = None
+    left_out: tuple[RowsLeftOut, ...] = ()
+    classes: Mapping[Any, int] = field(default_factory=dict)  # how many rows each class has
+
+    def where(self, keep: NDArray[np.bool_], why: str) -> LabelledTable:
+        """The table without the other rows."""
+        cut: dict[str, Any] = {"X": self.X[keep].reset_index(drop=True), "y": self.y[keep]}
+        for name in ("groups", "samples"):
+            values = getattr(self, name)
+            cut[name] = None if values is None else values[keep]
+        return replace(self, **cut, left_out=(*self.left_out, RowsLeftOut(int((~keep).sum()), why)))
+
+    def facts(self) -> dict[str, Any]:
+        """What a report says of the data, ready for json."""
+        dialect = self.file.dialect
+        read = {"name": self.file.path.name, "rows used": f"{len(self.y):,}"}
+        if dialect is not None:
+            read["read as"] = str(dialect)
+        rows = [{"n": part.n, "reason": part.why} for part in self.left_out]
+        return {"file": read, "columns": self.columns.to_rows(), "rows": rows}
+
+
+def read_table(
+    path: str | Path,
+    roles: Roles,
+    *,
+    task: TableTask | None = None,
+    columns: str | Path | Columns | None = None,
+    dialect: Mapping[str, str | None] | None = None,
+    say: Say = lambda text: None,
+) -> LabelledTable:
+    """The table in a file, with a note on everything that a person should know."""
+    file = read_file(path, **(dialect or {}))
+    if file.dialect is not None and file.dialect != Dialect():
+        say(f"{file.path.name} is {file.dialect}")
+    for text in file.notes:
+        say(text)
+    return labelled(file, roles, task=task, columns=columns, say=say)
+
+
+def labelled(
+    file: TableFile,
+    roles: Roles,
+    *,
+    task: TableTask | None = None,
+    columns: str | Path | Columns | None = None,
+    say: Say = lambda text: None,
+) -> LabelledTable:
+    """The same of a table that was read."""
+    frame = file.frame
+    for role, names in roles._asdict().items():
+        for name in (names,) if not isinstance(names, tuple) else names:
+            _check_column(frame, name, role)
+    frame, left_out = _with_labels(frame, roles, say)
+    kind = _task_of(frame, roles, task)
+    given = columns if columns is None or isinstance(columns, Columns) else _read_columns(Path(columns))
+    found = inspect(frame, **roles._asdict(), given=given)
+    _say_columns(found, say)
+    if not found.features:
+        raise InputError("there is no column to predict from.", remedy="The table needs at least one that varies.")
+    group, sample = found.named("group"), found.named("sample")
+    return LabelledTable(
+        X=features(frame, found),
+        y=_labels_of(frame, roles, kind),
+        task=kind,
+        columns=found,
+        file=file,
+        roles=roles,
+        groups=None if group is None else _complete(frame[group], "group"),
+        samples=None if sample is None else _names(frame[sample]),
+        left_out=left_out,
+    )
+
+
+def _read_columns(path: Path) -> Columns:
+    try:
+        return Columns.from_toml(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        remedy = "`outfold inspect` writes one."
+        raise FileError(f"{path} cannot be read ({error.strerror or error})", remedy=remedy) from error
+
+
+def _check_column(frame: pd.DataFrame, column: str | None, role: str) -> None:
+    if column is None or column in frame.columns:
+        return
+    near = get_close_matches(column, map(str, frame.columns), n=1, cutoff=0.6)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    shown = ", ".join(map(str, frame.columns[:40])) + (", ..." if frame.shape[1] > 40 else "")
+    needed, given = "must name a column of the table", f"there is no column {column!r}"
+    raise invalid(role, needed, given, f"{hint}The columns are: {shown}.")
+
+
+def _with_labels(frame: pd.DataFrame, roles: Roles, say: Say) -> tuple[pd.DataFrame, tuple[RowsLeftOut, ...]]:
+    """The rows that have a label, and how many have none."""
+    left_out = []
+    for name in roles.targets:
+        missing = frame[name].isna()
+        if missing.all():
+            raise InputError(f"the target {name!r} is missing in every row.", remedy="Name another column: `target=`.")
+        if missing.any():
+            why = f"without a value of {name!r}"
+            say(f"left out {formatting.count(int(missing.sum()), 'row')} {why}")
+            left_out.append(RowsLeftOut(int(missing.sum()), why))
+            frame = frame[~missing]
+    return frame.reset_index(drop=True), tuple(left_out)
+
+
+def _task_of(frame: pd.DataFrame, roles: Roles, task: TableTask | None) -> TableTask:
+    if (roles.time is None) != (roles.event is None):
+        given = "time" if roles.event is None else "event"
+        raise invalid("event" if given == "time" else "time", f"is needed beside `{given}`", "one of them was given")
+    if roles.time is not None:
+        if roles.target is not None:
+            raise invalid("target", "cannot be combined with `time` and `event`", "they are the target")
+        return "survival"
+    if roles.target is None:
+        raise invalid("target", "must name the column to predict", "none was given")
+    return task or _kind_of(frame[roles.target])
+
+
+def _kind_of(values: pd.Series[Any]) -> TableTask:
+    import pandas as pd
+
+    if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
+        return "classification"
+    distinct = values.unique()
+    whole = bool(np.all(np.asarray(distinct, dtype=float) % 1 == 0))
+    return "classification" if whole and len(distinct) <= MOST_CLASSES else "regression"
+
+
+def _labels_of(frame: pd.DataFrame, roles: Roles, task: TableTask) -> NDArray[Any]:
+    if task != "survival":
+        assert roles.target is not None
+        return labels_of(frame[roles.target], task)
+    both = [frame[name].to_numpy(dtype=float) for name in (roles.time, roles.event) if name is not None]
+    return np.stack(both, axis=1)
+
+
+def labels_of(values: pd.Series[Any], task: TableTask) -> NDArray[Any]:
+    """The labels in a column: numbers for regression; else whole numbers, true and false, or text."""
+    import pandas as pd
+
+    if task == "regression":
+        if not pd.api.types.is_numeric_dtype(values):
+            problem = f"the target {values.name!r} holds text, not numbers."
+            raise InputError(problem, remedy="Use `task='classification'`.")
+        return values.to_numpy(dtype=np.int64 if pd.api.types.is_integer_dtype(values) else float)
+    if pd.api.types.is_bool_dtype(values):
+        return values.to_numpy(dtype=bool)
+    if pd.api.types.is_integer_dtype(values):
+        return values.to_numpy(dtype=np.uint64 if str(values.dtype).lower() == "uint64" else np.int64)
+    if pd.api.types.is_numeric_dtype(values):
+        numbers = values.to_numpy(dtype=float)
+        # Whole numbers become floats by a missing label alone, and "1.0" is no name for a class.
+        return numbers.astype(np.int64) if np.all(numbers % 1 == 0) else numbers
+    return values.astype(str).to_numpy(dtype=np.str_)
+
+
+def _complete(values: pd.Series[Any], role: str) -> NDArray[Any]:
+    """Groups or names: a value in each row, as a number or as text."""
+    import pandas as pd
+
+    missing = int(values.isna().sum())
+    if missing:
+        first = int(np.argmax(values.isna())) + 1
+        rows = formatting.count(missing, "row")
+        given = f"{values.name!r} is missing in {rows}, the first of them data row {first}"
+        raise invalid(role, "must have a value in each row", given)
+    if pd.api.types.is_integer_dtype(values) or pd.api.types.is_float_dtype(values):
+        return values.to_numpy()
+    return values.astype(str).to_numpy(dtype=np.str_)
+
+
+def _names(values: pd.Series[Any]) -> NDArray[Any]:
+    names = _complete(values, "sample")
+    if values.duplicated().any():
+        twice = values[values.duplicated()].tolist()[0]
+        given = f"{twice!r} is in more than one row of {values.name!r}"
+        raise invalid("sample", "must name a column of unique values", given)
+    return names
+
+
+_NOT_USED = ("id", "constant", "duplicate", "empty")
+
+
+def _say_columns(columns: Columns, say: Say) -> None:
+    """Name the columns that were left out, by reason, and what looks wrong."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for column in columns:
+        if column.role in _NOT_USED:
+            reasons.setdefault(("left out ", column.reason or column.role), []).append(column.name)
+        elif column.role == "feature" and column.reason:
+            reasons.setdefault(("", column.reason), []).append(column.name)
+    for (what, reason), names in reasons.items():
+        say(f"{what}{_listed(names)}: {reason}")
+    for text in (*columns.notes, *columns.warnings):
+        say(text)
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
+
+
+# -- rare classes ---------------------------------------------------------------------------------------------
+
+
+def without_rare(table: LabelledTable, folds: int, choice: RareClasses, say: Say) -> LabelledTable:
+    """Do with classes that have fewer rows than there are folds what was asked for, and say so."""
+    check_choice(choice, ("keep", "merge", "drop"), "rare_classes")
+    if table.task != "classification":
+        return table
+    classes, counts = np.unique(table.y, return_counts=True)
+    rare = classes[counts < folds]
+    if not len(rare):
+        return table
+    which = _listed([str(name) for name in rare])
+    members = formatting.count(int(counts[counts < folds].sum()), "row")
+    what = (
+        f"{formatting.count(len(rare), 'class', 'classes')} with fewer rows than the {folds} folds ({which}; {members})"
+    )
+    if choice == "keep":
+        say(f"{what}: kept, spread over the folds as far as they go (--rare-classes merge or drop for something else)")
+        return table
+    isin = np.isin(table.y, rare)
+    if choice == "drop":
+        say(f"{what}: left out")
+        if len(classes) - len(rare) < 2:
+            raise InputError("fewer than two classes are left.", remedy="Use `rare_classes='keep'`, or fewer folds.")
+        return table.where(~isin, f"of classes with fewer rows than the {folds} folds ({which})")
+    say(f"{what}: merged into {MERGED!r}")
+    return replace(table, y=np.where(isin, MERGED, table.y.astype(str)))

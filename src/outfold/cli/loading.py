@@ -1,0 +1,29 @@
+"""The predictions in the file that a command was given."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..data.predictions import Predictions
+from ..exceptions import InputError
+from ..io.store import read
+from ..io.tables import SEMICOLONS, has_semicolons
+from .options import COLUMNS
+
+
+def load(args: argparse.Namespace) -> Predictions:
+    """The predictions of the file, by the columns that were named."""
+    named = {name: getattr(args, option) for option, name in COLUMNS.items() if getattr(args, option) is not None}
+    for several in ("label", "prediction"):
+        if several in named:
+            values = named[several]
+            named[several] = values[0] if len(values) == 1 else tuple(values)
+    try:
+        return read(args.file, **named)
+    except InputError as error:
+        if error.argument in COLUMNS.values():
+            error.argument = f"{error.argument}="  # the column, where another option has the same name
+        if has_semicolons(Path(args.file)):
+            error.remedy = f"{error.remedy} {SEMICOLONS}".strip()
+        raise

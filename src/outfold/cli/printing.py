@@ -1,0 +1,39 @@
+"""Results in the format that was asked for."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ..formatting import json_ready
+
+
+def print_as(
+    form: str,
+    text: object,
+    facts: Callable[[], Mapping[str, Any]],
+    rows: Callable[[], Iterable[Mapping[str, Any]]],
+    latex: Callable[[], str] = str,
+) -> None:
+    """Print the result in the format asked for."""
+    if form == "json":
+        print(json.dumps(json_ready(facts()), indent=2, allow_nan=False))
+    elif form == "csv":
+        table = [json_ready(row) for row in rows()]
+        writer = csv.DictWriter(sys.stdout, list(table[0]) if table else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(table)
+    else:
+        print(latex() if form == "latex" else text)
+
+
+def estimate_row(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts of an estimate as a flat row."""
+    low, high = facts.pop("interval") or (None, None)
+    codes = " ".join(note["code"] for note in facts.pop("notes"))
+    facts.pop("details")
+    value = {"metric": facts.pop("metric"), "value": facts.pop("value"), "low": low, "high": high}
+    return value | facts | {"notes": codes}

@@ -1,0 +1,165 @@
+"""The command that needs no code: ``outfold run``, from a table to a corrected estimate, a model and a report."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from contextlib import suppress
+from typing import Any, get_args
+
+from ..apps.result import RunResult
+from ..apps.run import run
+from ..apps.table import RareClasses, TableTask
+from ..data.plan import Plan
+from ..exceptions import InputError
+from .inspecting import FORMATS, add_dialect, dialect_options
+from .options import CommandParser, add_command, add_format, add_option, add_selection, add_work_options, given, names
+from .options import read_rule as rule_of
+from .printing import estimate_row, print_as
+
+_SUMMARY = "try many configurations on a table; give a corrected estimate and the fitted model"
+_EPILOG = """examples:
+  outfold run train.csv --target y
+  outfold run train.csv --target y -o out/ --space standard --budget 10m
+  outfold run patients.csv --target outcome --positive dead --threshold sensitivity=0.9 --importance
+
+The file may be csv or tsv of any dialect, .gz, parquet, feather, arff or xlsx. `outfold inspect train.csv --target y` shows what
+is done with each column, and writes a file for --columns.
+
+The folder gets report.html (a page with all results), run.oof (the predictions), model.skops, model.json and MODEL.md (the fitted
+model and what is known of it) and columns.toml. While it runs, `outfold open out/` shows how far it is. Ctrl-C ends the search
+with an answer for what is finished; the same command goes on, also with a larger space or budget. Then:
+  outfold open out/
+  outfold predict out/ new.csv -o predictions.csv"""
+
+# Codes of a process that was ended by a signal, as shells have them.
+_CODES = {"interrupt": 130, "terminate": 143}
+
+
+def add_run(commands: Any) -> CommandParser:
+    """Add the command."""
+    parser = add_command(commands, "run", _run, _SUMMARY, _EPILOG)
+    parser.add_argument("data", help=FORMATS)
+    add_option(parser, "--target", metavar="COL", help="the column to predict")
+    add_option(parser, "-o", "--out", library="out store", default="out", metavar="DIR", help="folder for the files")
+    _add_search(parser)
+    _add_columns(parser)
+    add_dialect(parser)
+    add_selection(
+        parser, "what to select by (default: roc_auc, accuracy or r2, depending on the task)", "pooled", "best"
+    )
+    cut = "where to cut probabilities: youden, f1, sensitivity=0.9, cost=5:1 or a number (default: as the model does)"
+    add_option(parser, "--threshold", metavar="T", help=cut)
+    matters = "add how much each feature matters (as many more fits as folds)"
+    add_option(parser, "--importance", action="store_true", help=matters)
+    add_option(parser, "--timeout", type=float, metavar="S", help="seconds that one fit may take")
+    add_option(parser, "--inner", action="store_true", help="add an estimate by nested cross-validation (more fits)")
+    closely = "how closely shared fits must match separate fits"
+    add_option(parser, "--share", choices=["exact", "close", "none"], default="exact", help=closely)
+    parser.add_argument("--explain", action="store_true", help="first print what the configurations share")
+    add_work_options(parser)
+    add_format(parser)
+    return parser
+
+
+def _add_search(parser: CommandParser) -> None:
+    sizes = "small (60 configurations), standard (about 250), thorough (about 1,000), a space of the papers, or a Python file"
+    add_option(parser, "--space", default="small", metavar="NAME", help=sizes)
+    enough = "time for all of it, such as 90s, 10m or 1h30m; the answer is for what is finished by then"
+    add_option(parser, "--budget", type=duration, metavar="TIME", help=enough)
+    parser.add_argument("--keep-all", action="store_true", help="drop no configuration early")
+    add_option(parser, "--task", choices=get_args(TableTask)[:2], help="(default: recognised from the target)")
+    whole: dict[str, Any] = {"type": int}
+    folds = "number of folds (default: as outfold advise says)"
+    add_option(parser, "--folds", library="folds Plan.folds", metavar="K", help=folds, **whole)
+    often = "how often to repeat the folds (default: as outfold advise says)"
+    add_option(parser, "--repeats", library="repeats Plan.repeats", metavar="R", help=often, **whole)
+    rare = "classes with fewer rows than folds: keep them as they are, merge them into one, or drop their rows"
+    add_option(parser, "--rare-classes", choices=get_args(RareClasses), default="keep", help=rare)
+    add_option(parser, "--positive", metavar="LABEL", help="which of two classes is the positive one")
+
+
+def _add_columns(parser: CommandParser) -> None:
+    add_option(parser, "--columns", metavar="FILE", help="what each column is, as outfold inspect writes it")
+    together = "rows with the same value are held out together"
+    add_option(parser, "--group", library="group groups", metavar="COL", help=together)
+    add_option(parser, "--id", dest="sample", metavar="COL", help="names of the rows; not used as a feature")
+    add_option(parser, "--time", metavar="COL", help="for survival: the time of the event or of the last look")
+    add_option(parser, "--event", metavar="COL", help="for survival: 1 if the event happened, else 0")
+    unused = "columns not to use as features"
+    add_option(parser, "--drop-columns", dest="leave_out", type=names, default=[], metavar="A,B", help=unused)
+
+
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd]?)")
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def duration(text: str) -> float:
+    """Seconds in a text such as ``90``, ``90s``, ``10m`` or ``1h30m``.
+
+    >>> duration("1h30m"), duration("2.5m"), duration("45")
+    (5400.0, 150.0, 45.0)
+    """
+    compact = text.strip().lower().replace(" ", "")
+    parts = _PART.findall(compact)
+    if not parts or "".join(f"{number}{unit}" for number, unit in parts) != compact:
+        raise argparse.ArgumentTypeError(f"must be a time such as 90s, 10m or 1h30m; got {text}")
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
+    if seconds <= 0:
+        raise argparse.ArgumentTypeError(f"must be more than 0 seconds; got {text}")
+    return seconds
+
+
+def _run(args: argparse.Namespace) -> int:
+    as_typed = [
+        *("metric", "task", "group", "sample", "time", "event", "leave_out", "positive", "columns"),
+        *("space", "budget", "rare_classes", "importance", "n_jobs", "seed", "timeout", "inner"),
+    ]
+    result = run(
+        args.data,
+        args.target,
+        args.out,
+        **{name: getattr(args, name) for name in as_typed},
+        **given(args, "aggregate"),
+        rule=rule_of(args),
+        plan=_plan(args),
+        drop=not args.keep_all,
+        dialect=dialect_options(args),
+        threshold=_threshold(args.threshold),
+        command=args.typed,
+        share=False if args.share == "none" else args.share,
+        explain=_print_to_stderr if args.explain else None,
+        say=lambda text: _print_to_stderr(f"note: {text}"),
+    )
+    print_as(args.format, result, result.to_dict, lambda: _rows(result))
+    return _CODES.get(result.reason or "", 0)
+
+
+def _threshold(text: str | None) -> str | float | None:
+    if text is None:
+        return None
+    with suppress(ValueError):
+        return float(text)
+    return text
+
+
+def _plan(args: argparse.Namespace) -> Plan | None:
+    if args.folds is None and args.repeats is None:
+        return None
+    try:
+        return Plan(**given(args, "folds", "repeats"))
+    except InputError as error:
+        error.remedy = ""  # other plans are for the library
+        raise
+
+
+def _print_to_stderr(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _rows(result: RunResult) -> list[dict[str, Any]]:
+    facts = result.to_dict()
+    facts.pop("at_threshold", None)
+    nested, files = facts.pop("nested", None), {k: facts[k] for k in ("predictions", "model", "report")}
+    return [estimate_row(part) for part in (facts, *([nested | files] if nested else []))]

@@ -1,0 +1,214 @@
+"""The commands that use what ``outfold run`` left: predict, confront, tied, samples-needed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import compare, estimate
+from ..data.predictions import Predictions
+from ..exceptions import FileError, InputError, invalid
+from ..formatting import count
+from ..io.store import load as load_oof
+from ..models import confront, load_model
+from ..models.labels import labelled
+from ..models.model import Model
+from ..tables import read_file
+from .inspecting import add_dialect, dialect_options
+from .loading import load
+from .options import CommandParser, add_command, add_draws, add_file, add_format, add_option, given, names
+from .printing import print_as
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_STORE = "run.oof"
+
+_PREDICT = """\
+examples:
+  outfold predict out/ new.csv -o predictions.csv
+  outfold predict out/ new.csv -o predictions.parquet --keep id,name
+
+The table gets one row for each row of new.csv: the prediction, the probability of each class, whether the row lies outside the
+range of the training rows, and by which columns. Without -o it is printed as csv. Columns may come in any order."""
+_CONFRONT = """\
+example:
+  outfold confront out/ labelled.csv
+
+The new rows must not be among those that the model was trained on. The result is kept in out/run.oof; outfold show prints it."""
+_TIED = """\
+example:
+  outfold tied out/run.oof
+
+The set holds the truly best configuration with the probability that --level says, or more."""
+_NEEDED = """\
+examples:
+  outfold samples-needed out/run.oof --width 0.02
+  outfold samples-needed out/run.oof "logit(C=1)" "tree(max_depth=3)" --power 0.9"""
+
+
+def add_using(commands: Any) -> None:
+    """Add the commands, in the order of the help."""
+    for add in (_add_predict, _add_confront, _add_tied, _add_samples_needed):
+        add(commands)
+
+
+def folder_of(text: str) -> Path:
+    """The folder of a run, from its name or that of a file in it."""
+    path = Path(text)
+    if path.is_file():
+        return path.parent
+    if not path.is_dir():
+        raise FileError(f"there is no folder {path}", remedy="Give the folder that outfold run wrote.")
+    return path
+
+
+def read_rows(args: argparse.Namespace) -> pd.DataFrame:
+    """The table of new rows; what is odd about the file is printed to stderr."""
+    read = read_file(args.data, **dialect_options(args))
+    for note in read.notes:
+        _note(note)
+    return read.frame
+
+
+def _note(text: str) -> None:
+    print(f"note: {text}", file=sys.stderr, flush=True)
+
+
+def _add_table(parser: CommandParser, what: str) -> None:
+    parser.add_argument("folder", help="the folder that outfold run wrote")
+    parser.add_argument("data", help=what)
+    trusted = "types of your own estimators that you trust, if the model has some"
+    add_option(parser, "--trust", type=names, default=[], metavar="A,B", help=trusted)
+    add_dialect(parser)
+
+
+# -- predict ------------------------------------------------------------------------------------------------
+
+
+def _add_predict(commands: Any) -> None:
+    parser = add_command(commands, "predict", _predict, "predict new rows with the model of a run", _PREDICT)
+    _add_table(parser, "a table with the columns of the training table")
+    add_option(parser, "-o", "--out", metavar="FILE", help="where to write: .csv, .csv.gz or .parquet")
+    add_option(parser, "--keep", type=names, default=[], metavar="A,B", help="columns of the table to copy")
+
+
+def _predict(args: argparse.Namespace) -> None:
+    if args.out is not None:
+        _check_out(Path(args.out))
+    model = load_model(folder_of(args.folder), args.trust)
+    frame = read_rows(args)
+    _report_check(model, frame)
+    table = model.table(frame, keep=args.keep)
+    if args.out is None:
+        table.to_csv(sys.stdout, index=False)
+        return
+    try:
+        if args.out.endswith(".parquet"):
+            table.to_parquet(args.out, index=False)
+        else:
+            table.to_csv(args.out, index=False)
+    except (OSError, ImportError) as error:
+        raise FileError(f"{args.out} could not be written ({error}).") from error
+    n = int(table["outside"].sum())
+    outside = "1 row lies" if n == 1 else f"{n:,} rows lie"
+    print(f"{count(len(table), 'prediction')} in {args.out}; {outside} outside the training range")
+
+
+def _check_out(path: Path) -> None:
+    """Refuse a file that cannot be written before any work, not after it."""
+    if not path.name.endswith((".csv", ".csv.gz", ".parquet")):
+        raise invalid("out", "must end in .csv, .csv.gz or .parquet", f"got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise invalid("out", "needs a folder that is there", f"there is no {str(path.parent)!r}")
+
+
+def _report_check(model: Model, frame: pd.DataFrame) -> None:
+    """Print what is odd about the rows; an error if the model cannot predict them."""
+    found = model.check(frame)
+    if not found.ok:
+        raise InputError(f"the model cannot predict these rows.\n{found}")
+    odd = found.unexpected or found.unseen or found.outside
+    if odd:
+        print(found, file=sys.stderr)
+
+
+# -- confront -----------------------------------------------------------------------------------------------
+
+
+def _add_confront(commands: Any) -> None:
+    summary = "compare the estimate of a run with what came true on new, labelled rows"
+    parser = add_command(commands, "confront", _confront, summary, _CONFRONT)
+    _add_table(parser, "a table of new rows with the target")
+    add_option(parser, "--target", metavar="COL", help="the column with the labels (default: as in the training table)")
+    add_option(parser, "--metric", metavar="M", help="(default: the one that selected)")
+    parser.add_argument("--forget", action="store_true", help="do not keep the result in the ledger of run.oof")
+    add_draws(parser, 1000)
+    add_format(parser)
+
+
+def _confront(args: argparse.Namespace) -> None:
+    folder = folder_of(args.folder)
+    oof, model = load_oof(folder / _STORE), load_model(folder, args.trust)
+    rows = labelled(read_rows(args), model.about, args.target)
+    if rows.n_left_out:
+        _note(f"left out {count(rows.n_left_out, 'row')} without a label")
+    options = given(args, "metric", "n_resamples", "confidence_level", "rng")
+    store = None if args.forget else folder / _STORE
+    found = confront(oof, model, rows.frame, rows.y, groups=rows.groups, store=store, **options)
+    print_as(args.format, found, found.to_dict, lambda: found.to_frame("pandas").to_dict("records"))
+
+
+# -- tied, samples-needed -----------------------------------------------------------------------------------
+
+
+def _add_tied(commands: Any) -> None:
+    summary = "list the configurations that cannot be told from the best"
+    parser = add_command(commands, "tied", _tied, summary, _TIED)
+    add_file(parser)
+    add_option(parser, "--metric", metavar="M", help="(default: the one that the file records)")
+    add_draws(parser, 1000)
+    add_format(parser, latex=True)
+
+
+def _tied(args: argparse.Namespace) -> None:
+    found = compare.tied_set(_load(args), args.metric, **given(args, "n_resamples", "confidence_level", "rng"))
+    print_as(args.format, found, found.to_dict, lambda: found.to_dict()["configurations"], found.to_latex)
+
+
+def _add_samples_needed(commands: Any) -> None:
+    summary = "tell how many samples would settle a comparison, or narrow an interval"
+    parser = add_command(commands, "samples-needed", _samples_needed, summary, _NEEDED)
+    add_file(parser)
+    parser.add_argument("configs", nargs="*", metavar="CONFIG", help="the two configurations to tell apart")
+    add_option(parser, "--metric", metavar="M", help="(default: the one that the file records)")
+    wanted = "half the width of the interval that you want"
+    add_option(parser, "--width", library="half_width", type=float, metavar="W", help=wanted)
+    add_option(parser, "--power", type=float, default=0.8, metavar="P", help="how sure the test is to find it")
+    true = "the true difference (default: the observed one)"
+    add_option(parser, "--difference", type=float, metavar="D", help=true)
+    add_draws(parser)
+    add_format(parser)
+
+
+def _samples_needed(args: argparse.Namespace) -> None:
+    if (args.width is None) == (not args.configs) or len(args.configs) not in (0, 2):
+        raise InputError("give two configurations to tell apart, or --width for the interval of the estimate.")
+    oof = _load(args)
+    if args.width is not None:
+        found = estimate.bbc(oof, args.metric, **given(args, "n_resamples", "confidence_level", "rng"))
+        needed = found.samples_needed(args.width)
+    else:
+        options = given(args, "difference", "power", "confidence_level", "rng")
+        needed = compare.samples_needed(oof, args.metric, *args.configs, **options)
+    print_as(args.format, needed, needed.to_dict, lambda: [{k: v[0] for k, v in needed._columns().items()}])
+
+
+def _load(args: argparse.Namespace) -> Predictions:
+    """The predictions of a file, or of the folder of a run."""
+    if os.path.isdir(args.file):
+        args.file = str(Path(args.file) / _STORE)
+    return load(args)

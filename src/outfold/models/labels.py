@@ -1,0 +1,54 @@
+"""The labelled rows of a table: what `confront` takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exceptions import InputError, invalid
+from .about import ModelAbout
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class LabelledRows(NamedTuple):
+    """Rows with a label, their labels, their groups where the training rows had some, and how many rows have no label."""
+
+    frame: pd.DataFrame
+    y: NDArray[Any]
+    groups: NDArray[Any] | None
+    n_left_out: int
+
+
+def labelled(frame: pd.DataFrame, about: ModelAbout, target: str | None = None) -> LabelledRows:
+    """The rows of a table that have a label, in the columns that the training table had it in."""
+    columns = [target or about.target]
+    if about.task == "survival":
+        found = about.columns.named("time"), about.columns.named("event")
+        columns = [name for name in found if name is not None]
+    for name in columns:
+        if name not in frame.columns:
+            given = f"there is no column {name!r}; the columns are {', '.join(map(str, frame.columns[:40]))}"
+            raise invalid("target", "must name the column with the labels", given)
+    there = frame[columns].notna().all(axis=1)
+    if not there.any():
+        raise InputError(f"no row has a value of {columns[0]!r}.")
+    rows = frame[there].reset_index(drop=True)
+    group = about.columns.named("group")
+    groups = rows[group].astype(str).to_numpy() if group is not None and group in rows.columns else None
+    y = _numbers(rows, columns) if about.classes is None else rows[columns[0]].to_numpy()
+    return LabelledRows(rows, y, groups, int((~there).sum()))
+
+
+def _numbers(rows: pd.DataFrame, columns: list[str]) -> NDArray[np.float64]:
+    """(n,) values, or (n, 2) times and events."""
+    import pandas as pd
+
+    try:
+        values = np.stack([pd.to_numeric(rows[name]).to_numpy(dtype=np.float64) for name in columns], axis=1)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the labels in {columns[0]!r} must be numbers ({error}).") from None
+    return values[:, 0] if len(columns) == 1 else values

@@ -1,0 +1,79 @@
+"""Which types a model file may hold.
+
+skops loads only types that are named. Public estimators of scikit-learn, arrays and plain values are safe for it; all others must
+be in the list that ``model.json`` keeps, and must also pass the rule here. The list alone protects nobody: who forges a model
+file writes its list too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ..exceptions import FileError
+
+# Classes of these packages hold the state of fitted models. Functions of theirs are never trusted: some run code.
+PACKAGES = ("sklearn", "lightgbm", "xgboost", "sksurv", "outfold.learners")
+# Further types that fitted models hold.
+OTHERS = frozenset({"numpy.dtype", "collections.OrderedDict", "collections.defaultdict"})
+# Modules that are no part of a model, and that do something when they are imported.
+_NOT_MODELS = {"tests", "test", "conftest", "__main__", "setup"}
+
+
+def skops_io() -> Any:
+    """The module ``skops.io``; an error says how to install it."""
+    try:
+        import skops.io
+    except ImportError:
+        problem = "models are saved and loaded with skops, which is missing"
+        raise FileError(problem, remedy="pip install 'outfold[model]'") from None
+    return skops.io
+
+
+def trusted_types(path: Path, listed: Iterable[str], trust: Iterable[str] = ()) -> list[str]:
+    """The types to name to skops for this file; an error names those that may not be loaded."""
+    found = untrusted_types(path)
+    listed, trust = set(listed), set(trust)
+    refused = [name for name in found if name not in trust and not (name in listed and is_part_of_models(name))]
+    if refused:
+        shown = ", ".join(refused[:5]) + (f" and {len(refused) - 5} more" if len(refused) > 5 else "")
+        problem = (
+            f"{path} holds types that are not trusted: {shown}. Loading them could run code of whoever made the file"
+        )
+        names = ", ".join(map(repr, refused))
+        remedy = f"If you know who made it, and what these are, name them: `load_model(..., trust=[{names}])`."
+        raise FileError(problem, remedy=remedy)
+    return found
+
+
+def untrusted_types(path: Path) -> list[str]:
+    """The types in a file that skops does not trust by itself."""
+    io = skops_io()
+    if not path.is_file():
+        raise FileError(f"there is no file {path}.")
+    try:
+        return list(io.get_untrusted_types(file=path))
+    except OSError as error:
+        raise FileError(f"{path} cannot be read ({error.strerror or error}).") from error
+    except Exception as error:  # skops and zipfile raise many kinds for a damaged file
+        raise FileError(f"{path} is damaged, or no file of skops ({type(error).__name__}: {error}).") from error
+
+
+def is_part_of_models(name: str) -> bool:
+    """Whether this is a class by which fitted models of a known package keep their state.
+
+    >>> is_part_of_models("sklearn.tree._tree.Tree"), is_part_of_models("posix.system")
+    (True, False)
+    """
+    if name in OTHERS:
+        return True
+    module, _, attribute = name.rpartition(".")
+    inside = any(module == package or module.startswith(f"{package}.") for package in PACKAGES)
+    if not inside or _NOT_MODELS & set(module.split(".")):
+        return False
+    try:
+        return isinstance(getattr(import_module(module), attribute), type)
+    except (ImportError, AttributeError):
+        return False

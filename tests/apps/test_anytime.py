@@ -1,0 +1,188 @@
+"""The search in waves: it changes no number, can be stopped at any moment, and knows how long it will take."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+import outfold as of
+from outfold.apps.anytime import AnytimeSearch, Found, Stop, _Waves, kind_of_model, words_for_stop
+from outfold.fitting.configs import Configs
+
+X, y = make_classification(160, 8, n_informative=3, flip_y=0.2, random_state=0)
+
+
+@pytest.fixture
+def space():
+    out = of.grid("logit", LogisticRegression(), C=[0.01, 1.0, 100.0])
+    out |= of.grid("bayes", GaussianNB(), var_smoothing=[1e-9, 1.0, 100.0])
+    return out | of.grid("tree", DecisionTreeClassifier(), max_depth=[1, 2, 3, 8], min_samples_leaf=[1, 20])
+
+
+@pytest.fixture
+def blocks(space):
+    names = list(space)
+    return [names[:3], names[3:6], names[6:10], names[10:]]
+
+
+def collecting(store, calls, drop=None):
+    def collect(configs, tell):
+        calls.append(list(configs))
+        plan = of.Plan(folds=5)
+        return of.collect(configs, X, y, plan, store=store, drop=drop, progress=tell, metric="roc_auc")
+
+    return collect
+
+
+@pytest.mark.parametrize("drop", [None, of.drop.Bootstrap(threshold=0.9, min_predictions=30)])
+def test_waves_change_no_number(space, blocks, tmp_path, drop):
+    calls = []
+    search = AnytimeSearch(space, blocks, collecting(tmp_path / "waves.oof", calls, drop))
+    search.clock = lambda: 0.0  # no time passes, so the waves are as small as they can be
+    found = search.run()
+    whole = of.collect(space, X, y, of.Plan(folds=5), drop=drop, progress=False, metric="roc_auc")
+    assert len(calls) > 2
+    assert (found.left, found.stopped) == ((), None)
+    assert found.oof.configs == whole.configs
+    np.testing.assert_array_equal(found.oof.state, whole.state)
+    np.testing.assert_array_equal(found.oof.data, whole.data)
+    assert found.oof.drop_log.equals(whole.drop_log)
+    assert whole.drop_log.empty == (drop is None)
+    assert of.estimate.bbc(found.oof, n_resamples=50).value == of.estimate.bbc(whole, n_resamples=50).value
+
+
+def test_one_of_each_kind_comes_first_and_the_first_one_alone(space, blocks):
+    waves = _Waves(space, blocks)
+    assert waves.take(1.0, lambda name: None) == ["logit(C=0.01)"]
+    rest = [*waves.take(1.0, lambda name: None), *waves.take(1.0, lambda name: None)]
+    assert [kind_of_model(space[name]) for name in rest] == ["GaussianNB", "DecisionTreeClassifier"]
+    assert set(waves.left) == set(space) - {"logit(C=0.01)", *rest}
+
+
+def test_a_wave_has_whole_blocks_as_the_time_allows(space, blocks):
+    waves = _Waves(space, blocks)
+    for _ in range(3):
+        waves.take(1.0, lambda name: 1.0)
+    assert len(waves.take(4.0, lambda name: 1.0)) == 4  # two of logit, two of bayes
+    assert len(waves.take(0.5, lambda name: 1.0)) == 3  # a block that takes longer comes whole
+    assert len(waves.take(9.0, lambda name: 1.0)) == 4
+    assert not waves
+
+
+def test_what_an_earlier_call_began_comes_first(space, blocks):
+    begun = ["tree(max_depth=8, min_samples_leaf=20)", "of another space"]
+    waves = _Waves(space, blocks, ["logit(C=1)"], ["logit(C=1)", *begun])
+    assert waves.take(1.0, lambda name: None) == ["logit(C=1)"]
+    assert waves.take(1.0, lambda name: None) == begun[:1]
+    assert waves.take(1.0, lambda name: None) == ["bayes(var_smoothing=1e-09)"]
+
+
+@pytest.mark.parametrize("end", ["budget", "interrupt", "terminate"])
+def test_the_answer_is_for_the_finished_waves(space, blocks, tmp_path, end):
+    store, calls = tmp_path / "s.oof", []
+    collect = collecting(store, calls)
+
+    def slow(configs, tell):
+        if len(configs) > 4:
+            if end != "budget":
+                number = signal.SIGINT if end == "interrupt" else signal.SIGTERM
+                threading.Timer(0.1, os.kill, (os.getpid(), number)).start()
+            time.sleep(20)
+        return collect(configs, tell)
+
+    begin = time.monotonic()
+    found = AnytimeSearch(space, blocks, slow, budget=1.0 if end == "budget" else None).run()
+    assert time.monotonic() - begin < 10
+    assert found.stopped == end
+    assert 1 <= len(found.oof.configs) <= 4
+    assert set(found.left) == set(space) - set(found.oof.configs)
+    assert found.oof.completeness == 1.0
+    whole = of.collect(space, X, y, of.Plan(folds=5), progress=False, metric="roc_auc")
+    np.testing.assert_array_equal(found.oof.data, whole.sel(config=list(found.oof.configs)).data)
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_a_process_that_ignores_ctrl_c_still_has_a_budget(space, blocks, tmp_path):
+    """As one in the background of a script does."""
+    collect = collecting(tmp_path / "s.oof", [])
+
+    def slow(configs, tell):
+        if len(configs) > 4:
+            os.kill(os.getpid(), signal.SIGINT)  # ignored
+            time.sleep(20)
+        return collect(configs, tell)
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        found = AnytimeSearch(space, blocks, slow, budget=1.0).run()
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert found.stopped == "budget"
+
+
+def test_a_budget_too_short_for_anything_gives_the_first_configuration(space, blocks, tmp_path):
+    found = AnytimeSearch(space, blocks, collecting(tmp_path / "s.oof", []), budget=1e-6).run()
+    assert found.oof.configs == ("logit(C=0.01)",)
+    assert found.stopped == "budget"
+
+
+def test_ctrl_c_before_there_is_an_answer_is_ctrl_c(space, blocks):
+    def interrupted(configs, tell):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        AnytimeSearch(space, blocks, interrupted).run()
+
+
+def test_the_time_left_is_about_right_after_the_first_tenth():
+    """A simulated search: fits of a kind take alike, kinds differ by a factor of 100, and the machine has two workers."""
+    cost = {"LogisticRegression": 0.02, "GaussianNB": 0.01, "DecisionTreeClassifier": 1.0}
+    space = of.grid("logit", LogisticRegression(), C=np.logspace(-3, 3, 40))
+    space |= of.grid("bayes", GaussianNB(), var_smoothing=np.logspace(-9, 0, 20))
+    space |= of.grid("tree", DecisionTreeClassifier(), max_depth=range(1, 41))
+    names = list(space)
+    blocks = [names[:40], names[40:60], *(names[i : i + 10] for i in range(60, 100, 10))]
+    rng, clock, done = np.random.default_rng(0), [0.0], {}
+    guesses = []
+
+    def collect(configs, tell):
+        new = [name for name in configs if name not in done]
+        for i, name in enumerate(new):
+            done[name] = cost[kind_of_model(configs[name])] * rng.uniform(0.5, 2)
+            clock[0] += done[name] / 2
+            tell(i + 1, len(new))
+        seconds = np.array([done[name] for name in configs]).reshape(-1, 1, 1)
+        state = np.full(seconds.shape, of.State.DONE)
+        return type("Made", (), {"configs": tuple(configs), "seconds": seconds, "state": state})()
+
+    def watch(standing):
+        guesses.append((clock[0], standing.seconds_left))
+
+    AnytimeSearch(space, blocks, collect, watch, clock=lambda: clock[0]).run()
+    total = clock[0]
+    later = [(at, left) for at, left in guesses if 0.1 * total < at < 0.97 * total]
+    assert len(later) > 20
+    for at, left in later:
+        assert (total - at) / 3 < left < 3 * (total - at), (at, left, total)
+
+
+def test_words_for_a_search_that_was_stopped(space):
+    oof = of.collect(Configs({"logit": LogisticRegression()}), X, y, of.Plan(folds=3), progress=False)
+    assert words_for_stop(Found(oof), None) == ""
+    text = words_for_stop(Found(oof, ("a", "b"), "budget"), 90)
+    assert text == "the budget of 1 min 30 s is spent: 1 of 3 configurations were finished; the answer is for these"
+
+
+def test_a_stop_that_comes_after_the_end_does_no_harm():
+    stop = Stop()
+    with stop:
+        stop.after(0.05)
+    time.sleep(0.1)  # the timer was cancelled

@@ -1,0 +1,90 @@
+"""The spaces of the papers have the configurations that the papers print."""
+
+import numpy as np
+import pytest
+
+import outfold as of
+from outfold.exceptions import InputError
+from outfold.learners import SES, Univariate, spaces
+from table_frames import mixed
+
+
+def test_the_printed_grid_of_the_paper():
+    configs = spaces.tsamardinos2015(np.zeros((20, 3)))
+    assert len(configs) == 1 + 14 * 14 + 3 + 9 + 27
+    kinds = [type(pipeline[-1]).__name__ for pipeline in configs.values()]
+    assert (kinds.count("LogisticRegression"), kinds.count("DecisionTreeClassifier"), kinds.count("SVC")) == (
+        1,
+        196,
+        39,
+    )
+    tree = configs["tree(min_samples_leaf=20, min_samples_split=1)"][-1]
+    assert (tree.min_samples_leaf, tree.min_samples_split) == (20, 2)
+    assert configs.params["svm(kernel='poly', degree=4, gamma=10, C=0.1)"] == {
+        "kernel": "poly",
+        "degree": 4,
+        "gamma": 10,
+        "C": 0.1,
+    }
+
+
+def test_the_610_configurations_of_2018():
+    rng = np.random.default_rng(0)
+    X, y = mixed(80), np.array(["a", "b"])[(rng.random(80) < 0.4).astype(int)]
+    configs = spaces.tsamardinos2018(X, y, n_trees=3)
+    assert len(configs) == 610
+    kinds = [type(c.steps[-1][1]).__name__ for c in configs.values()]
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {
+        "RandomForestClassifier": 60,
+        "SVC": 400,
+        "LogisticRegression": 150,
+    }
+    assert sum("select" in dict(c.steps) for c in configs.values()) == 488
+
+
+def test_the_largest_penalty_of_2018_leaves_no_coefficient_and_the_next_some():
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    lasso = [c for name, c in spaces.tsamardinos2018(X, y).items() if name.startswith("logit(l1_ratio=1,")]
+    strongest, next_one = (c.set_params(model__tol=1e-6).fit(X, y).steps[-1][1].coef_ for c in lasso[:2])
+    assert np.abs(strongest).max() < 1e-4
+    assert np.abs(next_one).max() > 0.01
+
+
+def test_2018_is_for_two_classes():
+    with pytest.raises(InputError, match="two classes; y has 3"):
+        spaces.tsamardinos2018(mixed(), np.arange(60) % 3)
+
+
+def test_the_1652_configurations_of_2015_with_selection():
+    """The paper says 1729 = 7 x 247; its printed grids make 236 configurations after each of 7 choices of features."""
+    configs = spaces.tsamardinos2015_wfs(np.zeros((20, 3)))
+    assert len(configs) == 7 * 236 == 1652
+    plain = spaces.tsamardinos2015(np.zeros((20, 3)))
+    assert list(configs)[:236] == list(plain)
+    selectors = [dict(pipeline.steps).get("select") for pipeline in configs.values()]
+    univariate = [s.alpha for s in selectors if isinstance(s, Univariate)]
+    ses = [(s.alpha, s.max_conditions) for s in selectors if isinstance(s, SES)]
+    assert {alpha: univariate.count(alpha) for alpha in set(univariate)} == {0.01: 236, 0.05: 236}
+    assert {how: ses.count(how) for how in set(ses)} == dict.fromkeys([(0.01, 3), (0.01, 5), (0.05, 3), (0.05, 5)], 236)
+
+
+def test_selections_of_2015_are_fitted_once_in_each_fold():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 6))
+    y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
+    configs = spaces.tsamardinos2015_wfs(X)
+    wanted = ["univariate(alpha=0.05) logit", "univariate(alpha=0.05) tree(min_samples_leaf=1, min_samples_split=1)"]
+    wanted += ["univariate(alpha=0.05) svm(kernel='linear', C=1)", "ses(alpha=0.01, k=5) logit"]
+    oof = of.collect({name: configs[name] for name in wanted}, X, y, of.Plan(folds=3))
+    assert oof.completeness == 1.0
+    # In each of three folds: the columns, the scaler, and each of two selections.
+    shared = oof.provenance["sharing"]
+    assert (shared["steps"], shared["steps_done"]) == (3 * 4 * 3, 3 * 4)
+
+
+@pytest.mark.parametrize("name", ["tsamardinos2015", "tsamardinos2015_wfs", "tsamardinos2018"])
+def test_the_papers_are_about_classes(name):
+    with pytest.raises(InputError, match="is for classes; the task is regression"):
+        spaces.make_space(name, np.zeros((20, 3)), np.zeros(20), "regression")

@@ -1,0 +1,81 @@
+"""The page about the spaces lists what the code makes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from outfold.learners import spaces
+
+PAGE = (Path(__file__).parents[2] / "docs" / "spaces.md").read_text()
+READY = ("small", "standard", "thorough")
+
+
+def table() -> list[str]:
+    """Rows of the page's table: how many configurations each space has of each family, and after each selection."""
+    X, y = np.zeros((100, 10)), np.arange(100) % 2
+    counts = {
+        (name, task): Counter(row_of(stem) for stem in map(spaces.stem, spaces.make_space(name, X, y, task)))
+        for name in READY
+        for task in ("classification", "regression")
+    }
+    rows = dict.fromkeys(row for count in counts.values() for row in count)
+    ordered = sorted(rows, key=lambda row: "model" in row)
+    totals = [
+        " / ".join(str(counts[name, task].total()) for task in ("classification", "regression")) for name in READY
+    ]
+    return [*(f"| {' | '.join([row, *cells(counts, row)])} |" for row in ordered), f"| all | {' | '.join(totals)} |"]
+
+
+def row_of(stem: str) -> str:
+    before = re.match(r"(ranks|\w+\(.*\)) ", stem)
+    linear = stem in ("logit", "ridge")
+    return f"`{before[1]}`, then a model" if before else "`logit` / `ridge`" if linear else f"`{stem}`"
+
+
+def cells(counts, row):
+    for name in READY:
+        classes, numbers = (counts[name, task][row] for task in ("classification", "regression"))
+        yield f"{classes or '-'} / {numbers or '-'}" if classes or numbers else ""
+
+
+def test_the_table_lists_every_family():
+    pytest.importorskip("lightgbm")
+    found = re.search(r"^\| classes / numbers \|.*\n\| ---.*\n((?:\|.*\n)+)", PAGE, re.M)
+    assert found is not None
+    assert found[1].splitlines() == table()
+
+
+def test_the_page_names_every_space_and_its_size():
+    X, y = np.random.default_rng(0).normal(size=(100, 10)), np.arange(100) % 2
+    said = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", PAGE, re.M))
+    assert set(spaces.SPACES) <= set(said)
+    for name in spaces.SPACES:
+        n = len(spaces.make_space(name, X, y, "classification"))
+        number = int(said[name].removeprefix("about ").replace(",", ""))
+        assert abs(n - number) <= (0.05 * number if said[name].startswith("about") else 0), name
+
+
+def test_the_page_says_the_limits_of_the_code():
+    from outfold.learners.spaces import grids, table
+
+    limits = (
+        f"no kernel machines above {grids.MOST_ROWS_SVM:,} rows",
+        f"no nearest neighbours above {grids.MOST_ROWS_KNN:,}",
+        f"vector machines above {grids.MOST_ROWS_LINEAR_SVM:,}",
+        f"if rows times columns exceed {grids.MOST_ENTRIES_NET:,}",
+        f"draws at most {grids.MOST_ROWS_TREE:,} rows if there are more than {2 * grids.MOST_ROWS_TREE:,}",
+        f"need at most {grids.MOST_COLUMNS_SQUARED:,} columns",
+        f"SES at most {grids.MOST_COLUMNS_SES} columns and {grids.MOST_ROWS_SES:,} rows",
+        f"a class has fewer than {grids.FEWEST_OF_A_CLASS} members",
+        f"up to {table.MOST_WORDS:,} words, others up to {table.MOST_DENSE_WORDS}",
+        f"in fewer than {table.FEWEST_OF_A_LEVEL} training rows share one column",
+        f"levels in less than {table.RARE_SHARE:.0%} of them",
+        f"at most {table.MOST_CATEGORIES} columns",
+    )
+    text = " ".join(PAGE.split())
+    assert [limit for limit in limits if limit not in text] == []

@@ -1,0 +1,105 @@
+"""How many samples would settle a question."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import outfold as of
+from outfold.exceptions import InputError
+
+
+def answers(n, seed, shares=(0.8, 0.74)):
+    rng = np.random.default_rng(seed)
+    return of.from_arrays(None, rng.random((n, len(shares))) < shares, configs=["a", "b"], response="pointwise")
+
+
+def test_the_width_shrinks_as_was_said():
+    now, then = (of.estimate.cv(answers(n, 0), "mean", "a") for n in (200, 3200))
+    width = (now.interval.high - now.interval.low) / 2
+    found = now.samples_needed(width / 4)
+    assert found.n == pytest.approx(3200, abs=1)
+    assert found.more == found.n - 200
+    # Wilson's interval at another share: a little wider or narrower.
+    assert (then.interval.high - then.interval.low) / 2 == pytest.approx(width / 4, rel=0.1)
+    assert "extrapolated" in str(found)
+
+
+def test_the_width_of_the_selected_configuration_shrinks_as_was_said():
+    now, then = (of.estimate.bbc(answers(n, 1), "mean") for n in (150, 1350))
+    found = now.samples_needed((now.interval.high - now.interval.low) / 6)
+    assert found.n == pytest.approx(1350, abs=1)
+    ratio = (now.interval.high - now.interval.low) / (then.interval.high - then.interval.low)
+    assert 2.4 < ratio < 3.6
+
+
+def test_a_width_that_is_reached_needs_no_more():
+    found = of.estimate.bbc(answers(150, 1), "mean").samples_needed(0.5)
+    assert (found.n, found.more) == (150, 0)
+    assert "the 150 samples at hand are enough" in str(found)
+
+
+@pytest.mark.parametrize("width", [0, -1, "a", float("nan")])
+def test_the_width_is_checked(width):
+    with pytest.raises(InputError, match="half_width must be a number above 0"):
+        of.estimate.bbc(answers(60, 1), "mean").samples_needed(width)
+
+
+def test_groups_are_counted_where_samples_come_in_groups():
+    rng = np.random.default_rng(0)
+    right = rng.random((200, 2)) < 0.7
+    oof = of.from_arrays(None, right, groups=np.repeat(np.arange(40), 5), response="pointwise")
+    found = of.estimate.bbc(oof, "mean").samples_needed(0.01)
+    assert found.n_now == 40
+    assert "groups in all" in str(found)
+
+
+def test_so_many_samples_have_the_power_wanted():
+    oof = answers(200, 0)
+    found = of.compare.samples_needed(oof, "mean", "a", "b", difference=0.06, test="mcnemar", progress=False)
+    assert found.n > 400
+    settings = {"test": "mcnemar", "n_simulations": 2000, "rng": 1, "progress": False}
+    assert of.compare.power(oof, "mean", "a", "b", 0.06, n=found.n, **settings).power == pytest.approx(0.8, abs=0.07)
+    assert of.compare.power(oof, "mean", "a", "b", 0.06, n=200, **settings).power == pytest.approx(
+        found.power_now, abs=0.1
+    )
+
+
+def test_the_observed_difference_is_taken_by_default_and_said():
+    oof = answers(200, 0)
+    found = of.compare.samples_needed(oof, "mean", "a", "b", test="mcnemar", progress=False)
+    assert found.difference == pytest.approx(float(np.subtract(*oof.scores("mean")[:, 0, 0])))
+    assert any("the observed one" in text for text in found.assumes)
+
+
+def test_more_power_needs_more_samples():
+    oof = answers(200, 0)
+    sizes = [
+        of.compare.samples_needed(oof, "mean", "a", "b", difference=0.06, power=p, test="mcnemar", progress=False).n
+        for p in (0.5, 0.8, 0.95)
+    ]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[2]
+
+
+def test_equal_scores_need_no_number():
+    right = np.array([[1, 0], [0, 1]] * 30)
+    oof = of.from_arrays(None, right, configs=["a", "b"], response="pointwise")
+    found = of.compare.samples_needed(oof, "mean", "a", "b", test="mcnemar", progress=False)
+    assert found.n is None
+    assert found.more is None
+    assert "no number of samples is enough" in str(found)
+    assert repr(found) == "<SamplesNeeded no number is enough>"
+
+
+def test_a_tiny_difference_is_not_promised():
+    oof = answers(60, 0)
+    found = of.compare.samples_needed(oof, "mean", "a", "b", difference=0.0002, test="mcnemar", progress=False)
+    assert found.n is None
+    assert any("1,000 times" in text for text in found.assumes)
+
+
+@pytest.mark.parametrize("power", [0, 0.04, 1, "much"])
+def test_the_power_is_checked(power):
+    with pytest.raises(InputError, match="power must lie between alpha and 1"):
+        of.compare.samples_needed(answers(60, 0), "mean", "a", "b", power=power)

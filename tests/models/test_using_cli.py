@@ -1,0 +1,197 @@
+"""The commands predict, confront, tied and samples-needed."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from saved_model import table
+
+import outfold as of
+from outfold.cli import main
+
+skops = pytest.importorskip("skops.io")
+
+
+def call(capsys, *args):
+    code = main([str(arg) for arg in args])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def rows():
+    """New rows, none of them outside the training range."""
+    return table(40, seed=1).assign(pressure=120.5)
+
+
+@pytest.fixture
+def new(tmp_path):
+    path = tmp_path / "new.csv"
+    rows().to_csv(path, index=False)
+    return path
+
+
+# -- predict ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+def test_predict_writes_what_the_model_predicts(capsys, saved, new, tmp_path, ending):
+    path = tmp_path / f"predictions.{ending}"
+    code, out, err = call(capsys, "predict", saved.folder, new, "-o", path)
+    assert (code, err) == (0, "")
+    assert out == f"40 predictions in {path}; 0 rows lie outside the training range\n"
+    written = pd.read_parquet(path) if ending == "parquet" else pd.read_csv(path, keep_default_na=False)
+    expected = of.load_model(saved.folder).table(rows())
+    assert list(written.columns) == list(expected.columns)
+    assert written["prediction"].tolist() == expected["prediction"].tolist()
+    np.testing.assert_allclose(written["probability_yes"], expected["probability_yes"])
+
+
+def test_predict_prints_csv_without_out(capsys, saved, new):
+    code, out, _ = call(capsys, "predict", saved.folder, new, "--keep", "site")
+    assert code == 0
+    assert out.splitlines()[0] == "id,site,prediction,probability_no,probability_yes,outside,why"
+    assert len(out.splitlines()) == 41
+
+
+def test_predict_takes_the_name_of_the_model_file_too(capsys, saved, new):
+    assert call(capsys, "predict", saved.folder / "model.skops", new)[0] == 0
+
+
+def test_predict_reads_semicolons_and_columns_in_another_order(capsys, saved, tmp_path):
+    turned = rows()[rows().columns[::-1]]
+    turned.to_csv(tmp_path / "new.csv", index=False, sep=";", decimal=",")
+    code, out, _ = call(capsys, "predict", saved.folder, tmp_path / "new.csv")
+    assert code == 0
+    expected = of.load_model(saved.folder).table(rows())
+    assert [line.split(",")[1] for line in out.splitlines()[1:]] == expected["prediction"].tolist()
+
+
+def test_predict_says_what_is_odd(capsys, saved, tmp_path):
+    odd = rows().assign(extra=1)
+    odd.loc[0, "site"] = "Z"
+    odd.loc[1, "age"] = 150
+    odd.to_csv(tmp_path / "new.csv", index=False)
+    code, out, err = call(capsys, "predict", saved.folder, tmp_path / "new.csv", "-o", tmp_path / "p.csv")
+    assert code == 0
+    assert "'extra' (not used)" in err
+    assert "'site': 'Z' in 1 row" in err
+    assert "'age' in 1 row" in err
+    assert "2 rows lie outside the training range" in out
+
+
+def test_predict_names_all_missing_columns_and_writes_nothing(capsys, saved, tmp_path):
+    table(40, seed=1).drop(columns=["age", "site"]).to_csv(tmp_path / "new.csv", index=False)
+    code, out, err = call(capsys, "predict", saved.folder, tmp_path / "new.csv", "-o", tmp_path / "p.csv")
+    assert (code, out) == (2, "")
+    assert "'age', 'site'" in err
+    assert not (tmp_path / "p.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["-o", "p.xlsx"], "--out must end in .csv, .csv.gz or .parquet"),
+        (["-o", "nowhere/p.csv"], "--out needs a folder that is there"),
+        (["--keep", "nothing"], "--keep must name columns of the table"),
+    ],
+)
+def test_predict_refuses_wrong_options(capsys, saved, new, args, words):
+    code, out, err = call(capsys, "predict", saved.folder, new, *args)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+def test_predict_without_a_model_is_one_clear_line(capsys, new, tmp_path):
+    code, _, err = call(capsys, "predict", tmp_path / "nothing", new)
+    assert code == 1
+    assert "there is no folder" in err
+    code, _, err = call(capsys, "predict", tmp_path, new)
+    assert code == 1
+    assert "there is no model.json" in err
+
+
+# -- confront -----------------------------------------------------------------------------------------------
+
+
+def test_confront_prints_and_keeps_the_result(capsys, own, tmp_path):
+    later = table(150, seed=3)
+    later.loc[:4, "ill"] = None
+    path = tmp_path / "labelled.csv"
+    later.to_csv(path, index=False)
+    code, out, err = call(capsys, "confront", own.folder, path)
+    assert code == 0
+    assert "left out 5 rows without a label" in err
+    assert out.startswith(f"AUC of {own.about.configuration}\n")
+    assert "verdict    compatible" in out
+    assert "no change seen in 3 features" in out
+    code, out, _ = call(capsys, "show", own.folder / "run.oof")
+    assert code == 0
+    assert "came true" in out
+    assert "on 145 new samples" in out
+    call(capsys, "confront", own.folder, path)
+    assert len(of.load(own.folder / "run.oof").provenance["ledger"]) == 1
+
+
+def test_confront_gives_json_and_csv_and_may_forget(capsys, own, tmp_path):
+    path = tmp_path / "labelled.csv"
+    later = table(60, seed=3)
+    later.rename(columns={"ill": "truth"}).to_csv(path, index=False)
+    args = ("confront", own.folder, path, "--target", "truth", "--forget")
+    facts = json.loads(call(capsys, *args, "--format", "json")[1])
+    assert facts["n_new"] == 60
+    expected = of.confront(own.oof, of.load_model(own.folder), later, later["ill"])
+    assert facts["pvalue"] == pytest.approx(expected.pvalue)
+    assert call(capsys, *args, "--format", "csv")[1].startswith("selected,metric,estimate,observed")
+    assert "ledger" not in of.load(own.folder / "run.oof").provenance
+
+
+def test_confront_without_labels_is_refused(capsys, saved, tmp_path):
+    path = tmp_path / "new.csv"
+    table(40, seed=1).drop(columns="ill").to_csv(path, index=False)
+    code, _, err = call(capsys, "confront", saved.folder, path, "--forget")
+    assert code == 2
+    assert "--target must name the column with the labels; there is no column 'ill'" in err
+
+
+def test_confront_with_the_training_rows_is_refused(capsys, saved, tmp_path):
+    path = tmp_path / "train.csv"
+    saved.frame.to_csv(path, index=False)
+    code, _, err = call(capsys, "confront", saved.folder, path, "--forget")
+    assert code == 2
+    assert "samples that the model was trained on" in err
+
+
+# -- tied, samples-needed -----------------------------------------------------------------------------------
+
+
+def test_tied_prints_the_set(capsys, saved):
+    code, out, _ = call(capsys, "tied", saved.folder / "run.oof")
+    expected = of.compare.tied_set(saved.oof)
+    assert code == 0
+    assert out == f"{expected}\n"
+    assert call(capsys, "tied", saved.folder)[1] == out
+    facts = json.loads(call(capsys, "tied", saved.folder, "--format", "json", "--metric", "accuracy")[1])
+    assert facts["metric"] == "accuracy"
+
+
+def test_samples_needed_answers_both_questions(capsys, saved):
+    code, out, _ = call(capsys, "samples-needed", saved.folder, "--width", "0.01")
+    assert code == 0
+    assert out == f"{of.estimate.bbc(saved.oof).samples_needed(0.01)}\n"
+    assert "extrapolated" in out
+    pair = saved.oof.configs[0], saved.oof.configs[2]
+    args = ("samples-needed", saved.folder, *pair, "--metric", "accuracy", "--difference", "0.05", "--format", "json")
+    code, out, _ = call(capsys, *args)
+    assert code == 0
+    facts = json.loads(out)
+    assert (facts["a"], facts["b"], facts["difference"]) == (*pair, 0.05)
+
+
+@pytest.mark.parametrize("args", [[], ["a"], ["a", "b", "--width", "0.1"], ["a", "b", "c"]])
+def test_samples_needed_wants_one_question(capsys, saved, args):
+    code, _, err = call(capsys, "samples-needed", saved.folder, *args)
+    assert code == 2
+    assert "give two configurations to tell apart, or --width" in err
