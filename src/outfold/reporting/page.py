@@ -83,7 +83,7 @@ def _key(report: Report) -> str:
         ends = f"{100 * found.confidence_level:g}% CI {say(found.interval.low)} to {say(found.interval.high)}"
     rows = [(f"{called(found.metric)}, {meaning(found)}", f"{escape(say(found.value))} <small>{escape(ends)}</small>")]
     for name, score in tables.baseline_cells(report.leaderboard.baseline, Digits(say.digits)):
-        rows.append(("without learning anything", f"{escape(score)} <small>{escape(name)}</small>"))
+        rows.append(("without learning anything", f'{escape(score)} <small class="wrap">{escape(name)}</small>'))
     if has_own(found):
         rows.append((found.own_name, escape(say(found.naive))))
         rows.append(("optimism", escape(f"{say.about}{say.signed(found.optimism)}")))
@@ -141,14 +141,14 @@ def _table(cells: Cells, label: str, numbers_from: int = 1, style: str = "") -> 
     )
     body = []
     for i, row in enumerate(cells.rows):
-        style = "won" if i in cells.marked else "soft" if i in cells.soft else ""
+        look = "won" if i in cells.marked else "soft" if i in cells.soft else ""
         parts = [f'<td class="name"><span>{escape(row[0])}</span></td>']
         for j, (name, cell) in enumerate(zip(cells.header[1:], row[1:], strict=True), start=1):
-            empty = "" if cell else " none"
-            parts.append(
-                f'<td class="{"n" if j >= numbers_from else "w"}{empty}" data-l="{escape(name)}">{escape(cell)}</td>'
-            )
-        body.append(f"<tr{f' class={style}' if style else ''}>{''.join(parts)}</tr>")
+            kind, shown = "n" if j >= numbers_from else "w", escape(cell)
+            if kind == "n":
+                shown = shown.replace(" to ", "&nbsp;to&nbsp;")  # an interval is not broken
+            parts.append(f'<td class="{kind}{"" if cell else " none"}" data-l="{escape(name)}">{shown}</td>')
+        body.append(f"<tr{f' class={look}' if look else ''}>{''.join(parts)}</tr>")
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">'
         f'<table class="{f"cards {style}".strip()}"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
