@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtr
 
 import outfold as of
-from outfold.charts.responses import calibration_of
+from outfold.estimate._calibration import calibration
 from outfold.estimate._threshold import at_thresholds
 
 RULES: tuple[str | float, ...] = ("youden", "f1", "sensitivity=0.9", "cost=5:1", 0.5)
@@ -92,9 +92,10 @@ def true_calibration(apart: float, prevalence: float) -> dict[str, float]:
     return {"slope": 1 / spread**2, "intercept": low}
 
 
-def calibrated(oof: of.Predictions, selected: str, apart: float, prevalence: float) -> list[dict[str, float]]:
+def calibrated(oof: of.Predictions, seed: int, apart: float, prevalence: float) -> list[dict[str, float]]:
     """The error, coverage and width of slope and intercept; undefined where the classes are separated."""
-    found, true, out = calibration_of(oof, selected, LEVEL), true_calibration(apart, prevalence), []
+    found = calibration(oof, "roc_auc", n_resamples=DRAWS, confidence_level=LEVEL, rng=seed)
+    true, out = true_calibration(apart, prevalence), []
     for name in CALIBRATION:
         value, (low, high) = (
             (getattr(found, name), getattr(found, f"{name}_interval")) if found else (np.nan, (np.nan,) * 2)
@@ -133,8 +134,8 @@ def repeat(setting: dict[str, Any], seed: int) -> list[dict[str, float]]:
                     "n": share.n,
                 }
             )
-    winner = made[0].selected
-    return out + calibrated(oof, winner, apart[oof.configs.index(winner)], setting["prevalence"])
+    winner = oof.configs.index(made[0].selected)
+    return out + calibrated(oof, seed, apart[winner], setting["prevalence"])
 
 
 def rows_of(setting: dict[str, Any], repetitions: int) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ import pytest
 import outfold as of
 from collect_estimators import fits
 from extras import pd
-from internals import cli, run
+from internals import Roles, cli, read_table
 from outfold.exceptions import InputError
 from outfold.learners import spaces
 
@@ -25,13 +25,13 @@ FEW = ("logit(C=1)", "ridge(alpha=1)", "tree(max_depth=2, min_samples_leaf=1)", 
 @pytest.fixture
 def few(monkeypatch):
     """Three configurations of the ready space instead of all."""
-    whole = spaces.tabular
+    whole = spaces.make_space
 
-    def tabular(X, task):
-        configs = whole(X, task)
+    def make_space(*args):
+        configs = whole(*args)
         return of.Configs({name: configs[name] for name in FEW if name in configs}, configs.params)
 
-    monkeypatch.setattr(spaces, "tabular", tabular)
+    monkeypatch.setattr(spaces, "make_space", make_space)
 
 
 @pytest.fixture
@@ -252,7 +252,7 @@ def test_a_table_without_the_column_lists_the_columns(capsys, tmp_path):
 
 
 def test_run_gives_estimate_predictions_and_model(capsys, few, table, tmp_path):
-    skops_io = pytest.importorskip("skops.io")
+    pytest.importorskip("skops.io")
     args = run_args(table, tmp_path, "--id", "id", "--group", "clinic", "--drop-columns", "amount")
     code, out, err = call(capsys, *args)
     assert code == 0
@@ -262,14 +262,17 @@ def test_run_gives_estimate_predictions_and_model(capsys, few, table, tmp_path):
     assert "left out 'note': text that differs in most rows" in err
     assert "classification of 'outcome' on 59 rows, 3 features, by roc_auc" in err
     oof = of.load(tmp_path / "out" / "run.oof")
-    assert out.startswith(f"{of.estimate.bbc(oof, 'roc_auc')}\n")
-    assert f"outfold show {tmp_path / 'out' / 'run.oof'}" in out
+    made = of.report(oof)
+    assert out.startswith(f"{made.headline}\n\nBest pooled AUC of 3 configurations (each score is optimistic")
+    assert [name for name in oof.leaderboard().configs if f"  {name}\n" in out] == list(oof.leaderboard().configs)
+    assert f"  next       outfold open {tmp_path / 'out'}\n" in out
+    assert f"outfold predict {tmp_path / 'out'} new.csv -o predictions.csv" in out
     assert oof.completeness == 1.0
     assert list(oof.samples[:2]) == ["p00", "p01"]
     assert len(np.unique(oof.groups)) == 12
-    path = tmp_path / "out" / "model.skops"
-    model = skops_io.load(path, trusted=skops_io.get_untrusted_types(file=path))
+    model = of.load_model(tmp_path / "out")
     assert set(model.predict(pd.read_csv(table))) == {"yes", "no"}
+    assert not (tmp_path / "out" / "search.oof").exists()  # nothing is left to try
 
 
 def test_run_again_fits_nothing(capsys, few, table, tmp_path, monkeypatch):
@@ -283,7 +286,7 @@ def test_run_again_fits_nothing(capsys, few, table, tmp_path, monkeypatch):
     assert of.load(tmp_path / "out" / "run.oof").provenance["n_fits"] == n_fits == 9
 
 
-def test_run_goes_on_where_it_was_stopped(capsys, few, table, tmp_path, monkeypatch):
+def test_run_that_is_stopped_answers_and_goes_on_later(capsys, few, table, tmp_path, monkeypatch):
     from sklearn.tree import DecisionTreeClassifier
 
     with monkeypatch.context() as stopping:
@@ -292,37 +295,57 @@ def test_run_goes_on_where_it_was_stopped(capsys, few, table, tmp_path, monkeypa
             raise KeyboardInterrupt
 
         stopping.setattr(DecisionTreeClassifier, "fit", stop)
-        code, out, err = call(capsys, *run_args(table, tmp_path))
-    assert (code, out) == (130, "")
-    assert re.fullmatch(
-        rf"interrupted; \d+ of \d+ cells are in {tmp_path}/out/run.oof; start it again to go on\.",
-        err.splitlines()[-1],
-    )
+        code, out, _ = call(capsys, *run_args(table, tmp_path))
+    assert code == 130
+    words = "stopped by Ctrl-C: 1 of 3 configurations were finished; the answer is for these."
+    assert f"\nNot all was tried: {words}\n" in out
+    assert "the same command again goes on with the others" in out
+    assert of.load(tmp_path / "out" / "run.oof").configs == ("logit(C=1)",)
+    assert of.load_model(tmp_path / "out").about.configuration == "logit(C=1)"
     code, resumed, _ = call(capsys, *run_args(table, tmp_path))
     assert code == 0
     _, whole, _ = call(capsys, *run_args(table, tmp_path / "other"))
-    assert resumed.splitlines()[:5] == whole.splitlines()[:5]
+    assert resumed.splitlines()[:6] == whole.splitlines()[:6]
+    mine, other = (of.load(folder / "out" / "run.oof") for folder in (tmp_path, tmp_path / "other"))
+    assert mine.configs == other.configs
+    np.testing.assert_array_equal(mine.data, other.data)
+
+
+def test_run_that_is_stopped_before_any_answer_says_how_to_go_on(capsys, few, table, tmp_path, monkeypatch):
+    from sklearn.linear_model import LogisticRegression
+
+    def stop(self, *args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LogisticRegression, "fit", stop)
+    code, out, err = call(capsys, *run_args(table, tmp_path))
+    assert (code, out) == (130, "")
+    assert re.fullmatch(
+        rf"interrupted; 0 of 3 cells are in {tmp_path}/out/search.oof; start it again to go on\.", err.splitlines()[-1]
+    )
 
 
 _SLOW_SCRIPT = """
 import sys
 from collect_estimators import FrameTally
 from outfold import cli
+from outfold.fitting.configs import Configs
 from outfold.learners import spaces
 
 log, *argv = sys.argv[1:]
-spaces.tabular = lambda X, task: {f"tally {i}": FrameTally(i + 1.0, log, 0.05) for i in range(6)}
+spaces.make_space = lambda *given: Configs({f"tally {i}": FrameTally(i + 1.0, log, 0.05) for i in range(6)})
 sys.exit(cli.main(argv))
 """
 
 
-@pytest.mark.parametrize(("jobs", "moment"), [(1, 4), (2, 0), (2, 1), (2, 5)])
-def test_ctrl_c_in_a_terminal_is_one_line(tmp_path, jobs, moment):
-    """A terminal sends it to the workers too, also to those that are just starting."""
+@pytest.mark.parametrize(("jobs", "moment"), [(1, 12), (2, 0), (2, 1), (2, 12)])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_in_a_terminal_leave_an_answer_or_one_line(tmp_path, jobs, moment, number):
+    """A terminal sends Ctrl-C to the workers too, also to those that are just starting."""
     rng = np.random.default_rng(0)
     pd.DataFrame({"x": rng.normal(size=60), "y": np.arange(60) % 2}).to_csv(tmp_path / "train.csv", index=False)
     (tmp_path / "script.py").write_text(_SLOW_SCRIPT)
-    log, store = str(tmp_path / "log"), tmp_path / "out" / "run.oof"
+    log, store = str(tmp_path / "log"), tmp_path / "out" / "search.oof"
     command = [sys.executable, tmp_path / "script.py", log, "run", tmp_path / "train.csv", "--target", "y"]
     command += ["-o", tmp_path / "out", "--folds", 5, "--jobs", jobs]
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])}
@@ -331,19 +354,25 @@ def test_ctrl_c_in_a_terminal_is_one_line(tmp_path, jobs, moment):
     while not (store.exists() and fits(log) >= moment) and process.poll() is None:
         time.sleep(0.005)
     time.sleep(0.15)
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, "")
-    assert err.count("\n") == 2, err
-    note, line = err.splitlines()
-    assert note.startswith("note: classification of 'y'")
-    found = re.fullmatch(rf"interrupted; (\d+) of 30 cells are in {store}; start it again to go on\.", line)
-    n = int(found[1])
-    assert np.sum(of.load(store).state == of.State.DONE) == n < 30
-    before = fits(log)
+    assert process.returncode == 128 + number
+    assert "Traceback" not in err
+    if out:
+        assert re.search(r"Not all was tried: stopped by .*: \d of 6 configurations were finished", out)
+        assert set(of.load(tmp_path / "out" / "run.oof").configs) < {f"tally {i}" for i in range(6)}
+    else:
+        assert moment < 12
+        assert err.splitlines()[-1].endswith("search.oof; start it again to go on.")
+    n, before = int(np.sum(of.load(store).state == of.State.DONE)), fits(log)
+    assert n < 30
     again = subprocess.run([str(part) for part in command], **options, check=True)
-    assert "roc_auc of the selected configuration" in again.stdout
-    assert fits(log) - before == 30 - n + 1  # and one on all samples
+    assert "Expect AUC" in again.stdout
+    assert fits(log) - before in (
+        30 - n,
+        30 - n + 1,
+    )  # one on all samples, unless the answer before had the same winner
+    assert of.load(tmp_path / "out" / "run.oof").completeness == 1.0
 
 
 def test_run_with_another_metric_keeps_the_predictions(capsys, few, table, tmp_path):
@@ -362,7 +391,8 @@ def test_run_on_other_data_refuses_the_old_store(capsys, few, table, tmp_path):
     call(capsys, *run_args(table, tmp_path))
     code, out, err = call(capsys, *run_args(table, tmp_path, "--drop-columns", "x"))
     assert (code, out) == (1, "")
-    assert "run.oof" in err
+    assert "was made with other" in err
+    assert f"delete the folder {tmp_path / 'out'} to start anew" in err
 
 
 def test_run_regression_from_parquet(capsys, few, table, tmp_path):
@@ -372,7 +402,7 @@ def test_run_regression_from_parquet(capsys, few, table, tmp_path):
     code, out, err = call(capsys, *args, "--drop-columns", "outcome, id")
     assert code == 0
     assert "regression of 'amount' (--task classification if not)" in err
-    assert out.startswith("r2 of the selected configuration")
+    assert out.startswith("Expect R2 ")
 
 
 def test_run_without_skops_says_so_and_goes_on(capsys, few, table, tmp_path, monkeypatch):
@@ -434,7 +464,7 @@ def test_run_without_the_file_or_the_folder(capsys, table, tmp_path):
     assert (code, err) == (1, f"outfold: there is no file {tmp_path / 'none.csv'}.\n")
     code, _, err = call(capsys, "run", table, "--target", "outcome", "-o", table)
     assert code == 1
-    assert "cannot be made" in err
+    assert "cannot be made or used" in err
 
 
 @pytest.mark.parametrize(
@@ -450,8 +480,8 @@ def test_run_without_the_file_or_the_folder(capsys, table, tmp_path):
 )
 def test_task_is_told_from_the_target(tmp_path, values, kind):
     path = tmp_path / "t.csv"
-    pd.DataFrame({"x": range(len(values)), "y": values}).to_csv(path, index=False)
-    table = run.read_table(path, "y")
+    pd.DataFrame({"x": np.sin(range(len(values))), "y": values}).to_csv(path, index=False)
+    table = read_table(path, Roles("y"))
     assert table.task == kind
     if kind == "classification":
         assert table.y.dtype.kind in "ibU"
@@ -461,11 +491,11 @@ def test_the_index_of_a_frame_is_no_feature(tmp_path):
     frame, said = pd.DataFrame({"x": [1.0, 2.5, 2.0, 3.0], "y": list("abab")}), []
     for index in (range(4), range(1, 5), [7, 2, 9, 4]):
         frame.set_axis(index).to_csv(tmp_path / "t.csv")
-        assert list(run.read_table(tmp_path / "t.csv", "y", say=said.append).X) == ["x"]
+        assert list(read_table(tmp_path / "t.csv", Roles("y"), say=said.append).X) == ["x"]
         assert said.pop().startswith("left out 'Unnamed: 0': a first column without a name that numbers the rows")
     frame.insert(0, "number", range(4))
     frame.to_csv(tmp_path / "t.csv", index=False)
-    assert list(run.read_table(tmp_path / "t.csv", "y").X) == ["number", "x"]
+    assert list(read_table(tmp_path / "t.csv", Roles("y")).X) == ["number", "x"]
 
 
 @pytest.mark.parametrize(
@@ -475,13 +505,12 @@ def test_the_index_of_a_frame_is_no_feature(tmp_path):
         (b"a;t;y\n1;x, y;1\n1;x, y, z;1\n1;x;1\n", "separated by semicolons; save it with commas.\n"),
     ],
 )
-def test_tables_that_cannot_be_read_come_with_advice(capsys, tmp_path, content, says):
+def test_tables_of_predictions_that_cannot_be_read_come_with_advice(capsys, tmp_path, content, says):
     path = tmp_path / "t.csv"
     path.write_bytes(content)
-    for command in (["run", path, "--target", "y"], ["estimate", path, "--metric", "accuracy"]):
-        code, _, err = call(capsys, *command)
-        assert code in (1, 2)
-        assert says in err
+    code, _, err = call(capsys, "estimate", path, "--metric", "accuracy")
+    assert code in (1, 2)
+    assert says in err
 
 
 @pytest.mark.parametrize(("option", "says"), [("--seed", "a whole number from 0"), ("--jobs", "a number of workers")])
@@ -492,19 +521,17 @@ def test_numbers_that_are_none(capsys, option, says):
     assert err.endswith("got x\n")
 
 
-def test_infinite_features_count_as_missing_and_dates_are_left_out(tmp_path):
+def test_infinite_features_count_as_missing_and_dates_are_features(tmp_path):
     path = tmp_path / "t.parquet"
     dates = pd.date_range("2020-01-01", periods=4)
     pd.DataFrame({"x": [1.0, np.inf, 2.0, 3.0], "when": dates, "y": list("abab")}).to_parquet(path)
     said = []
-    table = run.read_table(path, "y", say=said.append)
+    table = read_table(path, Roles("y"), say=said.append)
     assert table.X["x"].isna().tolist() == [False, True, False, False]
-    assert said == [
-        "infinite values of 'x' count as missing",
-        "left out 'when': dates and times are not used; make numbers of them to learn from them",
-    ]
+    assert table.columns.kinds == {"x": "number", "when": "date"}
+    assert any("infinite" in text and "'x'" in text for text in said)
     with pytest.raises(InputError, match="no column to predict from"):
-        run.read_table(path, "y", leave_out=["x"])
+        read_table(path, Roles("y", leave_out=("x", "when")))
 
 
 # -- all commands ---------------------------------------------------------------------------------------
@@ -524,17 +551,17 @@ def test_help_of_all_commands_has_two_lines_to_begin_with(capsys):
 
 def test_help_of_compare_names_configurations_of_a_run(capsys, table):
     _, out, _ = call(capsys, "compare", "--help")
-    data = run.read_table(table, "outcome")
-    assert set(re.findall(r'"(.+?)"', out)) <= set(spaces.tabular(data.X, data.task))
+    data = read_table(table, Roles("outcome"))
+    assert set(re.findall(r'"(.+?)"', out)) <= set(spaces.make_space("small", data.X, data.y, data.task))
     assert "\n\nThe plan of the predictions" in out
 
 
 def test_help_of_run_names_every_file(capsys, few, table, tmp_path):
     call(capsys, *run_args(table, tmp_path))
     _, out, _ = call(capsys, "run", "--help")
-    assert "four files" in out
-    assert all(file.name in out for file in (tmp_path / "out").iterdir())
-    assert len(list((tmp_path / "out").iterdir())) == 4
+    files = {file.name for file in (tmp_path / "out").iterdir()}
+    assert len(files) == 7
+    assert all(name in out for name in files - {"progress.json"})
 
 
 def test_demo(capsys, monkeypatch):
@@ -612,7 +639,7 @@ def target_of(tmp_path, cells, **options):
     rows = [f"{i / 7},{cell}" for i, cell in enumerate(cells)]
     path.write_text("\n".join(["x,y", *rows]) + "\n")
     notes = []
-    table = run.read_table(path, "y", say=notes.append, **options)
+    table = read_table(path, Roles("y"), say=notes.append, **options)
     return table, notes
 
 
@@ -643,15 +670,19 @@ def test_whole_numbers_stay_exact(tmp_path, missing, task):
 # -- help where something is wrong ----------------------------------------------------------------------
 
 
-def test_semicolons_are_recognised(capsys, tmp_path):
+def test_semicolons_are_recognised(capsys, few, table, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("sample;label;y\n1;0;0.3\n")
-    for argv in (["run", path, "--target", "y"], ["show", path], ["estimate", path, "--metric", "accuracy"]):
+    for argv in (["show", path], ["estimate", path, "--metric", "accuracy"]):
         code, _, err = call(capsys, *argv)
         assert code == 2
         assert "seems to be separated by semicolons; save it with commas." in err
     path.write_text("sample,label\n1,0\n")
     assert "semicolons" not in call(capsys, "show", path)[2]
+    pd.read_csv(table).to_csv(path, index=False, sep=";", decimal=",")
+    code, _, err = call(capsys, *run_args(path, tmp_path))
+    assert code == 0
+    assert "note: t.csv is separated by semicolons, decimal comma" in err
 
 
 def test_run_with_inner_gives_nested_cross_validation_too(capsys, few, table, tmp_path):
@@ -692,7 +723,8 @@ def test_errors_speak_of_options(capsys, few, table, tmp_path):
     call(capsys, *run_args(table, tmp_path))
     code, _, err = call(capsys, *run_args(table, tmp_path, "--seed", 5))
     assert code == 1
-    assert "use another --out, or delete it" in err
+    assert f"Use another --out, or delete the folder {tmp_path / 'out'} to start anew." in err
+    assert not (tmp_path / "out" / "search.oof").exists()
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")

@@ -40,7 +40,7 @@ def test_the_columns_are_counted_with_their_treatment():
         ("net(l1_ratio=1, C=0.1)", "Logistic regression with an L1 penalty (C = 0.1) on 4 numbers.", "deviation 1."),
         ("tree(max_depth=None, min_samples_leaf=5)", "Decision tree (at least 5 in a leaf) on 4 numbers.", "numbers."),
         (
-            "forest(class_weight='balanced', min_samples_leaf=1)",
+            "forest(class_weight='balanced_subsample', min_samples_leaf=1)",
             "Random forest (100 trees, as many columns as the square root of their number at each split, at least 1 in a "
             "leaf), with classes of equal weight on 4 numbers.",
             "numbers.",

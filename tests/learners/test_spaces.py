@@ -4,7 +4,7 @@ import pytest
 import outfold as of
 from extras import pd, pl
 from outfold.exceptions import InputError
-from outfold.fitting.estimators import estimator_key
+from outfold.fitting.estimators import estimator_key, parts_of
 from outfold.learners import spaces
 from table_frames import KINDS, everything, mixed
 
@@ -18,10 +18,10 @@ def one_of_each(configs):
 
 
 def one_of_each_step(configs):
-    """The first configuration of every combination of steps and model."""
+    """The first configuration of every combination of steps, model and solver."""
     first = {}
     for name, pipeline in configs.items():
-        first.setdefault(tuple(type(step).__name__ for _, step in pipeline.steps), name)
+        first.setdefault((*map(type, parts_of(pipeline)), getattr(pipeline[-1], "solver", None)), name)
     return {name: configs[name] for name in first.values()}
 
 
@@ -127,6 +127,14 @@ def test_every_kind_of_classifier_of_the_thorough_space_gives_probabilities(labe
     assert oof.completeness == 1.0
 
 
+def test_classes_of_equal_weight_serve_labels_that_are_digits_as_text():
+    X, y = mixed(), np.array(["0", "1"])[np.arange(60) % 2]
+    configs = spaces.make_space("thorough", X, y, "classification")
+    balanced = {name: c for name, c in configs.items() if "class_weight" in name}
+    assert {spaces.stem(name) for name in balanced} == {"logit", "forest"}
+    assert of.collect(balanced, X, y, of.Plan(folds=2)).completeness == 1.0
+
+
 def test_every_kind_of_regressor_of_the_thorough_space_predicts():
     X = everything()
     y = X["age"].to_numpy() * 1000.0 + 7.0
@@ -141,12 +149,11 @@ def test_nothing_warns_on_a_small_table():
     import warnings
 
     X, y = everything(100), np.arange(100) % 2
-    for configs in (one_of_each_step(spaces.make_space("thorough", X, y, "classification", KINDS)),):
-        for name, model in configs.items():
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                model.fit(X, y).predict(X)
-            assert not caught, (name, str(caught[0].message))
+    for name, model in one_of_each_step(spaces.make_space("thorough", X, y, "classification", KINDS)).items():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(X, y).predict(X)
+        assert not caught, (name, str(caught[0].message))
 
 
 def test_lightgbm_is_tried_where_it_is_installed(monkeypatch):
@@ -176,6 +183,8 @@ def test_large_and_wide_tables_leave_out_what_takes_too_long():
     assert few - families(large) == {"svm", "knn", "net"}
     forest = large["forest(max_features='sqrt', min_samples_leaf=1)"][-1]
     assert forest.max_samples == 50_000
+    order = [spaces.stem(block[0]) for block in spaces.blocks(large)]
+    assert order.index("boost") < order.index("forest")
     wide = spaces.make_space("thorough", np.zeros((60, 5000)), np.arange(60) % 2, "classification")
     assert few - families(wide) == {"lda"}
     assert not any(name.startswith("ses") for name in wide)

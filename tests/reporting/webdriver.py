@@ -79,7 +79,11 @@ class Browser:
         """Load a file; what was logged before is forgotten."""
         self.logs("browser")
         self.logs("performance")
-        self._ask("POST", "/url", {"url": path.resolve().as_uri()})
+        self.visit(path.resolve().as_uri())
+
+    def visit(self, address: str) -> None:
+        """Load what a server has at this address."""
+        self._ask("POST", "/url", {"url": address})
 
     def run(self, script: str, *args: Any) -> Any:
         """What a script returns."""

@@ -125,6 +125,8 @@ CASES = [
         values={"b": ['say "hi", you', "x"]},
     ),
     case("apostrophes in words", "a,b\n1,don't\n2,it's\n3,'tis\n", ",", "a b", values={"b": ["don't", "it's", "'tis"]}),
+    case("lists of numbers between commas", "id;list\n1;3,4,5\n2;6,7,8\n3;9,10,11\n", ";", "id list"),
+    case("a table in a cell", 'id,note\n1,fine\n2,"like this:\na|b|c\n1|x|2\n3|y|4\n5|z|6\n7|w|8"\n', ",", "id note"),
     case(
         "inches",
         'pipe,length\n5" steel,3\n7" copper,4\n',

@@ -117,6 +117,10 @@ def labelled(
 ) -> LabelledTable:
     """The same of a table that was read."""
     frame = file.frame
+    if not len(frame):
+        raise InputError(
+            f"{file.path.name} has no rows.", remedy="It needs a row for each sample below the names of the columns."
+        )
     for role, names in roles._asdict().items():
         for name in (names,) if not isinstance(names, tuple) else names:
             _check_column(frame, name, role)
@@ -254,12 +258,14 @@ _NOT_USED = ("id", "constant", "duplicate", "empty")
 
 def _say_columns(columns: Columns, say: Say) -> None:
     """Name the columns that were left out, by reason, and what looks wrong."""
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
     for column in columns:
         if column.role in _NOT_USED:
-            reasons.setdefault(column.reason or column.role, []).append(column.name)
-    for reason, names in reasons.items():
-        say(f"left out {_listed(names)}: {reason}")
+            reasons.setdefault(("left out ", column.reason or column.role), []).append(column.name)
+        elif column.role == "feature" and column.reason:
+            reasons.setdefault(("", column.reason), []).append(column.name)
+    for (what, reason), names in reasons.items():
+        say(f"{what}{_listed(names)}: {reason}")
     for text in (*columns.notes, *columns.warnings):
         say(text)
 

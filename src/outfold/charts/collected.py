@@ -112,7 +112,8 @@ def fold_scores(oof: Predictions, metric: MetricLike | None, config: str | int |
     name, found, scores = fold_grid(oof, metric, config)
     n, k = scores.shape
     values = scores[np.isfinite(scores)]
-    low, high, mean = (formatting.number(v) for v in (values.min(), values.max(), values.mean()))
+    say = formatting.Digits.of_width(float(np.ptp(values)))
+    low, high, mean = (say(v) for v in (values.min(), values.max(), values.mean()))
     spread = f"{low} to {high}, mean {mean}"
     written, said = np.full((2, n, k), "", dtype=object)
     for (r, i), v in np.ndenumerate(scores):

@@ -140,9 +140,11 @@ def configurations(
     last = len(rows)
     marks: list[chart.Mark] = []
     for i, row in enumerate(rows):
-        tip = f"{row.name}\ncross-validation score: {chart.with_interval(row.score, row.interval, level)}"
-        if row.interval is not None:
-            marks.append(chart.Line(row.interval, [i, i], "pale", width=3, tip=tip))
+        # One interval for each quantity: the selected configuration has that of the corrected estimate.
+        ends = None if row.name == found.selected and has_own(found) else row.interval
+        tip = f"{row.name}\ncross-validation score: {chart.with_interval(row.score, ends, level)}"
+        if ends is not None:
+            marks.append(chart.Line(ends, [i, i], "pale", width=3, tip=tip))
         tone = "orange" if row.name == found.selected else "grey"
         marks.append(chart.Points([row.score], [i], tone, size=5.5, tips=[tip]))
     own = next((i for i, row in enumerate(rows) if row.name == found.selected), None)
@@ -162,7 +164,7 @@ def configurations(
         f"Diamond: {found.method}, optimism {formatting.number(found.optimism, sign=True)}",
         f"The {last} best of {candidates:,}" if last < candidates else "All configurations",
         f"Each dot is the configuration's cross-validation score with its {100 * level:g}% interval, not corrected for "
-        f"picking the best. The orange one was selected. Diamond: {meaning(found)}.",
+        f"picking the best. The orange one was selected. Diamond: {meaning(found)}, with the interval to read.",
         chart.Axis(chart.direction(found.metric, found.greater_is_better), grid=True),
         chart.Axis(names=(*(row.name for row in rows), _NEW if has_own(found) else meaning(found)), bold=bold),
         marks,
@@ -229,6 +231,8 @@ def histogram(estimate: Any, bins: int | None) -> tuple[NDArray[np.intp], Floats
 def draws(estimate: Estimate, bins: int | None = None) -> chart.Chart:
     """Where the interval comes from."""
     counts, edges = (values.tolist() for values in histogram(estimate, bins))
+    low, high = estimate.interval or (np.nan, np.nan)
+    say = formatting.Digits.of_width(high - low)
     top = float(max(counts)) * 1.06
     marks: list[chart.Mark] = []
     for n, low, high in zip(counts, edges, edges[1:], strict=False):
@@ -238,16 +242,17 @@ def draws(estimate: Estimate, bins: int | None = None) -> chart.Chart:
     if estimate.interval is not None:
         ends = [chart.Line([end, end], [0, top], "blue", chart.DASHED, 1.2) for end in estimate.interval]
         marks += ends
-        keys = [chart.Key(formatting.interval(*estimate.interval, estimate.confidence_level), ends[0])]
+        words = " to ".join(say(end) for end in estimate.interval)
+        keys = [chart.Key(f"{100 * estimate.confidence_level:g}% CI {words}", ends[0])]
     value = chart.Line([estimate.value] * 2, [0, top], "blue", width=2.2, tip=_expected(estimate))
     marks.append(value)
-    keys.insert(0, chart.Key(f"estimate {formatting.number(estimate.value)}", value))
+    keys.insert(0, chart.Key(f"estimate {say(estimate.value)}", value))
     caption = "Each draw selects on the samples it drew and scores on the others. Blue: their mean, which is the estimate, and "
     caption += "the ends of its interval (dashed)."
     if estimate.method not in ("cv", "cvt"):
         own = chart.Line([estimate.naive] * 2, [0, top], "orange", (8, 2), 2.2, tip=_own(estimate))
         marks.append(own)
-        keys.append(chart.Key(f"winner's score {formatting.number(estimate.naive)}", own))
+        keys.append(chart.Key(f"winner's score {say(estimate.naive)}", own))
         caption += " Orange: the winner's score."
     return chart.Chart(
         "draws",

@@ -22,11 +22,9 @@ from ..exceptions import NeedError, invalid
 from ..metrics._baseline import baseline
 from ..metrics._scoring import Scoring, alone, bind, kept, sample_bootstrap
 from ..requirements import check_predictions
-from ..results import Estimate, Interval
+from ..results import Estimate
 from ..stats import rank_metrics
-from ..stats.intervals import around
 from ..stats.rank_metrics import Ranked
-from ..stats.recalibration import recalibrate
 from . import description as chart
 
 Floats = NDArray[np.float64]
@@ -307,44 +305,6 @@ def _bins(name: str, part: Predictions, bins: int, level: float, n_resamples: in
     return Bins(name, np.bincount(code, p, k) / count, observed, low, high, count, found)
 
 
-class Calibration(NamedTuple):
-    """Do probabilities mean what they say? Slope (1 is right) and intercept (0 is right) of one configuration, with intervals."""
-
-    slope: float
-    slope_interval: Interval
-    intercept: float
-    intercept_interval: Interval
-    confidence_level: float
-
-    def __str__(self) -> str:
-        parts = []
-        for name, value, (low, high), right in (
-            ("slope", self.slope, self.slope_interval, "1"),
-            ("intercept", self.intercept, self.intercept_interval, "0"),
-        ):
-            say = formatting.Digits.of_width(high - low)
-            ends = f"{100 * self.confidence_level:g}% CI {say(low)} to {say(high)}"
-            parts.append(f"{name} {say(value)} ({ends}; {right} is right)")
-        return ", ".join(parts)
-
-
-def calibration_of(oof: Predictions, config: str, level: float) -> Calibration | None:
-    """Slope and intercept of the out-of-fold probabilities of two classes; None where there are none.
-
-    Samples (or groups) are independent, their repeats are not. The models are held fixed.
-    """
-    if oof.target.task != "binary" or oof.response != "proba":
-        return None
-    scoring = Scoring(alone(oof, config), "brier")
-    held, units = held_out(scoring), scoring.units()
-    rows, positive, p = np.concatenate(held.rows), np.concatenate(held.positive), np.concatenate(held.scores)
-    found = recalibrate(p, positive, units[rows])
-    if found is None:
-        return None
-    ends = [Interval(*around(*one, level, max(found.n_units - 1, 1))) for one in (found.slope, found.intercept)]
-    return Calibration(found.slope.value, ends[0], found.intercept.value, ends[1], level)
-
-
 class Confusion(NamedTuple):
     """(true, predicted) counts, the mean over repeats; `accuracy` the pooled score of the API."""
 
@@ -441,24 +401,15 @@ def calibration(
         columns = {k: np.asarray(getattr(bin_, k)).tolist() for k in ("predicted", "observed", "low", "high", "n")}
         numbers.append({"name": bin_.name, "brier": bin_.estimate.value} | columns)
     each = int(np.median(np.concatenate([line.n for line in made.lines])))
-    fitted = None if made.positive is None or len(made.lines) > 1 else calibration_of(oof, made.lines[0].name, level)
-    if fitted is not None:
-        numbers[0] |= {key: value for key, value in fitted._asdict().items() if key != "confidence_level"}
     words = (
         "calibration",
         f"calibration, {_subject(made)}",
         f"{chart.about_data(oof.n_samples, oof.plan)}, about {each:,} predictions per point. Bars: {100 * level:g}% over samples",
         "Do probabilities mean what they say?",
         f"The selected configuration: the share{'' if made.positive is None else f' of {made.positive}'} among samples of about "
-        f"equal predicted probability. On the diagonal, probabilities mean what they say.{_fitted_in_words(fitted)}",
+        "equal predicted probability. On the diagonal, probabilities mean what they say.",
     )
     return _square(words, ("predicted probability", "observed share"), marks, made, numbers, keys)
-
-
-def _fitted_in_words(fitted: Calibration | None) -> str:
-    if fitted is None:
-        return ""
-    return f" Calibration {fitted}. A slope below 1: the probabilities are too extreme."
 
 
 def _square(

@@ -78,10 +78,15 @@ def predicted(made: Predicted, data: str) -> chart.Chart:
             chart.Line(ends, ends, "grey", width=1, behind=True),
             chart.Points(x, y, "blue", size=5, faint=True),
         ),
-        {"config": made.config, "predicted": x.tolist(), "observed": y.tolist(), "correlation": correlation},
+        {"config": made.config, "correlation": correlation, "points": _rounded(x, y)},
         size=(5.0, 5.0),
         shape="square",
     )
+
+
+def _rounded(x: Floats, y: Floats) -> list[list[float]]:
+    """The points as (predicted, observed), with as many digits as a picture shows."""
+    return [[float(f"{a:.5g}"), float(f"{b:.5g}")] for a, b in zip(x, y, strict=True)]
 
 
 def _correlation(made: Predicted) -> float | None:

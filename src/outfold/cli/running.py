@@ -13,6 +13,7 @@ from ..apps.run import run
 from ..apps.table import RareClasses, TableTask
 from ..data.plan import Plan
 from ..exceptions import InputError
+from .inspecting import FORMATS, add_dialect, dialect_options
 from .options import CommandParser, add_command, add_format, add_option, add_selection, add_work_options, given, names
 from .options import read_rule as rule_of
 from .printing import estimate_row, print_as
@@ -35,19 +36,11 @@ with an answer for what is finished; the same command goes on, also with a large
 # Codes of a process that was ended by a signal, as shells have them.
 _CODES = {"interrupt": 130, "terminate": 143}
 
-_DIALECT = {
-    "separator": "what separates the columns, such as ';' or tab",
-    "decimal": "the decimal mark: . or ,",
-    "thousands": "what separates thousands",
-    "encoding": "such as utf-8 or cp1252",
-    "quote": "what quotes a value",
-}
-
 
 def add_run(commands: Any) -> CommandParser:
     """Add the command."""
     parser = add_command(commands, "run", _run, _SUMMARY, _EPILOG)
-    parser.add_argument("data", help="a file with one row per sample")
+    parser.add_argument("data", help=FORMATS)
     add_option(parser, "--target", metavar="COL", help="the column to predict")
     add_option(parser, "-o", "--out", library="out store", default="out", metavar="DIR", help="folder for the files")
     _add_search(parser)
@@ -82,6 +75,8 @@ def _add_search(parser: CommandParser) -> None:
     add_option(parser, "--folds", library="folds Plan.folds", metavar="K", help=folds, **whole)
     often = "how often to repeat the folds (default: as outfold advise says)"
     add_option(parser, "--repeats", library="repeats Plan.repeats", metavar="R", help=often, **whole)
+    apart = "keep this share of the rows apart from everything, and score the selected configuration on it once"
+    add_option(parser, "--test", type=float, metavar="SHARE", help=apart)
     rare = "classes with fewer rows than folds: keep them as they are, merge them into one, or drop their rows"
     add_option(parser, "--rare-classes", choices=get_args(RareClasses), default="keep", help=rare)
     add_option(parser, "--positive", metavar="LABEL", help="which of two classes is the positive one")
@@ -96,19 +91,6 @@ def _add_columns(parser: CommandParser) -> None:
     add_option(parser, "--event", metavar="COL", help="for survival: 1 if the event happened, else 0")
     unused = "columns not to use as features"
     add_option(parser, "--drop-columns", dest="leave_out", type=names, default=[], metavar="A,B", help=unused)
-
-
-def add_dialect(parser: CommandParser) -> None:
-    """How a text file is written, where that is not recognised."""
-    group = parser.add_argument_group("how the file is written (recognised by default)")
-    for name, help in _DIALECT.items():
-        add_option(group, f"--{name}", metavar="X", help=help)
-
-
-def dialect_of(args: argparse.Namespace) -> dict[str, str]:
-    """The options on how the file is written that were given."""
-    found = given(args, *_DIALECT)
-    return found | {"separator": "\t"} if found.get("separator") in ("tab", "\\t") else found
 
 
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd]?)")
@@ -134,7 +116,7 @@ def duration(text: str) -> float:
 def _run(args: argparse.Namespace) -> int:
     as_typed = [
         *("metric", "task", "group", "sample", "time", "event", "leave_out", "positive", "columns"),
-        *("space", "budget", "rare_classes", "importance", "n_jobs", "seed", "timeout", "inner"),
+        *("space", "budget", "test", "rare_classes", "importance", "n_jobs", "seed", "timeout", "inner"),
     ]
     result = run(
         args.data,
@@ -145,7 +127,7 @@ def _run(args: argparse.Namespace) -> int:
         rule=rule_of(args),
         plan=_plan(args),
         drop=not args.keep_all,
-        dialect=dialect_of(args),
+        dialect=dialect_options(args),
         threshold=_threshold(args.threshold),
         command=args.typed,
         share=False if args.share == "none" else args.share,
@@ -180,6 +162,7 @@ def _print_to_stderr(text: str) -> None:
 
 def _rows(result: RunResult) -> list[dict[str, Any]]:
     facts = result.to_dict()
-    facts.pop("at_threshold", None)
+    for part in ("at_threshold", "test"):
+        facts.pop(part, None)
     nested, files = facts.pop("nested", None), {k: facts[k] for k in ("predictions", "model", "report")}
     return [estimate_row(part) for part in (facts, *([nested | files] if nested else []))]

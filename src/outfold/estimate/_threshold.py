@@ -16,7 +16,7 @@ from ..data.predictions import Predictions
 from ..data.scores import is_time_series
 from ..exceptions import InputError, got, invalid
 from ..metrics import MetricLike
-from ..metrics._scoring import Aggregate, Scoring, bind, group_notes, kernels_kept, sample_bootstrap, selecting
+from ..metrics._scoring import Aggregate, Scoring, bind, group_notes, kept, kernels_kept, sample_bootstrap, selecting
 from ..requirements import Requirement, requires
 from ..results import AtThreshold, Selection, Share
 from ..select import RuleLike, recorded_rule
@@ -29,7 +29,7 @@ from ._build import Selecting, approximate, calm, document
 from ._selected import Scale, Spread
 
 # Draws whose configurations and thresholds tell how much a share varies with the samples.
-_FOR_VARIANCE = 64
+_FOR_VARIANCE = 32
 # The choice of a draw rests on 63 percent of the samples, that of all samples is another one. What the winner's sensitivity and
 # specificity gain together is partly luck: this share of the gain is not believed, and this share of the variance of the choice
 # counts for the interval. Calibrated by simulations (studies/thresholds.py), not derived.
@@ -41,12 +41,12 @@ _WORDS = {"youden": "highest sensitivity + specificity", "f1": "highest F1 score
 _SHARE = re.compile(r"(sensitivity|specificity)\s*=\s*(\d*\.?\d+)\s*(%?)")
 _COST = re.compile(r"cost\s*=\s*(\d*\.?\d+)\s*:\s*(\d*\.?\d+)")
 
-_TWO_CLASSES: Requirement[Predictions] = Requirement(
+TWO_CLASSES: Requirement[Predictions] = Requirement(
     "two classes",
     lambda oof: oof.target.task == "binary",
     given=lambda oof: f"these predictions are for {oof.target.task}",
 )
-_GRADED: Requirement[Predictions] = Requirement(
+GRADED: Requirement[Predictions] = Requirement(
     "probabilities or scores",
     lambda oof: oof.response in ("proba", "score"),
     "Collect with `collect(response='proba')`.",
@@ -88,7 +88,7 @@ def read_choice(threshold: Any) -> Choice:
 
 
 @document
-@requires(_TWO_CLASSES, _GRADED)
+@requires(TWO_CLASSES, GRADED)
 def at_threshold(
     oof: Predictions,
     metric: MetricLike | None = None,
@@ -162,7 +162,7 @@ def at_thresholds(
     by = Selecting(recorded_rule(oof, rule), selecting(oof, metric, aggregate))
     _check_classes(by.scoring)
     with kernels_kept(), calm(by.scoring):
-        selection, table = by.choose(), Table(by.scoring)
+        selection, table = by.choose(), Table.of(by.scoring)
         drawn = _draw(by, table, sample_bootstrap(by.scoring, stratify, seed, True).blocks(b), choices)
     winner = by.scoring.names.index(selection.name)
     return [
@@ -199,6 +199,11 @@ class Table:
         self._rankings: dict[int, RankedScores] = {}
         # How often a sample is held out: what all counts are divided by.
         self.times = len(self._rows) / len(scoring.rows)
+
+    @classmethod
+    def of(cls, scoring: Scoring) -> Table:
+        """That of the candidates, made once while `kernels_kept`."""
+        return kept(scoring.oof, ("thresholds", scoring.candidates.tobytes()), lambda: cls(scoring))
 
     def ranking(self, candidate: int) -> RankedScores:
         """The predictions of a candidate by falling score."""

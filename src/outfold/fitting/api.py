@@ -194,9 +194,14 @@ def collect(
         X, y, options = keep_apart(configs, X, y, options)
     job = make_job(configs, X, y, options)
     if explain:
-        n_holdouts = len(job.splits.cells) + (len(paired_holdouts(job.splits)) if inner else 0)
-        (explain if callable(explain) else print)(job.executor.explain(n_holdouts))
+        (explain if callable(explain) else print)(explained(job))
     return run_job(job)
+
+
+def explained(job: Job) -> str:
+    """What the configurations of a job share."""
+    n_inner = len(paired_holdouts(job.splits)) if job.options.inner else 0
+    return job.executor.explain(len(job.splits.cells) + n_inner)
 
 
 def run_job(job: Job) -> Predictions:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arguments import check_count
 from ..docstrings import fill_common
@@ -249,7 +249,6 @@ def _lengths(texts: list[str]) -> Floats:
 def _columns(estimator: Any, X: Any, reset: bool) -> list[NDArray[Any]]:
     """The columns as arrays; their number is remembered, or compared with that of the training rows."""
     import narwhals as nw
-    from sklearn.utils.validation import _check_feature_names, _check_n_features
 
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
@@ -259,8 +258,7 @@ def _columns(estimator: Any, X: Any, reset: bool) -> list[NDArray[Any]]:
         if array.ndim != 2:
             raise invalid("X", "must have rows and columns", f"got an array of shape {array.shape}")
         out = list(array.T)
-    _check_feature_names(estimator, X, reset=reset)
-    _check_n_features(estimator, X, reset=reset)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
     return out
 
 

@@ -136,7 +136,7 @@ def _penalty(params: Mapping[str, Any]) -> str:
 
 
 def _balance(params: Mapping[str, Any]) -> str:
-    return ", with classes of equal weight" if params.get("class_weight") == "balanced" else ""
+    return ", with classes of equal weight" if str(params.get("class_weight")).startswith("balanced") else ""
 
 
 def _value(parameter: str, value: Any) -> str:

@@ -18,7 +18,6 @@ from .._version import __version__
 from ..arguments import RngLike, as_seed, check_count, is_number
 from ..charts import collected, comparisons, estimates, responses, values
 from ..charts.description import Chart, about_data
-from ..charts.responses import Calibration
 from ..checks.case import Case
 from ..checks.checking import checked
 from ..citations import cite, references_of
@@ -26,6 +25,7 @@ from ..data.criterion import name_of
 from ..data.predictions import Predictions, State
 from ..docstrings import fill_common
 from ..estimate import at_threshold
+from ..estimate._calibration import calibration
 from ..estimate._default import corrected
 from ..estimate._threshold import at_thresholds, read_choice
 from ..exceptions import FileError, InputError, invalid
@@ -34,8 +34,9 @@ from ..io.store import written_file
 from ..metrics import MetricLike
 from ..metrics._scoring import Aggregate, alone, kernels_kept, recorded_metric, selecting
 from ..requirements import check_predictions, check_requirements
-from ..results import AtThreshold, Baseline, Checks, Comparisons, Estimate, Finding, Leaderboard
+from ..results import AtThreshold, Baseline, Calibration, Checks, Comparisons, Estimate, Finding, Leaderboard
 from ..select import RuleLike
+from ..stats.resampling import BLOCK
 from . import page, text
 
 # Draws of the bands of curves: an end of them is off by a fifth of a standard error, a twentieth of the band's width.
@@ -304,7 +305,9 @@ def report(
         n = n_resamples if found.draws is None else min(n_resamples, len(found.draws))
         board = oof.leaderboard()
         compared, why_not = _comparisons(oof, metric, found, board)
-        mattering, level = tuple(_importance(importance)), found.confidence_level
+        mattering = tuple(_importance(importance))
+        fewer = _fewer_draws(oof, max(n, 2))
+        calibrated = _calibration(oof, found, fewer, seed)
         pictures = [*_pictures(oof, metric, found, compared, (top, max(n, 2), seed))]
         if mattering:
             pictures.append(values.importance(mattering, called(found.metric)))
@@ -320,12 +323,12 @@ def report(
             checks=checked(Case(oof, made=found)),
             methods=text.methods(oof, found, compared),
             provenance=tuple(_provenance(oof, found, command)),
-            pictures=tuple(_with_baseline(pictures, board.baseline, found)),
+            pictures=tuple(_with_words(pictures, board.baseline, calibrated, found)),
             data=data,
             description=description,
             importance=mattering,
-            thresholds=tuple(_thresholds(oof, found, threshold, max(n, 2), seed)),
-            calibration=next(iter(_try(lambda: responses.calibration_of(oof, found.selected, level))), None),
+            thresholds=tuple(_thresholds(oof, found, threshold, fewer, seed)),
+            calibration=calibrated,
             graded="probability" if oof.response == "proba" else "score",
         )
 
@@ -399,6 +402,17 @@ def _provenance(oof: Predictions, found: Estimate, command: str | None) -> Itera
         yield "command", command
 
 
+# Predictions that all draws of thresholds and of the calibration look at. With more, there are fewer draws: their mean is
+# known well enough, because many samples are left out in each.
+_PREDICTIONS_DRAWN = 1 << 21
+
+
+def _fewer_draws(oof: Predictions, n_resamples: int) -> int:
+    """As many draws as were asked for; fewer where samples and repeats are many, in whole blocks that are at hand already."""
+    blocks = _PREDICTIONS_DRAWN // (oof.n_samples * oof.n_repeats * BLOCK)
+    return min(n_resamples, max(blocks, 1) * BLOCK)
+
+
 # Thresholds that stand beside the one to use.
 _OTHERS = ("youden", "sensitivity=0.9", "specificity=0.9")
 
@@ -424,14 +438,25 @@ def _thresholds(
     return made if made and made[0].selected == found.selected else []
 
 
-def _with_baseline(pictures: Iterable[Chart], baseline: Baseline | None, found: Estimate) -> Iterable[Chart]:
-    """The pictures of scores also say what a model scores that learnt nothing."""
+def _calibration(oof: Predictions, found: Estimate, n_resamples: int, seed: int) -> Calibration | None:
+    """Calibration slope and intercept of the selected configuration; None where these predictions have none."""
+    chosen = alone(oof, found.selected) if found.named else oof
+    how: dict[str, Any] = {"n_resamples": n_resamples, "confidence_level": found.confidence_level, "rng": seed}
+    made: list[Calibration | None] = list(_try(lambda: calibration(chosen, **how)))
+    return made[0] if made and chosen.selection().name == found.selected else None
+
+
+def _with_words(
+    pictures: Iterable[Chart], baseline: Baseline | None, calibrated: Calibration | None, found: Estimate
+) -> Iterable[Chart]:
+    """The pictures of scores also say what a model scores that learnt nothing, that of calibration its slope and intercept."""
     for picture in pictures:
+        words = ""
         if baseline is not None and picture.name in ("optimism", "configurations"):
-            score = text.Rounding(found)(baseline.value)
-            yield replace(picture, caption=f"{picture.caption} {_sentence(baseline.of)} scores {score}.")
-        else:
-            yield picture
+            words = f" {_sentence(baseline.of)} scores {text.Rounding(found)(baseline.value)}."
+        if calibrated is not None and picture.name == "calibration":
+            words = f" Corrected for having been selected: calibration {calibrated}."
+        yield replace(picture, caption=picture.caption + words) if words else picture
 
 
 def _sentence(words: str) -> str:

@@ -83,7 +83,7 @@ def _key(report: Report) -> str:
         ends = f"{100 * found.confidence_level:g}% CI {say(found.interval.low)} to {say(found.interval.high)}"
     rows = [(f"{called(found.metric)}, {meaning(found)}", f"{escape(say(found.value))} <small>{escape(ends)}</small>")]
     for name, score in tables.baseline_cells(report.leaderboard.baseline, Digits(say.digits)):
-        rows.append(("without learning anything", f"{escape(score)} <small>{escape(name)}</small>"))
+        rows.append(("without learning anything", f'{escape(score)} <small class="wrap">{escape(name)}</small>'))
     if has_own(found):
         rows.append((found.own_name, escape(say(found.naive))))
         rows.append(("optimism", escape(f"{say.about}{say.signed(found.optimism)}")))
@@ -130,25 +130,28 @@ def _facts(rows: Iterable[tuple[str, str]]) -> str:
     return f'<dl class="facts">{cells}</dl>'
 
 
-def _table(cells: Cells, label: str, numbers_from: int = 1) -> str:
-    """A table, which a phone shows as a card for each row: every cell knows the name of its column."""
+def _table(cells: Cells, label: str, numbers_from: int = 1, style: str = "") -> str:
+    """A table, which a phone shows as a card for each row: every cell knows the name of its column.
+
+    The style says how many cells of a card stand side by side, where these are not three.
+    """
     head = "".join(
         f'<th scope="col"{" class=n" if j >= numbers_from else ""}>{escape(name)}</th>'
         for j, name in enumerate(cells.header)
     )
     body = []
     for i, row in enumerate(cells.rows):
-        style = "won" if i in cells.marked else "soft" if i in cells.soft else ""
+        look = "won" if i in cells.marked else "soft" if i in cells.soft else ""
         parts = [f'<td class="name"><span>{escape(row[0])}</span></td>']
         for j, (name, cell) in enumerate(zip(cells.header[1:], row[1:], strict=True), start=1):
-            empty = "" if cell else " none"
-            parts.append(
-                f'<td class="{"n" if j >= numbers_from else "w"}{empty}" data-l="{escape(name)}">{escape(cell)}</td>'
-            )
-        body.append(f"<tr{f' class={style}' if style else ''}>{''.join(parts)}</tr>")
+            kind, shown = "n" if j >= numbers_from else "w", escape(cell)
+            if kind == "n":
+                shown = shown.replace(" to ", "&nbsp;to&nbsp;")  # an interval is not broken
+            parts.append(f'<td class="{kind}{"" if cell else " none"}" data-l="{escape(name)}">{shown}</td>')
+        body.append(f"<tr{f' class={look}' if look else ''}>{''.join(parts)}</tr>")
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">'
-        f'<table class="cards"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
+        f'<table class="{f"cards {style}".strip()}"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
     )
 
 
@@ -161,14 +164,14 @@ def _thresholds(report: Report) -> str:
     said = "".join(
         f'<p class="lead"><span class="code">{escape(c)}</span>{escape(words)}</p>' for c, words in notes.items()
     )
-    return f'<p class="lead">{escape(lead)}</p>{_table(cells, "Table of thresholds")}{said}'
+    return f'<p class="lead">{escape(lead)}</p>{_table(cells, "Table of thresholds", style="two")}{said}'
 
 
 def _data_section(report: Report) -> str:
     if not report.data:
         return ""
     cells = tables.column_cells(report.data)
-    table = _table(cells, "Table of columns", len(cells.header)) if cells.rows else ""
+    table = _table(cells, "Table of columns", len(cells.header), "four") if cells.rows else ""
     return f"{_facts(tables.data_facts(report.data))}{table}"
 
 
@@ -192,10 +195,10 @@ def _configurations(report: Report) -> str:
         f'<th scope="col" class="{style}"{_SORTED if i == 0 else ""}><button type="button">{escape(name)}</button></th>'
         for i, (name, style) in enumerate(columns)
     )
-    body = "".join(_row(row, metric, say) for row in report.rows)
+    body = "".join(_row(row, say) for row in report.rows)
     foot = "".join(
         f'<tr class="soft"><td></td><td class="name"><span>{escape(name)}</span></td>'
-        f'<td class="n" data-l="{escape(metric)}">{escape(score)}</td><td colspan="4"></td></tr>'
+        f'<td class="n">{escape(score)}</td><td colspan="4"></td></tr>'
         for name, score in tables.baseline_cells(report.leaderboard.baseline, say)
     )
     lead = (
@@ -212,24 +215,24 @@ def _configurations(report: Report) -> str:
 <p class="more screen"><button type="button" class="button" id="more" hidden></button></p>"""
 
 
-def _row(row: Mapping[str, Any], metric: str, say: Digits) -> str:
+def _row(row: Mapping[str, Any], say: Digits) -> str:
+    # The style names the cells on a phone: with a name in each, the page of a thousand configurations would be too large.
     cells = [
-        _number_cell(row["rank"], "n rank", "#", str),
+        _number_cell(row["rank"], str),
         f'<td class="name"><span>{escape(row["config"])}</span></td>',
-        _number_cell(row["score"], "n", metric, say),
-        _number_cell(row["se"], "n", "se", say),
-        _number_cell(row["selected_share"], "n", "selected in", lambda v: f"{v:.1%}"),
-        _number_cell(row["seconds"], "n", "time", formatting.seconds),
-        f'<td class="w" data-l="status">{escape(row["status"])}</td>',
+        _number_cell(row["score"], say),
+        _number_cell(row["se"], say),
+        _number_cell(row["selected_share"], lambda v: f"{v:.1%}"),
+        _number_cell(row["seconds"], formatting.seconds),
+        f"<td>{escape(row['status'])}</td>",
     ]
     return f"<tr{_WON if row['status'] == 'selected' else ''}>{''.join(cells)}</tr>"
 
 
-def _number_cell(value: float | None, style: str, name: str, say: Any) -> str:
-    label = f' data-l="{escape(name)}"'
+def _number_cell(value: float | None, say: Any) -> str:
     if value is None or not math.isfinite(value):
-        return f'<td class="{style} none" data-v=""{label}>-</td>'
-    return f'<td class="{style}" data-v="{value!r}"{label}>{say(value)}</td>'  # digits and units: nothing to escape
+        return '<td class="n none" data-v="">-</td>'
+    return f'<td class="n" data-v="{value!r}">{say(value)}</td>'  # digits and units: nothing to escape
 
 
 def _comparisons(report: Report) -> str:

@@ -41,7 +41,14 @@ def threshold_cells(found: Sequence[AtThreshold]) -> Cells:
 
 
 def _choice_in_words(found: AtThreshold) -> str:
-    return f"fixed at {found.choice}" if found.meaning == "fixed beforehand" else f"{found.choice}: {found.meaning}"
+    if found.meaning == "fixed beforehand":
+        return f"fixed at {found.choice}"
+    named = found.choice in ("youden", "f1")  # all others say in words what they ask for
+    return f"{_sentence(found.choice)}: {found.meaning}" if named else _sentence(found.meaning)
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _threshold(found: AtThreshold) -> str:

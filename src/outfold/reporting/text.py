@@ -139,7 +139,9 @@ def _samples(oof: Predictions) -> str:
     if classes is not None:
         sizes = np.bincount(oof.target.y, minlength=len(classes))
         shown = [f"{label}: {n:,}" for label, n in zip(classes[:6], sizes[:6], strict=True)]
-        words += "; " + ", ".join(shown) + (f" and {len(classes) - 6} more classes" if len(classes) > 6 else "")
+        more = len(classes) - len(shown)
+        rest = f" and {formatting.count(more, 'more class', 'more classes')}" if more else ""
+        words += f"; {', '.join(shown)}{rest}"
     return words
 
 

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from ._comparisons import PairArrays as PairArrays
     from ._confrontation import Confrontation, Shift
     from ._sample_size import SamplesNeeded
-    from ._threshold import AtThreshold, Share
+    from ._threshold import AtThreshold, Calibration, Share
 
 _LATER = {
     "_advice": "SEVERITIES Advice AdviceTask Checks Finding Goal Optimism Severity Simulation",
     "_comparison": "Alternative Comparison ComparisonTerms Power Probabilities SequentialComparison Wins comparison_row",
     "_comparisons": "Comparisons Omnibus OmnibusTest PairArrays RankPair Ranking",
     "_confrontation": "Confrontation Shift",
-    "_threshold": "AtThreshold Share",
+    "_threshold": "AtThreshold Calibration Share",
     "_sample_size": "SamplesNeeded",
 }
 _SOURCES = {name: module for module, names in _LATER.items() for name in names.split()}
@@ -51,6 +51,7 @@ __all__ = [
     "Alternative",
     "AtThreshold",
     "Baseline",
+    "Calibration",
     "Checks",
     "Comparison",
     "Comparisons",

@@ -202,3 +202,38 @@ def digits_by(share: Share) -> formatting.Digits:
     """As many digits as the interval of the share leaves meaningful."""
     width = np.nan if share.interval is None else share.interval.high - share.interval.low
     return formatting.Digits.of_width(width)
+
+
+class Calibration(NamedTuple):
+    """Do the probabilities of the selected configuration mean what they say?
+
+    Attributes
+    ----------
+    slope : float
+        1 is right; below 1 the probabilities are too extreme, above 1 too timid.
+    slope_interval : Interval
+        Its confidence interval.
+    intercept : float
+        0 is right; above 0 the probabilities are too low on the whole, below 0 too high.
+    intercept_interval : Interval
+        Its confidence interval.
+    confidence_level : float
+        Level of the intervals.
+    """
+
+    slope: float
+    slope_interval: Interval
+    intercept: float
+    intercept_interval: Interval
+    confidence_level: float
+
+    def __str__(self) -> str:
+        parts = []
+        for name, value, (low, high), right in (
+            ("slope", self.slope, self.slope_interval, "1"),
+            ("intercept", self.intercept, self.intercept_interval, "0"),
+        ):
+            say = formatting.Digits.of_width(high - low)
+            ends = f"{100 * self.confidence_level:g}% CI {say(low)} to {say(high)}"
+            parts.append(f"{name} {say(value)} ({ends}; {right} is right)")
+        return ", ".join(parts)

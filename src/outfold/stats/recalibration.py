@@ -37,14 +37,17 @@ class Recalibration(NamedTuple):
     n_units: int
 
 
-def recalibrate(chances: Floats, positive: NDArray[np.bool_], units: NDArray[np.intp]) -> Recalibration | None:
+def recalibrate(
+    chances: Floats, positive: NDArray[np.bool_], units: NDArray[np.intp], weights: Floats
+) -> Recalibration | None:
     """Intercept and slope of (M,) probabilities; None where the classes are separated, or all probabilities are the same.
 
-    Predictions with the same unit, (M,), are of one sample or one group: only units are independent.
+    Predictions with the same unit, (M,), are of one sample or one group: only units are independent. The weights of the
+    predictions of one sample add up to 1.
     """
     x, y = logits(chances), positive.astype(np.float64)
-    slope = _fitted(np.stack([np.ones_like(x), x]), y, np.zeros_like(x), units)
-    intercept = _fitted(np.ones((1, len(x))), y, x, units)
+    slope = _fitted(np.stack([np.ones_like(x), x]), (y, weights), np.zeros_like(x), units)
+    intercept = _fitted(np.ones((1, len(x))), (y, weights), x, units)
     if slope is None or intercept is None or abs(slope[1].value) > _SEPARATED:
         return None
     return Recalibration(intercept[0], slope[1], len(np.unique(units)))
@@ -56,14 +59,20 @@ def logits(chances: Floats) -> Floats:
     return np.asarray(np.log(p / (1 - p)))
 
 
-def _fitted(design: Floats, y: Floats, offset: Floats, units: NDArray[np.intp]) -> list[Coefficient] | None:
-    """The coefficients of a logistic regression on the (k, M) design, by Newton's method; None where there are none."""
+def _fitted(
+    design: Floats, weighted: tuple[Floats, Floats], offset: Floats, units: NDArray[np.intp]
+) -> list[Coefficient] | None:
+    """The coefficients of a logistic regression on the (k, M) design, by Newton's method; None where there are none.
+
+    `weighted` are the labels and their weights.
+    """
+    y, weights = weighted
     beta = np.zeros(len(design))
     for _ in range(_STEPS):
         mean = 1 / (1 + np.exp(-np.clip(beta @ design + offset, -500, 500)))
-        information = (design * (mean * (1 - mean))) @ design.T
+        information = (design * (weights * mean * (1 - mean))) @ design.T
         try:
-            step = np.linalg.solve(information, design @ (y - mean))
+            step = np.linalg.solve(information, design @ (weights * (y - mean)))
         except np.linalg.LinAlgError:
             return None
         beta = beta + np.clip(step, -5, 5)
@@ -74,9 +83,8 @@ def _fitted(design: Floats, y: Floats, offset: Floats, units: NDArray[np.intp]) 
     else:
         return None
     inverse = np.asarray(np.linalg.inv(information), dtype=np.float64)
-    return [
-        Coefficient(float(b), float(e)) for b, e in zip(beta, _errors(design, y - mean, inverse, units), strict=True)
-    ]
+    errors = _errors(design, weights * (y - mean), inverse, units)
+    return [Coefficient(float(b), float(e)) for b, e in zip(beta, errors, strict=True)]
 
 
 def _errors(design: Floats, residuals: Floats, inverse: Floats, units: NDArray[np.intp]) -> Floats:
@@ -85,6 +93,4 @@ def _errors(design: Floats, residuals: Floats, inverse: Floats, units: NDArray[n
     n = int(codes.max()) + 1
     scores = np.stack([np.bincount(codes, row * residuals, n) for row in design])
     robust = inverse @ (scores @ scores.T) @ inverse * n / max(n - 1, 1)
-    # The model takes every prediction for a sample of its own; with repeats, they are not.
-    model = inverse * len(residuals) / n
-    return np.asarray(np.sqrt(np.maximum(np.diag(robust), np.diag(model))))
+    return np.asarray(np.sqrt(np.maximum(np.diag(robust), np.diag(inverse))))

@@ -99,6 +99,11 @@ class RankedScores:
         return np.concatenate([[0], np.flatnonzero(np.append(np.diff(self.scores) != 0, True)) + 1])
 
     @cached_property
+    def _most(self) -> int:
+        """How many predictions a sample has at most."""
+        return int(np.bincount(self.rows).max())
+
+    @cached_property
     def _true_positives(self) -> NDArray[np.int64]:
         return np.concatenate([[0], np.cumsum(self.positive)])
 
@@ -133,8 +138,10 @@ class RankedScores:
     def _corrected(self, weights: NDArray[Any], criteria: Sequence[Criterion | float]) -> list[tuple[Floats, Counts]]:
         drawn = weights[:, self.rows]
         left = drawn == 0
-        total, true = _running(drawn), _running(drawn * self.positive)
-        left_total, left_true = _running(left), _running(left & self.positive)
+        # Products of two sums must fit too.
+        dtype = np.int32 if int(weights.sum(axis=1).max()) * self._most <= INT32_TOTAL else np.int64
+        total, true = _running(drawn, dtype), _running(drawn * self.positive, dtype)
+        left_total, left_true = _running(left, np.int32), _running(left & self.positive, np.int32)
         # Where no two scores are equal, every place is one to cut at.
         at, some = np.arange(len(weights)), slice(None) if len(self.cuts) == total.shape[1] else self.cuts
         sums = Sums(true[:, some], total[:, some] - true[:, some], true[:, -1:], total[:, -1:] - true[:, -1:])
@@ -164,10 +171,8 @@ class RankedScores:
         return np.asarray(np.where(above == 0, self.scores[0], middle))
 
 
-def _running(numbers: NDArray[Any]) -> NDArray[np.signedinteger]:
-    """(b, M + 1) sums of the first 0, 1, ..., M numbers of each row, in a type that also holds the product of two sums."""
-    most = int(numbers.sum(axis=1, dtype=np.int64).max(initial=0))
-    dtype = np.int32 if most <= INT32_TOTAL else np.int64
+def _running(numbers: NDArray[Any], dtype: type[np.int32 | np.int64]) -> NDArray[np.signedinteger]:
+    """(b, M + 1) sums of the first 0, 1, ..., M numbers of each row."""
     out: NDArray[np.signedinteger] = np.zeros((len(numbers), numbers.shape[1] + 1), dtype=dtype)
     np.cumsum(numbers, axis=1, out=out[:, 1:])
     return out

@@ -496,7 +496,8 @@ def features(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
         raise InputError(f"{_nothing_left(columns)}.", remedy="The table needs at least one column to learn from.")
     gone = [column.name for column in wanted if column.name not in frame.columns]
     if gone:
-        there = [name for name in map(str, frame.columns) if get_close_matches(name, gone, n=1, cutoff=0.8)]
+        lower = [name.lower() for name in gone]
+        there = [name for name in map(str, frame.columns) if get_close_matches(name.lower(), lower, n=1, cutoff=0.8)]
         hint = f"It has {formatting.listed(there)}." if there else ""
         raise InputError(f"the table has no column {formatting.listed(gone, most=20)}.", remedy=hint)
     made = {}

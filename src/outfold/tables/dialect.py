@@ -150,13 +150,14 @@ def _quotes(sample: str) -> list[str]:
 
 def table_score(sample: str, dialect: Dialect) -> float:
     """How much a text looks like a table under a dialect: the share of lines of equal length, times that of clean cells."""
-    rows = _sampled_rows(sample, dialect)
+    all_rows = _sampled_rows(sample, dialect)
+    rows = without_preamble(all_rows)
     if not rows:
         return 0.0
     (width, often), *_ = Counter(map(len, rows)).most_common(1)
-    cells = [(cell.strip(), len(row)) for row in rows for cell in row][:_SAMPLED_CELLS]
+    cells = [cell.strip() for row in rows for cell in row][:_SAMPLED_CELLS]
     clean, numbers, weight = 0, 0, 0
-    for cell, _ in cells:
+    for cell in cells:
         number = NUMBER.fullmatch(cell) is not None
         numbers += number
         # A quote that never ends swallows many lines.
@@ -166,6 +167,8 @@ def table_score(sample: str, dialect: Dialect) -> float:
     if width < 2:
         return 0.6 * score * often / len(rows)
     score *= often / len(rows)
+    if len(rows) < len(all_rows) and not all_rows[0][0].startswith("#"):
+        score *= 0.8  # a separator that the first lines have, too, is more likely
     # R leaves out the name of the first column; a single name in front of two columns may as well be that of numbers such as 1,5.
     if len(rows[0]) != width and (len(rows[0]) != width - 1 or (width == 2 and dialect.separator != " ")):
         score *= 0.5
@@ -186,7 +189,7 @@ def _sampled_rows(sample: str, dialect: Dialect) -> list[list[str]]:
                 break
     except csv.Error:  # a cell of more letters than the reader takes: an open quote
         return []
-    return without_preamble(rows)
+    return rows
 
 
 def without_preamble(rows: list[list[str]]) -> list[list[str]]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat", ".data")
+_ONLY_EMPTY: dict[str, Any] = {"keep_default_na": False, "na_values": [""]}  # "NA" may be a class
 _KNOWN = ".csv, .tsv, .txt, .parquet, .feather, .arff or .xlsx"
 
 
@@ -142,7 +143,7 @@ def _read_excel(path: Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     with pd.ExcelFile(path, engine="openpyxl") as book:
         sheets = list(map(str, book.sheet_names))
         for name in sheets:
-            cells = book.parse(name, header=None, dtype=object, keep_default_na=False, na_values=[""])
+            cells = pd.read_excel(book, sheet_name=name, header=None, dtype=object, **_ONLY_EMPTY)
             cells = cells.dropna(how="all").dropna(how="all", axis=1)
             if not cells.empty:
                 break

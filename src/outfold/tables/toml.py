@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..formatting import clean
+
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
 _UNPRINTED = re.compile('[\x00-\x1f"\\\\\x7f]')
@@ -39,5 +41,5 @@ def line(name: str, facts: Mapping[str, Any]) -> str:
 
 def table(name: str, rows: Iterable[tuple[str, Mapping[str, Any]]], comment: str = "") -> str:
     """A table of toml with one line for each row, below a comment."""
-    head = [f"# {text}".rstrip() for text in comment.splitlines()]
+    head = [f"# {clean(words)}".rstrip() for words in comment.splitlines()]
     return "\n".join([*head, f"[{key(name)}]", *(line(row, facts) for row, facts in rows)]) + "\n"

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...docstrings import fill_with
 from ...fitting.configs import Configs
-from .grids import LEAVES, ROUNDS, Before, Grids, TableTask
+from .grids import LEAVES, MOST_ROWS_SVM, ROUNDS, Before, Grids, TableTask
 from .table import Kind
 from .texts import TEXTS
 
@@ -24,6 +24,8 @@ _SVM = {"C": [0.1, 1.0, 10.0], "gamma": ["scale", 0.003, 0.01, 0.1]}
 _FEW_SVM = {"C": [1.0, 10.0], "gamma": ["scale", 0.01]}
 _LIGHT = {"learning_rate": [0.03, 0.1], "num_leaves": [4, 8, 16, 31], "n_estimators": [50, 150, 400]}
 _SMALL_LEAVES = {"min_samples_leaf": 5, "learning_rate": [0.03, 0.1], "max_leaf_nodes": [4, 8, 16]}
+# Not "balanced", with which scikit-learn's forests refuse labels that are digits as text.
+_BALANCED = {"class_weight": "balanced_subsample"}
 _ENTROPY = {"criterion": "entropy"}
 _FEW_STRENGTHS = (0.003, 0.03, 0.3, 3.0, 30.0)
 _OTHER_STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0)
@@ -114,14 +116,9 @@ def thorough(X: Any, y: Any, task: TableTask, kinds: Mapping[str, Kind] | None =
 
 
 def _small(grids: Grids) -> Configs:
-    return _joined(
-        grids.linear(),
-        grids.svm(_SVM),
-        grids.knn(),
-        grids.forest(_FOREST),
-        grids.boost(_BOOST),
-        grids.tree(_TREE),
-    )
+    ensembles = [grids.forest(_FOREST), grids.boost(_BOOST)]
+    first = [grids.linear(), grids.svm(_SVM), grids.knn()]
+    return _joined(*first, *_by_cost(grids, ensembles), grids.tree(_TREE))
 
 
 def _standard(grids: Grids) -> Configs:
@@ -129,8 +126,7 @@ def _standard(grids: Grids) -> Configs:
     return _joined(
         grids.net(),
         grids.discriminant(),
-        grids.extra(_FOREST),
-        grids.light(_LIGHT),
+        *_by_cost(grids, [grids.extra(_FOREST), grids.light(_LIGHT)]),
         *(_selected(grids, before) for before in _given(grids.univariate(0.05), grids.pca(0.9))),
         grids.linear_svm(),
         grids.bayes(),
@@ -139,10 +135,15 @@ def _standard(grids: Grids) -> Configs:
         grids.boost(_SMALL_LEAVES | {"max_iter": [30, 100, 300]}),
         grids.knn(p=1),
         grids.forest({"max_features": [0.2, 1.0], "min_samples_leaf": LEAVES}),
-        grids.forest({"class_weight": "balanced", "min_samples_leaf": LEAVES}) if grids.classes else Configs(),
+        grids.forest(_BALANCED | {"min_samples_leaf": LEAVES}) if grids.classes else Configs(),
         grids.boost(_BOOST | {"max_iter": ROUNDS}),
         *(_selected(grids, before) for before in _given(grids.univariate(0.001))),
     )
+
+
+def _by_cost(grids: Grids, ensembles: list[Configs]) -> list[Configs]:
+    """A forest and boosting, the cheaper one first: histograms make boosting cheap on many rows."""
+    return ensembles if grids.n_rows <= MOST_ROWS_SVM else ensembles[::-1]
 
 
 def _selected(grids: Grids, before: Before) -> Configs:
