@@ -127,5 +127,24 @@ def main(n_sets: int) -> None:
     RESULT.write_text(json.dumps({"data_sets": n_sets, "settings": settings}, indent=1) + "\n")
 
 
+HEADER = (
+    "| task, signal, training samples | metric | new samples | `confront` | variance once | winner's score | change found |\n"
+    "| --- | --- | --- | --- | --- | --- | --- |"
+)
+
+
+def table(settings: dict[str, dict[str, float]]) -> str:
+    """The table of the page: the first three shares are of data sets in which nothing changed."""
+    lines = [HEADER]
+    for name, shares in settings.items():
+        words = name.replace(" signal", "").replace(" training samples", "")
+        for where in dict.fromkeys(key.rpartition(", null, ")[0] for key in shares if ", null, " in key):
+            metric, m = where.split(", ")
+            nothing = (f"{shares[f'{where}, null, {way}']:.3f}" for way in ("confront", "once", "winner's score"))
+            found = f"{shares[f'{where}, changed, confront']:.2f}"
+            lines.append(f"| {words} | {metric} | {int(m):,} | {' | '.join(nothing)} | {found} |")
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":
     main(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
