@@ -187,6 +187,8 @@ _SOURCES = {
     "splits": "outfold.requirements",
     "_diagram": "outfold.results",
     "without_positive": "outfold.search.scorers",
+    "kinds": "outfold.tables",
+    "leaks": "outfold.tables",
     "date_order": "outfold.tables.values",
     "is_boolean": "outfold.tables.values",
     "to_booleans": "outfold.tables.values",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         select,
         simulate,
         stability,
+        tables,
     )
     from .advice import advise
     from .checks import check
@@ -85,6 +86,7 @@ __all__ = [
     "select",
     "simulate",
     "stability",
+    "tables",
 ]
 
 # Where names come from; a name that is not here is a module. A module is imported when a name of it is first used, so

@@ -305,6 +305,18 @@ def test_a_store_that_goes_on_keeps_its_ledger(tmp_path):
     assert len(ledger.entries(again)) == len(ledger.entries(of.load(path))) == 1
 
 
+def test_a_file_takes_over_the_ledger_of_another(trained, tmp_path):
+    oof, model, *_ = trained
+    old, new = (oof.save(tmp_path / name) for name in ("old.oof", "new.oof"))
+    for seed in (3, 4):
+        of.confront(oof, model, *draw(60, seed), store=old)
+    of.confront(oof, model, *draw(60, 4), store=new)
+    ledger.extend(new, ledger.entries(of.load(old)))
+    assert [entry["labels"] for entry in ledger.entries(of.load(new))] == [
+        entry["labels"] for entry in reversed(ledger.entries(of.load(old)))
+    ]
+
+
 def test_files_of_every_earlier_schema_take_a_ledger(tmp_path, trained):
     oof, model, *_ = trained
     found = of.confront(oof, model, *draw(60, 3)).to_dict()

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from saved_model import COLUMNS, table
 
 import outfold as of
 from outfold.exceptions import InputError, OutfoldError
 from outfold.models import Model, Threshold, ranges_of
 from outfold.models.ranges import KNOTS, outside
 from outfold.tables import Column, Columns
+from saved_model import COLUMNS, table
 
 
 @pytest.fixture(scope="module")

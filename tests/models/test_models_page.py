@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from saved_model import saved_in, table
 
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"

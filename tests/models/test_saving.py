@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from saved_model import space
 from sklearn.datasets import fetch_openml
 from sklearn.preprocessing import FunctionTransformer
 
@@ -16,6 +15,7 @@ import outfold as of
 from outfold.exceptions import FileError
 from outfold.models import EstimateAbout, LeftOut, ModelAbout, Threshold, keep_model
 from outfold.models.saving import sha256_of
+from saved_model import space
 
 skops = pytest.importorskip("skops.io")
 

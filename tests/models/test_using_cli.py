@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from saved_model import table
 
 import outfold as of
 from outfold.cli import main
+from saved_model import table
 
 skops = pytest.importorskip("skops.io")
 

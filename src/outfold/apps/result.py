@@ -10,7 +10,7 @@ from typing import Any
 from .. import formatting
 from ..reporting import Report
 from ..reporting.text import Rounding
-from ..results import AtThreshold, Baseline, Estimate, Finding
+from ..results import AtThreshold, Baseline, Confrontation, Estimate, Finding
 from .anytime import Reason
 
 # Configurations that are printed.
@@ -27,6 +27,7 @@ class RunResult:
     folder: Path
     nested: Estimate | None = None
     at_threshold: AtThreshold | None = None
+    test: Confrontation | None = None  # what the test part gave, if there is one
     stopped: str = ""  # what was not finished, in words
     reason: Reason | None = None
 
@@ -65,7 +66,8 @@ class RunResult:
         lines = [f"  {key:<10} {words}" for key, words in facts]
         nested = [] if self.nested is None else ["", str(self.nested)]
         cut = [] if self.at_threshold is None else ["", str(self.at_threshold)]
-        return "\n".join([*head, "", *self._best(), "", *lines, *cut, *nested])
+        test = [] if self.test is None else ["", str(self.test)]
+        return "\n".join([*head, "", *self._best(), "", *lines, *cut, *test, *nested])
 
     def _best(self) -> list[str]:
         """The first few configurations, and what their scores are worth."""
@@ -90,7 +92,7 @@ class RunResult:
         ]
 
     def _places(self) -> list[tuple[str, str]]:
-        fitted = f"the selected configuration, fitted on all {self.estimate.n_samples:,} samples"
+        fitted = "the selected configuration, fitted on all rows"
         facts = [
             ("files", f"{self.report} (all of it on one page)"),
             ("", f"{self.predictions} (predictions of the configurations)"),
@@ -109,4 +111,6 @@ class RunResult:
         out = self.estimate.to_dict() | files | {"stopped": self.stopped or None}
         if self.at_threshold is not None:
             out["at_threshold"] = self.at_threshold.to_dict()
+        if self.test is not None:
+            out["test"] = self.test.to_dict()
         return out if self.nested is None else out | {"nested": self.nested.to_dict()}

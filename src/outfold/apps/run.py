@@ -12,6 +12,7 @@ from typing import Any
 from .. import estimate, formatting, metrics, select
 from ..advice import advise
 from ..data.criterion import Aggregate
+from ..data.ledger import TEST_PART
 from ..data.plan import Plan
 from ..data.predictions import Predictions, State
 from ..data.target import encode
@@ -22,9 +23,10 @@ from ..fitting import collect, refit
 from ..fitting.api import explained
 from ..fitting.configs import Configs, as_configs
 from ..fitting.job import Options, Share, make_job
+from ..fitting.test_part import parts_of
 from ..io.store import load
 from ..learners import describe, spaces
-from ..models import EstimateAbout, LeftOut, ModelAbout, Threshold, ranges_of
+from ..models import EstimateAbout, LeftOut, ModelAbout, Threshold, confront, ranges_of
 from ..models.saving import keep_model
 from ..reporting import Report, report
 from ..results import AtThreshold, Estimate
@@ -51,6 +53,7 @@ def run(
     rule: select.RuleLike = None,
     task: TableTask | None = None,
     plan: Plan | None = None,
+    test: float | None = None,
     space: SpaceLike = "small",
     budget: float | None = None,
     drop: bool = True,
@@ -82,7 +85,8 @@ def run(
     by default: text, bool and few distinct whole numbers are classes. `space` is the name of a ready space, a Python file with
     a function ``configs(X, y, task)``, or such a function. After `budget` seconds, Ctrl-C or SIGTERM the answer is for the
     configurations that are finished. `explain` is called with what is going to be shared, `say` with every note a person
-    should read. `command` is what was typed to get here. All other arguments are those of `collect`.
+    should read. `command` is what was typed to get here. The share `test` of the rows is left out of everything and scored once.
+    All other arguments are those of `collect`.
     """
     if budget is not None and budget <= 0:
         raise invalid("budget", "must be more than 0 seconds", f"got {budget:g}")
@@ -91,8 +95,10 @@ def run(
     chosen = _metric(table, metric, positive)
     configs = _configs(space, table)
     plan, dropping = _advised(table, len(configs), plan, drop and not inner)
+    plan = plan if test is None else replace(plan if plan.kind == "kfold" else Plan(), test=test)
     table = without_rare(table, plan.folds, rare_classes, say)
     say(_what_is_done(table, task, chosen, metric, len(configs), plan))
+    _say_positive(table, positive, say)
     work = {"n_jobs": n_jobs, "rng": seed, "timeout": timeout, "share": share, "inner": inner, "drop": dropping}
     selects: dict[str, Any] = {"metric": chosen, "aggregate": aggregate, "rule": rule}
     job = _Search(table, configs, plan, {"positive": positive, **selects, **work}, Path(out), explain)
@@ -119,8 +125,8 @@ def _advised(table: LabelledTable, n_configs: int, plan: Plan | None, drop: bool
     task = table.task
     if task == "classification":
         task = "binary" if len(set(table.y.tolist())) == 2 else "multiclass"  # type: ignore[assignment]
-    goal = "select" if n_configs > 1 else "estimate"
-    advice = advise(len(table.y), n_configs, task, goal)  # type: ignore[arg-type]
+    # A single configuration may be the beginning of a larger space, which goes on from it.
+    advice = advise(len(table.y), max(2, n_configs), task, "select")  # type: ignore[arg-type]
     chosen = advice.plan if plan is None else plan
     n_groups = 0 if table.groups is None else len(set(table.groups.tolist()))
     if plan is None and n_groups > 1 and chosen.kind == "kfold":
@@ -143,6 +149,12 @@ def _what_is_done(
     instead = "" if asked else " (--metric for another)"
     tried = f"{formatting.count(n_configs, 'configuration')}, {plan}"
     return f"{table.task} of {table.roles.label!r}{override} on {rows}, by {metric}{instead}; {tried}"
+
+
+def _say_positive(table: LabelledTable, positive: str | None, say: Say) -> None:
+    classes = None if table.task != "classification" else encode(table.y, task=table.task).classes
+    if positive is None and classes is not None and len(classes) == 2:
+        say(f"the positive class is {str(classes[-1])!r} (--positive {str(classes[0])!r} for the other)")
 
 
 # -- searching --------------------------------------------------------------------------------------------------
@@ -172,7 +184,9 @@ class _Search:
             raise FileError(problem, remedy="Use another `out`.") from error
         if self.explain is not None:
             # The waves share what one call would share, block by block.
-            options = Options.checked(self.plan, **self._given)
+            options = Options.checked(
+                replace(self.plan, test=None) if self.plan.has_test_part else self.plan, **self._given
+            )
             self.explain(explained(make_job(self.configs, self.table.X, self.table.y, options)))
         last = Standing(len(self.configs))
 
@@ -273,10 +287,23 @@ class _Answer:
         (self.folder / "columns.toml").write_text(table.columns.to_toml(), encoding="utf-8")
         words = describe(self.configs[made.selected], table.columns)
         model = self._model(made, cut, words)
-        matters = permutation_importance(oof, self.configs[made.selected], table.X, table.y) if importance else None
+        matters = self._importance(made) if importance else None
+        test = (
+            confront(oof, self.configs, table.X, table.y, store=self.folder / ANSWER) if self._has_test_part else None
+        )
         page = self._report(made, words, matters, threshold, command)
         files = {"predictions": self.folder / ANSWER, "model": model, "report": page.save(self.folder / "report.html")}
-        return RunResult(made, page, files, self.folder, nested, cut, stopped, self.found.stopped)
+        return RunResult(made, page, files, self.folder, nested, cut, test, stopped, self.found.stopped)
+
+    @property
+    def _has_test_part(self) -> bool:
+        return TEST_PART in self.found.oof.provenance
+
+    def _importance(self, made: Estimate) -> dict[str, dict[str, float]]:
+        oof, X, y = self.found.oof, self.table.X, self.table.y
+        if self._has_test_part:
+            (X, y), _ = parts_of(oof, X, y)
+        return permutation_importance(oof, self.configs[made.selected], X, y)
 
     def _threshold(self, asked: str | float | None) -> AtThreshold | None:
         if asked is None:
@@ -290,6 +317,7 @@ class _Answer:
             target=table.roles.label,
             columns=table.columns,
             ranges=ranges_of(table.X, table.columns),
+            n_rows=len(table.y),
             estimate=EstimateAbout.of(made),
             threshold=None if cut is None else Threshold(cut.choice, cut.threshold),
             left_out=tuple(LeftOut(part.n, part.why) for part in table.left_out),

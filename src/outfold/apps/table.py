@@ -117,6 +117,10 @@ def labelled(
 ) -> LabelledTable:
     """The same of a table that was read."""
     frame = file.frame
+    if not len(frame):
+        raise InputError(
+            f"{file.path.name} has no rows.", remedy="It needs a row for each sample below the names of the columns."
+        )
     for role, names in roles._asdict().items():
         for name in (names,) if not isinstance(names, tuple) else names:
             _check_column(frame, name, role)

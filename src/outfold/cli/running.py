@@ -75,6 +75,8 @@ def _add_search(parser: CommandParser) -> None:
     add_option(parser, "--folds", library="folds Plan.folds", metavar="K", help=folds, **whole)
     often = "how often to repeat the folds (default: as outfold advise says)"
     add_option(parser, "--repeats", library="repeats Plan.repeats", metavar="R", help=often, **whole)
+    apart = "keep this share of the rows apart from everything, and score the selected configuration on it once"
+    add_option(parser, "--test", type=float, metavar="SHARE", help=apart)
     rare = "classes with fewer rows than folds: keep them as they are, merge them into one, or drop their rows"
     add_option(parser, "--rare-classes", choices=get_args(RareClasses), default="keep", help=rare)
     add_option(parser, "--positive", metavar="LABEL", help="which of two classes is the positive one")
@@ -114,7 +116,7 @@ def duration(text: str) -> float:
 def _run(args: argparse.Namespace) -> int:
     as_typed = [
         *("metric", "task", "group", "sample", "time", "event", "leave_out", "positive", "columns"),
-        *("space", "budget", "rare_classes", "importance", "n_jobs", "seed", "timeout", "inner"),
+        *("space", "budget", "test", "rare_classes", "importance", "n_jobs", "seed", "timeout", "inner"),
     ]
     result = run(
         args.data,
@@ -160,6 +162,7 @@ def _print_to_stderr(text: str) -> None:
 
 def _rows(result: RunResult) -> list[dict[str, Any]]:
     facts = result.to_dict()
-    facts.pop("at_threshold", None)
+    for part in ("at_threshold", "test"):
+        facts.pop(part, None)
     nested, files = facts.pop("nested", None), {k: facts[k] for k in ("predictions", "model", "report")}
     return [estimate_row(part) for part in (facts, *([nested | files] if nested else []))]

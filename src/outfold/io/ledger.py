@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -44,3 +44,9 @@ def append(path: str | os.PathLike[str], entry: Mapping[str, Any]) -> bool:
             with suppress(sqlite3.Error):  # a full disk: the journal is taken up when the file is opened again
                 db.execute("PRAGMA journal_mode = DELETE")
     return True
+
+
+def extend(path: str | os.PathLike[str], known: Iterable[Mapping[str, Any]]) -> None:
+    """Add the entries of another file, such as one that this file is going to replace."""
+    for entry in known:
+        append(path, entry)

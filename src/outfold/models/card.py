@@ -55,7 +55,7 @@ def _estimate(about: ModelAbout) -> Iterator[str]:
     if about.threshold is not None:
         yield ""
         yield (
-            f"A row gets the label {_code(about.positive)} if its probability is at least {about.threshold.value:.3g} "
+            f"A row gets the label {_code(about.positive)} if its probability is above {about.threshold.value:.3g} "
             f"(chosen by {about.threshold.name})."
         )
 

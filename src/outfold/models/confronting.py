@@ -116,15 +116,14 @@ def confront(
         groups = oof.provenance[TEST_PART]["groups"]
     scored, hints = _new_samples(oof, model, X, y, groups, before.selected, X_train)
     after = estimates.holdout(scored, by, before.selected, **draws)
-    found = compared(before, after, level, hints | {"part": part})
+    found = _compared(before, after, level, hints | {"part": part})
     if store is not None:
         changed = [shift._asdict() for shift in found.drifted]  # of hundreds of features, only these are worth keeping
         ledger.append(store, found.to_dict() | {"shifts": changed})
     return found
 
 
-def compared(before: Estimate, after: Estimate, level: float, hints: Mapping[str, Any]) -> Confrontation:
-    """An estimate beside the score of its model on other samples; `hints` are further attributes of the result."""
+def _compared(before: Estimate, after: Estimate, level: float, hints: Mapping[str, Any]) -> Confrontation:
     first, second = (Independent(_centre(one), one.confidence_interval) for one in (after, before))
     second = widened(second, ONE_MODEL)
     interval, pvalue = None, None

@@ -238,7 +238,7 @@ class Model:
         threshold, classes = self.about.threshold, self.about.classes
         if threshold is None or classes is None or len(classes) != 2:
             return np.asarray(self.estimator.predict(X))
-        positive = self._predict_proba(X)[:, 1] >= threshold.value
+        positive = self._predict_proba(X)[:, 1] > threshold.value  # as `estimate.at_threshold` counted
         return np.asarray(np.array(classes)[positive.astype(np.intp)])
 
     def _predict_proba(self, X: pd.DataFrame) -> NDArray[np.float64]:

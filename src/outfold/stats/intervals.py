@@ -72,7 +72,9 @@ def fold_draws(
 
 
 def wilson(k: float, n: float, level: float) -> Ends:
-    """Shares that a score test does not reject (Wilson 1927); an end at 0 or 1 is exact."""
+    """Shares that a score test does not reject (Wilson 1927); an end at 0 or 1 is exact. No answers tell nothing."""
+    if n == 0:
+        return 0.0, 1.0
     z = -normal_quantile((1 - level) / 2)
     p, square = k / n, z * z
     centre = (p + square / (2 * n)) / (1 + square / n)

@@ -20,7 +20,7 @@ Kind = Literal["number", "category", "boolean", "date", "text"]
 Guess = Literal["feature", "id", "constant", "empty", "unused"]
 
 MOST_MISSING = 0.95  # a column with a larger share of missing values is not used
-_MOSTLY, _MOST_ODD = 0.9, 5  # the share of numbers or dates from which at most this many other values count as missing
+MOSTLY, MOST_ODD = 0.9, 5  # the share of numbers or dates from which at most this many other values count as missing
 _LEAST_ROWS = 10  # fewer values do not tell whether they are ids
 _WORDS, _LETTERS = 4, 50  # from this mean length on, values that seldom repeat are texts
 _SAMPLED = 1_000
@@ -170,7 +170,7 @@ def _exceptions(good: Mask, known: Mask, rows: NDArray[np.intp], least: int) -> 
     odd = known & ~good
     if not odd.any():
         return odd
-    few = odd.sum() <= _MOST_ODD and rows[odd].sum() <= (1 - _MOSTLY) * rows[known].sum()
+    few = odd.sum() <= MOST_ODD and rows[odd].sum() <= (1 - MOSTLY) * rows[known].sum()
     return odd if few and (good & known).sum() > least else None
 
 

@@ -1,0 +1,194 @@
+"""`outfold run` on tables as people have them: each gives a result, or one clear sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import outfold as of
+from extras import pd
+from internals import run
+from outfold.exceptions import InputError, OutfoldError
+from outfold.learners import spaces
+
+N = 120
+
+
+def few(names):
+    """These configurations of the small space."""
+
+    def configs(X, y, task):
+        space = spaces.make_space("small", X, y, task)
+        return of.Configs({name: space[name] for name in names if name in space}, space.params)
+
+    return configs
+
+
+FEW = few(
+    ["logit(C=1)", "ridge(alpha=1)", "tree(max_depth=2, min_samples_leaf=5)", "tree(max_depth=3, min_samples_leaf=5)"]
+)
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    made = pd.DataFrame({"x": rng.normal(size=N), "z": rng.normal(size=N)})
+    made["y"] = np.where(made["x"] + 0.7 * rng.normal(size=N) > 0, "krank", "gesund")
+    return made
+
+
+def run_on(frame, tmp_path, target="y", said=None, **options):
+    path = tmp_path / "t.csv"
+    if frame is not None:
+        frame.to_csv(path, index=False)
+    how = {"space": FEW, "plan": of.Plan(folds=3), "n_jobs": 1, "progress": False} | options
+    say = (lambda text: None) if said is None else said.append
+    return run.run(path, target, tmp_path / "out", say=say, **how)
+
+
+def test_semicolons_commas_latin_1_dates_ids_texts_and_constants(frame, tmp_path):
+    rng = np.random.default_rng(1)
+    frame["Patient-ID"] = [f"P{i:04d}" for i in range(N)]
+    frame["Größe"] = rng.normal(170, 10, N).round(1)
+    frame["Aufnahme"] = pd.date_range("2024-01-30", periods=N).strftime("%d.%m.%Y")
+    frame["Notiz"] = [
+        " ".join(rng.choice(["müde", "Fieber", "Husten", "wohl", "schwach", "heiter"], 6)) for _ in range(N)
+    ]
+    frame["Land"] = "DE"
+    frame["raucht"] = rng.choice(["ja", "nein"], N)
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False, sep=";", decimal=",", encoding="latin-1")
+    said = []
+    found = run_on(None, tmp_path, said=said)
+    kinds = of.load_model(tmp_path / "out").about.columns.kinds
+    assert kinds == {
+        "x": "number",
+        "z": "number",
+        "Größe": "number",
+        "Aufnahme": "date",
+        "Notiz": "text",
+        "raucht": "boolean",
+    }
+    text = "\n".join(said)
+    assert "separated by semicolons, decimal comma" in text
+    assert "left out 'Patient-ID'" in text
+    assert "left out 'Land': the same value in every row" in text
+    assert found.estimate.value > 0.6
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert all(name in page for name in ("Größe", "Patient-ID", "separated by semicolons"))
+    again = of.load_model(tmp_path / "out").predict(pd.read_csv(path, sep=";", decimal=",", encoding="latin-1"))
+    assert set(again) == {"krank", "gesund"}
+
+
+@pytest.mark.parametrize(("choice", "classes"), [("keep", 4), ("merge", 3), ("drop", 2)])
+def test_rare_classes(frame, tmp_path, choice, classes):
+    frame.loc[[3, 40], "y"] = "selten"
+    frame.loc[7, "y"] = "einmal"
+    said = []
+    found = run_on(frame, tmp_path, said=said, rare_classes=choice, plan=of.Plan(folds=5), metric="accuracy")
+    oof = of.load(tmp_path / "out" / "run.oof")
+    assert oof.n_folds == 5
+    assert len(oof.target.classes) == classes
+    assert oof.n_samples == (N - 3 if choice == "drop" else N)
+    first = next(i for i, text in enumerate(said) if "fewer rows than the 5 folds" in text)
+    assert "'einmal', 'selten'; 3 rows" in said[first]
+    assert 0 < found.estimate.value < 1
+
+
+def test_rows_without_a_target_are_left_out_and_counted(frame, tmp_path):
+    frame.loc[:9, "y"] = None
+    said = []
+    run_on(frame, tmp_path, said=said)
+    assert "left out 10 rows without a value of 'y'" in said
+    assert of.load_model(tmp_path / "out").about.left_out[0].n == 10
+
+
+def test_all_values_missing_in_a_training_part(frame, tmp_path):
+    frame["late"] = np.where(np.arange(N) == 5, 1.5, np.nan)
+    frame.loc[6, "late"] = 2.5
+    run_on(frame, tmp_path, plan=of.Plan(folds=10))
+    assert not np.any(of.load(tmp_path / "out" / "run.oof").state == of.State.FAILED)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "empty"),
+        (b"x,y\n", "no rows"),
+        (b"y\na\nb\na\n", "no column to predict from"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", ""),
+        (b"x,y\n1,a\n2,a\n3,a\n", "at least two classes"),
+    ],
+)
+def test_tables_that_give_one_clear_sentence(tmp_path, content, says):
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.raises(OutfoldError) as caught:
+        run_on(None, tmp_path)
+    assert says in str(caught.value)
+    assert str(caught.value).count("\n") <= 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_test_part_is_scored_once(frame, tmp_path):
+    found = run_on(frame, tmp_path, test=0.3)
+    oof = of.load(tmp_path / "out" / "run.oof")
+    assert oof.n_samples == N - found.test.n_new == 84
+    assert "test samples" in str(found)
+    assert found.to_dict()["test"] == found.test.to_dict()
+    run_on(frame, tmp_path, test=0.3)
+    assert len(of.load(tmp_path / "out" / "run.oof").provenance["ledger"]) == 1
+
+
+def test_threshold_and_importance(frame, tmp_path):
+    found = run_on(frame, tmp_path, threshold="sensitivity=0.9", importance=True, positive="krank")
+    model = of.load_model(tmp_path / "out")
+    assert model.about.threshold.value == found.at_threshold.threshold
+    labels = model.predict(frame) == "krank"
+    np.testing.assert_array_equal(labels, model.predict_proba(frame)[:, 1] > found.at_threshold.threshold)
+    importance = {row["name"]: row["mean"] for row in found.page.importance}
+    assert importance["x"] > 0.1 > abs(importance["z"])
+
+
+def test_importance_of_several_classes_and_of_numbers(frame, tmp_path):
+    frame["y"] = np.where(frame["z"] > 0.8, "anders", frame["y"])
+    found = run_on(frame, tmp_path, importance=True)
+    assert {row["name"] for row in found.page.importance} == {"x", "z"}
+    frame["y"] = frame["x"] * 3 + np.random.default_rng(3).normal(size=N)
+    found = run_on(frame, tmp_path / "r", importance=True) if (tmp_path / "r").mkdir() is None else None
+    importance = {row["name"]: row["mean"] for row in found.page.importance}
+    assert importance["x"] > 0.5 > importance["z"]
+
+
+def test_columns_of_a_file_decide(frame, tmp_path):
+    frame["code"] = np.arange(N) % 4
+    (tmp_path / "columns.toml").write_text(
+        '[columns]\ncode = {role = "feature", kind = "category"}\nz = {role = "unused"}\n'
+    )
+    run_on(frame, tmp_path, columns=tmp_path / "columns.toml")
+    assert of.load_model(tmp_path / "out").about.columns.kinds == {"x": "number", "code": "category"}
+    assert (tmp_path / "out" / "columns.toml").read_text().count("role") == 4
+
+
+def test_a_larger_space_goes_on_from_a_smaller_one(frame, tmp_path):
+    run_on(frame, tmp_path, space=few(["logit(C=1)"]))
+    run_on(frame, tmp_path)
+    oof = of.load(tmp_path / "out" / "run.oof")
+    assert set(oof.configs) == {
+        "logit(C=1)",
+        "tree(max_depth=2, min_samples_leaf=5)",
+        "tree(max_depth=3, min_samples_leaf=5)",
+    }
+    assert not np.any(np.isin(oof.state, (of.State.FAILED, of.State.PENDING)))
+
+
+def test_the_plan_and_dropping_are_those_that_are_advised(frame, tmp_path):
+    run_on(frame, tmp_path, plan=None)
+    oof = of.load(tmp_path / "out" / "run.oof")
+    advice = of.advise(N, 3)
+    assert (oof.plan.folds, oof.plan.repeats) == (advice.plan.folds, advice.plan.repeats) == (10, 1)
+    assert oof.provenance["identity"]["drop"] == repr(advice.drop).replace("metric=None", "metric='roc_auc'")
+
+
+def test_a_budget_must_be_positive(frame, tmp_path):
+    with pytest.raises(InputError, match="more than 0 seconds"):
+        run_on(frame, tmp_path, budget=0)
