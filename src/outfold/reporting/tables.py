@@ -122,7 +122,7 @@ def data_facts(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     used = [column for column in data.get("columns") or () if column.get("role") == "feature"]
     if used:
         facts.append(("columns", f"{len(data['columns']):,}, of which {formatting.count(len(used), 'feature')}"))
-    return facts
+    return facts + [("came true", words) for words in data.get("ledger") or ()]
 
 
 def _words(value: Any) -> str:
