@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from .. import estimate, formatting, metrics, select
@@ -88,6 +89,7 @@ def run(
     should read. `command` is what was typed to get here. The share `test` of the rows is left out of everything and scored once.
     All other arguments are those of `collect`.
     """
+    start = monotonic()
     if budget is not None and budget <= 0:
         raise invalid("budget", "must be more than 0 seconds", f"got {budget:g}")
     roles = Roles(target, group, sample, time, event, tuple(leave_out))
@@ -102,7 +104,7 @@ def run(
     work = {"n_jobs": n_jobs, "rng": seed, "timeout": timeout, "share": share, "inner": inner, "drop": dropping}
     selects: dict[str, Any] = {"metric": chosen, "aggregate": aggregate, "rule": rule}
     job = _Search(table, configs, plan, {"positive": positive, **selects, **work}, Path(out), explain)
-    found = job.run(Live(Path(out), f"{Path(path).name}: {roles.label}", shown=progress), budget)
+    found = job.run(Live(Path(out), f"{Path(path).name}: {roles.label}", shown=progress), budget, start)
     answer = _Answer(found, table, configs, Path(out), _words(space, configs), say)
     return answer.write(threshold, importance, inner, command, words_for_stop(found, budget))
 
@@ -171,8 +173,8 @@ class _Search:
     folder: Path
     explain: Say | None
 
-    def run(self, live: Live, budget: float | None) -> Found:
-        """Search, and leave the answer in its file."""
+    def run(self, live: Live, budget: float | None, start: float) -> Found:
+        """Search, and leave the answer in its file; the budget began at `start`."""
         new, copied = not self.folder.exists(), False
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -198,7 +200,7 @@ class _Search:
         blocks = spaces.blocks(self.configs)
         begun = _names_in(self.store, lambda oof: (oof.state != State.PENDING).any(axis=(1, 2)))
         finished = _names_in(self.answer) if begun else []
-        search = AnytimeSearch(self.configs, blocks, self._collect, watch, budget, finished, begun)
+        search = AnytimeSearch(self.configs, blocks, self._collect, watch, budget, finished, begun, start=start)
         try:
             found = search.run()
         except BaseException as error:
