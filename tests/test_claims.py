@@ -81,6 +81,8 @@ SOURCES = {
     "methods.md: Bootstrap of the data": "studies/results/point632.json",
     "report.md: Size and speed": "benchmarks/results/report.json",
     "sharing.md: What the families gain": "benchmarks/results/families.json",
+    "spaces.md: Order": "benchmarks/results/spaces.json",
+    "spaces.md: Time": "benchmarks/results/spaces.json",
     "speed.md: BBC against the plain loop": "benchmarks/results/bbc.json",
     "speed.md: Everyday searches": "benchmarks/results/everyday.json",
     "speed.md: A whole search against GridSearchCV": "benchmarks/results/search.json",
