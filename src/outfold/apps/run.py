@@ -95,10 +95,10 @@ def run(
     roles = Roles(target, group, sample, time, event, tuple(leave_out))
     table = read_table(path, roles, task=task, columns=columns, dialect=dialect, say=say)
     chosen = _metric(table, metric, positive)
-    configs = _configs(space, table)
-    plan, dropping = _advised(table, len(configs), plan, drop and not inner)
+    plan, dropping = _advised(table, plan, drop and not inner)
     plan = plan if test is None else replace(plan if plan.kind == "kfold" else Plan(), test=test)
     table = without_rare(table, plan.folds, rare_classes, say)
+    configs = _configs(space, table)
     say(_what_is_done(table, task, chosen, metric, len(configs), plan))
     _say_positive(table, positive, say)
     work = {"n_jobs": n_jobs, "rng": seed, "timeout": timeout, "share": share, "inner": inner, "drop": dropping}
@@ -122,13 +122,13 @@ def _configs(space: SpaceLike, table: LabelledTable) -> Configs:
     return spaces.make_space(space, table.X, table.y, table.task, table.columns.kinds)
 
 
-def _advised(table: LabelledTable, n_configs: int, plan: Plan | None, drop: bool) -> tuple[Plan, DropRule | None]:
+def _advised(table: LabelledTable, plan: Plan | None, drop: bool) -> tuple[Plan, DropRule | None]:
     """The plan that was given or is advised, and the rule that drops where one is advised."""
     task = table.task
     if task == "classification":
         task = "binary" if len(set(table.y.tolist())) == 2 else "multiclass"  # type: ignore[assignment]
-    # A single configuration may be the beginning of a larger space, which goes on from it.
-    advice = advise(len(table.y), max(2, n_configs), task, "select")  # type: ignore[arg-type]
+    # Not the number of configurations: a search goes on with a larger space only on the same plan.
+    advice = advise(len(table.y), 2, task, "select")  # type: ignore[arg-type]
     chosen = advice.plan if plan is None else plan
     n_groups = 0 if table.groups is None else len(set(table.groups.tolist()))
     if plan is None and n_groups > 1 and chosen.kind == "kfold":
