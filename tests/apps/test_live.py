@@ -32,7 +32,8 @@ def standing():
     return Standing(20, n_finished=6, n_dropped=2, seconds=4.0, seconds_left=75.0, oof=oof)
 
 
-def test_the_line_says_what_is_done_what_is_left_and_what_leads(standing, tmp_path):
+def test_the_line_says_what_is_done_what_is_left_and_what_leads(standing, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     terminal = Terminal()
     live = Live(tmp_path, "t.csv: y", terminal)
     live(standing)
