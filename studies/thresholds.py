@@ -7,6 +7,7 @@ positives varies too. The truth is that of the selected configuration at the thr
 intercept and slope, as the report shows them, are measured too.
 
 Usage: python studies/thresholds.py [REPETITIONS]    writes studies/results/thresholds.json
+       python studies/thresholds.py 0                prints the table of the page
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ SIGNALS = {"weak": (0.5, 1.0), "strong": (2.0, 3.0)}
 FOLDS, DRAWS, LEVEL = 10, 200, 0.95
 COMMON = 0.5  # share of the variance of a score that a sample has in all configurations
 SHIFT = 0.15  # standard deviation of the shift of a model
+ENOUGH = 100  # repetitions of a setting, for a coverage of those that are not marked
 LEAST = 2  # of each class: fewer are refused
 RESULTS = Path(__file__).parent / "results" / "thresholds.json"
 
@@ -155,7 +157,36 @@ def rows_of(setting: dict[str, Any], repetitions: int) -> list[dict[str, Any]]:
     return rows
 
 
+# -- the table --------------------------------------------------------------------------------------------------
+
+
+def marked_apart(row: dict[str, Any]) -> float:
+    """The coverage where the interval is not marked as approximate: only predictive values of few samples are."""
+    few, covered = (row["few"], row["covered_few"]) if row["share"] in ("ppv", "npv") else (0, 0)
+    n = row["repetitions"] - row["undefined"]
+    return float((row["covered"] * n - covered) / (n - few)) if n - few >= ENOUGH else np.nan
+
+
+def page_rows(rows: list[dict[str, Any]]) -> list[str]:
+    """For each share, with a chosen and with a fixed threshold: bias, that of the winner, coverage and width."""
+    out = []
+    for share, fixed in [*product(SHARES, (False, True)), *((name, False) for name in CALIBRATION)]:
+        own = [row for row in rows if row["share"] == share and (row["rule"] == "0.5") == fixed]
+        bias, covered = np.array([row["bias"] for row in own]), np.array([marked_apart(row) for row in own])
+        naive = [row["winner"] for row in own if row["winner"] is not None]
+        width = np.mean([row["width"] for row in own])
+        how = "" if share in CALIBRATION else "fixed at 0.5" if fixed else "chosen"
+        out.append(
+            f"| {share} | {how} | {len(own)} | {bias.min():+.3f} to {bias.max():+.3f} | "
+            f"{f'{np.mean(naive):+.3f}' if naive else '-'} | {np.nanmin(covered):.3f}, {np.nanmean(covered):.3f} | {width:.2f} |"
+        )
+    return out
+
+
 def main(repetitions: int = 400) -> None:
+    if not repetitions:
+        print(*page_rows(json.loads(RESULTS.read_text())["rows"]), sep="\n")
+        return
     began, rows = time.process_time(), []
     for setting in settings():
         rows += rows_of(setting, repetitions)

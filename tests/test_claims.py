@@ -21,6 +21,7 @@ import numpy as np
 import other_intervals
 import power_curves
 import pytest
+import thresholds
 
 ROOT = Path(__file__).parents[1]
 
@@ -56,6 +57,8 @@ SOURCES = {
     "calibration.md: Intervals of other estimates": "studies/results/other_intervals.json",
     "checks/OF221.md: When it appears": "studies/results/other_intervals.json",
     "calibration.md: Other metrics, groups, repeats and rules": "studies/results/interval_metrics.json",
+    "report.md: What it contains": "no measurement: how many draws are made, and why the winner's slope is too high",
+    "calibration.md: At a threshold": "studies/results/thresholds.json",
     "intervals.md: The configuration that was selected": "no measurement: how the interval is made",
     "checks/OF222.md: When it appears": "no measurement: when the note appears",
     "calibration.md: Balanced m x 2 tests on normal differences": "studies/results/calibration.json",
@@ -83,6 +86,8 @@ SOURCES = {
     "methods.md: Bootstrap of the data": "studies/results/point632.json",
     "report.md: Size and speed": "benchmarks/results/report.json",
     "sharing.md: What the families gain": "benchmarks/results/families.json",
+    "spaces.md: Order": "benchmarks/results/spaces.json",
+    "spaces.md: Time": "benchmarks/results/spaces.json",
     "speed.md: BBC against the plain loop": "benchmarks/results/bbc.json",
     "speed.md: Everyday searches": "benchmarks/results/everyday.json",
     "speed.md: A whole search against GridSearchCV": "benchmarks/results/search.json",
@@ -237,6 +242,19 @@ def other_metrics():
     """The settings, with the width of the default interval relative to the percentiles'."""
     rows = result("studies/results/interval_metrics.json")["rows"]
     return [row | {"ratio": row["width"]["mover"][1] / row["width"]["percentile"][1]} for row in rows]
+
+
+def test_thresholds_are_those_of_the_study():
+    rows, section = result("studies/results/thresholds.json")["rows"], "At a threshold"
+    table = re.findall(r"^\| (?!share|---).*", sections("calibration.md")[section], re.M)
+    assert table == thresholds.page_rows(rows)
+    shares = [row for row in rows if row["rule"] != "calibration"]
+    lowest = np.nanmin([thresholds.marked_apart(row) for row in shares])
+    says("calibration.md", section, f"The 95 percent intervals cover at least {lowest:.3f} in each setting")
+    npv = [row for row in shares if row["share"] == "npv"]
+    few = sum(row["covered_few"] for row in npv) / sum(row["few"] for row in npv)
+    says("calibration.md", section, f"The intervals of such NPVs covered {few:.2f}")
+    assert {row["repetitions"] for row in rows} == {400}
 
 
 def test_tables_of_other_metrics(other_metrics):

@@ -132,12 +132,13 @@ def test_margins_and_hold_outs():
     assert "OF209" not in [note.code for note in of.estimate.at_threshold(one_set, "roc_auc", n_resamples=60).notes]
 
 
-def test_few_samples_are_marked():
-    found = of.estimate.at_threshold(predictions(n=60, share=0.1), "roc_auc", n_resamples=60)
+def test_predictive_values_of_few_samples_are_marked():
+    found = of.estimate.at_threshold(predictions(n=60, share=0.1), "roc_auc", threshold=0.9, n_resamples=60)
+    assert found["ppv"].n < 10
     (note,) = [note for note in found.notes if note.code == "OF221"]
-    assert "sensitivity" in note.text
-    few = of.estimate.at_threshold(predictions(n=200, share=0.5), "roc_auc", n_resamples=60)
-    assert "OF221" not in [note.code for note in few.notes]
+    assert note.text.endswith("ppv rests on fewer than 10 samples.")
+    many = of.estimate.at_threshold(predictions(n=200, share=0.5), "roc_auc", n_resamples=60)
+    assert "OF221" not in [note.code for note in many.notes]
 
 
 def test_a_share_that_is_never_asked_for_is_undefined():

@@ -56,7 +56,10 @@ def test_forest_shows_the_numbers(oof):
     drawn = [line.get_xdata() for line in ax.lines]
     for row in made.rows:
         assert any(len(x) == 1 and x[0] == row.score for x in drawn)
-        assert any(len(x) == 2 and tuple(x) == tuple(row.interval) for x in drawn)
+        # The selected configuration has one interval, that of the corrected estimate.
+        shown = any(len(x) == 2 and tuple(x) == tuple(row.interval) for x in drawn)
+        assert shown == (row.name != made.estimate.selected)
+    assert any(len(x) == 2 and tuple(x) == tuple(made.estimate.interval) for x in drawn)
     assert any(len(x) == 1 and x[0] == made.estimate.value for x in drawn)
     labels = [t.get_label() for t in ax.get_yticklabels()]
     assert labels == [*(row.name for row in made.rows), "winner on new samples"]
@@ -116,9 +119,9 @@ def test_draws_are_counted(oof):
     legend = [t.get_text() for t in ax.get_legend().get_texts()]
     low, high = found.interval
     assert legend == [
-        f"estimate {found.value:.4f}",
-        f"95% CI [{low:.4f}, {high:.4f}]",
-        f"winner's score {found.naive:.4f}",
+        f"estimate {found.value:.2f}",
+        f"95% CI {low:.2f} to {high:.2f}",
+        f"winner's score {found.naive:.2f}",
     ]
 
 

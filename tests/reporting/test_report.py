@@ -445,5 +445,6 @@ def test_errors_stand_below_the_headline_of_every_form():
     assert error.code == "OF513"
     assert str(report).splitlines() == [report.headline, f"error OF513  {error.text}"]
     page = report.to_html()
-    assert page.index("</h1>") < page.index("OF513 error") < page.index("<nav")
+    assert page.index("</h1>") < page.index('href="#check-OF513">error OF513</a>') < page.index("<nav")
+    assert page.index("<nav") < page.index('<li id="check-OF513">')
     assert report.to_markdown().split("\n\n")[2].startswith("**Error OF513:** the values of the target")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import time
 
+import numpy as np
 import pytest
-from report_cases import HOSTILE, two_classes
+from report_cases import DATA, HOSTILE, IMPORTANCE, long_classes, numbers, two_classes
 
 import outfold as of
 
@@ -238,3 +239,88 @@ def test_the_page_prints(browser, page):
     assert browser.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     printed = browser.cdp("Page.printToPDF", printBackground=True)["data"]
     assert len(printed) > 50_000
+
+
+# -- the parts that `outfold run` fills: on a phone, a tablet and a desk, light, dark and on paper ----------------
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    names = [
+        f"pipeline(scale=standard, select=univariate(alpha=0.05), model=logit(C={i}, penalty=l2))" for i in range(8)
+    ]
+    options = {"data": DATA, "importance": IMPORTANCE, "threshold": "cost=5:1", "description": "A logistic regression."}
+    made = of.report(two_classes(r=2, configs=names), "roc_auc", n_resamples=100, **options)
+    return made.save(tmp_path_factory.mktemp("full") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def regression(tmp_path_factory):
+    made = of.report(numbers(), "rmse", n_resamples=50, importance=IMPORTANCE)
+    return made.save(tmp_path_factory.mktemp("regression") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory):
+    made = of.report(long_classes(), "accuracy", n_resamples=50)
+    return made.save(tmp_path_factory.mktemp("classes") / "report.html")
+
+
+# Cells of tables, and texts of pictures, that are not wholly between the left and the right end of the window.
+OUTSIDE = """
+const width = document.documentElement.clientWidth;
+return [...document.querySelectorAll('td, th, dd, h1, h2, li, figcaption, svg text')].filter((e) => {
+  const at = e.getBoundingClientRect();
+  return at.width > 0 && (at.left < -0.5 || at.right > width + 0.5);
+}).map((e) => e.tagName + ' ' + e.textContent.slice(0, 40));
+"""
+
+
+@pytest.mark.parametrize("look", ["light", "dark", "print"])
+@pytest.mark.parametrize("width", [390, 768, 1280])
+@pytest.mark.parametrize("which", ["full", "regression", "classes"])
+def test_every_column_is_on_the_screen(browser, request, which, width, look):
+    browser.show(width, scheme="dark" if look == "dark" else "light", media="print" if look == "print" else "")
+    browser.open(request.getfixturevalue(which))
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+    assert browser.run(OUTSIDE) == []
+    hidden = browser.run(
+        "return [...document.querySelectorAll('tbody tr:not([hidden]) td:not(.none):not(:empty)')]"
+        ".filter((e) => !e.checkVisibility()).length"
+    )
+    assert hidden == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("which", ["full", "regression"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_all_text_of_the_new_parts_has_contrast(browser, request, which, scheme, width):
+    browser.show(width, scheme=scheme)
+    browser.open(request.getfixturevalue(which))
+    n, poor = browser.run(CONTRAST)
+    assert n > 150
+    assert poor == []
+
+
+def test_a_phone_names_every_cell(browser, full):
+    browser.show(390)
+    browser.open(full)
+    script = "return [...document.querySelectorAll('#thresholds tbody tr:first-child td[data-l]')].map((e) => "
+    labels = browser.run(script + "getComputedStyle(e, '::before').content)")
+    assert labels == ['"threshold"', '"sensitivity"', '"specificity"', '"PPV"', '"NPV"']
+    board = "return [...document.querySelectorAll('#board tbody tr:first-child td:not(.name)')].map((e) => "
+    assert browser.run(board + "getComputedStyle(e, '::before').content)")[:3] == ['"rank"', '"score"', '"se"']
+    click(browser, "#board th:nth-child(3) button")  # sorting is at hand
+    assert browser.run("return document.querySelector('#board th:nth-child(3) button').checkVisibility()")
+
+
+def test_a_caution_leads_to_its_check(browser, tmp_path):
+    correct = np.random.default_rng(0).random((80, 150)) < 0.7
+    made = of.report(of.from_arrays(None, correct, response="pointwise"), n_resamples=200)
+    browser.open(made.save(tmp_path / "report.html"))
+    assert browser.run("return document.querySelector('.cautions').getBoundingClientRect().top") < 500
+    click(browser, ".cautions a")
+    browser.settle()
+    target = "return document.querySelector(':target')"
+    assert browser.run(f"{target}.id") == "check-OF531"
+    assert browser.run(f"{target}.checkVisibility()")

@@ -14,7 +14,7 @@ from outfold.exceptions import FileError
 
 @pytest.fixture
 def server():
-    made = serving._Server(0, "<p>é</p>".encode())
+    made = serving._Server(0, serving._only("<p>é</p>"))
     thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     yield made

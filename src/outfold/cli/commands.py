@@ -23,7 +23,18 @@ from ..estimate._default import default_method
 from ..exceptions import FileError, InputError, invalid
 from ..reporting import Report, report
 from ..reporting.page import serve
-from ..results import Advice, AdviceTask, Alternative, Comparison, Estimate, Goal, Leaderboard, Ranking, comparison_row
+from ..results import (
+    Advice,
+    AdviceTask,
+    Alternative,
+    AtThreshold,
+    Comparison,
+    Estimate,
+    Goal,
+    Leaderboard,
+    Ranking,
+    comparison_row,
+)
 from .inspecting import add_inspect
 from .loading import load
 from .options import (
@@ -240,7 +251,8 @@ def _config_rows(oof: Predictions) -> list[dict[str, Any]]:
 
 
 # Options that only some methods have.
-_METHOD_OPTIONS = ("rule", "aggregate", "n_resamples", "confidence_level", "stratify", "rng", "config")
+_METHOD_OPTIONS = ("rule", "aggregate", "n_resamples", "confidence_level", "stratify", "rng", "config", "threshold")
+_CUT = "where to cut probabilities: youden, f1, sensitivity=0.9, cost=5:1 or a number"
 
 
 def _add_estimate(commands: Any) -> None:
@@ -252,18 +264,27 @@ def _add_estimate(commands: Any) -> None:
     add_draws(parser, 1000)
     add_option(parser, "--stratify", action="store_true", default=None, help="draw within classes")
     add_option(parser, "--config", metavar="NAME", help="a configuration you named beforehand, for methods such as cv")
+    add_option(parser, "--threshold", metavar="T", help=f"{_CUT}, for the method at_threshold")
     add_format(parser)
 
 
 def _estimate(args: argparse.Namespace) -> None:
     oof = load(args)
-    method = getattr(estimate, args.method or default_method(oof, args.metric, read_rule(args)))
+    chosen = args.method or ("at_threshold" if args.threshold is not None else None)
+    method = getattr(estimate, chosen or default_method(oof, args.metric, read_rule(args)))
     options = _method_options(args, method)
-    result: Estimate = method(oof, args.metric, **options)
-    print_as(args.format, result, result.to_dict, lambda: [estimate_row(result.to_dict())])
+    result: Estimate | AtThreshold = method(oof, args.metric, **options)
+    print_as(args.format, result, result.to_dict, lambda: _estimate_rows(result))
 
 
-def _method_options(args: argparse.Namespace, method: Callable[..., Estimate]) -> dict[str, Any]:
+def _estimate_rows(result: Estimate | AtThreshold) -> list[dict[str, Any]]:
+    if isinstance(result, Estimate):
+        return [estimate_row(result.to_dict())]
+    columns = result._columns()
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _method_options(args: argparse.Namespace, method: Callable[..., Any]) -> dict[str, Any]:
     known = inspect.signature(method).parameters
     options = given(args, *_METHOD_OPTIONS)
     for option in options:
@@ -425,11 +446,12 @@ def _add_report_options(parser: CommandParser) -> None:
     add_file(parser)
     add_selection(parser)
     add_option(parser, "--title", metavar="TEXT", help="title of the page (default: the file's name)")
+    add_option(parser, "--threshold", metavar="T", help=f"{_CUT} (default: as the models do)")
     add_draws(parser, 1000)
 
 
 def _make_report(args: argparse.Namespace) -> Report:
-    options = given(args, "n_resamples", "confidence_level", "rng")
+    options = given(args, "n_resamples", "confidence_level", "rng", "threshold")
     title = args.title or Path(args.file).name
     return report(_selecting(args), title=title, command=args.typed, **options)
 

@@ -34,7 +34,7 @@ _FOR_VARIANCE = 32
 # specificity gain together is partly luck: this share of the gain is not believed, and this share of the variance of the choice
 # counts for the interval. Calibrated by simulations (studies/thresholds.py), not derived.
 _LUCK, _CHOICE = 0.5, 0.5
-# With fewer samples that a share rests on, its interval covered too rarely (studies/thresholds.py).
+# With fewer samples that are predicted so, the interval of a predictive value covered too rarely (studies/thresholds.py).
 _FEW = 10
 _NAMED = {"youden": cuts.youden, "f1": cuts.f1}
 _WORDS = {"youden": "highest sensitivity + specificity", "f1": "highest F1 score"}
@@ -422,7 +422,7 @@ def _notes(scoring: Scoring, shares: Sequence[Share], unusable: int, n_resamples
     if scoring.oof.response == "score" and scoring.oof.n_folds > 1:
         text = "the threshold cuts margins of different folds at one value; those of different models may not share a scale."
         notes.append(Note("OF209", text))
-    few = [share.name for share in shares if share.n < _FEW]
+    few = [share.name for share in shares if share.name in ("ppv", "npv") and share.n < _FEW]
     if few:
         notes.append(
             approximate(f"{' and '.join(few)} rest{'s' if len(few) == 1 else ''} on fewer than {_FEW} samples")

@@ -22,6 +22,7 @@ from ..checks.case import Case
 from ..checks.checking import checked
 from ..citations import cite, references_of
 from ..data.criterion import name_of
+from ..data.ledger import LEDGER, in_words
 from ..data.predictions import Predictions, State
 from ..docstrings import fill_common
 from ..estimate import at_threshold
@@ -324,7 +325,7 @@ def report(
             methods=text.methods(oof, found, compared),
             provenance=tuple(_provenance(oof, found, command)),
             pictures=tuple(_with_words(pictures, board.baseline, calibrated, found)),
-            data=data,
+            data=_with_ledger(oof, data),
             description=description,
             importance=mattering,
             thresholds=tuple(_thresholds(oof, found, threshold, fewer, seed)),
@@ -400,6 +401,12 @@ def _provenance(oof: Predictions, found: Estimate, command: str | None) -> Itera
         yield "selected configuration", str(spec)
     if command is not None:
         yield "command", command
+
+
+def _with_ledger(oof: Predictions, data: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """What is known of the data, with what came true later."""
+    ledger = [in_words(entry) for entry in oof.provenance.get(LEDGER, ())]
+    return {**(data or {}), "ledger": ledger} if ledger else data
 
 
 # Predictions that all draws of thresholds and of the calibration look at. With more, there are fewer draws: their mean is

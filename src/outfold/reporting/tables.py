@@ -67,12 +67,14 @@ def with_ends(share: Share) -> str:
 def about_thresholds(found: Sequence[AtThreshold], graded: str) -> str:
     """What the table of thresholds says, in sentences."""
     first = found[0]
-    level = f"{100 * first.confidence_level:g}%"
+    level, selects = f"{100 * first.confidence_level:g}%", first.n_configs > 1
+    chooses = "selects a configuration and chooses the threshold" if selects else "chooses the threshold"
+    both = "both choices" if selects else "the choice"
     return (
-        f"A sample is predicted {first.positive} if its {graded} is above the threshold. Each draw selects a configuration and "
-        f"chooses the threshold on the same samples, and counts on the others; so the shares are corrected for both choices. In "
-        f"brackets: {level} intervals. PPV and NPV hold where {formatting.count(first.n_positive, 'sample')} of "
-        f"{first.n_samples:,} are {first.positive}, as here. The first row is the threshold to use."
+        f"A sample is predicted {first.positive} if its {graded} is above the threshold. Each bootstrap draw {chooses} on the "
+        f"samples it drew, and counts on the others; so the shares are corrected for {both}. "
+        f"In brackets: {level} intervals. PPV and NPV hold where, as here, {first.n_positive:,} of "
+        f"{formatting.count(first.n_samples, 'sample')} are {first.positive}. The first row is the threshold to use."
     )
 
 
@@ -122,7 +124,7 @@ def data_facts(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     used = [column for column in data.get("columns") or () if column.get("role") == "feature"]
     if used:
         facts.append(("columns", f"{len(data['columns']):,}, of which {formatting.count(len(used), 'feature')}"))
-    return facts
+    return facts + [("came true", words) for words in data.get("ledger") or ()]
 
 
 def _words(value: Any) -> str:
