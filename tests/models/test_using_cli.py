@@ -164,6 +164,35 @@ def test_confront_with_the_training_rows_is_refused(capsys, saved, tmp_path):
     assert "samples that the model was trained on" in err
 
 
+SPACE = """
+import outfold as of
+from outfold.learners import spaces
+
+def configs(X, y, task):
+    whole = spaces.make_space("small", X, y, task)
+    names = [name for name in whole if name.startswith("logit")][:{}]
+    return of.Configs({{name: whole[name] for name in names}}, {{name: whole.params[name] for name in names}})
+"""
+
+
+def test_a_run_that_goes_on_keeps_what_came_true(capsys, tmp_path):
+    train, later, space, out = (tmp_path / name for name in ("train.csv", "later.csv", "space.py", "out"))
+    table(80).to_csv(train, index=False)
+    table(60, seed=3).to_csv(later, index=False)
+    run = ("run", train, "--target", "ill", "--id", "id", "-o", out, "--space", space, "--folds", "3", "--jobs", "1")
+    space.write_text(SPACE.format(2))
+    assert call(capsys, *run)[0] == 0
+    # As a run that was stopped leaves it: a store beside the answer.
+    (out / "search.oof").write_bytes((out / "run.oof").read_bytes())
+    assert call(capsys, "confront", out, later)[0] == 0
+    (before,) = of.load(out / "run.oof").provenance["ledger"]
+    space.write_text(SPACE.format(4))
+    assert call(capsys, *run)[0] == 0
+    oof = of.load(out / "run.oof")
+    assert oof.n_configs == 4
+    assert oof.provenance["ledger"] == [before]
+
+
 # -- tied, samples-needed -----------------------------------------------------------------------------------
 
 

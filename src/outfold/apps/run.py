@@ -25,6 +25,7 @@ from ..fitting.api import explained
 from ..fitting.configs import Configs, as_configs
 from ..fitting.job import Options, Share, make_job
 from ..fitting.test_part import parts_of
+from ..io import ledger
 from ..io.store import load
 from ..learners import describe, spaces
 from ..models import EstimateAbout, LeftOut, ModelAbout, Threshold, confront, ranges_of
@@ -238,10 +239,13 @@ class _Search:
     def _keep(self, found: Found) -> None:
         """The file of the answer: the store itself if all is done, else the finished part of it."""
         try:
+            # A run that was stopped left an answer beside its store. What came true since then is in the answer alone.
+            known = _ledger_of(self.answer)
             if found.left or set(load(self.store).configs) != set(found.oof.configs):
                 found.oof.save(self.answer)
             else:
                 self.store.replace(self.answer)
+            ledger.extend(self.answer, known)
         except OSError as error:
             raise FileError(f"{self.answer} cannot be written ({error.strerror or error}).") from error
 
@@ -249,6 +253,14 @@ class _Search:
         with suppress(OSError):  # it holds a store
             (self.folder / "progress.json").unlink(missing_ok=True)
             self.folder.rmdir()
+
+
+def _ledger_of(path: Path) -> tuple[Mapping[str, Any], ...]:
+    """What came true, as a file says; nothing if it cannot be read, because it is going to be replaced."""
+    try:
+        return ledger.entries(load(path)) if path.exists() else ()
+    except OutfoldError:
+        return ()
 
 
 def _names_in(path: Path, where: Callable[[Predictions], Any] | None = None) -> list[str]:
