@@ -2,9 +2,9 @@
 
 From each data set 100 rows are drawn at random, twenty times; the other rows (at most 5,000 of them) are the truth. Each draw is
 written as csv and given to `outfold run` by AUC and by accuracy, and to FLAML for as many seconds as our run took, with its own
-validation. A row gives the means of what was claimed and of what came true, how often the interval of `run` covers the truth, and the
-CPU time of the same space under nested cross-validation by scikit-learn, divided by ours (one draw for each set). FLAML runs by the
-Python given with ``--flaml``; without it that side is left out.
+validation. A row gives the means of what was claimed and of what came true, how often the interval of `run` covers the truth,
+and the CPU time of the same space under nested cross-validation by scikit-learn, divided by ours (one draw for each set). FLAML
+runs by the Python given with ``--flaml``; without it that side is left out.
 
 Usage: python benchmarks/run.py [SET ...] [--draws 20] [--metrics roc_auc accuracy] [--raw FILE] [--flaml PYTHON] [--nested]
 Results are appended to the raw file one by one, and a second call goes on from it. The data sets are not part of the package.

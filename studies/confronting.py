@@ -25,13 +25,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from fast_learners import LEARNERS
 
 import outfold as of
 from outfold.data.target import encode
 from outfold.models.confronting import ONE_MODEL
-from outfold.models.ranges import ranges_of_frame
+from outfold.models.ranges import as_frame, ranges_of_frame
 from outfold.models.shifts import feature_shifts, target_shift
 from outfold.stats.two_samples import Independent, difference_interval, widened
 
@@ -67,6 +65,8 @@ class Population:
 
     def fit(self, X: np.ndarray, y: np.ndarray, folds: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """The predictions of all configurations for the samples that are held out."""
+        from fast_learners import LEARNERS  # here: the table needs no numba
+
         out = {}
         for name in NAMES if self.task == "classification" else NAMES[1:]:
             for width in (N_FEATURES, N_FEATURES // 2):
@@ -102,8 +102,7 @@ def one_data_set(population: Population, n: int, seed: int) -> dict[str, float]:
                     shift = target_shift(oof.target, scored.target)
                     assert shift is not None
                     out[f"{where}target"] = float(shift.pvalue <= 0.05)
-                    names = list(map(str, range(N_FEATURES)))
-                    found = feature_shifts(pd.DataFrame(X_new[part], columns=names), ranges_of_frame(X))
+                    found = feature_shifts(as_frame(X_new[part]), ranges_of_frame(X))
                     out[f"{where}features"] = float(min(shift.adjusted for shift in found) <= 0.05)
     return out
 
@@ -125,6 +124,25 @@ def main(n_sets: int) -> None:
                 settings[name] = {key: round(float(np.mean([one[key] for one in sets])), 4) for key in sets[0]}
                 print(name, settings[name], flush=True)
     RESULT.write_text(json.dumps({"data_sets": n_sets, "settings": settings}, indent=1) + "\n")
+
+
+HEADER = (
+    "| task, signal, training samples | metric | new samples | `confront` | variance once | winner's score | change found |\n"
+    "| --- | --- | --- | --- | --- | --- | --- |"
+)
+
+
+def table(settings: dict[str, dict[str, float]]) -> str:
+    """The table of the page: the first three shares are of data sets in which nothing changed."""
+    lines = [HEADER]
+    for name, shares in settings.items():
+        words = name.replace(" signal", "").replace(" training samples", "")
+        for where in dict.fromkeys(key.rpartition(", null, ")[0] for key in shares if ", null, " in key):
+            metric, m = where.split(", ")
+            nothing = (f"{shares[f'{where}, null, {way}']:.3f}" for way in ("confront", "once", "winner's score"))
+            found = f"{shares[f'{where}, changed, confront']:.2f}"
+            lines.append(f"| {words} | {metric} | {int(m):,} | {' | '.join(nothing)} | {found} |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

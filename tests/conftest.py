@@ -181,7 +181,8 @@ def record():
 @pytest.fixture(scope="session")
 def saved(tmp_path_factory):
     """A folder with a model, as `outfold run` leaves it, that nobody changes."""
-    pytest.importorskip("skops.io")
+    pytest.importorskip("skops.io", reason="skops is not installed (outfold[model])")
+    pytest.importorskip("pandas", reason="pandas is not installed (outfold[frames])")
     from saved_model import saved_in
 
     return saved_in(tmp_path_factory.mktemp("run"))
@@ -190,7 +191,8 @@ def saved(tmp_path_factory):
 @pytest.fixture
 def own(tmp_path):
     """The same for one test, which may change its files."""
-    pytest.importorskip("skops.io")
+    pytest.importorskip("skops.io", reason="skops is not installed (outfold[model])")
+    pytest.importorskip("pandas", reason="pandas is not installed (outfold[frames])")
     from saved_model import saved_in
 
     return saved_in(tmp_path)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import confronting
 import dropping
 import gaussians
 import interval_metrics
@@ -78,12 +79,15 @@ SOURCES = {
     "intervals.md: A configuration that was named beforehand": "no measurement: formulas of other programs",
     "intervals.md: Intervals": "no measurement: what an interval of 95 percent aims at",
     "intervals.md: Small folds": "studies/results/by_fold.json",
+    "models.md: How often it errs": "studies/results/confronting.json",
     "methods.md: BBC-CV, the default": "studies/results/pooled_within.json",
     "methods.md: Balanced: correct for selecting on fewer samples": "docs/studies/balanced.md",
     "methods.md: Hold-outs and leave-one-out": "no measurement: how draws are scored",
     "methods.md: Bootstrap of the data": "studies/results/point632.json",
     "report.md: Size and speed": "benchmarks/results/report.json",
     "sharing.md: What the families gain": "benchmarks/results/families.json",
+    "spaces.md: Order": "benchmarks/results/spaces.json",
+    "spaces.md: Time": "benchmarks/results/spaces.json",
     "speed.md: BBC against the plain loop": "benchmarks/results/bbc.json",
     "speed.md: Everyday searches": "benchmarks/results/everyday.json",
     "speed.md: A whole search against GridSearchCV": "benchmarks/results/search.json",
@@ -735,3 +739,31 @@ def test_importing():
     own = result("benchmarks/results/startup.json")["seconds"]
     sentence = f"`import outfold` takes {own['outfold']:.2f} s of CPU, one that runs `import sklearn.model_selection`"
     says("speed.md", "Importing", f"{sentence} {own['sklearn.model_selection']:.2f} s")
+
+
+def test_how_often_confront_errs():
+    found = result("studies/results/confronting.json")
+    settings, heading = found["settings"], "How often it errs"
+    assert confronting.table(settings) in (ROOT / "docs" / "models.md").read_text()
+
+    def percent(test: str) -> list[float]:
+        return [
+            100 * share
+            for shares in settings.values()
+            for key, share in shares.items()
+            if key.endswith(f"null, {test}")
+        ]
+
+    says("models.md", heading, f"draws {found['data_sets']} data sets per setting")
+    errs = percent("confront")
+    assert max(errs) < 7  # 5 and two standard errors
+    ends = f"{min(errs):.1f} to {max(errs):.1f} percent of the data sets, in {np.mean(errs):.1f} percent on average"
+    says("models.md", heading, f"`confront` errs in {ends}")
+    says("models.md", heading, f"counted only once, the test would err in up to {max(percent('once')):.1f} percent")
+    says("models.md", heading, f"it would err in up to {max(percent(WINNER)):.1f} percent")
+    target, features = span(percent("target"), 1), span(percent("features"), 1)
+    says("models.md", heading, f"The tests of the target err in {target} percent of the data sets")
+    says("models.md", heading, f"those of ten features together in {features} percent")
+
+
+WINNER = "winner's score"

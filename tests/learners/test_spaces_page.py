@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from outfold.learners import spaces
 
 PAGE = (Path(__file__).parents[2] / "docs" / "spaces.md").read_text()
+MEASURED = json.loads((Path(__file__).parents[2] / "benchmarks" / "results" / "spaces.json").read_text())
 READY = ("small", "standard", "thorough")
 
 
@@ -50,9 +52,34 @@ def test_the_table_lists_every_family():
     assert found[1].splitlines() == table()
 
 
+def order_table() -> list[str]:
+    """Scores on other rows of what was selected among the first quarter and among all."""
+    parts = [f"{metric}, {part}, other rows" for metric in ("accuracy", "roc_auc") for part in ("quarter", "all")]
+    found = {name.partition(", ")[2]: row for name, row in MEASURED.items() if "draws" in row}
+    lines = [f"| {name} | {' | '.join(f'{row[part]:.2f}' for part in parts)} |" for name, row in found.items()]
+    means = [np.mean([row[part] for row in found.values()]) for part in parts]
+    return [*lines, f"| mean | {' | '.join(f'{mean:.3f}' for mean in means)} |"]
+
+
+def time_table() -> list[str]:
+    found = {tuple(name.split(", ")): row for name, row in MEASURED.items() if "seconds" in row}
+    sizes = list(dict.fromkeys(size for _, size in found))
+    names = list(dict.fromkeys(name for name, _ in found))
+    rows = [[f"`{name}`", *(f"{found[name, size]['seconds']:.0f} s" for size in sizes)] for name in names]
+    return [f"| {' | '.join(row)} |" for row in rows]
+
+
+@pytest.mark.parametrize(("heading", "rows"), [("Order", order_table), ("Time", time_table)])
+def test_the_numbers_are_those_that_were_measured(heading, rows):
+    section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)
+    assert section is not None
+    assert re.findall(r"^\| .*", section[1], re.M)[2:] == rows()
+
+
 def test_the_page_names_every_space_and_its_size():
     X, y = np.random.default_rng(0).normal(size=(100, 10)), np.arange(100) % 2
-    said = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", PAGE, re.M))
+    section = PAGE.partition("## Which space?")[2].partition("\n## ")[0]
+    said = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", section, re.M))
     assert set(spaces.SPACES) <= set(said)
     for name in spaces.SPACES:
         n = len(spaces.make_space(name, X, y, "classification"))

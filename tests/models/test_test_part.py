@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
 import outfold as of
+from extras import pd
 from outfold.exceptions import InputError, StoreMismatchError
 
 CONFIGS = of.grid("logit", LogisticRegression(), C=[0.01, 1])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import outfold as of
+from extras import pd
 from outfold.cli import main
 from saved_model import table
 

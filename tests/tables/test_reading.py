@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from corpus import CASES, REFUSED
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extras import pd
@@ -246,3 +246,41 @@ def test_large_tables_are_read_without_a_loop_over_rows(tmp_path):
         profile.disable()
         calls.append(sum(row.callcount for row in profile.getstats()))
     assert calls[1] < 1.5 * calls[0]
+
+
+PIECES = [*",;|#", "\t", " ", '"', "'", "\n", "\n\n", "\r\n", "\\", "NA", "1,5", "2.5", "1.234", "0012", ";;"]
+MESSY = st.lists(
+    st.one_of(
+        st.sampled_from(PIECES),
+        st.text(max_size=4),
+    ),
+    max_size=60,
+).map("".join)
+
+
+@given(MESSY, st.sampled_from(["utf-8", "cp1252", "utf-16"]))
+@settings(max_examples=300)
+def test_any_text_gives_a_table_or_one_sentence(tmp_path_factory, text, encoding):
+    path = tmp_path_factory.mktemp("t") / "t.csv"
+    path.write_bytes(text.encode(encoding, errors="replace"))
+    try:
+        found = tables.read_file(path)
+    except FileError as error:
+        assert "\n" not in str(error)  # noqa: PT017
+        return
+    assert len(set(found.frame)) == found.frame.shape[1] > 0
+    if len(found.frame):
+        columns = tables.inspect(found.frame)
+        assert [column.name for column in columns] == list(found.frame)
+        if columns.features:
+            assert tables.features(found.frame, columns).shape == (len(found.frame), len(columns.features))
+
+
+@given(st.binary(max_size=200), st.sampled_from(["t.csv", "t.arff", "t.csv.gz"]))
+def test_any_bytes_give_a_table_or_one_sentence(tmp_path_factory, data, name):
+    path = tmp_path_factory.mktemp("t") / name
+    path.write_bytes(data)
+    try:
+        assert tables.read_file(path).frame.shape[1] > 0
+    except FileError as error:
+        assert "\n" not in str(error)  # noqa: PT017

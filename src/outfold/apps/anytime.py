@@ -73,11 +73,13 @@ class AnytimeSearch:
     finished: Sequence[str] = ()
     begun: Sequence[str] = ()
     clock: Callable[[], float] = monotonic
+    start: float | None = None  # when the budget began, by this clock; None is now
     _costs: _Costs = field(init=False)
 
     def __post_init__(self) -> None:
         self._costs = _Costs(self.space)
-        self._begin = self.clock()
+        self._begin = self.clock() if self.start is None else self.start
+        self._one_fit = 0.0  # seconds of the longest fit so far: the last one, on all samples, takes about as long
 
     def run(self) -> Found:
         """Search, and give back what is finished when all is done or the search is stopped."""
@@ -113,7 +115,8 @@ class AnytimeSearch:
 
     def _deadline(self) -> float:
         assert self.budget is not None
-        reserve = min(max(_RESERVE * self.budget, _LEAST_RESERVE), _MOST_RESERVE, self.budget / 2)
+        reserve = min(max(_RESERVE * self.budget, _LEAST_RESERVE), _MOST_RESERVE) + 1.5 * self._one_fit
+        reserve = min(reserve, self.budget / 2)
         return self._begin + self.budget - reserve
 
     def _seconds_of_wave(self, standing: Standing) -> float:
@@ -149,6 +152,8 @@ class AnytimeSearch:
     ) -> None:
         now = self.clock()
         self._costs.learn(oof, wave, now - begin)
+        if oof.seconds is not None and not np.isnan(oof.seconds).all():
+            self._one_fit = float(np.nanmax(oof.seconds))
         standing.oof, standing.n_finished = oof, len(oof.configs)
         standing.n_dropped = int(np.any(oof.state == State.DROPPED, axis=(1, 2)).sum())
         standing.seconds, standing.seconds_left = now - self._begin, self._costs.of(left)

@@ -76,7 +76,8 @@ class RunResult:
         digits = max(Rounding(made).digits, 0)
         lines = [f"  {score:>8.{digits}f}  {formatting.shorten(name, 90)}" for name, score in shown]
         if len(shown) < 2:
-            return [f"cross-validation score of the only configuration: {lines[0].strip()}"]
+            only = "all others were dropped early" if board.left_out else "the only configuration"
+            return [f"Cross-validation score: {lines[0].strip()} ({only})"]
         words = self.page.leaderboard.rule or f"by {formatting.called(made.metric)}"
         return [f"{words[0].upper()}{words[1:]} (each score is optimistic, the first one most):", *lines]
 

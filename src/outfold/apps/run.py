@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from .. import estimate, formatting, metrics, select
@@ -88,21 +89,22 @@ def run(
     should read. `command` is what was typed to get here. The share `test` of the rows is left out of everything and scored once.
     All other arguments are those of `collect`.
     """
+    start = monotonic()
     if budget is not None and budget <= 0:
         raise invalid("budget", "must be more than 0 seconds", f"got {budget:g}")
     roles = Roles(target, group, sample, time, event, tuple(leave_out))
     table = read_table(path, roles, task=task, columns=columns, dialect=dialect, say=say)
     chosen = _metric(table, metric, positive)
-    configs = _configs(space, table)
-    plan, dropping = _advised(table, len(configs), plan, drop and not inner)
+    plan, dropping = _advised(table, plan, drop and not inner)
     plan = plan if test is None else replace(plan if plan.kind == "kfold" else Plan(), test=test)
     table = without_rare(table, plan.folds, rare_classes, say)
+    configs = _configs(space, table)
     say(_what_is_done(table, task, chosen, metric, len(configs), plan))
     _say_positive(table, positive, say)
     work = {"n_jobs": n_jobs, "rng": seed, "timeout": timeout, "share": share, "inner": inner, "drop": dropping}
     selects: dict[str, Any] = {"metric": chosen, "aggregate": aggregate, "rule": rule}
     job = _Search(table, configs, plan, {"positive": positive, **selects, **work}, Path(out), explain)
-    found = job.run(Live(Path(out), f"{Path(path).name}: {roles.label}", shown=progress), budget)
+    found = job.run(Live(Path(out), f"{Path(path).name}: {roles.label}", shown=progress), budget, start)
     answer = _Answer(found, table, configs, Path(out), _words(space, configs), say)
     return answer.write(threshold, importance, inner, command, words_for_stop(found, budget))
 
@@ -120,13 +122,13 @@ def _configs(space: SpaceLike, table: LabelledTable) -> Configs:
     return spaces.make_space(space, table.X, table.y, table.task, table.columns.kinds)
 
 
-def _advised(table: LabelledTable, n_configs: int, plan: Plan | None, drop: bool) -> tuple[Plan, DropRule | None]:
+def _advised(table: LabelledTable, plan: Plan | None, drop: bool) -> tuple[Plan, DropRule | None]:
     """The plan that was given or is advised, and the rule that drops where one is advised."""
     task = table.task
     if task == "classification":
         task = "binary" if len(set(table.y.tolist())) == 2 else "multiclass"  # type: ignore[assignment]
-    # A single configuration may be the beginning of a larger space, which goes on from it.
-    advice = advise(len(table.y), max(2, n_configs), task, "select")  # type: ignore[arg-type]
+    # Not the number of configurations: a search goes on with a larger space only on the same plan.
+    advice = advise(len(table.y), 2, task, "select")  # type: ignore[arg-type]
     chosen = advice.plan if plan is None else plan
     n_groups = 0 if table.groups is None else len(set(table.groups.tolist()))
     if plan is None and n_groups > 1 and chosen.kind == "kfold":
@@ -171,8 +173,8 @@ class _Search:
     folder: Path
     explain: Say | None
 
-    def run(self, live: Live, budget: float | None) -> Found:
-        """Search, and leave the answer in its file."""
+    def run(self, live: Live, budget: float | None, start: float) -> Found:
+        """Search, and leave the answer in its file; the budget began at `start`."""
         new, copied = not self.folder.exists(), False
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -198,7 +200,7 @@ class _Search:
         blocks = spaces.blocks(self.configs)
         begun = _names_in(self.store, lambda oof: (oof.state != State.PENDING).any(axis=(1, 2)))
         finished = _names_in(self.answer) if begun else []
-        search = AnytimeSearch(self.configs, blocks, self._collect, watch, budget, finished, begun)
+        search = AnytimeSearch(self.configs, blocks, self._collect, watch, budget, finished, begun, start=start)
         try:
             found = search.run()
         except BaseException as error:

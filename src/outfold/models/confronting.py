@@ -112,9 +112,9 @@ def confront(
     if part == _TEST_PART:
         (X_rest, y_rest), (X, y) = parts_of(oof, X, y)
         model = refit_one(oof, model, X_rest, y_rest, before.selected, {})
-        X_train = X_rest if X_train is None else X_train
         groups = oof.provenance[TEST_PART]["groups"]
-    scored, hints = _new_samples(oof, model, X, y, groups, before.selected, X_train)
+    # A test part is drawn from the same samples: there is no shift to look for.
+    scored, hints = _new_samples(oof, model, X, y, groups, before.selected, X_train, looks=part == _NEW)
     after = estimates.holdout(scored, by, before.selected, **draws)
     found = _compared(before, after, level, hints | {"part": part})
     if store is not None:
@@ -157,7 +157,7 @@ def _centre(one: Estimate) -> float:
 
 
 def _new_samples(
-    oof: Predictions, model: Any, X: Any, y: Any, groups: Any, selected: str, X_train: Any
+    oof: Predictions, model: Any, X: Any, y: Any, groups: Any, selected: str, X_train: Any, looks: bool
 ) -> tuple[Predictions, dict[str, Any]]:
     """The predictions of the model for new samples, and what tells whether these are of another kind."""
     labels = as_labels(y)
@@ -176,7 +176,8 @@ def _new_samples(
         problem = "X holds the samples that the model was trained on"
         raise InputError(problem, remedy="Give samples that it has not seen.")
     shifts, beyond = _drift(X, ranges)
-    hints = {**marks, "target_shift": target_shift(oof.target, target, name), "shifts": shifts, "n_outside": beyond}
+    changed = target_shift(oof.target, target, name) if looks else None
+    hints = {**marks, "target_shift": changed, "shifts": shifts, "n_outside": beyond}
     return _predicted(oof, estimator, features, target, groups, selected), hints
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..exceptions import InputError
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -71,7 +73,10 @@ def ranges_of_frame(X: Any) -> dict[str, Range]:
 
 def as_frame(X: Any) -> pd.DataFrame:
     """Features as a pandas frame with names of columns; texts and categories as text."""
-    import pandas as pd
+    try:
+        import pandas as pd
+    except ImportError:
+        raise InputError("looking for shifts needs pandas.", remedy="pip install 'outfold[frames]'") from None
 
     if hasattr(X, "tocsr"):
         X = X.toarray()

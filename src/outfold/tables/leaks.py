@@ -47,7 +47,7 @@ class _Target:
         numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
         numbers = values.to_numpy(dtype=np.float64) if numeric else None
         self.numbers: Numbers | None = None
-        if numbers is not None and (len(classes) > MOST_CLASSES or (numbers % 1 != 0).any()):
+        if numbers is not None and (len(classes) > MOST_CLASSES or (numbers != np.round(numbers)).any()):
             self.numbers = numbers
         self.codes, self.n_classes = np.asarray(codes, dtype=np.intp), len(classes)
         counts = np.bincount(self.codes, minlength=1)

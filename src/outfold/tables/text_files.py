@@ -47,6 +47,8 @@ def read_cells(
     if dialect.separator == " ":
         text = "\n".join(line.strip(" ") for line in text.split("\n"))
     file = _File(path.name, find_layout(text, dialect))
+    if not file.layout.names:
+        raise FileError(f"{path.name} is empty.")
     frame, dialect, more = _with_marks(file, dialect, decimal, thousands)
     return frame, dialect, (*notes, *file.layout.notes, *more)
 
