@@ -96,7 +96,7 @@ def _heat_map(chart: Chart, heat: marks.HeatMap) -> str:
     for j, name in columns:
         # Names that do not fit would be cut until they look alike: the rows say what the numbers mean.
         draw.text(left + wide * (j + 0.5), top - 8, name, "tick", "middle", short=f"{j + 1}" if numbered else None)
-    short_names = marks.shorten([name for _, name in rows], max(int(left / 7.5) - (3 if numbered else 0), 6))
+    short_names = marks.shorten([name for _, name in rows], max(int(left / 7.5) - (4 if numbered else 0), 6))
     for (i, name), short in zip(rows if high >= 11 else [], short_names, strict=False):
         short = f"{i + 1} {short}" if numbered else short
         draw.text(left - 7, top + high * (i + 0.5) + 4, name, "tick", "end", short=short)

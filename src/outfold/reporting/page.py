@@ -160,9 +160,11 @@ def _thresholds(report: Report) -> str:
         return ""
     lead = tables.about_thresholds(report.thresholds, report.graded)
     cells = tables.threshold_cells(report.thresholds)
-    notes = {note.code: note.text for one in report.thresholds for note in one.notes if note.code == "OF221"}
     said = "".join(
-        f'<p class="lead"><span class="code">{escape(c)}</span>{escape(words)}</p>' for c, words in notes.items()
+        f'<p class="lead"><span class="code">{escape(note.code)}</span>{escape(f"{one.choice}: {note.text}")}</p>'
+        for one in report.thresholds
+        for note in one.notes
+        if note.code == "OF221"
     )
     return f'<p class="lead">{escape(lead)}</p>{_table(cells, "Table of thresholds", style="two")}{said}'
 

@@ -90,7 +90,7 @@ class RankedScores:
     """
 
     def __init__(self, scores: Floats, rows: NDArray[np.intp], positive: NDArray[np.bool_]) -> None:
-        order = np.argsort(-scores, kind="stable")
+        order = np.argsort(-scores)  # the order of equal scores changes no count
         self.scores, self.rows, self.positive = scores[order], rows[order], positive[order]
 
     @cached_property
