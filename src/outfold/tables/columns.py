@@ -50,6 +50,9 @@ _ROLES_IN_WORDS: Mapping[Role, str] = {
 }
 
 
+_MISSING: Mapping[Kind, str] = {"category": "; missing is one more level", "text": ""}
+
+
 @dataclass(frozen=True)
 class Column:
     """What a column of a table is.
@@ -100,7 +103,7 @@ def treatment(role: Role, kind: Kind | None, missing: float) -> str:
         return _ROLES_IN_WORDS.get(role, "not used")
     if kind is None:
         return ""
-    return _USES[kind] + ("; missing values are replaced and marked" if missing > 0 and kind != "text" else "")
+    return _USES[kind] + (_MISSING.get(kind, "; missing values are replaced and marked") if missing > 0 else "")
 
 
 @dataclass(frozen=True)
