@@ -186,3 +186,28 @@ def test_a_stop_that_comes_after_the_end_does_no_harm():
     with stop:
         stop.after(0.05)
     time.sleep(0.1)  # the timer was cancelled
+
+
+def test_a_budget_in_another_thread_leaves_the_main_thread_alone(space, blocks, tmp_path):
+    collect, results = collecting(tmp_path / "s.oof", []), []
+
+    def slow(configs, tell):
+        for i in range(100 if len(configs) > 4 else 0):
+            time.sleep(0.1)
+            tell(i, 100)
+        return collect(configs, tell)
+
+    thread = threading.Thread(target=lambda: results.append(AnytimeSearch(space, blocks, slow, budget=1.0).run()))
+    thread.start()
+    thread.join(timeout=20)  # an interrupt would arrive here
+    assert results[0].stopped == "budget"
+
+
+def test_what_came_from_the_store_took_no_time(space, blocks, tmp_path):
+    """Else a search that goes on would take all that is left for quick."""
+    collect = collecting(tmp_path / "s.oof", [])
+    AnytimeSearch(space, blocks, collect).run()
+    again = AnytimeSearch(space, blocks, collect, finished=list(space))
+    again.run()
+    slow = sum(again.costs.of_config(name) for name in space)
+    assert slow == pytest.approx(float(np.nansum(of.load(tmp_path / "s.oof").seconds)), rel=1e-6)

@@ -42,7 +42,7 @@ def test_the_line_says_what_is_done_what_is_left_and_what_leads(standing, tmp_pa
     assert "6/20 configurations (2 dropped early)  1 min 15 s left" in line
     assert f"best AUC so far {won.score:.3f}, corrected " in line
     assert line.startswith("\r[#######")
-    live.end("finished", standing)
+    live.close_line()
     assert terminal.getvalue().endswith("\n")
 
 
@@ -88,7 +88,7 @@ def test_the_page_is_live_while_the_process_runs_and_then_the_report(standing, t
     assert json.loads(answer(f"/{FILE}")[1])["state"] == "running"
     assert answer("/run.oof") is None
     assert answer("/../secret") is None
-    live.end("finished", standing)
+    live.end("finished")
     assert b"ended without a report" in answer("/")[1]
     (tmp_path / "report.html").write_text("<title>the report</title>")
     assert answer("/")[1] == b"<title>the report</title>"

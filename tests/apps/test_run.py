@@ -41,7 +41,7 @@ def run_on(frame, tmp_path, target="y", said=None, **options):
     path = tmp_path / "t.csv"
     if frame is not None:
         frame.to_csv(path, index=False)
-    how = {"space": FEW, "plan": of.Plan(folds=3), "n_jobs": 1, "progress": False} | options
+    how = {"space": FEW, "folds": 3, "n_jobs": 1, "progress": False} | options
     say = (lambda text: None) if said is None else said.append
     return run.run(path, target, tmp_path / "out", say=say, **how)
 
@@ -85,7 +85,7 @@ def test_rare_classes(frame, tmp_path, choice, classes):
     frame.loc[[3, 40], "y"] = "selten"
     frame.loc[7, "y"] = "einmal"
     said = []
-    found = run_on(frame, tmp_path, said=said, rare_classes=choice, plan=of.Plan(folds=5), metric="accuracy")
+    found = run_on(frame, tmp_path, said=said, rare_classes=choice, folds=5, metric="accuracy")
     oof = of.load(tmp_path / "out" / "run.oof")
     assert oof.n_folds == 5
     assert len(oof.target.classes) == classes
@@ -106,7 +106,7 @@ def test_rows_without_a_target_are_left_out_and_counted(frame, tmp_path):
 def test_all_values_missing_in_a_training_part(frame, tmp_path):
     frame["late"] = np.where(np.arange(N) == 5, 1.5, np.nan)
     frame.loc[6, "late"] = 2.5
-    run_on(frame, tmp_path, plan=of.Plan(folds=10))
+    run_on(frame, tmp_path, folds=10)
     assert not np.any(of.load(tmp_path / "out" / "run.oof").state == of.State.FAILED)
 
 
@@ -182,7 +182,7 @@ def test_a_larger_space_goes_on_from_a_smaller_one(frame, tmp_path):
 
 
 def test_the_plan_and_dropping_are_those_that_are_advised(frame, tmp_path):
-    run_on(frame, tmp_path, plan=None)
+    run_on(frame, tmp_path, folds=None)
     oof = of.load(tmp_path / "out" / "run.oof")
     advice = of.advise(N, 3)
     assert (oof.plan.folds, oof.plan.repeats) == (advice.plan.folds, advice.plan.repeats) == (10, 1)
@@ -192,3 +192,82 @@ def test_the_plan_and_dropping_are_those_that_are_advised(frame, tmp_path):
 def test_a_budget_must_be_positive(frame, tmp_path):
     with pytest.raises(InputError, match="more than 0 seconds"):
         run_on(frame, tmp_path, budget=0)
+
+
+def test_folds_alone_leave_the_repeats_that_are_advised(frame, tmp_path):
+    run_on(frame[:60], tmp_path, folds=3)
+    plan = of.load(tmp_path / "out" / "run.oof").plan
+    assert (plan.folds, plan.repeats) == (3, of.advise(60, 2).plan.repeats)
+
+
+def test_equal_configurations_are_in_the_order_of_the_space(frame, tmp_path):
+    """The file must select what the run has selected, whatever wave a configuration came in."""
+    from sklearn.dummy import DummyClassifier
+    from sklearn.naive_bayes import GaussianNB
+
+    def configs(X, y, task):
+        dummy, bayes = DummyClassifier(), GaussianNB()
+        return of.Configs({"a": dummy, "b": DummyClassifier(), "c": bayes, "d": GaussianNB(), "e": DummyClassifier()})
+
+    found = run_on(frame, tmp_path, space=configs, drop=False)
+    oof = of.load(tmp_path / "out" / "run.oof")
+    assert oof.configs == ("a", "b", "c", "d", "e")
+    assert oof.selection().name == found.estimate.selected == of.load_model(tmp_path / "out").about.configuration == "c"
+
+
+@pytest.mark.parametrize(("threshold", "says"), [("youdn", "threshold"), ("youden", "needs a target of two classes")])
+def test_a_threshold_that_cannot_be_is_refused_before_the_search(frame, tmp_path, threshold, says):
+    frame["y"] = np.where(frame["z"] > 0.8, "anders", frame["y"])
+    with pytest.raises(InputError, match=says):
+        run_on(frame, tmp_path, threshold=threshold)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_threshold_of_scores_cuts_scores(frame, tmp_path):
+    from sklearn.svm import SVC
+
+    def configs(X, y, task):
+        return of.grid("svm", SVC(), C=[0.1, 1.0])
+
+    found = run_on(frame[["x", "z", "y"]], tmp_path, space=configs, threshold="youden", positive="krank")
+    model = of.load_model(tmp_path / "out")
+    margins = model.estimator.decision_function(frame[["x", "z"]])
+    np.testing.assert_array_equal(model.predict(frame) == "krank", margins > found.at_threshold.threshold)
+    assert "decision_function" in (tmp_path / "out" / "MODEL.md").read_text()
+
+
+def test_merged_classes_get_a_free_name(frame, tmp_path):
+    frame.loc[:30, "y"] = "other"
+    frame.loc[[33, 40], "y"] = "selten"
+    run_on(frame, tmp_path, folds=5, rare_classes="merge", metric="accuracy")
+    assert sorted(of.load(tmp_path / "out" / "run.oof").target.classes) == ["gesund", "krank", "other", "other (rare)"]
+
+
+def test_classes_that_may_mean_missing_are_named(frame, tmp_path):
+    frame.loc[:9, "y"] = "NA"
+    said = []
+    run_on(frame, tmp_path, said=said, metric="accuracy")
+    assert "'NA' is taken as a class (10 rows); empty these cells if they have no label" in said
+
+
+def test_events_must_be_numbers(frame, tmp_path):
+    frame["event"] = "dead"
+    frame["t"] = np.arange(N) + 1.5
+    with pytest.raises(InputError, match="must hold numbers"):
+        run_on(frame.drop(columns="y"), tmp_path, target=None, time="t", event="event")
+
+
+def test_the_page_is_live_until_there_is_a_report(frame, tmp_path, monkeypatch):
+    import json
+
+    states = []
+    whole = run.report
+
+    def watched(*args, **options):
+        states.append(json.loads((tmp_path / "out" / "progress.json").read_text())["state"])
+        return whole(*args, **options)
+
+    monkeypatch.setattr(run, "report", watched)
+    run_on(frame, tmp_path)
+    states.append(json.loads((tmp_path / "out" / "progress.json").read_text())["state"])
+    assert states == ["running", "finished"]

@@ -80,7 +80,7 @@ def test_it_becomes_the_report(browser, running, tmp_path):
     browser.visit(address)
     assert wait_for(browser, "return document.getElementById('bar').value > 0")
     of.report(standing.oof, n_resamples=50).save(tmp_path / "report.html")
-    live.end("finished", standing)
+    live.end("finished")
     assert wait_for(
         browser, "const h = document.querySelector('h1'); return h && h.textContent.startsWith('Expect AUC ')"
     )

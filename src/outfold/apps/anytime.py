@@ -74,11 +74,11 @@ class AnytimeSearch:
     begun: Sequence[str] = ()
     clock: Callable[[], float] = monotonic
     start: float | None = None  # when the budget began, by this clock; None is now
-    _costs: _Costs = field(init=False)
+    costs: _Costs = field(init=False)
 
     def __post_init__(self) -> None:
-        self._costs = _Costs(self.space)
-        self._begin = self.clock() if self.start is None else self.start
+        self.costs = _Costs(self.space)
+        self.begin = self.clock() if self.start is None else self.start
         self._one_fit = 0.0  # seconds of the longest fit so far: the last one, on all samples, takes about as long
 
     def run(self) -> Found:
@@ -91,11 +91,13 @@ class AnytimeSearch:
         try:
             with stop:
                 while waves:
-                    wave = waves.take(self._seconds_of_wave(standing), self._costs.of_config)
-                    begin = self.clock()
-                    oof = self.collect(self._ordered([*finished, *wave]), self._telling(standing, wave, waves.left))
+                    wave = waves.take(self._seconds_of_wave(standing), self.costs.of_config)
+                    begin, tell = self.clock(), _Tell(self, standing, wave, waves.left, stop)
+                    oof = self.collect(self._ordered([*finished, *wave]), tell)
                     finished += wave
-                    self._learn(standing, oof, wave, begin, waves.left)
+                    self._learn(standing, oof, wave, self.clock() - begin, tell.n_fitted)
+                    standing.seconds_left = self.costs.of(waves.left)
+                    self.watch(standing)
                     if self.budget is not None:
                         # From here on there is an answer, so the budget may end the search.
                         stop.after(self._deadline() - self.clock())
@@ -117,11 +119,11 @@ class AnytimeSearch:
         assert self.budget is not None
         reserve = min(max(_RESERVE * self.budget, _LEAST_RESERVE), _MOST_RESERVE) + 1.5 * self._one_fit
         reserve = min(reserve, self.budget / 2)
-        return self._begin + self.budget - reserve
+        return self.begin + self.budget - reserve
 
     def _seconds_of_wave(self, standing: Standing) -> float:
         """About how long the next wave should take."""
-        spent = self.clock() - self._begin
+        spent = self.clock() - self.begin
         wanted = max(_FIRST_WAVE, _GROWTH * spent)
         if standing.seconds_left is not None:
             wanted = min(wanted, max(_FIRST_WAVE, _LARGEST_SHARE * (spent + standing.seconds_left)))
@@ -129,35 +131,40 @@ class AnytimeSearch:
             wanted = min(wanted, _LARGEST_SHARE * (self._deadline() - self.clock()))
         return wanted
 
-    def _telling(self, standing: Standing, wave: Sequence[str], left: Sequence[str]) -> Callable[[int, int], None]:
-        begin, expected = self.clock(), self._costs.of(wave)
-        before = standing.n_finished
-
-        def tell(done: int, total: int) -> None:
-            share = done / max(total, 1)
-            now = self.clock()
-            standing.seconds = now - self._begin
-            standing.n_finished = before + int(share * len(wave))
-            rest = None if expected is None else expected * (1 - share)
-            if share > 0.1:  # what the wave itself shows is better than what was expected
-                rest = (now - begin) * (1 - share) / share
-            later = self._costs.of(left)
-            standing.seconds_left = None if rest is None or later is None else rest + later
-            self.watch(standing)
-
-        return tell
-
-    def _learn(
-        self, standing: Standing, oof: Predictions, wave: Sequence[str], begin: float, left: Sequence[str]
-    ) -> None:
-        now = self.clock()
-        self._costs.learn(oof, wave, now - begin)
+    def _learn(self, standing: Standing, oof: Predictions, wave: Sequence[str], seconds: float, n_fitted: int) -> None:
+        self.costs.learn(oof, wave, seconds, n_fitted)
         if oof.seconds is not None and not np.isnan(oof.seconds).all():
             self._one_fit = float(np.nanmax(oof.seconds))
         standing.oof, standing.n_finished = oof, len(oof.configs)
         standing.n_dropped = int(np.any(oof.state == State.DROPPED, axis=(1, 2)).sum())
-        standing.seconds, standing.seconds_left = now - self._begin, self._costs.of(left)
-        self.watch(standing)
+        standing.seconds = self.clock() - self.begin
+
+
+class _Tell:
+    """What `collect` calls while it works on a wave: it shows how far the search is, and ends it where a signal cannot."""
+
+    def __init__(
+        self, search: AnytimeSearch, standing: Standing, wave: Sequence[str], left: Sequence[str], stop: Stop
+    ) -> None:
+        self.search, self.standing, self.left, self.stop = search, standing, left, stop
+        self.n_fitted = 0  # cells that this call fitted; the store had the others
+        self._begin, self._expected = search.clock(), search.costs.of(wave)
+        self._n_wave, self._before = len(wave), standing.n_finished
+
+    def __call__(self, done: int, total: int) -> None:
+        """So many cells of the total are done."""
+        if self.stop.due:
+            raise KeyboardInterrupt
+        self.n_fitted = done
+        search, standing, share, now = self.search, self.standing, done / max(total, 1), self.search.clock()
+        standing.seconds = now - search.begin
+        standing.n_finished = self._before + int(share * self._n_wave)
+        rest = None if self._expected is None else self._expected * (1 - share)
+        if share > 0.1:  # what the wave itself shows is better than what was expected
+            rest = (now - self._begin) * (1 - share) / share
+        later = search.costs.of(self.left)
+        standing.seconds_left = None if rest is None or later is None else rest + later
+        search.watch(standing)
 
 
 # -- waves ----------------------------------------------------------------------------------------------------
@@ -233,22 +240,28 @@ class _Costs:
         self._seconds: dict[str, list[float]] = {}
         self._own = self._wall = 0.0
 
-    def learn(self, oof: Predictions, wave: Sequence[str], wall: float) -> None:
-        """Take in the seconds of the fits of a wave, and the seconds that the wave took."""
+    def learn(self, oof: Predictions, wave: Sequence[str], wall: float, n_fitted: int) -> None:
+        """Take in the seconds of the fits of a wave, and the seconds that the wave took for the cells it fitted."""
         if oof.seconds is None:
             return
-        own = dict(zip(oof.configs, np.nansum(oof.seconds, axis=(1, 2)).tolist(), strict=True))
-        for name in wave:
-            self._seconds.setdefault(self._kinds[name], []).append(own[name])
-        self._own += sum(own[name] for name in wave)
-        self._wall += wall
+        mine = [oof.configs.index(name) for name in wave]
+        own = np.nansum(oof.seconds[mine], axis=(1, 2))
+        for name, seconds in zip(wave, own.tolist(), strict=True):
+            self._seconds.setdefault(self._kinds[name], []).append(seconds)
+        n_done = int((oof.state[mine] == State.DONE).sum())
+        if n_fitted:  # what came from the store took no time now
+            self._own += float(own.sum()) * min(1.0, n_fitted / max(n_done, 1))
+            self._wall += wall
 
     def of_config(self, name: str) -> float | None:
-        """Seconds that the whole machine works on this configuration; None if nothing like it was fitted yet."""
+        """Seconds that this configuration takes; None if nothing like it was fitted yet."""
         known = self._seconds.get(self._kinds[name])
-        if not known or self._own <= 0:
-            return None
-        return float(np.mean(known)) * self._wall / self._own
+        return None if not known else float(np.mean(known)) * self._pace
+
+    @property
+    def _pace(self) -> float:
+        """Seconds on the clock for a second of fitting."""
+        return self._wall / self._own if self._own > 0 else 1.0
 
     def of(self, names: Sequence[str]) -> float | None:
         """Seconds for all of these; those of an unknown kind count as much as a mean one."""
@@ -256,7 +269,7 @@ class _Costs:
             return None
         known = [self.of_config(name) for name in names]
         mean = float(np.mean([s for all_of_kind in self._seconds.values() for s in all_of_kind]))
-        return sum(mean * self._wall / max(self._own, 1e-9) if one is None else one for one in known)
+        return sum(mean * self._pace if one is None else one for one in known)
 
 
 # -- stopping -------------------------------------------------------------------------------------------------
@@ -265,53 +278,63 @@ class _Costs:
 class Stop:
     """A context in which SIGTERM and the end of a budget arrive as `KeyboardInterrupt`, as Ctrl-C does.
 
-    Signals need the main thread; in another one there is a budget only while the main thread lets itself be interrupted.
+    Signals need the main thread; in another one, `due` says that the budget is over.
     """
 
     reason: Reason = "interrupt"
 
     def __init__(self) -> None:
+        self.due = False
         self._timer: threading.Timer | None = None
         self._before: dict[signal.Signals, Any] = {}
-        self._rings = False
+        self._open, self._lock = False, threading.RLock()
 
     def __enter__(self) -> Stop:
+        self._open = True
         if threading.current_thread() is threading.main_thread():
             handlers = {signal.SIGINT: self._on_interrupt, signal.SIGTERM: lambda *_: self._interrupt("terminate")}
             self._before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._cancel()
+        with self._lock:
+            self._open = False
+        if self._timer is not None:
+            self._timer.cancel()
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _on_interrupt(self, number: int, frame: Any) -> None:
-        """Ctrl-C does what it did before; a process in the background may ignore it, but not the end of its budget."""
-        before = self._before.get(signal.SIGINT)
-        if self._rings or before is signal.default_int_handler:
-            raise KeyboardInterrupt
-        if callable(before):
-            before(number, frame)
-
     def after(self, seconds: float) -> None:
-        """Interrupt the main thread after so many seconds, instead of at an earlier time that was set."""
-        self._cancel()
+        """Interrupt the search after this time, instead of at an earlier one that was set."""
+        if self._timer is not None:
+            self._timer.cancel()
         self._timer = threading.Timer(max(seconds, 0.0), self._interrupt, ("budget",))
         self._timer.daemon = True
         self._timer.start()
 
-    def _cancel(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+    def _on_interrupt(self, number: int, frame: Any) -> None:
+        """Ctrl-C does what it did before; a process in the background may ignore it, but not the end of its budget."""
+        before = self._before.get(signal.SIGINT)
+        if self.due:
+            if self._open:
+                raise KeyboardInterrupt
+        elif before is signal.default_int_handler:
+            raise KeyboardInterrupt
+        elif callable(before):
+            before(number, frame)
 
     def _interrupt(self, reason: Reason) -> None:
-        self.reason, self._rings = reason, True
-        main = threading.main_thread().ident
-        if hasattr(signal, "pthread_kill") and main is not None:
-            signal.pthread_kill(main, signal.SIGINT)  # it waits where interrupts are held back
-        else:
-            _thread.interrupt_main()
+        with self._lock:
+            if not self._open:
+                return
+            self.reason, self.due = reason, True
+            main = threading.main_thread().ident
+            if not self._before or main is None:
+                return  # `due` is looked at whenever a fit is done
+            if hasattr(signal, "pthread_kill"):
+                signal.pthread_kill(main, signal.SIGINT)  # it waits where interrupts are held back
+            else:
+                _thread.interrupt_main()
 
 
 def words_for_stop(found: Found, budget: float | None) -> str:

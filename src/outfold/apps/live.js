@@ -21,13 +21,15 @@ const show = (facts) => {
     put("best", `${best.config}, with a cross-validation score of ${best.score.toFixed(3)}, which is optimistic`);
   }
   const age = Math.round((Date.now() - Date.parse(facts.updated)) / 1000);
-  if (age > 60) put("about", `Nothing has been finished for ${age} s: a fit takes long, or the search was ended.`);
+  put("about", age > 60
+    ? `Nothing has been finished for ${age} s: a fit takes long, or the search was ended.`
+    : "The search is running. This page becomes the report when it ends.");
 };
 const ask = async () => {
   try {
     const facts = await (await fetch("progress.json", { cache: "no-store" })).json();
-    if (facts.state !== "running") { location.reload(); return; }
-    show(facts);
+    if (["finished", "stopped", "failed"].includes(facts.state)) { location.reload(); return; }
+    if (facts.state === "running") show(facts);
   } catch {
     put("about", "The page has lost the server. Start it again with: outfold open");
   }

@@ -45,10 +45,11 @@ class Live:
         self._oof: Predictions | None = None
         self._best: dict[str, Any] | None = None
         self._ask_again = 0.0
+        self._last = Standing(0)
 
     def __call__(self, standing: Standing) -> None:
         """Show where the search stands."""
-        now = monotonic()
+        now, self._last = monotonic(), standing
         if standing.oof is not self._oof and (now >= self._ask_again or self._best is None):
             self._look(standing.oof, now)
         if now - self._written >= _WRITE:
@@ -62,13 +63,16 @@ class Live:
             self.stream.write(self.line(standing) + "\n")
             self.stream.flush()
 
-    def end(self, state: State, standing: Standing) -> None:
-        """Leave the last state: a line on the terminal, and the file."""
-        self._write(state, standing)
+    def close_line(self) -> None:
+        """The search is over: leave its last state as a line of its own."""
         if self._shown and self._terminal:
-            self._draw(self.line(standing))
+            self._draw(self.line(self._last))
             self.stream.write("\n")
             self.stream.flush()
+
+    def end(self, state: State) -> None:
+        """Nothing more comes: what the page looks for is there, or never will be."""
+        self._write(state, self._last)
 
     def line(self, standing: Standing) -> str:
         """``[#####...]  120/250 configurations (31 dropped early)  1 min 20 s left  best AUC so far 0.871, corrected 0.842``."""

@@ -19,6 +19,7 @@ from ..data.predictions import Predictions, State
 from ..data.target import encode
 from ..drop import DropRule
 from ..estimate._default import corrected
+from ..estimate._threshold import read_choice
 from ..exceptions import FileError, InputError, OutfoldError, StoreMismatchError, invalid
 from ..fitting import collect, refit
 from ..fitting.api import explained
@@ -33,7 +34,7 @@ from ..models.saving import keep_model
 from ..reporting import Report, report
 from ..results import AtThreshold, Estimate
 from ..tables import Columns
-from .anytime import AnytimeSearch, Found, Standing, words_for_stop
+from .anytime import AnytimeSearch, Found, words_for_stop
 from .importance import permutation_importance
 from .live import Live
 from .result import RunResult
@@ -54,7 +55,8 @@ def run(
     aggregate: Aggregate = "pooled",
     rule: select.RuleLike = None,
     task: TableTask | None = None,
-    plan: Plan | None = None,
+    folds: int | None = None,
+    repeats: int | None = None,
     test: float | None = None,
     space: SpaceLike = "small",
     budget: float | None = None,
@@ -96,8 +98,9 @@ def run(
     roles = Roles(target, group, sample, time, event, tuple(leave_out))
     table = read_table(path, roles, task=task, columns=columns, dialect=dialect, say=say)
     chosen = _metric(table, metric, positive)
-    plan, dropping = _advised(table, plan, drop and not inner)
-    plan = plan if test is None else replace(plan if plan.kind == "kfold" else Plan(), test=test)
+    _check_threshold(threshold, table)
+    plan, dropping = _advised(table, folds, repeats, test, say)
+    dropping = dropping if drop and not inner else None
     table = without_rare(table, plan.folds, rare_classes, say)
     configs = _configs(space, table)
     say(_what_is_done(table, task, chosen, metric, len(configs), plan))
@@ -105,9 +108,17 @@ def run(
     work = {"n_jobs": n_jobs, "rng": seed, "timeout": timeout, "share": share, "inner": inner, "drop": dropping}
     selects: dict[str, Any] = {"metric": chosen, "aggregate": aggregate, "rule": rule}
     job = _Search(table, configs, plan, {"positive": positive, **selects, **work}, Path(out), explain)
-    found = job.run(Live(Path(out), f"{Path(path).name}: {roles.label}", shown=progress), budget, start)
-    answer = _Answer(found, table, configs, Path(out), _words(space, configs), say)
-    return answer.write(threshold, importance, inner, command, words_for_stop(found, budget))
+    live = Live(Path(out), f"{Path(path).name}: {roles.label}", shown=progress)
+    found = job.run(live, budget, start)
+    given_columns = None if isinstance(columns, Columns) else columns
+    answer = _Answer(found, table, configs, Path(out), _words(space, configs), say, given_columns)
+    try:
+        result = answer.write(threshold, importance, inner, command, words_for_stop(found, budget))
+    except BaseException:
+        live.end("failed")
+        raise
+    live.end("finished" if found.stopped is None else "stopped")  # now there is a report to show
+    return result
 
 
 def _metric(table: LabelledTable, asked: str | None, positive: str | None) -> str:
@@ -123,22 +134,39 @@ def _configs(space: SpaceLike, table: LabelledTable) -> Configs:
     return spaces.make_space(space, table.X, table.y, table.task, table.columns.kinds)
 
 
-def _advised(table: LabelledTable, plan: Plan | None, drop: bool) -> tuple[Plan, DropRule | None]:
-    """The plan that was given or is advised, and the rule that drops where one is advised."""
+def _check_threshold(asked: str | float | None, table: LabelledTable) -> None:
+    """Refuse now what would fail after the whole search."""
+    if asked is None:
+        return
+    read_choice(asked)
+    n = len(set(table.y.tolist())) if table.task == "classification" else 0
+    if n != 2:
+        what = f"{table.roles.label!r} has {n}" if n else f"this is a {table.task}"
+        raise invalid("threshold", "needs a target of two classes", what, "Leave it out.")
+
+
+def _advised(
+    table: LabelledTable, folds: int | None, repeats: int | None, test: float | None, say: Say
+) -> tuple[Plan, DropRule | None]:
+    """The plan that is advised, with what was asked for, and the rule that drops where one is advised."""
     task = table.task
     if task == "classification":
         task = "binary" if len(set(table.y.tolist())) == 2 else "multiclass"  # type: ignore[assignment]
     # Not the number of configurations: a search goes on with a larger space only on the same plan.
     advice = advise(len(table.y), 2, task, "select")  # type: ignore[arg-type]
-    chosen = advice.plan if plan is None else plan
+    plan, given = advice.plan, {"folds": folds, "repeats": repeats, "test": test}
+    asked: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if asked and plan.kind != "kfold":
+        say(f"{plan} would be enough for so many rows; --folds, --repeats and --test take folds instead")
+        plan = Plan()
     n_groups = 0 if table.groups is None else len(set(table.groups.tolist()))
-    if plan is None and n_groups > 1 and chosen.kind == "kfold":
-        chosen = replace(chosen, folds=min(chosen.folds, n_groups))
-    return chosen, advice.drop if drop else None
+    if folds is None and n_groups > 1 and plan.kind == "kfold":
+        plan = replace(plan, folds=max(2, min(plan.folds, int(n_groups * (1 - (test or 0.0))))))
+    return replace(plan, **asked), advice.drop
 
 
 def _words(space: SpaceLike, configs: Configs) -> str:
-    name = f"the space {str(space)!r}" if isinstance(space, str | Path) else "a space of its own"
+    name = f"the space {str(space)!r}" if isinstance(space, str | Path) else "given in Python"
     return f"It was selected among {formatting.count(len(configs), 'configuration')} ({name})."
 
 
@@ -180,8 +208,9 @@ class _Search:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             if not self.store.exists() and self.answer.exists():
-                copied = True
-                shutil.copyfile(self.answer, self.store)
+                copied, draft = True, self.store.with_suffix(".part")
+                shutil.copyfile(self.answer, draft)
+                draft.replace(self.store)
         except OSError as error:
             problem = f"the folder {self.folder} cannot be made or used ({error.strerror})."
             raise FileError(problem, remedy="Use another `out`.") from error
@@ -191,21 +220,14 @@ class _Search:
                 replace(self.plan, test=None) if self.plan.has_test_part else self.plan, **self._given
             )
             self.explain(explained(make_job(self.configs, self.table.X, self.table.y, options)))
-        last = Standing(len(self.configs))
-
-        def watch(standing: Standing) -> None:
-            nonlocal last
-            last = standing
-            live(standing)
-
         blocks = spaces.blocks(self.configs)
         begun = _names_in(self.store, lambda oof: (oof.state != State.PENDING).any(axis=(1, 2)))
         finished = _names_in(self.answer) if begun else []
-        search = AnytimeSearch(self.configs, blocks, self._collect, watch, budget, finished, begun, start=start)
+        search = AnytimeSearch(self.configs, blocks, self._collect, live, budget, finished, begun, start=start)
         try:
             found = search.run()
         except BaseException as error:
-            live.end("failed", last)
+            live.end("failed")
             if isinstance(error, StoreMismatchError):
                 error.remedy = f"Use another `out`, or delete the folder {self.folder} to start anew."
                 if copied:
@@ -213,7 +235,7 @@ class _Search:
             if isinstance(error, InputError) and new:
                 self._remove_empty()
             raise
-        live.end("finished" if found.stopped is None else "stopped", last)
+        live.close_line()
         self._keep(found)
         return found
 
@@ -241,11 +263,12 @@ class _Search:
         try:
             # A run that was stopped left an answer beside its store. What came true since then is in the answer alone.
             known = _ledger_of(self.answer)
-            if found.left or set(load(self.store).configs) != set(found.oof.configs):
-                found.oof.save(self.answer)
-            else:
-                self.store.replace(self.answer)
+            # The store has the configurations in the order of the waves, which depends on the time they took; the answer has
+            # them in the order of the space, because that decides between equal ones.
+            found.oof.save(self.answer)
             ledger.extend(self.answer, known)
+            if not found.left and set(load(self.store).configs) == set(found.oof.configs):
+                self.store.unlink()
         except OSError as error:
             raise FileError(f"{self.answer} cannot be written ({error.strerror or error}).") from error
 
@@ -289,6 +312,7 @@ class _Answer:
     folder: Path
     space: str
     say: Say
+    given_columns: str | Path | None = None  # the file with the roles of the columns, if there is one
 
     def write(
         self, threshold: str | float | None, importance: bool, inner: bool, command: str | None, stopped: str
@@ -298,7 +322,7 @@ class _Answer:
         made = corrected(oof)
         nested = estimate.nested(oof) if inner else None
         cut = self._threshold(threshold)
-        (self.folder / "columns.toml").write_text(table.columns.to_toml(), encoding="utf-8")
+        self._keep_columns()
         words = describe(self.configs[made.selected], table.columns)
         model = self._model(made, cut, words)
         matters = self._importance(made) if importance else None
@@ -319,6 +343,14 @@ class _Answer:
             (X, y), _ = parts_of(oof, X, y)
         return permutation_importance(oof, self.configs[made.selected], X, y)
 
+    def _keep_columns(self) -> None:
+        path = self.folder / "columns.toml"
+        try:
+            if not (self.given_columns is not None and path.exists() and path.samefile(self.given_columns)):
+                path.write_text(self.table.columns.to_toml(), encoding="utf-8")
+        except OSError as error:
+            raise FileError(f"{path} cannot be written ({error.strerror or error}).") from error
+
     def _threshold(self, asked: str | float | None) -> AtThreshold | None:
         if asked is None:
             return None
@@ -333,7 +365,7 @@ class _Answer:
             ranges=ranges_of(table.X, table.columns),
             n_rows=len(table.y),
             estimate=EstimateAbout.of(made),
-            threshold=None if cut is None else Threshold(cut.choice, cut.threshold),
+            threshold=None if cut is None else Threshold(cut.choice, cut.threshold, oof.response),
             left_out=tuple(LeftOut(part.n, part.why) for part in table.left_out),
             description=words,
             space=self.space,

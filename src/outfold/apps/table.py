@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -69,7 +69,6 @@ class LabelledTable:
     groups: NDArray[Any] | None = None
     samples: NDArray[Any] | None = None
     left_out: tuple[RowsLeftOut, ...] = ()
-    classes: Mapping[Any, int] = field(default_factory=dict)  # how many rows each class has
 
     def where(self, keep: NDArray[np.bool_], why: str) -> LabelledTable:
         """The table without the other rows."""
@@ -129,6 +128,7 @@ def labelled(
     given = columns if columns is None or isinstance(columns, Columns) else _read_columns(Path(columns))
     found = inspect(frame, **roles._asdict(), given=given)
     _say_columns(found, say)
+    _say_odd_classes(frame, roles, kind, say)
     if not found.features:
         raise InputError("there is no column to predict from.", remedy="The table needs at least one that varies.")
     group, sample = found.named("group"), found.named("sample")
@@ -148,9 +148,10 @@ def labelled(
 def _read_columns(path: Path) -> Columns:
     try:
         return Columns.from_toml(path.read_text(encoding="utf-8"))
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         remedy = "`outfold inspect` writes one."
-        raise FileError(f"{path} cannot be read ({error.strerror or error})", remedy=remedy) from error
+        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise FileError(f"{path} cannot be read ({why})", remedy=remedy) from error
 
 
 def _check_column(frame: pd.DataFrame, column: str | None, role: str) -> None:
@@ -205,7 +206,15 @@ def _labels_of(frame: pd.DataFrame, roles: Roles, task: TableTask) -> NDArray[An
     if task != "survival":
         assert roles.target is not None
         return labels_of(frame[roles.target], task)
-    both = [frame[name].to_numpy(dtype=float) for name in (roles.time, roles.event) if name is not None]
+    both = []
+    for name in (roles.time, roles.event):
+        assert name is not None
+        try:
+            both.append(frame[name].to_numpy(dtype=float))
+        except (TypeError, ValueError):
+            role = "time" if name == roles.time else "event"
+            needed = "must hold numbers: a time, and an event of 1 (it happened) or 0"
+            raise invalid(role, needed, f"{name!r} holds {frame[name].iloc[0]!r}") from None
     return np.stack(both, axis=1)
 
 
@@ -251,6 +260,20 @@ def _names(values: pd.Series[Any]) -> NDArray[Any]:
         given = f"{twice!r} is in more than one row of {values.name!r}"
         raise invalid("sample", "must name a column of unique values", given)
     return names
+
+
+_LIKE_MISSING = {"na", "n/a", "nan", "null", "none", "?", "-", "missing", "unknown"}
+
+
+def _say_odd_classes(frame: pd.DataFrame, roles: Roles, task: TableTask, say: Say) -> None:
+    """Name classes that may stand for a missing label: which ones do, only a person knows."""
+    if task != "classification" or roles.target is None:
+        return
+    counts = frame[roles.target].astype(str).value_counts()
+    for name, n in counts.items():
+        if len(counts) > 2 and str(name).strip().lower() in _LIKE_MISSING:
+            rows = formatting.count(int(n), "row")
+            say(f"{str(name)!r} is taken as a class ({rows}); empty these cells if they have no label")
 
 
 _NOT_USED = ("id", "constant", "duplicate", "empty")
@@ -301,5 +324,8 @@ def without_rare(table: LabelledTable, folds: int, choice: RareClasses, say: Say
         if len(classes) - len(rare) < 2:
             raise InputError("fewer than two classes are left.", remedy="Use `rare_classes='keep'`, or fewer folds.")
         return table.where(~isin, f"of classes with fewer rows than the {folds} folds ({which})")
-    say(f"{what}: merged into {MERGED!r}")
-    return replace(table, y=np.where(isin, MERGED, table.y.astype(str)))
+    merged, taken = MERGED, set(table.y[~isin].astype(str).tolist())
+    while merged in taken:
+        merged += " (rare)"
+    say(f"{what}: merged into {merged!r}")
+    return replace(table, y=np.where(isin, merged, table.y.astype(str)))

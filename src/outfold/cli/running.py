@@ -11,8 +11,6 @@ from typing import Any, get_args
 from ..apps.result import RunResult
 from ..apps.run import run
 from ..apps.table import RareClasses, TableTask
-from ..data.plan import Plan
-from ..exceptions import InputError
 from .inspecting import FORMATS, add_dialect, dialect_options
 from .options import CommandParser, add_command, add_format, add_option, add_selection, add_work_options, given, names
 from .options import read_rule as rule_of
@@ -116,7 +114,19 @@ def duration(text: str) -> float:
 def _run(args: argparse.Namespace) -> int:
     as_typed = [
         *("metric", "task", "group", "sample", "time", "event", "leave_out", "positive", "columns"),
-        *("space", "budget", "test", "rare_classes", "importance", "n_jobs", "seed", "timeout", "inner"),
+        *(
+            "space",
+            "budget",
+            "folds",
+            "repeats",
+            "test",
+            "rare_classes",
+            "importance",
+            "n_jobs",
+            "seed",
+            "timeout",
+            "inner",
+        ),
     ]
     result = run(
         args.data,
@@ -125,7 +135,6 @@ def _run(args: argparse.Namespace) -> int:
         **{name: getattr(args, name) for name in as_typed},
         **given(args, "aggregate"),
         rule=rule_of(args),
-        plan=_plan(args),
         drop=not args.keep_all,
         dialect=dialect_options(args),
         threshold=_threshold(args.threshold),
@@ -144,16 +153,6 @@ def _threshold(text: str | None) -> str | float | None:
     with suppress(ValueError):
         return float(text)
     return text
-
-
-def _plan(args: argparse.Namespace) -> Plan | None:
-    if args.folds is None and args.repeats is None:
-        return None
-    try:
-        return Plan(**given(args, "folds", "repeats"))
-    except InputError as error:
-        error.remedy = ""  # other plans are for the library
-        raise
 
 
 def _print_to_stderr(text: str) -> None:

@@ -24,10 +24,11 @@ FILE = "model.json"
 
 
 class Threshold(NamedTuple):
-    """Where the probability of the positive class is cut to give a label: the way it was chosen, and the value."""
+    """Where the probability or score of the positive class is cut to give a label: the way it was chosen, and the value."""
 
     name: str
     value: float
+    response: str = "proba"  # what is cut
 
 
 class EstimateAbout(NamedTuple):

@@ -54,10 +54,11 @@ def _estimate(about: ModelAbout) -> Iterator[str]:
     )
     if about.threshold is not None:
         yield ""
-        yield (
-            f"A row gets the label {_code(about.positive)} if its probability is above {about.threshold.value:.3g} "
-            f"(chosen by {about.threshold.name})."
-        )
+        cut, at, chosen = _CUT[about.threshold.response], about.threshold.value, about.threshold.name
+        yield f"A row gets the label {_code(about.positive)} if its {cut} is above {at:.3g} (chosen by {chosen})."
+
+
+_CUT = {"proba": "probability", "score": "score (`decision_function`)"}
 
 
 def rounded(value: float, low: float | None = None, high: float | None = None) -> list[str]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..docstrings import fill_with
 from ..exceptions import FileError, InputError, invalid
+from ..fitting.predict import Reader
 from ..results._base import Facts, Result
 from ..tables.columns import Columns, features
 from . import saving
@@ -238,7 +239,9 @@ class Model:
         threshold, classes = self.about.threshold, self.about.classes
         if threshold is None or classes is None or len(classes) != 2:
             return np.asarray(self.estimator.predict(X))
-        positive = self._predict_proba(X)[:, 1] > threshold.value  # as `estimate.at_threshold` counted
+        response: Any = threshold.response
+        values = Reader(response, np.array(classes))(self.estimator, X).values
+        positive = values > threshold.value  # as `estimate.at_threshold` counted
         return np.asarray(np.array(classes)[positive.astype(np.intp)])
 
     def _predict_proba(self, X: pd.DataFrame) -> NDArray[np.float64]:

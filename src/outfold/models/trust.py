@@ -70,10 +70,17 @@ def is_part_of_models(name: str) -> bool:
     if name in OTHERS:
         return True
     module, _, attribute = name.rpartition(".")
-    inside = any(module == package or module.startswith(f"{package}.") for package in PACKAGES)
-    if not inside or _NOT_MODELS & set(module.split(".")):
+    if not _is_inside(module):
         return False
     try:
-        return isinstance(getattr(import_module(module), attribute), type)
+        found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError):
         return False
+    # A package's module may hold classes of other packages that it has imported.
+    return isinstance(found, type) and _is_inside(found.__module__)
+
+
+def _is_inside(module: str) -> bool:
+    """Whether this module belongs to a package of models, in a part that models are made of."""
+    inside = any(module == package or module.startswith(f"{package}.") for package in PACKAGES)
+    return inside and not _NOT_MODELS & set(module.split("."))
