@@ -78,7 +78,8 @@ def call(capsys, *argv):
 
 
 def run_args(table, tmp_path, *more):
-    return ["run", table, "--target", "outcome", "-o", tmp_path / "out", "--folds", 3, "--jobs", 1, *more]
+    where = ["-o", tmp_path / "out"]
+    return ["run", table, "--target", "outcome", *where, "--folds", 3, "--repeats", 1, "--jobs", 1, *more]
 
 
 # -- show -----------------------------------------------------------------------------------------------
@@ -263,7 +264,7 @@ def test_run_gives_estimate_predictions_and_model(capsys, few, table, tmp_path):
     assert "classification of 'outcome' on 59 rows, 3 features, by roc_auc" in err
     oof = of.load(tmp_path / "out" / "run.oof")
     made = of.report(oof)
-    assert out.startswith(f"{made.headline}\n\nBest pooled AUC of 3 configurations (each score is optimistic")
+    assert out.startswith(f"{made.headline}\n\nBest pooled AUC of 3 configurations, before the correction")
     assert [name for name in oof.leaderboard().configs if f"  {name}\n" in out] == list(oof.leaderboard().configs)
     assert f"  next       outfold open {tmp_path / 'out'}\n" in out
     assert f"outfold predict {tmp_path / 'out'} new.csv -o predictions.csv" in out
@@ -347,7 +348,7 @@ def test_signals_in_a_terminal_leave_an_answer_or_one_line(tmp_path, jobs, momen
     (tmp_path / "script.py").write_text(_SLOW_SCRIPT)
     log, store = str(tmp_path / "log"), tmp_path / "out" / "search.oof"
     command = [sys.executable, tmp_path / "script.py", log, "run", tmp_path / "train.csv", "--target", "y"]
-    command += ["-o", tmp_path / "out", "--folds", 5, "--jobs", jobs]
+    command += ["-o", tmp_path / "out", "--folds", 5, "--repeats", 1, "--jobs", jobs]
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])}
     options = {"env": env, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen([str(part) for part in command], **options, start_new_session=True)
@@ -646,7 +647,8 @@ def target_of(tmp_path, cells, **options):
 def test_words_for_missing_may_be_classes(tmp_path):
     table, notes = target_of(tmp_path, ["NA", "EU", "None", "nan", "", "EU", "NA"])
     assert table.y.tolist() == ["NA", "EU", "None", "nan", "EU", "NA"]
-    assert notes == ["left out 1 row without a value of 'y'"]
+    assert notes[0] == "left out 1 row without a value of 'y'"
+    assert "'NA' is taken as a class (2 rows); empty these cells if they have no label" in notes
     table, notes = target_of(tmp_path, ["None", "nan", "None", "nan"])
     assert table.y.tolist() == ["None", "nan", "None", "nan"]
     assert notes == []

@@ -67,7 +67,7 @@ def test_the_model_file_is_the_same_model_and_is_not_fitted_again(own):
     # Another threshold is another label of the same model.
     keep_model(own.folder, replace(own.about, threshold=Threshold("f1", 0.4)), never)
     assert files[0].stat().st_mtime_ns == stamps[0]
-    assert of.load_model(own.folder).about.threshold == ("f1", 0.4)
+    assert of.load_model(own.folder).about.threshold == ("f1", 0.4, "proba")
 
 
 @pytest.mark.parametrize("changed", [{"configuration": "another"}, {"data": "other hash"}, {"versions": {}}])

@@ -104,6 +104,7 @@ class AnytimeSearch:
         except KeyboardInterrupt:
             if oof is None:
                 raise
+            standing.n_finished = len(oof.configs)
         if oof is None:
             raise InputError("there are no configurations to try.")
         done = set(oof.configs)

@@ -72,7 +72,8 @@ class Live:
 
     def end(self, state: State) -> None:
         """Nothing more comes: what the page looks for is there, or never will be."""
-        self._write(state, self._last)
+        if self._last.n_configs:  # else nothing was begun, and the file may be that of another run
+            self._write(state, self._last)
 
     def line(self, standing: Standing) -> str:
         """``[#####...]  120/250 configurations (31 dropped early)  1 min 20 s left  best AUC so far 0.871, corrected 0.842``."""

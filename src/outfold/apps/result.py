@@ -79,7 +79,8 @@ class RunResult:
             only = "all others were dropped early" if board.left_out else "the only configuration"
             return [f"Cross-validation score: {lines[0].strip()} ({only})"]
         words = self.page.leaderboard.rule or f"by {formatting.called(made.metric)}"
-        return [f"{words[0].upper()}{words[1:]} (each score is optimistic, the first one most):", *lines]
+        within = ", over all folds; the sentence above counts within folds" if made.aggregate == "within" else ""
+        return [f"{words[0].upper()}{words[1:]}, before the correction{within}:", *lines]
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [("selected", self.page.description or self.estimate.selected)]

@@ -111,7 +111,8 @@ def run(
     live = Live(Path(out), f"{Path(path).name}: {roles.label}", shown=progress)
     found = job.run(live, budget, start)
     given_columns = None if isinstance(columns, Columns) else columns
-    answer = _Answer(found, table, configs, Path(out), _words(space, configs), say, given_columns)
+    words = _words(space, len(configs), len(found.oof.configs))
+    answer = _Answer(found, table, configs, Path(out), words, say, given_columns)
     try:
         result = answer.write(threshold, importance, inner, command, words_for_stop(found, budget))
     except BaseException:
@@ -122,6 +123,9 @@ def run(
 
 
 def _metric(table: LabelledTable, asked: str | None, positive: str | None) -> str:
+    if table.task == "regression" and len(set(table.y.tolist())) == 1:
+        problem = f"the target {table.roles.label!r} has the same value, {table.y[0]:g}, in all rows."
+        raise InputError(problem, remedy="Name another column: `target=`.")
     found = encode(table.y, task=table.task, positive=positive, what=f"the target {table.roles.label!r}")
     return metrics.get(asked or metrics.default(found.task), found.task).name
 
@@ -162,12 +166,17 @@ def _advised(
     n_groups = 0 if table.groups is None else len(set(table.groups.tolist()))
     if folds is None and n_groups > 1 and plan.kind == "kfold":
         plan = replace(plan, folds=max(2, min(plan.folds, int(n_groups * (1 - (test or 0.0))))))
-    return replace(plan, **asked), advice.drop
+    try:
+        return replace(plan, **asked), advice.drop
+    except InputError as error:
+        error.remedy = ""  # other plans are for the library
+        raise
 
 
-def _words(space: SpaceLike, configs: Configs) -> str:
+def _words(space: SpaceLike, n_configs: int, n_finished: int) -> str:
     name = f"the space {str(space)!r}" if isinstance(space, str | Path) else "given in Python"
-    return f"It was selected among {formatting.count(len(configs), 'configuration')} ({name})."
+    finished = "" if n_finished == n_configs else f"the {n_finished:,} that were finished of "
+    return f"It was selected among {finished}{formatting.count(n_configs, 'configuration')} ({name})."
 
 
 def _what_is_done(
@@ -329,7 +338,7 @@ class _Answer:
         test = (
             confront(oof, self.configs, table.X, table.y, store=self.folder / ANSWER) if self._has_test_part else None
         )
-        page = self._report(made, words, matters, threshold, command)
+        page = self._report(made, words, matters, threshold, command, stopped)
         files = {"predictions": self.folder / ANSWER, "model": model, "report": page.save(self.folder / "report.html")}
         return RunResult(made, page, files, self.folder, nested, cut, test, stopped, self.found.stopped)
 
@@ -380,9 +389,18 @@ class _Answer:
         return keep_model(self.folder, about, lambda: refit(oof, self.configs, table.X, table.y))
 
     def _report(
-        self, made: Estimate, words: str, matters: Mapping[str, Any] | None, threshold: Any, command: str | None
+        self,
+        made: Estimate,
+        words: str,
+        matters: Mapping[str, Any] | None,
+        threshold: Any,
+        command: str | None,
+        stopped: str,
     ) -> Report:
         table = self.table
+        facts = table.facts()
+        if stopped:
+            facts["file"]["not all was tried"] = stopped
         title = f"{table.file.path.name}: {table.roles.label}"
-        parts = {"data": table.facts(), "description": words, "importance": matters, "threshold": threshold}
+        parts = {"data": facts, "description": words, "importance": matters, "threshold": threshold}
         return report(self.found.oof, estimate=made, title=title, command=command, **parts)
