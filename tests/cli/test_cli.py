@@ -339,8 +339,10 @@ sys.exit(cli.main(argv))
 """
 
 
-@pytest.mark.parametrize(("jobs", "moment"), [(1, 12), (2, 0), (2, 1), (2, 12)])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("jobs", "moment", "number"),
+    [(1, 12, signal.SIGINT), (2, 0, signal.SIGINT), (2, 1, signal.SIGTERM), (2, 12, signal.SIGTERM)],
+)
 def test_signals_in_a_terminal_leave_an_answer_or_one_line(tmp_path, jobs, moment, number):
     """A terminal sends Ctrl-C to the workers too, also to those that are just starting."""
     rng = np.random.default_rng(0)
