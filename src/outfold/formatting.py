@@ -31,7 +31,7 @@ def interval(low: float, high: float, level: float, sign: bool = False) -> str:
 
 
 class Digits(NamedTuple):
-    """Writes numbers with so many digits after the point."""
+    """Writes numbers with this number of digits after the point."""
 
     digits: int
 
@@ -48,6 +48,11 @@ class Digits(NamedTuple):
             return "-"
         return f"{round(value, self.digits):z,.{max(self.digits, 0)}f}"
 
+    def signed(self, value: float) -> str:
+        """The number with its sign; 0 has none."""
+        text = self(value)
+        return text if text.startswith("-") or not text.strip("0.,") else f"+{text}"
+
 
 def pvalue(value: float) -> str:
     """Four digits, or the power of ten of a smaller one; never ``0.0000``."""
@@ -59,10 +64,10 @@ def count(n: int, noun: str, plural: str | None = None) -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
-def listed(names: Sequence[str], most: int = 5) -> str:
+def listed(names: Sequence[Any], most: int = 5) -> str:
     """``'a', 'b'``, or ``'a', 'b' and 3 more``."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more
+    return ", ".join(repr(str(name)) for name in names[:most]) + more
 
 
 # What readers of papers call them; other metrics go by their names.

@@ -154,7 +154,8 @@ def test_importance_of_several_classes_and_of_numbers(frame, tmp_path):
     found = run_on(frame, tmp_path, importance=True)
     assert {row["name"] for row in found.page.importance} == {"x", "z"}
     frame["y"] = frame["x"] * 3 + np.random.default_rng(3).normal(size=N)
-    found = run_on(frame, tmp_path / "r", importance=True) if (tmp_path / "r").mkdir() is None else None
+    (tmp_path / "r").mkdir()
+    found = run_on(frame, tmp_path / "r", importance=True)
     importance = {row["name"]: row["mean"] for row in found.page.importance}
     assert importance["x"] > 0.5 > importance["z"]
 

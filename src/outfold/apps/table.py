@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -14,8 +13,9 @@ from numpy.typing import NDArray
 from .. import formatting
 from ..arguments import check_choice
 from ..data.target import MOST_CLASSES
-from ..exceptions import FileError, InputError, invalid
+from ..exceptions import InputError, invalid
 from ..tables import Columns, Dialect, TableFile, features, inspect, read_file
+from ..tables.columns import check_column, read_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,10 +122,10 @@ def labelled(
         )
     for role, names in roles._asdict().items():
         for name in (names,) if not isinstance(names, tuple) else names:
-            _check_column(frame, name, role)
+            check_column(frame, name, role)
     frame, left_out = _with_labels(frame, roles, say)
     kind = _task_of(frame, roles, task)
-    given = columns if columns is None or isinstance(columns, Columns) else _read_columns(Path(columns))
+    given = columns if columns is None or isinstance(columns, Columns) else read_columns(columns)
     found = inspect(frame, **roles._asdict(), given=given)
     _say_columns(found, say)
     _say_odd_classes(frame, roles, kind, say)
@@ -143,25 +143,6 @@ def labelled(
         samples=None if sample is None else _names(frame[sample]),
         left_out=left_out,
     )
-
-
-def _read_columns(path: Path) -> Columns:
-    try:
-        return Columns.from_toml(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        remedy = "`outfold inspect` writes one."
-        why = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise FileError(f"{path} cannot be read ({why})", remedy=remedy) from error
-
-
-def _check_column(frame: pd.DataFrame, column: str | None, role: str) -> None:
-    if column is None or column in frame.columns:
-        return
-    near = get_close_matches(column, map(str, frame.columns), n=1, cutoff=0.6)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    shown = ", ".join(map(str, frame.columns[:40])) + (", ..." if frame.shape[1] > 40 else "")
-    needed, given = "must name a column of the table", f"there is no column {column!r}"
-    raise invalid(role, needed, given, f"{hint}The columns are: {shown}.")
 
 
 def _with_labels(frame: pd.DataFrame, roles: Roles, say: Say) -> tuple[pd.DataFrame, tuple[RowsLeftOut, ...]]:
@@ -288,14 +269,9 @@ def _say_columns(columns: Columns, say: Say) -> None:
         elif column.role == "feature" and column.reason:
             reasons.setdefault(("", column.reason), []).append(column.name)
     for (what, reason), names in reasons.items():
-        say(f"{what}{_listed(names)}: {reason}")
+        say(f"{what}{formatting.listed(names)}: {reason}")
     for text in (*columns.notes, *columns.warnings):
         say(text)
-
-
-def _listed(names: Sequence[str], most: int = 5) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more
 
 
 # -- rare classes ---------------------------------------------------------------------------------------------
@@ -310,7 +286,7 @@ def without_rare(table: LabelledTable, folds: int, choice: RareClasses, say: Say
     rare = classes[counts < folds]
     if not len(rare):
         return table
-    which = _listed([str(name) for name in rare])
+    which = formatting.listed([str(name) for name in rare])
     members = formatting.count(int(counts[counts < folds].sum()), "row")
     what = (
         f"{formatting.count(len(rare), 'class', 'classes')} with fewer rows than the {folds} folds ({which}; {members})"

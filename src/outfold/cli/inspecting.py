@@ -10,6 +10,7 @@ from typing import Any
 
 from ..exceptions import FileError
 from ..tables import Columns, TableFile, inspect, read_file
+from ..tables.columns import read_columns
 from .options import CommandParser, add_command, add_format, add_option, given, names
 
 SUMMARY = "show how a table is read, and what each column is used for, before any fit"
@@ -42,18 +43,6 @@ def dialect_options(args: argparse.Namespace) -> dict[str, Any]:
     return given(args, *_DIALECT)
 
 
-def read_columns(path: str | None) -> Columns | None:
-    """The file of columns that was given."""
-    if path is None:
-        return None
-    try:
-        return Columns.from_toml(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise FileError(f"there is no file {path}.", remedy="`outfold inspect` writes one.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"{path} cannot be read ({error}).") from None
-
-
 def add_inspect(commands: Any) -> None:
     """Add the command."""
     parser = add_command(commands, "inspect", _inspect, SUMMARY, EPILOG)
@@ -81,7 +70,8 @@ def _inspect(args: argparse.Namespace) -> None:
         raise FileError(f"{out.name} must be a .toml file.")
     table = read_file(args.data, **dialect_options(args))
     roles = {role: getattr(args, role) for role in _ROLES}
-    columns = inspect(table.frame, **roles, leave_out=args.leave_out, given=read_columns(args.columns))
+    decided = None if args.columns is None else read_columns(args.columns)
+    columns = inspect(table.frame, **roles, leave_out=args.leave_out, given=decided)
     for note in table.notes:
         print(f"note: {note}", file=sys.stderr, flush=True)
     print_as(args.format, f"{table}\n\n{columns}", lambda: _facts(table, columns), columns.to_rows)

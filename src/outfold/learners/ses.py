@@ -8,13 +8,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from ..arguments import check_alpha, check_choice, check_count
 from ..docstrings import fill_common
 from ..exceptions import InputError, invalid
+from .selecting import Selector
 
 __all__ = ["SES"]
 
@@ -26,7 +25,7 @@ MOST_CLASSES = 20
 
 
 @fill_common
-class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class SES(Selector):
     """Keep the features that no few others make independent of the target.
 
     Features come in one by one, the strongest first. Strength is the largest p value over all sets of at most `max_conditions`
@@ -87,17 +86,6 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.selected_ = varying[search.selected]
         self.equivalent_ = [varying[search.equivalents[j]] for j in search.selected]
         return self
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.selected_] = True
-        return mask
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 def _tests(Z: Floats, y: NDArray[Any], task: SesTask) -> Independence:

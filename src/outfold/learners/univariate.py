@@ -6,13 +6,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from ..arguments import check_alpha, check_choice
 from ..docstrings import fill_common
 from ..exceptions import invalid
+from .selecting import Selector
 from .ses import MOST_CLASSES
 
 __all__ = ["Univariate"]
@@ -22,7 +21,7 @@ UnivariateTask = Literal["auto", "classification", "regression"]
 
 
 @fill_common
-class Univariate(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class Univariate(Selector):
     """Keep the features that a test finds associated with the target, each by itself.
 
     For a target with classes, a feature with two values is tested by chi-squared, as is a column of a one-hot encoding. Other
@@ -76,17 +75,6 @@ class Univariate(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         # Logarithms tell features apart whose p values are too small for a number.
         self.selected_ = passed if len(passed) else np.array([int(np.argmin(log_p))])
         return self
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.selected_] = True
-        return mask
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 def _of_correlations(X: Floats, y: Floats) -> Floats:

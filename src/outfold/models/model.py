@@ -77,13 +77,13 @@ class FrameCheck(Result):
 
     def _facts(self) -> Facts:
         if self.missing:
-            yield "missing", listed(self.missing)
+            yield "missing", formatting.listed(self.missing, 10)
         yield from (("wrong type", words) for words in self.wrong.values())
         if self.unexpected:
-            yield "unexpected", f"{listed(self.unexpected)} (not used)"
+            yield "unexpected", f"{formatting.listed(self.unexpected, 10)} (not used)"
         for name, levels in self.unseen.items():
             rows = formatting.count(sum(levels.values()), "row")
-            yield "new levels", f"{name!r}: {listed(tuple(levels))} in {rows}"
+            yield "new levels", f"{name!r}: {formatting.listed(tuple(levels), 10)} in {rows}"
         for name, n in self.outside.items():
             yield "outside", f"{name!r} in {formatting.count(n, 'row')}"
         if self.ok:
@@ -193,7 +193,7 @@ class Model:
         frame = as_pandas(frame)
         absent = [name for name in keep if name not in frame.columns]
         if absent:
-            raise invalid("keep", "must name columns of the table", f"there is no {listed(absent)}")
+            raise invalid("keep", "must name columns of the table", f"there is no {formatting.listed(absent, 10)}")
         X = self.features(frame)
         names = [column.name for column in self.about.columns if column.role == "sample" and column.name in frame]
         out = {name: frame[name].to_numpy() for name in dict.fromkeys([*names, *keep])}
@@ -312,9 +312,3 @@ def as_pandas(frame: Any) -> pd.DataFrame:
     if not len(found):
         raise invalid("frame", "must have at least one row", "it has none")
     return found.reset_index(drop=True)
-
-
-def listed(names: Sequence[Any], most: int = 10) -> str:
-    """Names in quotes, the first ones of many."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(repr(str(name)) for name in names[:most]) + more

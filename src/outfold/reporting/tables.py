@@ -148,15 +148,10 @@ def comparison_cells(found: Comparisons) -> Cells:
     for pair in found:
         width = float("nan") if pair.interval is None else pair.interval[1] - pair.interval[0]
         say = Digits.of_width(width)
-        ends = "-" if pair.interval is None else " to ".join(_signed(say, end) for end in pair.interval)
+        ends = "-" if pair.interval is None else " to ".join(say.signed(end) for end in pair.interval)
         p, adjusted = ("-" if p is None else formatting.pvalue(p) for p in (pair.pvalue, pair.adjusted))
-        rows.append([pair.a, _signed(say, pair.difference), ends, p, adjusted])
+        rows.append([pair.a, say.signed(pair.difference), ends, p, adjusted])
     return Cells(header, rows)
-
-
-def _signed(say: Digits, value: float) -> str:
-    text = say(value)
-    return text if text.startswith("-") or not text.strip("0.,") else f"+{text}"
 
 
 def notes_of(found: Comparisons) -> dict[str, str]:

@@ -50,8 +50,7 @@ class Rounding:
 
     def signed(self, value: float) -> str:
         """The number with its sign."""
-        text = self(value)
-        return text if text.startswith("-") or not text.strip("0.,") else f"+{text}"
+        return formatting.Digits(self.digits).signed(value)
 
     def optimistic(self, estimate: Estimate) -> bool:
         """Whether there is an optimism to speak of."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
@@ -218,6 +219,17 @@ class Columns(Sequence[Column]):
         return cls(tuple(_read_column(name, facts) for name, facts in columns.items()))
 
 
+def read_columns(path: str | Path) -> Columns:
+    """The columns in a file of toml."""
+    try:
+        return Columns.from_toml(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FileError(f"there is no file {path}.", remedy="`outfold inspect` writes one.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise FileError(f"{path} cannot be read ({why}).", remedy="`outfold inspect` writes one.") from None
+
+
 def _written(column: Column) -> dict[str, Any]:
     """What toml keeps of a column: role and kind first, then the facts; what is empty is left out."""
     facts: dict[str, Any] = {"role": column.role}
@@ -303,7 +315,7 @@ def inspect(
     asked = {"target": target, "group": group, "sample": sample, "time": time, "event": event}
     check_frame(frame)
     for role, name in [*asked.items(), *(("leave_out", name) for name in leave_out)]:
-        _check_column(frame, name, role)
+        check_column(frame, name, role)
     decided = _decided(frame, given)
     named = {name: role for role, name in asked.items() if name is not None}
     taken = set(named.values())
@@ -345,7 +357,8 @@ def check_frame(frame: Any) -> None:
         raise InputError(f"two columns of the table are called {twice!r}.", remedy="Rename or leave out one of them.")
 
 
-def _check_column(frame: pd.DataFrame, column: str | None, role: str) -> None:
+def check_column(frame: pd.DataFrame, column: str | None, role: str) -> None:
+    """Refuse the name of a column that the table does not have."""
     if column is None or column in frame.columns:
         return
     near = get_close_matches(column, list(frame.columns), n=1, cutoff=0.6)

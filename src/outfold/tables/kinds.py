@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 
 from ..data.target import MOST_CLASSES
 from ..formatting import count
-from .values import DateOrder, Mask, Texts, date_order, distinct, is_boolean, is_missing, to_dates, to_numbers
+from .values import (
+    DateOrder,
+    Mask,
+    Texts,
+    date_order,
+    distinct,
+    has_codes,
+    is_boolean,
+    is_missing,
+    to_dates,
+    to_numbers,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,7 +164,7 @@ def _of_texts(codes: NDArray[np.intp], texts: Texts, name: str) -> Look:
     if not known.any():
         return _described(codes, texts, "category")
     numbers = to_numbers(texts)
-    if not any(len(text) > 1 and text[0] == "0" and text.isdecimal() for text in texts[known]):
+    if not has_codes(texts[known]):
         odd = _exceptions(~np.isnan(numbers), known, rows, least=MOST_CLASSES)
         if odd is not None:
             numbers[~known | odd] = np.nan

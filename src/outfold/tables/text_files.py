@@ -21,7 +21,7 @@ from ..exceptions import FileError
 from .dialect import NO_SEPARATOR, Dialect, find_separator, read_text, reader
 from .layout import Layout, find_layout, told_separator
 from .marks import find_marks, own_decimal
-from .values import Texts, distinct, is_missing, to_numbers
+from .values import Texts, distinct, has_codes, is_missing, to_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -249,11 +249,6 @@ def typed(codes: NDArray[np.intp], texts: Texts, dialect: Dialect) -> Any:
             texts = texts.copy()
             texts[good] = [_written(number) for number in numbers[good]]
     return _as_texts(codes, texts, texts == "")
-
-
-def has_codes(texts: Texts) -> bool:
-    """Whether some are codes such as 00123, which lose their zeros as numbers."""
-    return any(text[0] == "0" and len(text) > 1 and text.isdecimal() for text in texts)
 
 
 def _as_texts(codes: NDArray[np.intp], texts: Texts, missing: NDArray[np.bool_]) -> NDArray[np.object_]:

@@ -283,3 +283,8 @@ def _nanoseconds(parts: dict[str, str | Any]) -> int:
         ahead = 3600 * int(zone[1:3]) + 60 * int(zone[-2:])
         seconds -= ahead if zone[0] == "+" else -ahead
     return seconds * 10**9 + int((parts["part"] or "0").ljust(9, "0"))
+
+
+def has_codes(texts: Texts) -> bool:
+    """Whether some are codes such as 00123, which lose their zeros as numbers."""
+    return any(text[0] == "0" and len(text) > 1 and text.isdecimal() for text in texts)
