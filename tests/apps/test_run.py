@@ -190,6 +190,21 @@ def test_the_plan_and_dropping_are_those_that_are_advised(frame, tmp_path):
     assert oof.provenance["identity"]["drop"] == repr(advice.drop).replace("metric=None", "metric='roc_auc'")
 
 
+def test_predict_notes_numbers_that_are_written_otherwise(frame, tmp_path, capsys):
+    from internals import cli
+
+    frame["z"] = (frame["z"] * 1e4).round(1)
+    path, new = tmp_path / "t.csv", tmp_path / "new.csv"
+    frame.to_csv(path, index=False, sep=";", decimal=",")
+    run_on(None, tmp_path)
+    frame.to_csv(new, index=False)
+    assert cli.main(["predict", str(tmp_path / "out"), str(new), "-o", str(tmp_path / "p.csv")]) == 0
+    assert "numbers look as if written otherwise than in the training table" in capsys.readouterr().err
+    frame.to_csv(new, index=False, sep=";", decimal=",")
+    assert cli.main(["predict", str(tmp_path / "out"), str(new), "-o", str(tmp_path / "p.csv")]) == 0
+    assert "written otherwise" not in capsys.readouterr().err
+
+
 def test_a_budget_must_be_positive(frame, tmp_path):
     with pytest.raises(InputError, match="more than 0 seconds"):
         run_on(frame, tmp_path, budget=0)

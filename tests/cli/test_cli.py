@@ -298,7 +298,7 @@ def test_run_that_is_stopped_answers_and_goes_on_later(capsys, few, table, tmp_p
         stopping.setattr(DecisionTreeClassifier, "fit", stop)
         code, out, _ = call(capsys, *run_args(table, tmp_path))
     assert code == 130
-    words = "stopped by Ctrl-C: 1 of 3 configurations were finished; the answer is for these."
+    words = "stopped by Ctrl-C; the answer is for the 1 of 3 configurations that are finished."
     assert f"\nNot all was tried: {words}\n" in out
     assert "the same command again goes on with the others" in out
     assert of.load(tmp_path / "out" / "run.oof").configs == ("logit(C=1)",)
@@ -362,7 +362,9 @@ def test_signals_in_a_terminal_leave_an_answer_or_one_line(tmp_path, jobs, momen
     assert process.returncode == (128 + number if out else 130)
     assert "Traceback" not in err
     if out:
-        assert re.search(r"Not all was tried: stopped by .*: \d of 6 configurations were finished", out)
+        assert re.search(
+            r"Not all was tried: stopped by .*; the answer is for the \d of 6 configurations that are finished", out
+        )
         assert set(of.load(tmp_path / "out" / "run.oof").configs) < {f"tally {i}" for i in range(6)}
     else:
         assert moment < 12

@@ -376,6 +376,7 @@ class _Answer:
             estimate=EstimateAbout.of(made),
             threshold=None if cut is None else Threshold(cut.choice, cut.threshold, oof.response),
             left_out=tuple(LeftOut(part.n, part.why) for part in table.left_out),
+            marks=table.marks,
             description=words,
             space=self.space,
         )

@@ -78,6 +78,12 @@ class LabelledTable:
             cut[name] = None if values is None else values[keep]
         return replace(self, **cut, left_out=(*self.left_out, RowsLeftOut(int((~keep).sum()), why)))
 
+    @property
+    def marks(self) -> dict[str, str]:
+        """How the file writes numbers; nothing if it is no text file."""
+        dialect = self.file.dialect
+        return {} if dialect is None else {"decimal": dialect.decimal, "thousands": dialect.thousands}
+
     def facts(self) -> dict[str, Any]:
         """What a report says of the data, ready for json."""
         dialect = self.file.dialect

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,11 +68,16 @@ def folder_of(text: str) -> Path:
     return path
 
 
-def read_rows(args: argparse.Namespace) -> pd.DataFrame:
-    """The table of new rows; what is odd about the file is printed to stderr."""
-    read = read_file(args.data, **dialect_options(args))
+def read_rows(args: argparse.Namespace, marks: Mapping[str, str]) -> pd.DataFrame:
+    """The table of new rows; what is odd about the file, or other than in the training file, is printed to stderr."""
+    asked = dialect_options(args)
+    read = read_file(args.data, **asked)
     for note in read.notes:
         _note(note)
+    differ = {name: mark for name, mark in marks.items() if read.dialect and getattr(read.dialect, name) != mark}
+    if differ and not {"decimal", "thousands"} & set(asked):
+        options = " ".join(f"--{name} {shlex.quote(mark or 'none')}" for name, mark in marks.items())
+        _note(f"numbers look as if written otherwise than in the training table; if they are not, give {options}")
     return read.frame
 
 
@@ -100,7 +107,7 @@ def _predict(args: argparse.Namespace) -> None:
     if args.out is not None:
         _check_out(Path(args.out))
     model = load_model(folder_of(args.folder), args.trust)
-    frame = read_rows(args)
+    frame = read_rows(args, model.about.marks)
     _report_check(model, frame)
     table = model.table(frame, keep=args.keep)
     if args.out is None:
@@ -153,7 +160,7 @@ def _add_confront(commands: Any) -> None:
 def _confront(args: argparse.Namespace) -> None:
     folder = folder_of(args.folder)
     oof, model = load_oof(folder / _STORE), load_model(folder, args.trust)
-    rows = labelled(read_rows(args), model.about, args.target)
+    rows = labelled(read_rows(args, model.about.marks), model.about, args.target)
     if rows.n_left_out:
         _note(f"left out {count(rows.n_left_out, 'row')} without a label")
     options = given(args, "metric", "n_resamples", "confidence_level", "rng")

@@ -87,6 +87,8 @@ class ModelAbout:
         The corrected estimate.
     threshold : Threshold or None
         Where probabilities are cut; None for the model's own labels.
+    marks : mapping
+        The decimal mark and the mark between thousands of the training file; empty if it was no text file.
     description : str
         The model in two or three sentences.
     space : str
@@ -112,6 +114,7 @@ class ModelAbout:
     estimate: EstimateAbout | None = None
     threshold: Threshold | None = None
     left_out: tuple[LeftOut, ...] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
     space: str = ""
     trusted: tuple[str, ...] = ()
@@ -159,11 +162,12 @@ class ModelAbout:
         from ..tables.columns import Columns
 
         estimate, threshold, classes = facts["estimate"], facts["threshold"], facts["classes"]
-        plain = {name: facts[name] for name in _PLAIN if name not in ("classes", "trusted")}
+        plain = {name: facts[name] for name in _PLAIN if name not in ("classes", "trusted", "marks")}
         return cls(
             **plain,
             classes=None if classes is None else tuple(classes),
             trusted=tuple(facts["trusted"]),
+            marks=facts.get("marks", {}),
             columns=Columns.from_rows(facts["columns"]),
             ranges={name: Range.from_dict(found) for name, found in facts["ranges"].items()},
             n_rows=facts["rows"]["n"],
@@ -176,7 +180,7 @@ class ModelAbout:
 # Entries that json holds as they are.
 _PLAIN = (
     *("configuration", "specification", "target", "task", "classes", "seed", "data", "labels", "versions"),
-    *("description", "space", "trusted", "sha256"),
+    *("marks", "description", "space", "trusted", "sha256"),
 )
 _VERSIONS = ("outfold", "python", "numpy", "scipy", "scikit-learn")
 
