@@ -127,6 +127,16 @@ def patient(monkeypatch):
     monkeypatch.setattr("outfold.fitting.worker._TASK_SECONDS", 60.0)
 
 
+@pytest.fixture(scope="session")
+def scripts():
+    """What runs scripts in processes that can be ended by force, without the imports of a new one."""
+    from script_server import ScriptServer
+
+    server = ScriptServer()
+    yield server
+    server.close()
+
+
 # -- reports --------------------------------------------------------------------------------------------
 
 
